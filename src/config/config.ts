@@ -1,0 +1,90 @@
+import type { StreamDetectionSettings } from '../detector/settings.ts';
+
+/** How to reach Kafka. Secrets never reach a log. */
+export interface KafkaConfig {
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly tls: {
+    readonly ca?: string;
+    readonly cert?: string;
+    readonly key?: string;
+    readonly rejectUnauthorized: boolean;
+  } | null;
+  readonly sasl: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  } | null;
+}
+
+export interface RegistryConfig {
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+}
+
+export interface Topics {
+  readonly observations: string;
+  readonly scores: string;
+  readonly changelog: string;
+  readonly deadLetters: string;
+}
+
+export type RecordFormat = 'json' | 'avro' | 'json-schema' | 'protobuf';
+export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'iso';
+
+/** Where id, time and value sit in an input record. Paths are dotted (`tags.host`, `points[0].value`); a leading `$.` is allowed. */
+export interface RecordMapping {
+  readonly format: RecordFormat;
+  /** One path, or several whose values are joined by `/`. */
+  readonly series: readonly string[];
+  readonly time: string;
+  readonly timeUnit: TimeUnit;
+  readonly value: string;
+  /** How far an event time may lie ahead of the clock, milliseconds. */
+  readonly futureMsMax: number;
+}
+
+/** One entry of the detectors file; the first whose glob matches a series takes it. */
+export interface DetectorConfig {
+  readonly name: string;
+  /** Globs over series ids: `*` any run of characters, `?` one. */
+  readonly series: readonly string[];
+  /** Path of the group's id in the record (multivariate only); the record's key must be the group's id. */
+  readonly group: string | null;
+  readonly model: string;
+  readonly settings: StreamDetectionSettings;
+}
+
+/** What the worker may hold and how long it may wait. */
+export interface WorkerLimits {
+  readonly commitIntervalMs: number;
+  /** Input records of one partition in one transaction. */
+  readonly commitRecordsMax: number;
+  /** Input records of one partition waiting to be processed; above it the partition is paused. */
+  readonly queueRecordsMax: number;
+  /** Series of one partition held at a time; the longest idle is evicted (it starts over when it returns). */
+  readonly seriesMax: number;
+  readonly inferenceThreads: number;
+  readonly shutdownMsMax: number;
+}
+
+export interface StreamConfig {
+  readonly groupId: string;
+  readonly topics: Topics;
+  readonly input: RecordMapping;
+  readonly output: { readonly format: 'json' | 'avro' | 'json-schema' };
+  readonly detectors: readonly DetectorConfig[];
+}
+
+export interface Config {
+  readonly kafka: KafkaConfig | null;
+  readonly registry: RegistryConfig | null;
+  readonly stream: StreamConfig;
+  readonly worker: WorkerLimits;
+  readonly opsHost: string;
+  readonly opsPort: number;
+  readonly dataDir: string;
+  readonly modelsDir: string | null;
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+}

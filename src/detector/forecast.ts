@@ -1,0 +1,28 @@
+/**
+ * What detection asks of a forecast model. The model room implements it; tests implement it with arithmetic.
+ */
+export interface ForecastLimits {
+  /** Longest context, in observations. */
+  readonly context: number;
+  /** Context lengths the model is run at, ascending; the last equals `context`. A shorter context is padded on the left to the next one. */
+  readonly contextBuckets: readonly number[];
+  /** Longest horizon decoded in one pass. */
+  readonly horizonMax: number;
+}
+
+/** Contexts of equal length, forecast together. A row's forecast does not depend on the other rows. */
+export interface ForecastBatch {
+  readonly rows: number;
+  /** One of `contextBuckets`. */
+  readonly contextLength: number;
+  /** `rows * contextLength`, row-major, oldest first; NaN where nothing was observed. */
+  readonly values: Float32Array;
+  /** Steps to forecast, 1..horizonMax. */
+  readonly horizon: number;
+}
+
+export interface Forecaster {
+  readonly limits: ForecastLimits;
+  /** Medians, `rows * horizon`, row-major, in the units of `values`, always finite. Rejects when `signal` aborts. */
+  forecast(batch: ForecastBatch, signal?: AbortSignal): Promise<Float32Array>;
+}

@@ -1,0 +1,35 @@
+import type { Frequency } from './frequency.ts';
+
+/** How anomalies are told from normal observations: each series alone, or all series of a group at one time step together. */
+export type ThresholdMethod = 'univariate' | 'multivariate';
+
+/** How much of the past calibrates: every forecasted position, or the most recent N of them. */
+export type CalibrationSize = 'all' | number;
+
+/**
+ * What one detection needs to know. Lengths are in observations (steps of `freq`).
+ * In the stream `detectionSize` is a multiple of `stepSize` and `h <= detectionSize`, so that the cutoffs of all windows lie on one grid.
+ */
+export interface DetectionSettings {
+  /** Forecast horizon: how many observations one forecast covers. */
+  readonly h: number;
+  /** Length of the detection window. */
+  readonly detectionSize: number;
+  /** Distance of one cutoff from the next. */
+  readonly stepSize: number;
+  /** Confidence level in percent, 0 <= level < 100. */
+  readonly level: number;
+  readonly thresholdMethod: ThresholdMethod;
+  readonly calibrationSize: CalibrationSize;
+  /** How many observations before a cutoff the model may see. */
+  readonly context: number;
+}
+
+/** Detection on a stream: the same, with what event time adds. */
+export interface StreamDetectionSettings extends DetectionSettings {
+  readonly freq: Frequency;
+  /** A gap of more missing steps than this makes the series start over at position 0. */
+  readonly gapLimit: number;
+  /** How many time steps a group waits for a missing member before it is scored without it. */
+  readonly grace: number;
+}
