@@ -37,7 +37,7 @@ export function calibrate(residuals: Float32Array | Float64Array, start = 0, len
   let sum = 0;
   for (let i = start; i < start + length; i++) {
     const residual = residuals[i]!;
-    if (residual === residual) {
+    if (!Number.isNaN(residual)) {
       samples++;
       sum += residual;
     }
@@ -47,7 +47,7 @@ export function calibrate(residuals: Float32Array | Float64Array, start = 0, len
   let squares = 0;
   for (let i = start; i < start + length; i++) {
     const distance = residuals[i]! - mean;
-    if (distance === distance) squares += distance * distance;
+    if (!Number.isNaN(distance)) squares += distance * distance;
   }
   return { samples, mean, deviation: samples < 2 ? Number.NaN : Math.sqrt(squares / (samples - 1)) };
 }
