@@ -1,7 +1,8 @@
 import type { Consumer, ConsumerCrashEvent, ConsumerGroupJoinEvent } from 'kafkajs';
 import type { ServiceError } from '../../service-error.ts';
-import { type KafkaConnection, kafkaClient, partFrom } from './connection.ts';
-import { explainFailure } from './failure.ts';
+import { type KafkaConnection, kafkaClient, linkCluster, partFrom } from './connection.ts';
+import { explainFailure, protocolErrorType } from './failure.ts';
+import { withPatience } from './patience.ts';
 
 /** Every partition stays paused, so kafkajs never fetches: it sleeps this long between looks at its heartbeat. */
 const idleMs = 100;
@@ -33,6 +34,8 @@ export async function joinGroup(
 ): Promise<Membership> {
   const client = kafkaClient(connection);
   let left = false;
+  const gone = new AbortController();
+  let memberId: string | null = null;
   let rebuild: NodeJS.Timeout | undefined;
   let consumer = createConsumer();
 
@@ -55,6 +58,7 @@ export async function joinGroup(
   function joined(member: Consumer, { payload }: ConsumerGroupJoinEvent): void {
     if (left) return;
     member.pause([{ topic: group.topic }]);
+    memberId = payload.memberId;
     handlers.onConnection(null);
     handlers.onAssignment([...(payload.memberAssignment[group.topic] ?? [])].sort((one, other) => one - other));
   }
@@ -67,6 +71,8 @@ export async function joinGroup(
       return;
     }
     handlers.onConnection(failure);
+    if (memberId !== null) void dismissMember(connection, group, memberId, gone.signal);
+    memberId = null;
     if (!payload.restart) rebuildLater();
   }
 
@@ -89,6 +95,7 @@ export async function joinGroup(
 
   const leave = async () => {
     left = true;
+    gone.abort();
     clearTimeout(rebuild);
     await partFrom(consumer.disconnect(), client.destroy);
   };
@@ -100,4 +107,29 @@ export async function joinGroup(
     throw explainFailure(error, `group ${group.groupId} was joined`);
   }
   return { leave };
+}
+
+/**
+ * After a crash kafkajs joins as a new member, and the group waits for the old one until its session has timed out. This tells the
+ * group, as soon as it can be reached, that the old one will not come back.
+ */
+async function dismissMember(
+  connection: KafkaConnection,
+  { groupId, sessionMs }: { readonly groupId: string; readonly sessionMs: number },
+  memberId: string,
+  gone: AbortSignal,
+): Promise<void> {
+  const attempt = async () => {
+    const link = await linkCluster(connection, []);
+    try {
+      const coordinator = await link.cluster.findGroupCoordinator({ groupId, coordinatorType: 0 });
+      await coordinator.leaveGroup({ groupId, memberId });
+    } finally {
+      link.destroy();
+    }
+  };
+  const worthwhile = (error: unknown) => protocolErrorType(error) !== 'UNKNOWN_MEMBER_ID';
+  // When it does not succeed in that time, the session has ended by itself.
+  const patience = { firstMs: 100, nextMsMax: 300, totalMsMax: sessionMs };
+  await withPatience(attempt, worthwhile, patience, gone).catch(() => undefined);
 }
