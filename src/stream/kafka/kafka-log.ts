@@ -20,7 +20,7 @@ export interface KafkaLogOptions extends KafkaConnection {
 
 const sessionMsDefault = 10_000;
 
-/** The stream log on Kafka (2.3 or later): exactly once by one transactional producer per input partition. */
+/** The stream log on Kafka (2.5 or later): exactly once by one transactional producer per input partition. */
 export function createKafkaLog(options: KafkaLogOptions): StreamLog {
   const { topics, groupId } = options;
   const subscriptions = new Set<Subscription>();
@@ -49,7 +49,8 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
         groupId,
         inputTopic: topics.observations,
         changelogTopic: topics.changelog,
-        outputTopics: [topics.scores, topics.deadLetters],
+        scoresTopic: topics.scores,
+        deadLettersTopic: topics.deadLetters,
         transactionalId: `${prefix}-${topics.observations}-${partition}`,
         ...(options.onCommit && { onCommit: options.onCommit }),
       };
