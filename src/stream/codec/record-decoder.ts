@@ -148,7 +148,7 @@ function compileSchema(
 const NO_HEADER = 'no schema id: a registry client writes a zero byte and four bytes of id before the record';
 
 function parseJson(value: Buffer, start: number): unknown {
-  const text = value.utf8Slice(start, value.length);
+  const text = value.toString('utf8', start);
   // Bytes that are no UTF-8 read as U+FFFD, which would make two ids one.
   if (text.includes('\uFFFD') && !isUtf8(value.subarray(start))) throw new Error('not valid UTF-8');
   return JSON.parse(text);

@@ -10,8 +10,6 @@ export const REGISTRY_TIMEOUT_MS = 10_000;
 /** Deepest chain of schemas that refer to schemas, and most references in all. */
 const REFERENCES_MAX = 100;
 
-const SUBJECT_NOT_FOUND = 40401;
-const VERSION_NOT_FOUND = 40402;
 const SCHEMA_NOT_FOUND = 40403;
 
 export interface SchemaRegistry extends SchemaSource, SchemaRegistrar {
