@@ -17,11 +17,15 @@ export const RESTART_REASONS = [
   'gap',
   /** The detector's settings or its model are not those the state was made with. */
   'settings-changed',
-  /** It had been idle the longest when the worker had no room left. */
-  'evicted',
 ] as const;
 
 export type RestartReason = (typeof RESTART_REASONS)[number];
+
+/** A partition of the input topic. */
+export interface InputPlace {
+  readonly topic: string;
+  readonly partition: number;
+}
 
 /** What becomes of one observation: a record of the output topic. Every number is finite. */
 export interface ScoreRecord {
@@ -53,5 +57,10 @@ export interface ScoreRecord {
   /** Only on the first observation after the series started over. */
   readonly restarted: RestartReason | null;
   /** Where the observation came from. */
-  readonly input: { readonly topic: string; readonly partition: number; readonly offset: number };
+  readonly input: InputPlace & { readonly offset: number };
+}
+
+/** JSON and Avro know no NaN: what does not exist is null. */
+export function numberOrNull(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }
