@@ -254,7 +254,7 @@ export class GroupUnit implements WatchedUnit {
       state: judged ? (scored.calibrated ? 'scored' : 'calibrating') : detection.state,
       position: detection.position,
       window: { start: detection.windowStart, end: detection.windowStart + config.settings.detectionSize },
-      restarted: this.restarted,
+      restarted: this.restarted !== null,
       input: { ...this.#place, offset },
     };
   }

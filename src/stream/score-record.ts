@@ -2,11 +2,11 @@
 export const SCORE_STATES = [
   /** Too little context for a forecast. */
   'warming-up',
+  /** Enough context, but no forecast covers this position. */
+  'not-forecasted',
   /** Forecasted, but with too few residuals to judge by: the score is there, the flag is not. */
   'calibrating',
   'scored',
-  /** Enough context, but no forecast covers this position. */
-  'not-forecasted',
 ] as const;
 
 export type ScoreState = (typeof SCORE_STATES)[number];
@@ -27,7 +27,10 @@ export interface InputPlace {
   readonly partition: number;
 }
 
-/** What becomes of one observation: a record of the output topic. Every number is finite. */
+/**
+ * What becomes of one observation: a record of the output topic. Written, every number is finite; in memory NaN may stand for a
+ * number that does not exist, and is written as null.
+ */
 export interface ScoreRecord {
   readonly series: string;
   readonly detector: string;
@@ -39,14 +42,14 @@ export interface ScoreRecord {
   readonly timestampMs: number;
   readonly value: number;
   readonly forecast: number | null;
-  /** Bounds of the interval at `level`; the observation is anomalous strictly outside of them. */
+  /** Bounds of the interval at `level`, the observation being anomalous strictly outside of them; null where a group is judged together. */
   readonly lo: number | null;
   readonly hi: number | null;
   /** Confidence level in percent. */
   readonly level: number;
   /** Standardised residual z of this observation. */
   readonly anomalyScore: number | null;
-  /** Standardised score of the whole group at this time step (multivariate only). */
+  /** Standardised score of the whole group at this time step; null where each series is judged alone. */
   readonly accumulatedAnomalyScore: number | null;
   readonly anomaly: boolean;
   readonly state: ScoreState;
@@ -54,8 +57,8 @@ export interface ScoreRecord {
   readonly position: number;
   /** The detection window this observation belongs to: positions `start <= position < end`. */
   readonly window: { readonly start: number; readonly end: number };
-  /** Only on the first observation after the series started over. */
-  readonly restarted: RestartReason | null;
+  /** True on the first observation after the series started over at position 0. */
+  readonly restarted: boolean;
   /** Where the observation came from. */
   readonly input: InputPlace & { readonly offset: number };
 }
@@ -64,3 +67,28 @@ export interface ScoreRecord {
 export function numberOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
+
+export type ScoreFieldKind = 'text' | 'text-or-null' | 'number' | 'number-or-null' | 'integer' | 'boolean' | 'object';
+
+/** Every field in the order it is written. The schemas of the record say the same; a test holds them to it. */
+export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, ScoreFieldKind>> = {
+  series: 'text',
+  detector: 'text',
+  model: 'text',
+  modelDigest: 'text',
+  group: 'text-or-null',
+  timestampMs: 'integer',
+  value: 'number',
+  forecast: 'number-or-null',
+  lo: 'number-or-null',
+  hi: 'number-or-null',
+  level: 'number',
+  anomalyScore: 'number-or-null',
+  accumulatedAnomalyScore: 'number-or-null',
+  anomaly: 'boolean',
+  state: 'text',
+  position: 'integer',
+  window: 'object',
+  restarted: 'boolean',
+  input: 'object',
+};

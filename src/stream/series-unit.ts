@@ -147,7 +147,7 @@ export class SeriesUnit implements WatchedUnit, Track {
       state: detection.state,
       position: detection.position,
       window: { start: windowStart, end: windowStart + config.settings.detectionSize },
-      restarted: this.#restarted,
+      restarted: this.#restarted !== null,
       input: { topic: this.#place.topic, partition: this.#place.partition, offset: record.offset },
     };
     this.#restarted = null;

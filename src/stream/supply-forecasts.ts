@@ -20,9 +20,9 @@ export async function supplyForecasts(units: readonly WatchedUnit[], signal: Abo
     batches.map(async ({ forecaster, contextLength, horizon, detectors }) => {
       const rows = detectors.length;
       const values = new Float32Array(rows * contextLength);
-      detectors.forEach((detector, row) => detector.context(values, row * contextLength, contextLength));
+      for (let row = 0; row < rows; row++) detectors[row]!.context(values, row * contextLength, contextLength);
       const medians = await forecaster.forecast({ rows, contextLength, values, horizon }, signal);
-      detectors.forEach((detector, row) => detector.forecasted(medians, row * horizon));
+      for (let row = 0; row < rows; row++) detectors[row]!.forecasted(medians, row * horizon);
     }),
   );
 }
@@ -33,7 +33,10 @@ function dueForecasts(units: readonly WatchedUnit[]): DueForecasts[] {
   for (const unit of units) {
     const { forecaster, config } = unit.watched;
     let byShape = open.get(forecaster);
-    if (byShape === undefined) open.set(forecaster, (byShape = new Map()));
+    if (byShape === undefined) {
+      byShape = new Map();
+      open.set(forecaster, byShape);
+    }
     for (const detector of unit.forecastsDue()) {
       if (!detector.hasContext()) {
         detector.forecasted(null);

@@ -37,6 +37,21 @@ export function compileAvro(schema: FetchedSchema): ReadRecord {
   return (value) => type.fromBuffer(value.subarray(WIRE_HEADER_BYTES));
 }
 
+/** Writes records of one schema, `header` before each. The bytes belong to the caller. Throws when a record does not fit the schema. */
+export function compileAvroWriter(schemaText: string, header: Buffer): (record: unknown) => Buffer {
+  const type = avsc.Type.forSchema(parseSchema(schemaText), { registry: {}, wrapUnions: 'never' });
+  let scratch = Buffer.alloc(1_024);
+  return (record) => {
+    let end = type.encode(record, scratch, header.length);
+    if (end < 0) {
+      scratch = Buffer.alloc((scratch.length - end) * 2);
+      end = type.encode(record, scratch, header.length);
+    }
+    header.copy(scratch);
+    return Buffer.from(scratch.subarray(0, end));
+  };
+}
+
 /** A schema is JSON; a primitive or a reference to another schema may be a bare name. */
 function parseSchema(text: string): AvroSchema {
   return /^\s*[[{"]/.test(text) ? JSON.parse(text) : text.trim();
