@@ -58,6 +58,10 @@ export class MemoryLog {
     return offset;
   }
 
+  inputLength(partition: number): number {
+    return this.#input[partition]!.length;
+  }
+
   /** Committed records of a topic's partition, in log order, tombstones and overwritten ones included. */
   read(topic: string, partition: number): readonly CommittedRecord[] {
     return this.#committed.get(`${topic}/${partition}`) ?? [];
