@@ -94,7 +94,7 @@ test('a record with a few bytes changed is read or refused, never thrown', async
 });
 
 const FINITE = fc.double({ noNaN: true, noDefaultInfinity: true });
-const SERIES = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => !text.includes('\0'));
+const SERIES = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => !/[\0\ufffd]/.test(text));
 
 test('an observation is the same whatever format carried it', async () => {
   const decoders = {

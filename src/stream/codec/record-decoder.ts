@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { RecordFormat, RecordMapping } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { DeadLetterReason } from '../dead-letter.ts';
@@ -16,7 +15,10 @@ export const SCHEMAS_MAX = 1_000;
 /** How long the registry's word that it does not know a schema is believed: a replica of it may learn a moment later. */
 export const SCHEMA_UNKNOWN_MS = 30_000;
 
-/** Reads input records. Synchronous, once the schemas that they name are loaded. */
+/**
+ * Reads input records. Synchronous, once the schemas that they name are loaded. Ask, load and decode record by record, with one `nowMs`:
+ * of a batch that names more than SCHEMAS_MAX schemas, as garbage does, the first would be forgotten again before its end.
+ */
 export interface RecordDecoder {
   /** The id of the schema that must be loaded before this value can be decoded; null when it can be. */
   missingSchema(value: Buffer | null, nowMs: number): number | null;
@@ -61,7 +63,7 @@ function withoutSchemas(format: RecordFormat, observationOf: ReturnType<typeof c
       if (headerBytes > 0 && readSchemaId(value) === null) return unreadable(NO_HEADER);
       let record: unknown;
       try {
-        record = parseJson(value, headerBytes);
+        record = JSON.parse(value.toString('utf8', headerBytes));
       } catch (error) {
         return unreadable(reasonOf(error));
       }
@@ -146,13 +148,6 @@ function compileSchema(
 }
 
 const NO_HEADER = 'no schema id: a registry client writes a zero byte and four bytes of id before the record';
-
-function parseJson(value: Buffer, start: number): unknown {
-  const text = value.toString('utf8', start);
-  // Bytes that are no UTF-8 read as U+FFFD, which would make two ids one.
-  if (text.includes('\uFFFD') && !isUtf8(value.subarray(start))) throw new Error('not valid UTF-8');
-  return JSON.parse(text);
-}
 
 function unreadable(detail: string): Decoded {
   return { kind: 'dead-letter', reason: 'record-unreadable', detail, series: null };

@@ -47,11 +47,11 @@ test('a value that is not finite, or not in the single precision of the models, 
   }
 });
 
-test('a series id is 1 to 512 bytes of UTF-8 without NUL', () => {
+test('a series id is 1 to 512 bytes of UTF-8 without NUL or replacement character', () => {
   const longest = 'é'.repeat(SERIES_ID_BYTES_MAX / 2);
   assert.equal(flat({ series: longest }).kind, 'observation');
   assert.equal(flat({ series: 2 ** 53 - 1 }).kind, 'observation');
-  for (const series of [`${longest}x`, 'a\0b', '\ud800', 2 ** 53, Infinity, true, {}, []]) {
+  for (const series of [`${longest}x`, 'a\0b', '\ud800', 'a\ufffd', 2 ** 53, Infinity, true, {}, []]) {
     assert.equal(reasonOf(flat({ series })), 'series-unreadable');
   }
   for (const series of [undefined, null, '']) assert.equal(reasonOf(flat({ series })), 'series-missing');
