@@ -26,6 +26,8 @@ export const DEAD_LETTER_REASONS = [
   'group-missing',
   /** A member of a group arrived on another partition than the group. */
   'group-split',
+  /** The group has as many members as a group may have. */
+  'group-full',
 ] as const;
 
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];

@@ -11,6 +11,22 @@ export const SCORE_STATES = [
 
 export type ScoreState = (typeof SCORE_STATES)[number];
 
+/** Why a series began again at position 0. */
+export const RESTART_REASONS = [
+  /** More grid steps are missing than the detector's gap limit. */
+  'gap',
+  /** The detector's settings or its model are not those the state was made with. */
+  'settings-changed',
+] as const;
+
+export type RestartReason = (typeof RESTART_REASONS)[number];
+
+/** A partition of the input topic. */
+export interface InputPlace {
+  readonly topic: string;
+  readonly partition: number;
+}
+
 /**
  * What becomes of one observation: a record of the output topic. Written, every number is finite; in memory NaN may stand for a
  * number that does not exist, and is written as null.
@@ -44,7 +60,12 @@ export interface ScoreRecord {
   /** True on the first observation after the series started over at position 0. */
   readonly restarted: boolean;
   /** Where the observation came from. */
-  readonly input: { readonly topic: string; readonly partition: number; readonly offset: number };
+  readonly input: InputPlace & { readonly offset: number };
+}
+
+/** JSON and Avro know no NaN: what does not exist is null. */
+export function numberOrNull(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }
 
 export type ScoreFieldKind = 'text' | 'text-or-null' | 'number' | 'number-or-null' | 'integer' | 'boolean' | 'object';
