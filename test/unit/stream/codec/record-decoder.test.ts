@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { RecordFormat } from '../../../../src/config/config.ts';
-import { createRecordDecoder, SCHEMA_UNKNOWN_MS, SCHEMAS_MAX } from '../../../../src/stream/codec/record-decoder.ts';
+import {
+  createRecordDecoder,
+  SCHEMA_IDLE_MS,
+  SCHEMA_UNKNOWN_MS,
+  SCHEMAS_MAX,
+} from '../../../../src/stream/codec/record-decoder.ts';
 import { WIRE_HEADER_BYTES } from '../../../../src/stream/codec/wire-header.ts';
 import { CLOCK_MS, recordMapping } from '../../../fixture/record-mapping.ts';
 import { SchemaTable } from '../../../fixture/schema-table.ts';
@@ -119,16 +124,30 @@ test('a schema is fetched once, and its absence is believed for a while only', a
   assert.deepEqual(table.fetched, [1, 1]);
 });
 
-test('beyond the limit of schemas those loaded first are forgotten', async () => {
+test('beyond the limit of schemas only those that no record named lately are forgotten', async () => {
   const table = new SchemaTable();
   for (let id = 1; id <= SCHEMAS_MAX + 1; id++) table.add('AVRO', '"long"');
   const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: table });
+  const missing = (id: number, nowMs: number) => decoder.missingSchema(avroRecord(id, '"long"', 1), nowMs);
   await decoder.loadSchemas(
     table.schemas.map((_, index) => index + 1),
     CLOCK_MS,
   );
-  assert.equal(decoder.missingSchema(avroRecord(1, '"long"', 1), CLOCK_MS), 1);
-  assert.equal(decoder.missingSchema(avroRecord(2, '"long"', 1), CLOCK_MS), null);
+  assert.equal(missing(1, CLOCK_MS), null);
+
+  const laterMs = CLOCK_MS + SCHEMA_IDLE_MS + 1;
+  assert.equal(missing(1, laterMs), null);
+  await decoder.loadSchemas([], laterMs);
+  assert.equal(missing(1, laterMs), null);
+  assert.equal(missing(2, laterMs), 2);
+  assert.equal(missing(3, laterMs), null);
+});
+
+test('a record can be decoded although its refusal ran out since it was asked for', async () => {
+  const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: new SchemaTable() });
+  await decoder.loadSchemas([7], CLOCK_MS);
+  const decoded = decoder.decode(avroRecord(7, '"long"', 1), CLOCK_MS + SCHEMA_UNKNOWN_MS);
+  assert.equal(decoded.kind === 'dead-letter' && decoded.reason, 'schema-unknown');
 });
 
 test('a schema that cannot be used refuses its records and nothing else', async () => {
