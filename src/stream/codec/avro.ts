@@ -93,13 +93,20 @@ class BareUnionType extends avsc.types.WrappedUnionType {
   }
 }
 
-/** Believes no count larger than the bytes that are left: the library's type would allocate for it, then read past the end. */
+/**
+ * Believes no count larger than the bytes that are left: the library's type would allocate for it, then read past the end. Items that
+ * take no bytes (nulls, records without fields) are refused, for a few bytes could count billions of them.
+ */
 class BoundedArrayType extends avsc.types.ArrayType {
   _read(tap: Tap): unknown[] {
     const item = this.itemsType as unknown as Readable;
     const items: unknown[] = [];
     for (let count = readBlockCount(tap); count > 0; count = readBlockCount(tap)) {
-      for (let i = 0; i < count; i++) items.push(item._read(tap));
+      for (let i = 0; i < count; i++) {
+        const start = tap.pos;
+        items.push(item._read(tap));
+        if (tap.pos === start) throw new Error('an array of items that take no bytes');
+      }
     }
     return items;
   }

@@ -52,6 +52,11 @@ test('a block that counts more items than it has bytes is refused before anythin
   assert.throws(() => read('{"type":"map","values":"double"}')(count), /counts more items/);
 });
 
+test('an array of items that take no bytes is refused: a short record could count billions of them', () => {
+  const bytes = Buffer.concat([wireHeader(1), Buffer.from([2, 0])]);
+  assert.throws(() => read('{"type":"array","items":"null"}')(bytes), /take no bytes/);
+});
+
 test('arrays and maps are read, in one block or several', () => {
   const array = '{"type":"array","items":"int"}';
   assert.deepEqual(read(array)(avroRecord(1, array, [1, 2, 3])), [1, 2, 3]);
