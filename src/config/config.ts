@@ -56,6 +56,8 @@ export interface DetectorConfig {
   readonly settings: StreamDetectionSettings;
 }
 
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
 /** What the worker may hold and how long it may wait. */
 export interface WorkerLimits {
   readonly commitIntervalMs: number;
@@ -78,13 +80,30 @@ export interface StreamConfig {
 }
 
 export interface Config {
+  /** null where no brokers were named. */
   readonly kafka: KafkaConfig | null;
   readonly registry: RegistryConfig | null;
   readonly stream: StreamConfig;
   readonly worker: WorkerLimits;
   readonly opsHost: string;
+  /** 0 takes any free port. */
   readonly opsPort: number;
   readonly dataDir: string;
   readonly modelsDir: string | null;
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  readonly logLevel: LogLevel;
 }
+
+/** A detector as the file says it: a context that was not written is null until its model is asked (`resolveConfig`). */
+export interface WrittenDetector extends Omit<DetectorConfig, 'settings'> {
+  readonly settings: Omit<StreamDetectionSettings, 'context'> & { readonly context: number | null };
+}
+
+/** What flags, environment and detectors file say. Without a detectors file it holds the default topics and mapping, and no detectors. */
+export interface LoadedConfig extends Omit<Config, 'stream'> {
+  readonly stream: Omit<StreamConfig, 'detectors'> & { readonly detectors: readonly WrittenDetector[] };
+}
+
+/** What a reading gives: everything, or everything that is wrong with it, one sentence each. */
+export type ConfigResult<C> =
+  | { readonly kind: 'config'; readonly config: C }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
