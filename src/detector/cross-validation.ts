@@ -17,6 +17,11 @@ export function isCutoff(position: number, { h, stepSize }: CutoffGrid): boolean
   return position >= CONTEXT_MIN && (position + h) % stepSize === 0;
 }
 
+/** The first position of a series that the stream can forecast. */
+export function firstCutoff({ h, stepSize }: CutoffGrid): number {
+  return Math.ceil((CONTEXT_MIN + h) / stepSize) * stepSize - h;
+}
+
 /** Cutoffs that count for a window closing at `n`, ascending. */
 export function cutoffsOfWindow(n: number, { h, stepSize }: CutoffGrid): number[] {
   const cutoffs: number[] = [];
