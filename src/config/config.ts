@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { StreamDetectionSettings } from '../detector/settings.ts';
 
 /** How to reach Kafka. Secrets never reach a log. */
@@ -33,7 +34,7 @@ export interface Topics {
 export type RecordFormat = 'json' | 'avro' | 'json-schema' | 'protobuf';
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'iso';
 
-/** Where id, time and value sit in an input record. Paths are dotted (`tags.host`, `points[0].value`); a leading `$.` is allowed. */
+/** Where id, time and value sit in an input record. Paths are dotted: `tags.host`, `points[0].value`. */
 export interface RecordMapping {
   readonly format: RecordFormat;
   /** One path, or several whose values are joined by `/`. */
@@ -54,6 +55,20 @@ export interface DetectorConfig {
   readonly group: string | null;
   readonly model: string;
   readonly settings: StreamDetectionSettings;
+}
+
+/**
+ * Names what a series' state depends on, 16 hexadecimal characters: state made under another digest cannot go on. Neither the level nor
+ * the name is in it, nor is the model, whose own digest stands beside this one. Aliases of one frequency (`h`, `60min`) are one.
+ */
+export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): string {
+  const { alias: _, ...grid } = settings.freq;
+  const { h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, gapLimit, grace } = settings;
+  const canonical = JSON.stringify([
+    Object.entries(grid).sort(),
+    ...[h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, gapLimit, grace],
+  ]);
+  return createHash('sha256').update(canonical).digest('hex').slice(0, 16);
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';

@@ -1,5 +1,6 @@
 import type { KafkaConfig, RegistryConfig } from './config.ts';
-import { type OptionReader, options } from './options.ts';
+import type { OptionReader } from './option-reader.ts';
+import { type Option, options } from './options.ts';
 import { mustBe } from './problems.ts';
 
 /** The text of a file. Throws where it cannot be read. */
@@ -8,15 +9,15 @@ export type ReadFile = (path: string) => string;
 /** How to reach Kafka; null without brokers. Every option is checked all the same. */
 export function readKafka(reader: OptionReader, readFile: ReadFile): KafkaConfig | null {
   const brokers = reader.read(options.brokers);
-  const clientId = reader.read(options.clientId) ?? 'tidewatch';
+  const clientId = reader.readOr(options.clientId);
   const tls = readTls(reader, readFile);
   const sasl = readSasl(reader, readFile);
   return brokers === undefined ? null : { brokers, clientId, tls, sasl };
 }
 
 function readTls(reader: OptionReader, readFile: ReadFile): KafkaConfig['tls'] {
-  const on = reader.read(options.tls) ?? false;
-  const rejectUnauthorized = reader.read(options.tlsRejectUnauthorized) ?? true;
+  const on = reader.read(options.tls);
+  if (on === undefined && reader.isSet(options.tls)) return null;
   const parts = [options.tlsCa, options.tlsCert, options.tlsKey, options.tlsRejectUnauthorized];
   if (!on) {
     for (const part of parts.filter((part) => reader.isSet(part))) {
@@ -24,14 +25,11 @@ function readTls(reader: OptionReader, readFile: ReadFile): KafkaConfig['tls'] {
     }
     return null;
   }
-  if (reader.isSet(options.tlsCert) !== reader.isSet(options.tlsKey)) {
-    const missing = reader.isSet(options.tlsCert) ? options.tlsKey : options.tlsCert;
-    const other = reader.isSet(options.tlsCert) ? options.tlsCert : options.tlsKey;
-    reader.problem(missing, `set, as ${reader.nameOf(other)} is`);
-  }
+  reader.bothOrNone(options.tlsCert, options.tlsKey);
   const ca = readPem(reader, options.tlsCa, readFile);
   const cert = readPem(reader, options.tlsCert, readFile);
   const key = readPem(reader, options.tlsKey, readFile);
+  const rejectUnauthorized = reader.readOr(options.tlsRejectUnauthorized);
   return {
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
@@ -40,13 +38,15 @@ function readTls(reader: OptionReader, readFile: ReadFile): KafkaConfig['tls'] {
   };
 }
 
-function readPem(reader: OptionReader, option: (typeof options)['tlsCa'], readFile: ReadFile): string | undefined {
+function readPem(reader: OptionReader, option: Option<string>, readFile: ReadFile): string | undefined {
   const path = reader.read(option);
   if (path === undefined) return undefined;
   const content = readNamedFile(reader.nameOf(option), path, readFile, reader.problems);
-  if (content === null || content.includes('-----BEGIN ')) return content ?? undefined;
-  reader.problem(option, 'the path of a PEM file', path);
-  return undefined;
+  if (content === null) return undefined;
+  if (!content.includes('-----BEGIN ')) {
+    reader.problems.push(mustBe(reader.nameOf(option), 'the path of a PEM file', path));
+  }
+  return content;
 }
 
 function readSasl(reader: OptionReader, readFile: ReadFile): KafkaConfig['sasl'] {
@@ -78,7 +78,7 @@ function readPassword(reader: OptionReader, readFile: ReadFile): string | undefi
     reader.problems.push(`${options.saslPassword.env} and ${name} are both set; set one of them`);
   }
   const content = readNamedFile(name, path, readFile, reader.problems)?.replace(/\r?\n$/, '');
-  if (content === '') reader.problem(options.saslPasswordFile, 'the path of a file that is not empty', path);
+  if (content === '') reader.problems.push(mustBe(name, 'the path of a file that is not empty', path));
   return content;
 }
 
@@ -87,11 +87,7 @@ export function readRegistry(reader: OptionReader): RegistryConfig | null {
   const url = reader.read(options.registryUrl);
   const username = reader.read(options.registryUsername);
   const password = reader.read(options.registryPassword);
-  if (reader.isSet(options.registryUsername) !== reader.isSet(options.registryPassword)) {
-    const missing = reader.isSet(options.registryUsername) ? options.registryPassword : options.registryUsername;
-    const other = missing === options.registryUsername ? options.registryPassword : options.registryUsername;
-    reader.problem(missing, `set, as ${reader.nameOf(other)} is`);
-  }
+  reader.bothOrNone(options.registryUsername, options.registryPassword);
   if (username !== undefined && !reader.isSet(options.registryUrl)) {
     reader.problem(options.registryUrl, `set, as ${reader.nameOf(options.registryUsername)} is`);
   }

@@ -2,8 +2,7 @@ import { CONTEXT_MIN } from '../detector/cross-validation.ts';
 import { type Frequency, parseFrequency } from '../detector/frequency.ts';
 import type { CalibrationSize } from '../detector/settings.ts';
 import type { WrittenDetector } from './config.ts';
-import { integerFrom, type Kind, numberBelow, oneOf, text, textMatching, textOf } from './kinds.ts';
-import { recordPath } from './record-section.ts';
+import { integerFrom, type Kind, numberBelow, oneOf, recordPath, text, textMatching, textOf } from './kinds.ts';
 import type { Section } from './yaml-section.ts';
 
 /** No length in observations may be longer: a slip of the keyboard should not fill the memory. */
@@ -35,7 +34,8 @@ export function readDetector(section: Section): WrittenDetector | null {
   const freq = section.read('freq', frequency, 'required');
   const h = section.read('h', length, 'required');
   const detectionSize = section.read('detection_size', length, 'required');
-  const stepSize = section.has('step_size') ? section.read('step_size', length) : h;
+  const writtenStep = section.read('step_size', length);
+  const stepSize = section.has('step_size') ? writtenStep : h;
   const level = section.read('level', numberBelow(0, 100)) ?? 99;
   const method = section.read('threshold_method', oneOf('univariate', 'multivariate')) ?? 'univariate';
   const group = section.read('group', recordPath);
@@ -85,8 +85,9 @@ function checkLengths(
   stepSize: number | undefined,
   calibration: CalibrationSize | undefined,
 ): void {
-  if (h !== undefined && h > detectionSize) section.problem('h', `at most detection_size (${detectionSize})`, h);
-  if (stepSize !== undefined && detectionSize % stepSize !== 0) {
+  if (h !== undefined && h > detectionSize) {
+    section.problem('h', `at most detection_size (${detectionSize})`, h);
+  } else if (stepSize !== undefined && detectionSize % stepSize !== 0) {
     section.problem('detection_size', `a multiple of step_size (${stepSize})`, detectionSize);
   }
   const calibrationMin = CALIBRATION_WINDOWS_MIN * detectionSize;

@@ -1,8 +1,7 @@
-import type { LoadedConfig, WorkerLimits } from './config.ts';
+import type { LoadedConfig, RecordMapping, StreamConfig, Topics, WorkerLimits } from './config.ts';
 import { readDetector } from './detector-section.ts';
-import type { Kind } from './kinds.ts';
-import { readInput, readOutput, readTopics } from './record-section.ts';
-import { workerLimits } from './worker-limits.ts';
+import { durationMs, oneOf, recordPath, textMatching } from './kinds.ts';
+import { workerLimits } from './options.ts';
 import { parseYaml, type Section } from './yaml-section.ts';
 
 type WrittenStream = LoadedConfig['stream'];
@@ -13,17 +12,18 @@ export interface DetectorsFile {
   readonly worker: Partial<WorkerLimits>;
 }
 
-const version: Kind<1> = {
-  expected: '1',
-  fromText: () => undefined,
-  fromValue: (value) => (value === 1 ? value : undefined),
-};
+/** Kafka's own rule for the name of a topic. */
+const topicName = textMatching(
+  'a topic name: 1 to 249 letters, digits, dots, dashes or underscores',
+  /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/,
+);
+
+const DAY_MS = 86_400_000;
 
 /** Reads a detectors file. `name` stands in the problems, which are added to `problems`; null when nothing could be read. */
 export function readDetectorsFile(name: string, content: string, problems: string[]): DetectorsFile | null {
   const file = parseYaml(name, content, problems);
   if (file === null) return null;
-  file.read('version', version, 'required');
   const stream = { ...readRecords(file), detectors: readDetectors(file) };
   const worker = readWorkerLimits(file.section('worker'));
   file.close();
@@ -44,6 +44,42 @@ export const noDetectorsFile: DetectorsFile = {
   worker: {},
 };
 
+function readTopics(section: Section): Topics {
+  const topics = {
+    observations: section.read('observations', topicName) ?? 'observations',
+    scores: section.read('scores', topicName) ?? 'anomaly-scores',
+    changelog: section.read('changelog', topicName) ?? 'tidewatch-changelog',
+    deadLetters: section.read('dead_letters', topicName) ?? 'dead-letters',
+  };
+  section.close();
+  const keys = ['observations', 'scores', 'changelog', 'dead_letters'];
+  const names = Object.values(topics);
+  for (const [index, name] of names.entries()) {
+    const first = names.indexOf(name);
+    if (first < index) section.problem(keys[index], `another topic than topics.${keys[first]}`, name);
+  }
+  return topics;
+}
+
+function readInput(section: Section): RecordMapping {
+  const mapping = {
+    format: section.read('format', oneOf('json', 'avro', 'json-schema', 'protobuf')) ?? 'json',
+    series: section.readList('series', recordPath) ?? ['metric'],
+    time: section.read('time', recordPath) ?? 'timestamp',
+    timeUnit: section.read('time_unit', oneOf('s', 'ms', 'us', 'ns', 'iso')) ?? 'ms',
+    value: section.read('value', recordPath) ?? 'value',
+    futureMsMax: section.read('future_limit', durationMs) ?? DAY_MS,
+  };
+  section.close();
+  return mapping;
+}
+
+function readOutput(section: Section): StreamConfig['output'] {
+  const format = section.read('format', oneOf('json', 'avro', 'json-schema')) ?? 'json';
+  section.close();
+  return { format };
+}
+
 function readDetectors(file: Section): WrittenStream['detectors'] {
   const sections = file.sections('detectors');
   const detectors = sections.map(readDetector);
@@ -58,9 +94,9 @@ function readDetectors(file: Section): WrittenStream['detectors'] {
 
 function readWorkerLimits(section: Section): Partial<WorkerLimits> {
   const limits: { -readonly [K in keyof WorkerLimits]?: number } = {};
-  for (const { key, fileKey, kind } of workerLimits) {
-    const value = section.read(fileKey, kind);
-    if (value !== undefined) limits[key] = value;
+  for (const [name, { env, kind }] of Object.entries(workerLimits)) {
+    const value = section.read(env!.replace(/^KAFKA_/, '').toLowerCase(), kind);
+    if (value !== undefined) limits[name as keyof WorkerLimits] = value;
   }
   section.close();
   return limits;

@@ -49,6 +49,15 @@ export function textMatching(expected: string, pattern: RegExp): Kind<string> {
 
 export const text = textMatching('text that is not empty', /\S/);
 
+const PATH_KEY = `[^.[\\]"'\\s][^.[\\]"']*`;
+const PATH_BRACKET = `\\[(?:\\d{1,6}|"(?:[^"\\\\]|\\\\.)+"|'(?:[^'\\\\]|\\\\.)+')\\]`;
+
+/** A path into a record: `value`, `tags.host`, `points[0].value`, `["a.b"].c` where a key holds a dot; each also after `$`. */
+export const recordPath = textMatching(
+  'a path such as value, tags.host or points[0].value',
+  new RegExp(`^(?:${PATH_KEY}|\\$\\.${PATH_KEY}|\\$?${PATH_BRACKET})(?:\\.${PATH_KEY}|${PATH_BRACKET})*$`),
+);
+
 const UNIT_MS = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** A duration as `500ms`, `30s`, `5min`, `2h` or `1d`; read as milliseconds. */

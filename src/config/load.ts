@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import type { ConfigResult, LoadedConfig, WorkerLimits } from './config.ts';
 import { type ReadFile, readKafka, readNamedFile, readRegistry } from './connections.ts';
 import { type DetectorsFile, noDetectorsFile, readDetectorsFile } from './detectors-file.ts';
-import { type Environment, type Flags, OptionReader, options } from './options.ts';
-import { workerLimits } from './worker-limits.ts';
+import { type Environment, type Flags, OptionReader } from './option-reader.ts';
+import { options, workerLimits } from './options.ts';
 
 export interface ConfigSources {
-  /** Values of `configFlags`, by flag; other flags are not looked at. */
+  /** Flags of a command of its own are not looked at. */
   readonly flags: Flags;
   readonly env: Environment;
   readonly readFile: ReadFile;
@@ -24,24 +26,23 @@ const NEEDED = {
  * All that is wrong is said at once, and nothing wrong is replaced by a default.
  */
 export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
-  const problems: string[] = [];
-  const reader = new OptionReader(sources.flags, sources.env, problems);
+  const reader = new OptionReader(sources.flags, sources.env);
   const kafka = readKafka(reader, sources.readFile);
   const registry = readRegistry(reader);
-  const groupId = reader.read(options.groupId) ?? 'tidewatch';
+  const groupId = reader.readOr(options.groupId);
   const file = loadDetectorsFile(reader, sources.readFile);
   const config: LoadedConfig = {
     kafka,
     registry,
     stream: { groupId, ...file.stream },
     worker: readWorkerLimits(reader, file.worker, sources.processors),
-    opsHost: reader.read(options.opsHost) ?? '127.0.0.1',
-    opsPort: reader.read(options.opsPort) ?? 9464,
-    dataDir: reader.read(options.dataDir) ?? './data',
+    opsHost: reader.readOr(options.opsHost),
+    opsPort: reader.readOr(options.opsPort),
+    dataDir: reader.readOr(options.dataDir),
     modelsDir: reader.read(options.modelsDir) ?? null,
-    logLevel: reader.read(options.logLevel) ?? 'info',
+    logLevel: reader.readOr(options.logLevel),
   };
-  reader.closeEnvironment();
+  reader.checkEnvironment();
   for (const need of sources.requires) {
     if (!reader.isSet(options[need])) reader.problem(options[need], NEEDED[need]);
   }
@@ -50,6 +51,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     if (format === 'json' || reader.isSet(options.registryUrl)) continue;
     reader.problem(options.registryUrl, `set, as ${side}.format is ${format}`);
   }
+  const { problems } = reader;
   return problems.length === 0 ? { kind: 'config', config } : { kind: 'problems', problems };
 }
 
@@ -62,8 +64,19 @@ function loadDetectorsFile(reader: OptionReader, readFile: ReadFile): DetectorsF
 }
 
 function readWorkerLimits(reader: OptionReader, file: Partial<WorkerLimits>, processors: number): WorkerLimits {
-  const limits = workerLimits.map((limit) => {
-    return [limit.key, reader.read(limit) ?? file[limit.key] ?? limit.fallback ?? processors];
+  const limits = Object.entries(workerLimits).map(([name, limit]) => {
+    return [name, reader.read(limit) ?? file[name as keyof WorkerLimits] ?? limit.fallback ?? processors];
   });
   return Object.fromEntries(limits) as WorkerLimits;
+}
+
+/** The configuration of this process: its environment, its files, its processors. The only place that touches `process.env`. */
+export function loadProcessConfig(flags: Flags, requires: ConfigSources['requires']): ConfigResult<LoadedConfig> {
+  return loadConfig({
+    flags,
+    env: process.env,
+    readFile: (path) => readFileSync(path, 'utf8'),
+    processors: availableParallelism(),
+    requires,
+  });
 }

@@ -1,13 +1,36 @@
-import { boolean, integerFrom, type Kind, oneOf, text, textMatching, textOf } from './kinds.ts';
-import { mustBe, nearestOf, notKnown } from './problems.ts';
-import { workerLimits } from './worker-limits.ts';
+import type { LogLevel, WorkerLimits } from './config.ts';
+import { boolean, integerFrom, type Kind, oneOf, text, textOf } from './kinds.ts';
 
-/** One setting of the environment, with its flag. A secret has no flag: command lines are seen by every user of a machine. */
-interface Option<T> {
-  readonly env: string;
+/** One setting of the environment, the command line, or both. */
+export interface Option<T> {
+  /** Variable; null for what only one command knows. */
+  readonly env: string | null;
+  /** Without the dashes; null for a secret: command lines are seen by every user of a machine. */
   readonly flag: string | null;
   readonly kind: Kind<T>;
   readonly help: string;
+}
+
+export interface OptionWithDefault<T> extends Option<T> {
+  readonly fallback: T;
+}
+
+/** A setting with a variable and the flag of the same name: `KAFKA_GROUP_ID` and `--kafka-group-id`. */
+function setting<T>(env: string, kind: Kind<T>, help: string): Option<T> {
+  return { env, flag: env.toLowerCase().replaceAll('_', '-'), kind, help };
+}
+
+function settingOr<T>(env: string, kind: Kind<T>, fallback: NoInfer<T>, help: string): OptionWithDefault<T> {
+  return { ...setting(env, kind, help), fallback };
+}
+
+function secret(env: string, help: string): Option<string> {
+  return { env, flag: null, kind: text, help };
+}
+
+/** A flag that only some commands know, such as `--rate` of `feed`. */
+export function flagOnly<T>(flag: string, kind: Kind<T>, fallback: NoInfer<T>, help: string): OptionWithDefault<T> {
+  return { env: null, flag, kind, fallback, help };
 }
 
 /** `host:port`, also `[::1]:9092`, separated by commas. */
@@ -27,121 +50,54 @@ const registryUrl = textOf('an http or https URL without user and password in it
   return fits ? value : undefined;
 });
 
-const option = <T>(env: string, flag: string | null, kind: Kind<T>, help: string): Option<T> => ({
-  env,
-  flag,
-  kind,
-  help,
-});
+const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') satisfies Kind<LogLevel>;
+const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512');
+const limit = (max: number) => integerFrom(1, max);
 
-export const options = {
-  detectors: option('DETECTORS', 'detectors', text, 'detectors file (YAML)'),
-  brokers: option('KAFKA_BROKERS', 'brokers', brokerList, 'Kafka brokers, host:port separated by commas'),
-  clientId: option('KAFKA_CLIENT_ID', 'client-id', text, 'client id shown to the brokers (tidewatch)'),
-  groupId: option('KAFKA_GROUP_ID', 'group-id', text, 'consumer group (tidewatch)'),
-  tls: option('KAFKA_TLS', 'tls', boolean, 'true to speak TLS to the brokers (false)'),
-  tlsCa: option('KAFKA_TLS_CA', 'tls-ca', text, 'PEM file of the authority that signed the brokers'),
-  tlsCert: option('KAFKA_TLS_CERT', 'tls-cert', text, 'PEM file of the client certificate'),
-  tlsKey: option('KAFKA_TLS_KEY', 'tls-key', text, 'PEM file of the client key'),
-  tlsRejectUnauthorized: option(
-    'KAFKA_TLS_REJECT_UNAUTHORIZED',
-    'tls-reject-unauthorized',
-    boolean,
-    'false to accept any broker certificate (true)',
-  ),
-  saslMechanism: option(
-    'KAFKA_SASL_MECHANISM',
-    'sasl-mechanism',
-    oneOf('plain', 'scram-sha-256', 'scram-sha-512'),
-    'plain, scram-sha-256 or scram-sha-512',
-  ),
-  saslUsername: option('KAFKA_SASL_USERNAME', 'sasl-username', text, 'user of the brokers'),
-  saslPassword: option('KAFKA_SASL_PASSWORD', null, text, 'password of that user'),
-  saslPasswordFile: option('KAFKA_SASL_PASSWORD_FILE', 'sasl-password-file', text, 'file that holds the password'),
-  registryUrl: option('SCHEMA_REGISTRY_URL', 'schema-registry-url', registryUrl, 'schema registry'),
-  registryUsername: option('SCHEMA_REGISTRY_USERNAME', 'schema-registry-username', text, 'user of the schema registry'),
-  registryPassword: option('SCHEMA_REGISTRY_PASSWORD', null, text, 'password of that user'),
-  opsHost: option('OPS_HOST', 'ops-host', text, 'address of health, readiness and metrics (127.0.0.1)'),
-  opsPort: option('OPS_PORT', 'ops-port', integerFrom(0, 65_535), 'their port; 0 takes any free one (9464)'),
-  dataDir: option('DATA_DIR', 'data-dir', text, 'folder of what must outlive the process (./data)'),
-  modelsDir: option('MODELS_DIR', 'models-dir', text, 'folder of further models'),
-  logLevel: option(
-    'LOG_LEVEL',
-    'log-level',
-    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
-    'trace, debug, info, warn, error, fatal or silent (info)',
-  ),
+/** How to reach Kafka. */
+export const kafkaOptions = {
+  brokers: setting('KAFKA_BROKERS', brokerList, 'host:port, separated by commas'),
+  clientId: settingOr('KAFKA_CLIENT_ID', text, 'tidewatch', 'name shown to the brokers'),
+  tls: settingOr('KAFKA_TLS', boolean, false, 'speak TLS to the brokers'),
+  tlsCa: setting('KAFKA_TLS_CA', text, 'PEM file of the authority that signed the brokers'),
+  tlsCert: setting('KAFKA_TLS_CERT', text, 'PEM file of the client certificate'),
+  tlsKey: setting('KAFKA_TLS_KEY', text, 'PEM file of the client key'),
+  tlsRejectUnauthorized: settingOr('KAFKA_TLS_REJECT_UNAUTHORIZED', boolean, true, 'false accepts any certificate'),
+  saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, mechanism.expected),
+  saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user of the brokers'),
+  saslPassword: secret('KAFKA_SASL_PASSWORD', 'password of that user'),
+  saslPasswordFile: setting('KAFKA_SASL_PASSWORD_FILE', text, 'file that holds the password'),
 };
 
-/** Every flag with its environment variable and what it says in `--help`; `parseArgs` takes them all as strings. */
-export const configFlags: readonly { readonly flag: string; readonly env: string; readonly help: string }[] = [
-  ...Object.values(options),
-  ...workerLimits.map(({ fallback, ...limit }) => ({
-    ...limit,
-    help: fallback === null ? limit.help : `${limit.help} (${fallback})`,
-  })),
-].flatMap(({ flag, env, help }) => (flag === null ? [] : [{ flag, env, help }]));
+export const registryOptions = {
+  registryUrl: setting('SCHEMA_REGISTRY_URL', registryUrl, 'schema registry, for formats other than json'),
+  registryUsername: setting('SCHEMA_REGISTRY_USERNAME', text, 'user of the schema registry'),
+  registryPassword: secret('SCHEMA_REGISTRY_PASSWORD', 'password of that user'),
+};
 
-/** A variable that differs from one of ours by so few letters was meant to be it. */
-const SLIP_LETTERS_MAX = 2;
+/** The limits of a worker; under `worker` in the detectors file they have the same names, in lower case and without `KAFKA_`. */
+export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> & { readonly fallback?: number } } = {
+  commitIntervalMs: settingOr('KAFKA_COMMIT_INTERVAL_MS', integerFrom(10, 60_000), 50, 'ms between transactions'),
+  commitRecordsMax: settingOr('KAFKA_COMMIT_RECORDS_MAX', limit(100_000), 5_000, 'input records in a transaction'),
+  queueRecordsMax: settingOr('QUEUE_RECORDS_MAX', limit(10_000_000), 20_000, 'waiting records that pause a partition'),
+  seriesMax: settingOr('SERIES_MAX', limit(10_000_000), 100_000, 'series of a partition; the longest idle is evicted'),
+  inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one a processor)'),
+  shutdownMsMax: settingOr('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 10_000, 'ms an orderly end may take'),
+};
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+/** Settings of every command that works on a stream. */
+export const streamOptions = {
+  detectors: setting('DETECTORS', text, 'detectors file (YAML)'),
+  groupId: settingOr('KAFKA_GROUP_ID', text, 'tidewatch', 'consumer group'),
+};
 
-/** Reads options from flags, then environment. An empty variable counts as unset, as compose files write it. */
-export class OptionReader {
-  readonly problems: string[];
-  readonly #flags: Flags;
-  readonly #env: Environment;
+export const processOptions = {
+  opsHost: settingOr('OPS_HOST', text, '127.0.0.1', 'address of health, readiness and metrics'),
+  opsPort: settingOr('OPS_PORT', integerFrom(0, 65_535), 9464, 'their port; 0 takes any free one'),
+  dataDir: settingOr('DATA_DIR', text, './data', 'folder of what must outlive the process'),
+  modelsDir: setting('MODELS_DIR', text, 'folder of further models'),
+  logLevel: settingOr('LOG_LEVEL', logLevel, 'info', logLevel.expected),
+};
 
-  constructor(flags: Flags, env: Environment, problems: string[]) {
-    this.#flags = flags;
-    this.#env = env;
-    this.problems = problems;
-  }
-
-  /** The option's value; undefined where it is not set or does not fit, which is a problem. */
-  read<T>(option: Pick<Option<T>, 'env' | 'flag' | 'kind'>): T | undefined {
-    const raw = this.#raw(option);
-    if (raw === undefined) return undefined;
-    const value = option.kind.fromText(raw);
-    if (value !== undefined) return value;
-    const shown = option.flag === null || raw.includes('@') ? 'a value that is not shown' : JSON.stringify(raw);
-    this.problems.push(`${this.nameOf(option)} must be ${option.kind.expected}, got ${shown}`);
-    return undefined;
-  }
-
-  isSet(option: Pick<Option<unknown>, 'env' | 'flag'>): boolean {
-    return this.#raw(option) !== undefined;
-  }
-
-  /** Where the value came from: the flag if there was one, else the variable. */
-  nameOf(option: Pick<Option<unknown>, 'env' | 'flag'>): string {
-    return option.flag !== null && this.#flags[option.flag] !== undefined ? `--${option.flag}` : option.env;
-  }
-
-  /** A problem with an option that only shows beside others. */
-  problem(option: Pick<Option<unknown>, 'env' | 'flag'>, expected: string, got?: unknown): void {
-    this.problems.push(mustBe(this.nameOf(option), expected, got));
-  }
-
-  /**
-   * Variables with one of our prefixes that are not ours but nearly. Others are let be: the environment is shared, and Kafka's own
-   * tools use the prefix, too.
-   */
-  closeEnvironment(): void {
-    const known = [...Object.values(options), ...workerLimits].map(({ env }) => env);
-    for (const name of Object.keys(this.#env)) {
-      if (!/^(KAFKA|SCHEMA_REGISTRY)_/.test(name) || known.includes(name)) continue;
-      const nearest = nearestOf(name, known, SLIP_LETTERS_MAX);
-      if (nearest !== null) this.problems.push(notKnown(name, 'variable', nearest));
-    }
-  }
-
-  #raw(option: Pick<Option<unknown>, 'env' | 'flag'>): string | undefined {
-    const flag = option.flag === null ? undefined : this.#flags[option.flag];
-    if (flag !== undefined) return String(flag);
-    const value = this.#env[option.env];
-    return value === '' ? undefined : value;
-  }
-}
+/** Every setting of the environment. */
+export const options = { ...kafkaOptions, ...registryOptions, ...workerLimits, ...streamOptions, ...processOptions };

@@ -81,10 +81,11 @@ export class Section {
       this.#report(key, node, 'a list of at least one mapping');
       return [];
     }
-    return node.items.map((item, index) => {
+    return node.items.flatMap((item, index) => {
       const resolved = this.#resolve(item as Node);
-      if (!isMap(resolved)) this.#report(`${key}[${index}]`, resolved, 'a mapping');
-      return new Section(this.#source, `${this.#path}${key}[${index}].`, resolved);
+      if (isMap(resolved)) return [new Section(this.#source, `${this.#path}${key}[${index}].`, resolved)];
+      this.#report(`${key}[${index}]`, resolved, 'a mapping');
+      return [];
     });
   }
 
