@@ -25,39 +25,69 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
   return {
     registry,
     // What becomes of input records.
-    recordsConsumed: counter('records_consumed_total', 'Input records taken from Kafka'),
+    recordsConsumed: counter('records_consumed_total', 'Input records processed'),
     scores: counter('scores_total', 'Scores by state', 'state'),
     anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
-    deadLetters: counter('dead_letters_total', 'Input records set aside, by reason', 'reason'),
-    lateObservations: counter('late_observations_total', 'Observations older than the newest of their series'),
-    duplicateObservations: counter('duplicate_observations_total', 'Observations of a time step already seen, dropped'),
+    deadLetters: counter('dead_letters_total', 'Input records set aside by reason, late ones among them', 'reason'),
+    duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
     seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),
-    seriesEvictions: counter('series_evictions_total', 'Idle series evicted because there was no room'),
     // Transactions and state.
-    commits: counter('commits_total', 'Transactions by result: committed or failed', 'result'),
-    commitSeconds: histogram('commit_seconds', 'From the first write of a transaction to its end', COMMIT_SECONDS),
+    commitSeconds: histogram('commit_seconds', 'Duration of a transaction', COMMIT_SECONDS),
     commitRecords: histogram('commit_records', 'Input records in a transaction', COMMIT_RECORDS),
-    changelogBytes: counter('changelog_bytes_total', 'Bytes of keys and values written to the changelog'),
-    restoreSeconds: histogram('restore_seconds', 'From an assignment to restored state', RESTORE_SECONDS),
+    restoreSeconds: histogram('restore_seconds', 'Duration of restoring a partition', RESTORE_SECONDS),
+    partitionRetries: counter('partition_retries_total', 'Times a partition gave up its state and restored it'),
+    unitsHeld: gauge('units_held', 'Series judged alone, and groups, in memory', 'partition'),
+    journalBytes: gauge('journal_bytes', 'Closed windows that the changelog keeps', 'partition'),
     // The life of the worker.
     brokerConnected: gauge('broker_connected', '1 while Kafka is in reach, else 0'),
     partitionsAssigned: gauge('partitions_assigned', 'Input partitions this worker owns'),
-    partitionsPaused: gauge('partitions_paused', 'Input partitions paused because their queue is full'),
-    seriesHeld: gauge('series_held', 'Series in memory', 'partition'),
-    groupsHeld: gauge('groups_held', 'Groups in memory', 'partition'),
+    partitionPaused: gauge('partition_paused', '1 while the partition waits for its queue to empty', 'partition'),
     queueRecords: gauge('queue_records', 'Input records that wait to be processed', 'partition'),
-    consumerLagRecords: gauge('consumer_lag_records', 'Input records not yet consumed, where known', 'partition'),
-    // Inference.
-    forecastRuns: counter('forecast_runs_total', 'Runs of a model, each of one batch', 'model'),
-    forecastRows: counter('forecast_rows_total', 'Forecasts made: rows of those batches', 'model'),
-    forecastRunSeconds: histogram('forecast_run_seconds', 'Duration of one run of a model', FORECAST_SECONDS),
+    // Inference; more of it by collectForecasts().
     forecastLatencySeconds: histogram('forecast_latency_seconds', 'From asking to having forecasts', FORECAST_SECONDS),
   };
 }
 
 /** A partition that is owned no more must not be reported with its last figures. */
 export function forgetPartition(metrics: Metrics, partition: number): void {
-  const { seriesHeld, groupsHeld, queueRecords, consumerLagRecords } = metrics;
-  for (const gauge of [seriesHeld, groupsHeld, queueRecords, consumerLagRecords]) gauge.remove({ partition });
+  const { unitsHeld, journalBytes, partitionPaused, queueRecords } = metrics;
+  for (const gauge of [unitsHeld, journalBytes, partitionPaused, queueRecords]) gauge.remove({ partition });
+}
+
+/** Sums since the start, but for what waits now. */
+export interface ForecastSums {
+  readonly rowsWaiting: number;
+  readonly runs: number;
+  readonly forecasts: number;
+  /** Time inside the graphs, all threads together: by the clock, and of the processor. */
+  readonly runMs: number;
+  readonly cpuMs: number;
+}
+
+/** Reports what the inference threads did; `sums` is asked whenever the metrics are read. */
+export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: () => ForecastSums): void {
+  const registers = [registry];
+  const total = (name: string, help: string, read: (sums: ForecastSums) => number) =>
+    new Counter({
+      name: `tidewatch_${name}`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read(sums()));
+      },
+    });
+  total('forecast_runs_total', 'Runs of a model, each of one batch', ({ runs }) => runs);
+  total('forecast_rows_total', 'Forecasts made: rows of those batches', ({ forecasts }) => forecasts);
+  total('forecast_run_seconds_total', 'Time inside the models, all threads', ({ runMs }) => runMs / 1_000);
+  total('forecast_cpu_seconds_total', 'Processor time of the models, all threads', ({ cpuMs }) => cpuMs / 1_000);
+  new Gauge({
+    name: 'tidewatch_forecast_rows_waiting',
+    help: 'Forecasts that wait for an inference thread',
+    registers,
+    collect() {
+      this.set(sums().rowsWaiting);
+    },
+  });
 }
