@@ -261,6 +261,18 @@ test('dependencies are pinned to exact versions', () => {
   );
 });
 
+test('the lock file knows the packages of every platform, or a clean install is refused', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Readonly<Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>>;
+  };
+  const locked = Object.keys(packages);
+  none(
+    Object.values(packages)
+      .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+      .filter((name) => !locked.some((path) => path.endsWith(`node_modules/${name}`))),
+  );
+});
+
 test('no file names a place of one machine, or a number of an issue', () => {
   none(matches(texts, /(?<![\w.@-])\/(?:home|root|Users|work|mnt)\/[\w.-]+/g));
   const prose = new Map([...texts].filter(([path]) => /\.(ts|py|md|ya?ml)$/.test(path)));
