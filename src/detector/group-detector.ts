@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { accumulate, calibrateAccumulation } from './accumulation.ts';
+import { type Calibration, calibrate } from './calibration.ts';
+import { type Detection, SeriesDetector } from './series-detector.ts';
+import type { SeriesMemory } from './series-memory.ts';
+import type { DetectionSettings } from './settings.ts';
+import { CALIBRATION_WINDOWS_MIN, oneSidedThreshold, standardScore, twoSidedThreshold } from './threshold.ts';
+
+export interface GroupDetection {
+  /** One per member, in the order the members were added. Their own flags do not count; `anomaly` below does. */
+  readonly members: readonly Detection[];
+  /** Standardised accumulated score of the time step; NaN where there is none. */
+  readonly accumulatedScore: number;
+  /** The time step is anomalous: every member observed in it is flagged. */
+  readonly anomaly: boolean;
+}
+
+/**
+ * Online detection on a group of series that share time steps: one threshold on the accumulated score.
+ * All members stand at the same position; one that joins late has missing values before.
+ */
+export class GroupDetector {
+  readonly settings: DetectionSettings;
+  readonly members: SeriesDetector[] = [];
+  readonly #memory: SeriesMemory;
+  readonly #threshold: number;
+  positions = 0;
+  accumulation: Calibration = calibrate(new Float32Array(0));
+
+  constructor(settings: DetectionSettings, memory: SeriesMemory) {
+    this.settings = settings;
+    this.#memory = memory;
+    this.#threshold = oneSidedThreshold(settings.level);
+  }
+
+  /** A member that joins late is one whose values were missing so far: its open window is replayed without them. */
+  addMember(): SeriesDetector {
+    const { detectionSize } = this.settings;
+    const member = new SeriesDetector(this.settings, this.#memory, twoSidedThreshold(this.settings.level));
+    const windowStart = this.positions - (this.positions % detectionSize);
+    member.startAt(Math.max(0, windowStart - detectionSize));
+    const ready = this.members.length > 0 && !this.forecastDue;
+    while (member.positions < this.positions || (member.forecastDue && ready)) {
+      if (member.forecastDue) member.forecasted(null);
+      else member.observe(Number.NaN);
+    }
+    this.members.push(member);
+    return member;
+  }
+
+  /** Forecasts from the present position are needed before the next time step. */
+  get forecastDue(): boolean {
+    return this.members.some((member) => member.forecastDue);
+  }
+
+  /** Scores the next time step. `values[i]` belongs to member i; NaN where it was not observed. */
+  observe(values: ArrayLike<number>): GroupDetection {
+    assert(values.length === this.members.length, 'one value a member');
+    const window = Math.floor(this.positions / this.settings.detectionSize);
+    const accumulation = this.accumulation;
+    const detections = this.members.map((member, i) => member.observe(values[i]!));
+    this.positions++;
+    const accumulated = accumulate(detections.map((detection) => detection.score));
+    const accumulatedScore = standardScore(accumulated, accumulation);
+    const trusted = accumulation.samples >= CALIBRATION_WINDOWS_MIN * this.settings.detectionSize;
+    if (Math.floor(this.positions / this.settings.detectionSize) !== window) this.recalibrate();
+    return { members: detections, accumulatedScore, anomaly: trusted && accumulatedScore > this.#threshold };
+  }
+
+  /** Recomputes the accumulation from the members' residuals; needed when a window opens and after a restore. */
+  recalibrate(): void {
+    this.accumulation = calibrateAccumulation(
+      this.members.map((member) => member.residuals()),
+      this.members.map((member) => member.calibration),
+    );
+  }
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { detectOnline } from '../../src/detector/detect-online.ts';
+import type { DetectionSettings } from '../../src/detector/settings.ts';
+import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
+import { detectGroup, detectSeries } from '../fixture/stream-detection.ts';
+
+/** Settings of the stream: d a multiple of s, h <= d, at least 6 x d residuals kept. */
+const settings = fc
+  .record({
+    stepSize: fc.integer({ min: 1, max: 6 }),
+    steps: fc.integer({ min: 1, max: 3 }),
+    horizon: fc.double({ min: 0, max: 1, noNaN: true }),
+    level: fc.constantFrom(80, 95, 99, 99.9),
+    spare: fc.integer({ min: 0, max: 40 }),
+    context: fc.constantFrom(20, 32, 64),
+    all: fc.boolean(),
+  })
+  .map(({ stepSize, steps, horizon, level, spare, context, all }): DetectionSettings => {
+    const detectionSize = stepSize * steps;
+    return {
+      stepSize,
+      detectionSize,
+      h: 1 + Math.floor(horizon * (detectionSize - 1)),
+      level,
+      thresholdMethod: 'univariate',
+      calibrationSize: all ? 'all' : 6 * detectionSize + spare,
+      context,
+    };
+  });
+
+/** A series around some level, with missing values; the level may be far from zero. */
+function seriesOf(length: number) {
+  return fc
+    .record({
+      level: fc.constantFrom(0, -3, 1_000, 5e6),
+      noise: fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: length, maxLength: length }),
+      missing: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length }),
+      gaps: fc.boolean(),
+    })
+    .map(({ level, noise, missing, gaps }) =>
+      noise.map((distance, i) => (gaps && missing[i] === 0 ? Number.NaN : level + distance + Math.sin(i))),
+    );
+}
+
+function assertClose(actual: number, expected: number, what: string): void {
+  if (Number.isNaN(expected) || Number.isNaN(actual)) {
+    assert.equal(actual, expected, what);
+    return;
+  }
+  assert.ok(
+    Math.abs(actual - expected) <= 1e-6 * Math.max(1, Math.abs(expected)),
+    `${what}: ${actual} is not ${expected}`,
+  );
+}
+
+test('the scores of a closed window equal those of online detection over the same history', async () => {
+  let compared = 0;
+  await fc.assert(
+    fc.asyncProperty(settings, seriesOf(260), async (chosen, values) => {
+      const { detectionSize } = chosen;
+      const detections = await detectSeries(values, chosen, arithmeticForecaster());
+      for (let n = detectionSize * 8; n <= values.length; n += detectionSize * 3) {
+        const [whole] = await detectOnline([values.slice(0, n)], chosen, arithmeticForecaster());
+        if (whole!.calibratedOn === 'whole-series') continue;
+        compared++;
+        detections.slice(n - detectionSize, n).forEach((detection, k) => {
+          const place = `position ${detection.position} of the window closing at ${n}`;
+          assertClose(detection.score, whole!.score[k]!, `score at ${place}`);
+          assertClose(detection.forecast, whole!.forecast[k]!, `forecast at ${place}`);
+          assertClose(detection.lo, whole!.lo[k]!, `lo at ${place}`);
+          assert.equal(detection.anomaly, whole!.anomaly[k], `flag at ${place}`);
+        });
+      }
+    }),
+    { numRuns: 150 },
+  );
+  assert.ok(compared > 100, `only ${compared} windows were compared`);
+});
+
+test('the accumulated scores of a closed window equal those of multivariate online detection', async () => {
+  let compared = 0;
+  const group = fc
+    .integer({ min: 2, max: 4 })
+    .chain((members) => fc.tuple(...Array.from({ length: members }, () => seriesOf(200))));
+  await fc.assert(
+    fc.asyncProperty(settings, group, async (alone, series) => {
+      const calibrationSize = alone.calibrationSize === 'all' ? 6 * alone.detectionSize + 7 : alone.calibrationSize;
+      const chosen: DetectionSettings = { ...alone, thresholdMethod: 'multivariate', calibrationSize };
+      const { detectionSize } = chosen;
+      const steps = await detectGroup(series, chosen, arithmeticForecaster());
+      const n = Math.floor(200 / detectionSize) * detectionSize;
+      const whole = await detectOnline(
+        series.map((values) => values.slice(0, n)),
+        chosen,
+        arithmeticForecaster(),
+      );
+      if (whole[0]!.calibratedOn === 'whole-series') return;
+      compared++;
+      for (let k = 0; k < detectionSize; k++) {
+        const step = steps[n - detectionSize + k]!;
+        assertClose(step.accumulatedScore, whole[0]!.accumulatedScore![k]!, `accumulated score at ${k}`);
+        series.forEach((values, member) => {
+          assertClose(step.members[member]!.score, whole[member]!.score[k]!, `score of member ${member} at ${k}`);
+          const observed = !Number.isNaN(values[n - detectionSize + k]!);
+          assert.equal(
+            observed && step.anomaly && !Number.isNaN(step.members[member]!.forecast),
+            whole[member]!.anomaly[k],
+          );
+        });
+      }
+    }),
+    { numRuns: 60 },
+  );
+  assert.ok(compared > 20, `only ${compared} windows were compared`);
+});
+
+test('nothing scored depends on a later observation', async () => {
+  await fc.assert(
+    fc.asyncProperty(settings, seriesOf(120), seriesOf(120), async (chosen, values, others) => {
+      const cut = 90;
+      const changed = [...values.slice(0, cut), ...others.slice(cut)];
+      const before = await detectSeries(values, chosen, arithmeticForecaster());
+      const after = await detectSeries(changed, chosen, arithmeticForecaster());
+      assert.deepEqual(after.slice(0, cut), before.slice(0, cut));
+    }),
+    { numRuns: 50 },
+  );
+});
