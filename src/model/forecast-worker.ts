@@ -1,21 +1,22 @@
 /**
  * An inference thread: one session for each model, one run at a time, because a run blocks the event loop it is made on.
- * Whatever is thrown here ends the thread; the forecaster then rejects its runs and starts another one.
+ * A run that fails is answered as failed; only a model that cannot be loaded ends the thread.
  */
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Model } from './catalog.ts';
-import type { RunRequest, RunResult, ThreadMessage } from './inference-thread.ts';
+import { scaleContexts, unscaleForecasts } from './context-scaling.ts';
+import type { RunForecasts, RunRequest, ThreadMessage } from './inference-thread.ts';
 
 interface LoadedModel {
   readonly model: Model;
   readonly session: InferenceSession;
-  readonly median: number;
+  readonly medianLevel: number;
 }
 
 async function load(model: Model): Promise<LoadedModel> {
-  const { manifest } = model;
+  const { patch, contextBuckets, quantiles } = model.manifest;
   try {
     const session = await InferenceSession.create(model.graphPath, {
       executionProviders: ['cpu'],
@@ -26,21 +27,20 @@ async function load(model: Model): Promise<LoadedModel> {
       logSeverityLevel: 3,
       extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
     });
-    const loaded = { model, session, median: manifest.quantiles.indexOf(0.5) };
-    const contextLength = manifest.contextBuckets[0];
-    const values = new Float32Array(contextLength).fill(1);
-    await forecast(loaded, { model: 0, rows: 1, contextLength, horizon: manifest.patch, values, quantiles: 'all' });
+    const loaded = { model, session, medianLevel: quantiles.indexOf(0.5) };
+    const values = new Float32Array(contextBuckets[0]).fill(1);
+    // A first forecast proves the names and shapes of the manifest.
+    await run(loaded, { model: 0, rows: 1, contextLength: values.length, horizon: patch, values, quantiles: 'all' });
     return loaded;
   } catch (error) {
     throw new Error(`model ${model.name} cannot be run: ${(error as Error).message}`);
   }
 }
 
-async function forecast({ model, session, median }: LoadedModel, request: RunRequest): Promise<RunResult> {
+async function run({ model, session, medianLevel }: LoadedModel, request: RunRequest): Promise<RunForecasts> {
   const { inputs, output, quantiles } = model.manifest;
   const { rows, contextLength, horizon, values } = request;
-  const badRows: { row: number; reason: string }[] = [];
-  const observed = maskUnobserved(values, contextLength, badRows);
+  const { observed, scales, infinite } = scaleContexts(values, contextLength);
   const feeds = {
     [inputs.values]: new Tensor('float32', values, [rows, contextLength]),
     [inputs.observed]: new Tensor('float32', observed, [rows, contextLength]),
@@ -53,43 +53,29 @@ async function forecast({ model, session, median }: LoadedModel, request: RunReq
   const runMs = performance.now() - clockBefore;
   assert.deepEqual(tensor.dims, [rows, horizon, quantiles.length], `shape of ${output}`);
   const all = tensor.data as Float32Array;
-  const forecasts = request.quantiles === 'all' ? Float32Array.from(all) : pick(all, median, quantiles.length);
-  const rowLength = forecasts.length / rows;
-  for (let row = 0; row < rows; row++) {
-    if (areFinite(forecasts.subarray(row * rowLength, (row + 1) * rowLength))) continue;
-    badRows.push({ row, reason: `model ${model.name} made a forecast that is not finite` });
-  }
-  return { forecasts, badRows, runMs, cpuMs: (cpu.user + cpu.system) / 1000 };
+  const forecasts = request.quantiles === 'all' ? new Float32Array(all) : levelOf(all, medianLevel, quantiles.length);
+  const badRows = [
+    ...infinite.map((row) => ({ row, reason: 'an observation is infinite (as float32)' })),
+    ...rowsNotFinite(forecasts, rows).map((row) => ({
+      row,
+      reason: `model ${model.name} made a forecast that is not finite`,
+    })),
+  ];
+  unscaleForecasts(forecasts, scales);
+  return { kind: 'forecasts', forecasts, badRows, runMs, cpuMs: (cpu.user + cpu.system) / 1000 };
 }
 
-/** Puts 0 where nothing was observed, in place, and returns 1 for every observed place. Infinity is nobody's observation. */
-function maskUnobserved(
-  values: Float32Array,
-  contextLength: number,
-  badRows: { row: number; reason: string }[],
-): Float32Array {
-  const observed = new Float32Array(values.length);
-  for (let i = 0; i < values.length; i++) {
-    if (Number.isFinite(values[i])) {
-      observed[i] = 1;
-      continue;
-    }
-    const row = Math.floor(i / contextLength);
-    if (!Number.isNaN(values[i])) badRows.push({ row, reason: 'an observation is infinite (as float32)' });
-    values[i] = 0;
-  }
-  return observed;
-}
-
-function pick(all: Float32Array, level: number, levels: number): Float32Array<ArrayBuffer> {
+function levelOf(all: Float32Array, level: number, levels: number): Float32Array<ArrayBuffer> {
   const picked = new Float32Array(all.length / levels);
   for (let i = 0; i < picked.length; i++) picked[i] = all[i * levels + level];
   return picked;
 }
 
-function areFinite(values: Float32Array): boolean {
-  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return false;
-  return true;
+function rowsNotFinite(forecasts: Float32Array, rows: number): number[] {
+  const rowLength = forecasts.length / rows;
+  const found = new Set<number>();
+  for (let i = 0; i < forecasts.length; i++) if (!Number.isFinite(forecasts[i])) found.add(Math.floor(i / rowLength));
+  return [...found];
 }
 
 assert(parentPort !== null, 'this file is the body of a worker thread');
@@ -98,9 +84,18 @@ const send = (message: ThreadMessage, transfer: ArrayBuffer[] = []) => port.post
 const loaded = await Promise.all((workerData as readonly Model[]).map(load));
 
 async function answer(request: RunRequest): Promise<void> {
-  const result = await forecast(loaded[request.model], request);
-  send({ kind: 'ran', result }, [result.forecasts.buffer]);
+  const model = loaded[request.model];
+  try {
+    const forecasts = await run(model, request);
+    send(forecasts, [forecasts.forecasts.buffer]);
+  } catch (error) {
+    send({ kind: 'failed', reason: `model ${model.model.name} cannot be run: ${(error as Error).message}` });
+  }
 }
 
-port.on('message', (request: RunRequest) => void answer(request));
+/** Runs begin in the order of their requests, each after the one before, so that their times are their own. */
+let last = Promise.resolve();
+port.on('message', (request: RunRequest) => {
+  last = last.then(() => answer(request));
+});
 send({ kind: 'ready' });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { ForecastBatch, Forecaster, ForecastLimits } from '../detector/forecast.ts';
+import type { ForecastBatch, Forecaster } from '../detector/forecast.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
-import { InferenceThread, type RunRequest, type RunResult } from './inference-thread.ts';
-import type { ModelManifest } from './manifest.ts';
-import { RunQueue, type Segment } from './run-queue.ts';
+import { checkBatch, checkHorizon, deliver, type ForecastRequest, runOf } from './forecast-request.ts';
+import { InferenceThread } from './inference-thread.ts';
+import { RunQueue, rowsOf, type Segment } from './run-queue.ts';
 
 export interface ForecasterLimits {
   /** Inference threads; each holds a session of every model. */
@@ -28,30 +28,15 @@ export interface ModelForecaster extends Forecaster {
   forecastQuantiles(batch: ForecastBatch, signal?: AbortSignal): Promise<QuantileForecast>;
 }
 
-/** Sums since the start. */
+/** Sums since the start, but for what waits now. */
 export interface ForecasterStats {
   readonly threads: number;
-  /** Threads that failed and were replaced. */
-  readonly threadsReplaced: number;
   readonly rowsWaiting: number;
   readonly runs: number;
   readonly forecasts: number;
-  /** Time spent inside the graphs, by the clock and by the threads' processor time. */
+  /** Time spent inside the graphs, by the clock and by the threads' processor time, all threads together. */
   readonly runMs: number;
   readonly cpuMs: number;
-}
-
-interface Request {
-  readonly key: string;
-  readonly model: number;
-  readonly batch: ForecastBatch;
-  readonly horizonRun: number;
-  readonly quantiles: 'all' | 'median';
-  readonly result: Float32Array;
-  rowsMissing: number;
-  /** Settling twice is harmless: the first one counts. */
-  resolve(result: Float32Array): void;
-  reject(reason: unknown): void;
 }
 
 /** 32 MiB of values at context 512. */
@@ -63,65 +48,61 @@ const RUN_ROWS_MIN = 8;
 const RUNS_PER_THREAD_MAX = 2;
 
 /**
- * Loads the models into `threads` inference threads.
- * Throws ServiceError `model-invalid` when a graph cannot be loaded or does not take and give what its manifest says.
- */
-export async function startForecasters(models: readonly Model[], limits: ForecasterLimits): Promise<Forecasters> {
-  const forecasters = new Forecasters(models, limits);
-  await forecasters.start();
-  return forecasters;
-}
-
-/**
  * Forecasters of several models that share inference threads. Rows that wait for the same model, context length and horizon
  * (rounded up to patches) are merged into one run as soon as a thread is free; nobody waits for company.
  *
- * A thread that fails is replaced: the requests in its runs are rejected, all others go on. If its replacement
- * cannot be started either and no thread is left, every request is rejected from then on.
+ * A run that fails rejects the requests in it. A thread that ends by itself ends everything: every request, now and
+ * from then on, is rejected as `internal`.
  */
 export class Forecasters {
   readonly #models: readonly Model[];
   readonly #limits: Required<ForecasterLimits>;
-  readonly #queue: RunQueue<Request>;
-  readonly #threads = new Set<InferenceThread>();
-  readonly #sums = { threadsReplaced: 0, runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 };
-  #starting = 0;
+  readonly #queue: RunQueue<ForecastRequest>;
+  readonly #sums = { runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 };
+  #threads: readonly InferenceThread[] = [];
   #dispatching = false;
   #ended: Error | null = null;
   #onDrained: (() => void) | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(models: readonly Model[], limits: ForecasterLimits) {
+  private constructor(models: readonly Model[], limits: ForecasterLimits) {
     assert(limits.threads >= 1, 'there is an inference thread');
     this.#models = models;
     this.#limits = { queueRowsMax: QUEUE_ROWS_MAX, runRowsMax: RUN_ROWS_MAX, ...limits };
     this.#queue = new RunQueue(this.#limits.queueRowsMax);
   }
 
-  async start(): Promise<void> {
-    const starts = Array.from({ length: this.#limits.threads }, () => this.#startThread());
-    const failed = (await Promise.allSettled(starts)).find((start) => start.status === 'rejected');
-    if (failed === undefined) return;
-    await this.close();
-    throw new ServiceError('model-invalid', (failed.reason as Error).message, { cause: failed.reason });
+  /**
+   * Loads the models, each once, into `threads` inference threads.
+   * Throws ServiceError `model-invalid` when a graph cannot be loaded or does not take and give what its manifest says.
+   */
+  static async start(models: readonly Model[], limits: ForecasterLimits): Promise<Forecasters> {
+    const different = new Map(models.map((model) => [model.name, model]));
+    const forecasters = new Forecasters([...different.values()], limits);
+    await forecasters.#start();
+    return forecasters;
   }
 
-  /** Throws ServiceError `model-unknown` for a model that was not loaded. */
-  forecaster(name: string): ModelForecaster {
+  /**
+   * The forecaster of a loaded model, for forecasts of `horizon` steps.
+   * Throws ServiceError `model-unknown` for a model that was not loaded, `configuration` when it does not decode that far.
+   */
+  forecasterFor(name: string, horizon: number): ModelForecaster {
     const index = this.#models.findIndex((model) => model.name === name);
     if (index < 0) throw new ServiceError('model-unknown', `model ${JSON.stringify(name)} is not loaded`);
     const model = this.#models[index];
+    checkHorizon(horizon, model);
     const { context, contextBuckets, horizonMax, quantiles: levels } = model.manifest;
     return {
       model,
-      limits: { context, contextBuckets, horizonMax } satisfies ForecastLimits,
+      limits: { context, contextBuckets, horizonMax },
       forecast: (batch, signal) => this.#submit(index, batch, 'median', signal),
       forecastQuantiles: async (batch, signal) => ({ levels, values: await this.#submit(index, batch, 'all', signal) }),
     };
   }
 
   stats(): ForecasterStats {
-    return { threads: this.#threads.size, rowsWaiting: this.#queue.rows, ...this.#sums };
+    return { threads: this.#threads.length, rowsWaiting: this.#queue.rows, ...this.#sums };
   }
 
   /** Takes nothing more, finishes what was taken, and ends the threads. */
@@ -131,46 +112,50 @@ export class Forecasters {
     return this.#closing;
   }
 
+  async #start(): Promise<void> {
+    const starts = await Promise.allSettled(
+      Array.from({ length: this.#limits.threads }, () =>
+        InferenceThread.start(this.#models, (error) => this.#lose(error)),
+      ),
+    );
+    this.#threads = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    const failed = starts.find((start) => start.status === 'rejected');
+    if (failed === undefined) return;
+    await this.close();
+    throw new ServiceError('model-invalid', (failed.reason as Error).message, { cause: failed.reason });
+  }
+
   async #drainAndStop(): Promise<void> {
     if (!this.#isDrained()) {
       await new Promise<void>((resolve) => {
         this.#onDrained = resolve;
       });
     }
-    await Promise.all([...this.#threads].map((thread) => thread.stop()));
-    this.#threads.clear();
+    await Promise.all(this.#threads.map((thread) => thread.stop()));
   }
 
   #isDrained(): boolean {
-    return this.#queue.rows === 0 && this.#starting === 0 && [...this.#threads].every((thread) => thread.runs === 0);
+    return this.#queue.rows === 0 && this.#threads.every((thread) => thread.runs === 0);
   }
 
   async #submit(
-    model: number,
+    index: number,
     batch: ForecastBatch,
     quantiles: 'all' | 'median',
     signal: AbortSignal | undefined,
   ): Promise<Float32Array> {
-    const { name, manifest } = this.#models[model];
-    checkBatch(batch, name, manifest);
+    const model = this.#models[index];
+    const { patch, quantiles: levels } = model.manifest;
+    checkBatch(batch, model);
     signal?.throwIfAborted();
     if (this.#ended !== null) throw this.#ended;
-    const horizonRun = Math.ceil(batch.horizon / manifest.patch) * manifest.patch;
-    const key = `${model} ${batch.contextLength} ${horizonRun} ${quantiles}`;
-    const result = new Float32Array(batch.rows * batch.horizon * (quantiles === 'all' ? manifest.quantiles.length : 1));
+    const horizonRun = Math.ceil(batch.horizon / patch) * patch;
+    const key = `${index} ${batch.contextLength} ${horizonRun} ${quantiles}`;
+    const result = new Float32Array(batch.rows * batch.horizon * (quantiles === 'all' ? levels.length : 1));
     if (batch.rows === 0) return result;
     const { promise, resolve, reject } = Promise.withResolvers<Float32Array>();
-    const request: Request = {
-      key,
-      model,
-      batch,
-      horizonRun,
-      quantiles,
-      result,
-      rowsMissing: batch.rows,
-      resolve,
-      reject,
-    };
+    const settle = { rowsMissing: batch.rows, resolve, reject };
+    const request = { key, model: index, batch, horizonRun, quantiles, result, ...settle };
     if (!this.#queue.add(request)) throw this.#overloaded(batch.rows);
     const onAbort = () => this.#fail(request, signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -200,7 +185,7 @@ export class Forecasters {
 
   #dispatch(): void {
     const { runRowsMax } = this.#limits;
-    const idle = [...this.#threads].filter((thread) => thread.runs === 0);
+    const idle = this.#threads.filter((thread) => thread.runs === 0);
     for (let thread = idle.pop(); thread !== undefined && this.#queue.rows > 0; thread = idle.pop()) {
       const share = Math.ceil(this.#queue.ready(1) / (idle.length + 1));
       this.#run(thread, this.#queue.take(1, Math.min(runRowsMax, Math.max(RUN_ROWS_MIN, share))));
@@ -213,95 +198,33 @@ export class Forecasters {
     if (this.#isDrained()) this.#onDrained?.();
   }
 
-  #run(thread: InferenceThread, segments: readonly Segment<Request>[]): void {
+  #run(thread: InferenceThread, segments: readonly Segment<ForecastRequest>[]): void {
+    const failAll = (error: Error) => {
+      for (const { request } of segments) this.#fail(request, error);
+    };
     thread
       .run(runOf(segments))
-      .then(
-        (result) => this.#deliver(segments, result),
-        (error) => {
-          for (const { request } of segments) this.#fail(request, error);
-        },
-      )
+      .then((result) => {
+        if (result.kind === 'failed') return failAll(new Error(result.reason));
+        this.#sums.runs += 1;
+        this.#sums.forecasts += rowsOf(segments);
+        this.#sums.runMs += result.runMs;
+        this.#sums.cpuMs += result.cpuMs;
+        deliver(segments, result, (request, reason) => this.#fail(request, reason));
+      }, failAll)
       .finally(() => this.#dispatch());
   }
 
-  #deliver(segments: readonly Segment<Request>[], run: RunResult): void {
-    this.#sums.runs += 1;
-    this.#sums.runMs += run.runMs;
-    this.#sums.cpuMs += run.cpuMs;
-    let runRow = 0;
-    for (const { request, firstRow, rows } of segments) {
-      const from = runRow;
-      const bad = run.badRows.find(({ row }) => row >= from && row < from + rows);
-      if (bad !== undefined) this.#fail(request, new Error(`row ${firstRow + bad.row - from}: ${bad.reason}`));
-      copyRows(request, firstRow, rows, run.forecasts, from);
-      request.rowsMissing -= rows;
-      if (request.rowsMissing === 0) request.resolve(request.result);
-      runRow += rows;
-    }
-    this.#sums.forecasts += runRow;
-  }
-
-  #fail(request: Request, reason: unknown): void {
+  /** Rows of the request that wait are not run any more; those that run already are run for nothing. */
+  #fail(request: ForecastRequest, reason: unknown): void {
     this.#queue.remove(request);
     request.reject(reason);
     this.#dispatchSoon();
   }
 
-  async #startThread(): Promise<void> {
-    this.#starting += 1;
-    try {
-      const thread = await InferenceThread.start(this.#models, () => {
-        this.#threads.delete(thread);
-        this.#sums.threadsReplaced += 1;
-        this.#startThread().catch((error) => this.#giveUp(error));
-      });
-      this.#threads.add(thread);
-    } finally {
-      this.#starting -= 1;
-      this.#dispatchSoon();
-    }
-  }
-
-  #giveUp(cause: Error): void {
-    if (this.#threads.size > 0 || this.#starting > 0) return;
-    this.#ended ??= new Error(`no inference thread is left: ${cause.message}`, { cause });
-    while (this.#queue.rows > 0) for (const { request } of this.#queue.take(1, 1)) this.#fail(request, this.#ended);
-  }
-}
-
-function checkBatch(batch: ForecastBatch, name: string, manifest: ModelManifest): void {
-  const { rows, contextLength, horizon, values } = batch;
-  assert(manifest.contextBuckets.includes(contextLength), `context length ${contextLength} is not one of the model's`);
-  assert(values.length === rows * contextLength, 'values are rows * contextLength');
-  assert(Number.isInteger(horizon) && horizon >= 1, 'a forecast has a horizon');
-  if (horizon > manifest.horizonMax) {
-    const text = `horizon ${horizon} is beyond horizon_max ${manifest.horizonMax} of model ${name}`;
-    throw new ServiceError('configuration', text);
-  }
-}
-
-/** Rows of several requests in one block; it is copied, since the block is given away to the thread. */
-function runOf(segments: readonly Segment<Request>[]): RunRequest {
-  const { model, quantiles, horizonRun, batch } = segments[0].request;
-  const { contextLength } = batch;
-  const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
-  const values = new Float32Array(rows * contextLength);
-  let at = 0;
-  for (const { request, firstRow, rows: taken } of segments) {
-    values.set(request.batch.values.subarray(firstRow * contextLength, (firstRow + taken) * contextLength), at);
-    at += taken * contextLength;
-  }
-  return { model, rows, contextLength, horizon: horizonRun, values, quantiles };
-}
-
-/** Copies the steps a request asked for out of a run, whose horizon may be longer. */
-function copyRows(request: Request, firstRow: number, rows: number, forecasts: Float32Array, runRow: number): void {
-  const { batch, horizonRun, result } = request;
-  const wanted = result.length / batch.rows;
-  const made = (wanted / batch.horizon) * horizonRun;
-  for (let row = 0; row < rows; row++) {
-    const from = (runRow + row) * made;
-    result.set(forecasts.subarray(from, from + wanted), (firstRow + row) * wanted);
+  #lose(error: Error): void {
+    this.#ended ??= error;
+    for (const request of this.#queue.clear()) request.reject(error);
+    this.#dispatchSoon();
   }
 }

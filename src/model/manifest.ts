@@ -90,31 +90,29 @@ export function checkManifest(json: unknown): ManifestReading {
  * Throws ServiceError `model-invalid` with every reason found when the folder is damaged.
  */
 export async function readModelFolder(folder: string): Promise<ModelManifest> {
-  const invalid = (reasons: string, cause?: unknown) =>
-    new ServiceError('model-invalid', `model folder ${folder}: ${reasons}`, { cause });
+  const invalid = (reasons: readonly string[], cause?: unknown) =>
+    new ServiceError('model-invalid', `model folder ${folder}: ${reasons.join('; ')}`, { cause });
   let json: unknown;
   try {
     json = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
   } catch (error) {
-    throw invalid(`manifest.json cannot be read: ${(error as Error).message}`, error);
+    throw invalid([`manifest.json cannot be read: ${(error as Error).message}`], error);
   }
   const reading = checkManifest(json);
-  if (reading.kind === 'problems') throw invalid(`manifest.json: ${reading.problems.join('; ')}`);
-  const { manifest } = reading;
-  if (manifest.name !== basename(folder)) throw invalid(`name must be that of the folder, got ${show(manifest.name)}`);
-  const digest = createHash('sha256');
+  if (reading.kind === 'problems') throw invalid(reading.problems);
+  const { name, graph, sha256 } = reading.manifest;
+  const problems: string[] = [];
+  if (name !== basename(folder)) problems.push(`name must be that of the folder, got ${show(name)}`);
   try {
-    await pipeline(createReadStream(join(folder, manifest.graph)), digest);
+    const digest = createHash('sha256');
+    await pipeline(createReadStream(join(folder, graph)), digest);
+    const found = digest.digest('hex');
+    if (found !== sha256) problems.push(`${graph} is damaged or was replaced: its sha256 is ${found}, not ${sha256}`);
   } catch (error) {
-    throw invalid(`${manifest.graph} cannot be read: ${(error as Error).message}`, error);
+    problems.push(`${graph} cannot be read: ${(error as Error).message}`);
   }
-  const found = digest.digest('hex');
-  if (found !== manifest.sha256) {
-    throw invalid(
-      `${manifest.graph} is damaged or was replaced: its sha256 is ${found}, sha256 says ${manifest.sha256}`,
-    );
-  }
-  return manifest;
+  if (problems.length > 0) throw invalid(problems);
+  return reading.manifest;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -14,14 +14,19 @@ export interface Segment<R extends QueuedRequest> {
   readonly rows: number;
 }
 
+export function rowsOf(segments: readonly Segment<QueuedRequest>[]): number {
+  return segments.reduce((sum, segment) => sum + segment.rows, 0);
+}
+
 interface Line<R extends QueuedRequest> {
   readonly segments: Segment<R>[];
   rows: number;
 }
 
 /**
- * The rows that wait for a thread: one line for each key, first come first served within a line, the lines in turn.
- * Requests of a line are merged, and cut, into runs of the size a thread asks for.
+ * The rows that wait for a thread: one line for each key, the lines in turn, and in turn the requests of a line.
+ * Requests of a line are merged, and cut, into runs of the size a thread asks for; what is left of a request that was cut goes to the
+ * end of its line, so that a request of thousands of rows holds nobody up for longer than a run.
  */
 export class RunQueue<R extends QueuedRequest> {
   readonly rowsMax: number;
@@ -53,6 +58,14 @@ export class RunQueue<R extends QueuedRequest> {
     return true;
   }
 
+  /** Forgets every request, and returns them. */
+  clear(): R[] {
+    const requests = [...this.#lines.values()].flatMap((line) => line.segments.map((segment) => segment.request));
+    this.#lines.clear();
+    this.#rows = 0;
+    return requests;
+  }
+
   /** Forgets the rows of a request that no run has taken yet. */
   remove(request: R): void {
     const line = this.#lines.get(request.key);
@@ -75,11 +88,7 @@ export class RunQueue<R extends QueuedRequest> {
       const taken = cut(line.segments, rowsMax);
       this.#lines.delete(key);
       this.#lines.set(key, line);
-      this.#shrink(
-        key,
-        line,
-        taken.reduce((sum, segment) => sum + segment.rows, 0),
-      );
+      this.#shrink(key, line, rowsOf(taken));
       return taken;
     }
     return [];
@@ -92,16 +101,17 @@ export class RunQueue<R extends QueuedRequest> {
   }
 }
 
-/** Removes up to `rowsMax` rows from the front, splitting the last segment where it must. */
+/** Removes up to `rowsMax` rows from the front; what is left of a segment that does not fit goes to the end. */
 function cut<R extends QueuedRequest>(segments: Segment<R>[], rowsMax: number): Segment<R>[] {
   let left = rowsMax;
   let whole = 0;
   while (whole < segments.length && segments[whole].rows <= left) left -= segments[whole++].rows;
   const taken = segments.splice(0, whole);
-  if (left > 0 && segments.length > 0) {
-    const { request, firstRow, rows } = segments[0];
-    taken.push({ request, firstRow, rows: left });
-    segments[0] = { request, firstRow: firstRow + left, rows: rows - left };
-  }
+  if (left === 0) return taken;
+  const split = segments.shift();
+  if (split === undefined) return taken;
+  const { request, firstRow, rows } = split;
+  taken.push({ request, firstRow, rows: left });
+  segments.push({ request, firstRow: firstRow + left, rows: rows - left });
   return taken;
 }
