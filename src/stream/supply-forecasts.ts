@@ -1,0 +1,58 @@
+import type { Forecaster } from '../detector/forecast.ts';
+import type { SeriesDetector } from '../detector/series-detector.ts';
+import type { WatchedUnit } from './watched-unit.ts';
+
+/** Contexts handed to the model at a time; bounds the memory of one call. */
+const FORECAST_ROWS_MAX = 1_024;
+
+/** Detectors whose forecasts come from the same run of the model. */
+interface DueForecasts {
+  readonly forecaster: Forecaster;
+  readonly contextLength: number;
+  readonly horizon: number;
+  readonly detectors: SeriesDetector[];
+}
+
+/** Forecasts for every detector of `units` that waits for one, batched over all that share model, context length and horizon. */
+export async function supplyForecasts(units: readonly WatchedUnit[], signal: AbortSignal): Promise<void> {
+  const batches = dueForecasts(units);
+  await Promise.all(
+    batches.map(async ({ forecaster, contextLength, horizon, detectors }) => {
+      const rows = detectors.length;
+      const values = new Float32Array(rows * contextLength);
+      for (let row = 0; row < rows; row++) detectors[row]!.context(values, row * contextLength, contextLength);
+      const medians = await forecaster.forecast({ rows, contextLength, values, horizon }, signal);
+      for (let row = 0; row < rows; row++) detectors[row]!.forecasted(medians, row * horizon);
+    }),
+  );
+}
+
+function dueForecasts(units: readonly WatchedUnit[]): DueForecasts[] {
+  const batches: DueForecasts[] = [];
+  const open = new Map<Forecaster, Map<number, DueForecasts>>();
+  for (const unit of units) {
+    const { forecaster, config } = unit.watched;
+    let byShape = open.get(forecaster);
+    if (byShape === undefined) {
+      byShape = new Map();
+      open.set(forecaster, byShape);
+    }
+    for (const detector of unit.forecastsDue()) {
+      if (!detector.hasContext()) {
+        detector.forecasted(null);
+        continue;
+      }
+      const contextLength = detector.contextLength(forecaster.limits.contextBuckets);
+      const horizon = config.settings.h;
+      const shape = contextLength * 65_536 + horizon;
+      let batch = byShape.get(shape);
+      if (batch === undefined || batch.detectors.length >= FORECAST_ROWS_MAX) {
+        batch = { forecaster, contextLength, horizon, detectors: [] };
+        byShape.set(shape, batch);
+        batches.push(batch);
+      }
+      batch.detectors.push(detector);
+    }
+  }
+  return batches;
+}
