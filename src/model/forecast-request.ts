@@ -36,11 +36,17 @@ export function checkBatch({ rows, contextLength, horizon, values }: ForecastBat
   checkHorizon(horizon, model);
 }
 
+/**
+ * Runs have a multiple of these rows, filled up with zeros: the runtime computes what is left over of four numbers by other instructions,
+ * which round differently, and a forecast must not depend on its company.
+ */
+const RUN_ROWS_UNIT = 4;
+
 /** Rows of several requests in one block; it is copied, since the block is given away to the thread. */
 export function runOf(segments: readonly Segment<ForecastRequest>[]): RunRequest {
   const { model, quantiles, horizonRun, batch } = segments[0].request;
   const { contextLength } = batch;
-  const rows = rowsOf(segments);
+  const rows = Math.ceil(rowsOf(segments) / RUN_ROWS_UNIT) * RUN_ROWS_UNIT;
   const values = new Float32Array(rows * contextLength);
   let at = 0;
   for (const { request, firstRow, rows: taken } of segments) {
