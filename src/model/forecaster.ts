@@ -39,8 +39,8 @@ export interface ForecasterStats {
   readonly cpuMs: number;
 }
 
-/** 32 MiB of values at context 512. */
-const QUEUE_ROWS_MAX = 16_384;
+/** 128 MiB of values at context 512, held by those who wait. */
+const QUEUE_ROWS_MAX = 65_536;
 const RUN_ROWS_MAX = 32;
 /** Below this a run costs more for each row; work for idle threads is not cut finer. */
 const RUN_ROWS_MIN = 8;
