@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { detectOnline } from '../../src/detector/detect-online.ts';
 import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
-import type { CommitFault, MemoryLog } from '../../src/stream/memory-log.ts';
+import type { MemoryBroker } from '../../src/stream/memory-log.ts';
 import type { ScoreRecord } from '../../src/stream/score-record.ts';
 import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
 import {
@@ -45,11 +45,11 @@ const steps = fc
 const events = fc.array(
   fc.record({
     records: fc.integer({ min: 1, max: 60 }),
-    event: fc.constantFrom<'none' | CommitFault | 'rebalance' | 'kill'>(
+    event: fc.constantFrom<'none' | 'before' | 'after' | 'rebalance' | 'kill'>(
       'none',
       'none',
-      'before-effect',
-      'after-effect',
+      'before',
+      'after',
       'rebalance',
       'kill',
     ),
@@ -57,35 +57,35 @@ const events = fc.array(
   { minLength: 3, maxLength: 10 },
 );
 
-type Events = { records: number; event: 'none' | CommitFault | 'rebalance' | 'kill' }[];
+type Events = { records: number; event: 'none' | 'before' | 'after' | 'rebalance' | 'kill' }[];
 type Input = ReturnType<typeof observationRecord>;
 
 async function disturbedRun(
   options: StreamRunOptions,
   input: readonly Input[],
   disturbances: Events,
-): Promise<MemoryLog> {
+): Promise<MemoryBroker> {
   const run = streamRun(options);
   let worker = await run.start();
   let sent = 0;
   for (const { records, event } of disturbances) {
-    for (const record of input.slice(sent, sent + records)) run.log.append(0, record);
+    for (const record of input.slice(sent, sent + records)) run.broker.append(0, record.key, record.value);
     sent += records;
-    if (event === 'before-effect' || event === 'after-effect') run.log.failCommits(event);
-    if (event === 'rebalance') run.log.rebalance();
+    if (event === 'before' || event === 'after') run.broker.failNextCommit(event);
+    if (event === 'rebalance') run.broker.rebalance();
     if (event === 'kill') {
       await worker.stop();
       worker = await run.start();
     }
     await new Promise((resolve) => setTimeout(resolve, records % 7));
   }
-  for (const record of input.slice(sent)) run.log.append(0, record);
+  for (const record of input.slice(sent)) run.broker.append(0, record.key, record.value);
   await run.settled();
   await worker.stop();
-  return run.log;
+  return run.broker;
 }
 
-function scoresOf(log: MemoryLog): ScoreRecord[] {
+function scoresOf(log: MemoryBroker): ScoreRecord[] {
   return log.read('anomaly-scores', 0).map(({ value }) => JSON.parse(value!.toString()));
 }
 
@@ -162,7 +162,7 @@ test('a disturbed run of a group publishes what an undisturbed one does', async 
         .map(({ series, step, value }) => observationRecord(series, step, value, 'g'));
       const undisturbed = await disturbedRun({ detectors }, input, []);
       const disturbed = await disturbedRun({ detectors, limits: { commitRecordsMax: 17 } }, input, disturbances);
-      const byOffset = (log: MemoryLog) => scoresOf(log).sort((a, b) => a.input.offset - b.input.offset);
+      const byOffset = (log: MemoryBroker) => scoresOf(log).sort((a, b) => a.input.offset - b.input.offset);
       assert.deepEqual(byOffset(disturbed), byOffset(undisturbed));
       assert.ok(byOffset(disturbed).some(({ accumulatedAnomalyScore }) => accumulatedAnomalyScore !== null));
     }),
