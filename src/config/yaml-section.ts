@@ -1,6 +1,16 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type ParsedNode,
+  parseDocument,
+  visit,
+} from 'yaml';
 import type { Kind } from './kinds.ts';
-import { mustBe, nearestOf, notKnown } from './problems.ts';
+import { mustBe, nearestOf, notKnown, show } from './problems.ts';
 
 type Node = ParsedNode | null | undefined;
 
@@ -13,18 +23,24 @@ interface Source {
 }
 
 /**
- * Parses a YAML file whose top is a mapping. Syntax errors, repeated keys and unknown tags become problems;
+ * Parses a YAML file whose top is a mapping. Syntax errors, repeated keys, unknown tags and unknown aliases become problems;
  * null then, as nothing in the file can be trusted.
  */
 export function parseYaml(file: string, content: string, problems: string[]): Section | null {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });
-  const faults = [...document.errors, ...document.warnings];
-  for (const fault of faults) problems.push(`${file}:${lines.linePos(fault.pos[0]).line}: ${fault.message}`);
+  const faults = [...document.errors, ...document.warnings].map(({ pos, message }) => ({ at: pos[0], message }));
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document) !== undefined) return;
+      faults.push({ at: alias.range?.[0] ?? 0, message: `alias *${alias.source} stands for nothing above it` });
+    },
+  });
+  for (const { at, message } of faults) problems.push(`${file}:${lines.linePos(at).line}: ${message}`);
   if (faults.length > 0) return null;
   const source = { file, document, lines, problems };
   if (isMap(document.contents)) return new Section(source, '', document.contents);
-  problems.push(mustBe(file, 'a mapping', document.toJS()));
+  problems.push(`${file} must be a mapping, got ${showNode(document.contents)}`);
   return null;
 }
 
@@ -62,7 +78,7 @@ export class Section {
       const one = this.read(key, kind, presence);
       return one === undefined ? undefined : [one];
     }
-    if (node.items.length === 0) this.problem(key, `${kind.expected}, or a list of such`, []);
+    if (node.items.length === 0) this.#report(key, node, `${kind.expected}, or a list of such`);
     const items = node.items.map((item, index) => this.#check(`${key}[${index}]`, item as Node, kind));
     return items.filter((item) => item !== undefined);
   }
@@ -120,8 +136,8 @@ export class Section {
   }
 
   #report(key: string, node: Node, expected: string): void {
-    const got = node === null || node === undefined ? undefined : node.toJS(this.#source.document);
-    this.#say(node ?? this.#entries.get(key)?.key ?? this.#node, mustBe(`${this.#path}${key}`, expected, got));
+    const at = node ?? this.#entries.get(key)?.key ?? this.#node;
+    this.#say(at, `${this.#path}${key} must be ${expected}, got ${showNode(node)}`);
   }
 
   #say(node: Node, sentence: string): void {
@@ -129,4 +145,11 @@ export class Section {
     const line = offset === undefined ? '' : `:${this.#source.lines.linePos(offset).line}`;
     this.#source.problems.push(`${this.#source.file}${line}: ${sentence}`);
   }
+}
+
+/** A value as a problem quotes it. Mappings and lists are only named: aliases can make them endless. */
+function showNode(node: Node): string {
+  if (isMap(node)) return 'a mapping';
+  if (isSeq(node)) return node.items.length === 0 ? 'an empty list' : 'a list';
+  return show(isScalar(node) ? node.value : undefined);
 }

@@ -55,9 +55,30 @@ test('no environment and no flags make reading throw', () => {
 });
 
 test('no text and no YAML makes reading a detectors file throw, and what it takes has no problem', () => {
+  const token = fc.constantFrom(
+    'detectors',
+    ': ',
+    '*a',
+    '&a ',
+    '[',
+    ']',
+    '{',
+    '}',
+    ', ',
+    '\n',
+    '  ',
+    '- ',
+    'name',
+    '!!x ',
+    '<<',
+    '? ',
+    '|',
+    '24',
+  );
+  const tokens = fc.array(token, { maxLength: 14 }).map((parts) => parts.join(''));
   const yaml = fc.json().map((json) => `detectors: [${json}]\ninput: ${json}`);
   fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.json(), yaml), (content) => {
+    fc.property(fc.oneof(fc.string(), fc.json(), yaml, tokens), (content) => {
       const problems: string[] = [];
       readDetectorsFile('d.yaml', content, problems);
       assert.ok(problems.length > 0);

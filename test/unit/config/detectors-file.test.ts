@@ -70,7 +70,7 @@ const WRONG_ENTRY: Readonly<Record<string, string>> = {
   'level: .nan': 'detectors[0].level must be a number of at least 0 and below 100, got NaN',
   'freq: bh': 'detectors[0].freq must be a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B, got "bh"',
   'freq:': 'detectors[0].freq must be a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B, got nothing',
-  'series: []': 'detectors[0].series must be text that is not empty, or a list of such, got []',
+  'series: []': 'detectors[0].series must be text that is not empty, or a list of such, got an empty list',
   'series: [a, 5]': 'detectors[0].series[1] must be text that is not empty, got 5',
   'name: a/b': 'detectors[0].name must be 1 to 64 letters, digits, dots, dashes or underscores, got "a/b"',
   'calibration_size: 143': 'detectors[0].calibration_size must be at least 6 x detection_size (144), got 143',
@@ -101,11 +101,13 @@ for (const [more, sentence] of Object.entries(WRONG_ENTRY)) {
 
 const WRONG_FILE: Readonly<Record<string, RegExp>> = {
   '': /^d\.yaml must be a mapping, got nothing$/,
-  '- a': /^d\.yaml must be a mapping, got \["a"\]$/,
+  '- a': /^d\.yaml must be a mapping, got a list$/,
   'topics: {}': /^d\.yaml:1: detectors must be a list of at least one mapping, got nothing$/,
-  'detectors: []': /^d\.yaml:1: detectors must be a list of at least one mapping, got \[\]$/,
+  'detectors: []': /^d\.yaml:1: detectors must be a list of at least one mapping, got an empty list$/,
   'detectors: [5]': /^d\.yaml:1: detectors\[0\] must be a mapping, got 5$/,
   'detectors: [': /^d\.yaml:1: /,
+  'detectors: *all': /^d\.yaml:1: alias \*all stands for nothing above it$/,
+  'detectors: &all [*all]': /^d\.yaml:1: detectors\[0\] must be a mapping, got a list$/,
   'a: 1\na: 2': /^d\.yaml:2: .*unique/,
   [`topics:\ndetectors: [{ ${ENTRY} }]`]: /topics must be a mapping, got nothing$/,
   [`topics: { scores: observations }\ndetectors: [{ ${ENTRY} }]`]:
