@@ -1,7 +1,6 @@
 import kafkajs from 'kafkajs';
-import { type ClusterLink, type KafkaConnection, linkCluster } from './connection.ts';
+import { type KafkaConnection, linkCluster } from './connection.ts';
 import { explainFailure } from './failure.ts';
-import { leaderOf } from './leader.ts';
 import { produceBatches } from './produce.ts';
 import { type EncodableRecord, encodeRecordBatch } from './record-batch-encoder.ts';
 import { planRounds } from './transaction-plan.ts';
@@ -32,25 +31,15 @@ export async function openFeed(connection: KafkaConnection, topic: string): Prom
         await link.cluster.refreshMetadataIfNecessary();
         const metadata = link.cluster.findTopicPartitionMetadata(topic) as Parameters<typeof partitionOf>[1];
         const placed = records.map((record) => ({ ...record, topic, partition: partitionOf(record, metadata) }));
-        for (const round of planRounds(placed)) await sendRound(link, topic, round);
+        for (const round of planRounds(placed)) {
+          const batches = round.map(({ partition, records: planned }) => {
+            return { topic, partition, batch: encodeRecordBatch(planned, noIdentity, Date.now()) };
+          });
+          await produceBatches(link.cluster, batches, null);
+        }
       }),
     close: async () => link.destroy(),
   };
-}
-
-async function sendRound(
-  { cluster }: ClusterLink,
-  topic: string,
-  round: readonly { readonly partition: number; readonly records: readonly EncodableRecord[] }[],
-): Promise<void> {
-  const byLeader = Map.groupBy(round, ({ partition }) => leaderOf(cluster, topic, partition));
-  const sends = [...byLeader].map(async ([nodeId, batches]) => {
-    const encoded = batches.map(({ partition, records }) => {
-      return { topic, partition, batch: encodeRecordBatch(records, noIdentity, Date.now()) };
-    });
-    await produceBatches(await cluster.findBroker({ nodeId }), encoded, null);
-  });
-  await Promise.all(sends);
 }
 
 /** Opens, sends, closes. */

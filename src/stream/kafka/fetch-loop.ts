@@ -4,7 +4,7 @@ import { type ClusterLink, type KafkaConnection, linkCluster } from './connectio
 import { explainFailure, protocolErrorType } from './failure.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { errorFromCode } from './kafkajs-internals.ts';
-import { leaderOf } from './leader.ts';
+import { leaderIsElsewhere, leaderOf } from './leader.ts';
 import { stableRange } from './partition-reader.ts';
 import { decodeRecords, endOffset } from './record-batch-decoder.ts';
 
@@ -12,17 +12,6 @@ import { decodeRecords, endOffset } from './record-batch-decoder.ts';
 const limits: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
 const retryMsMin = 50;
 const retryMsMax = 1_000;
-/** The partition's leader moved, or is about to: new metadata will tell. */
-const staleMetadata = new Set([
-  'NOT_LEADER_FOR_PARTITION',
-  'LEADER_NOT_AVAILABLE',
-  'FENCED_LEADER_EPOCH',
-  'UNKNOWN_LEADER_EPOCH',
-  'REPLICA_NOT_AVAILABLE',
-  'OFFSET_NOT_AVAILABLE',
-  'UNKNOWN_TOPIC_OR_PARTITION',
-]);
-
 export interface FetchReport {
   readonly partition: number;
   readonly records: number;
@@ -217,7 +206,7 @@ export class FetchLoop {
       this.#handlers.onFatal(failure);
       return;
     }
-    const keepsLink = staleMetadata.has(protocolErrorType(error));
+    const keepsLink = leaderIsElsewhere(error);
     if (!keepsLink) {
       this.#handlers.onConnection(failure);
       this.#link?.destroy();

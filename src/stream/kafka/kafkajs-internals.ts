@@ -107,11 +107,6 @@ export const fetchRequest = load('kafkajs/src/protocol/requests/fetch/v11/reques
   rackId: string;
 }) => ProtocolRequest<unknown>['request'];
 
-/** Reads a Produce response, version 7; throws the first partition's error. */
-export const produceResponse = load('kafkajs/src/protocol/requests/produce/v7/response.js') as ProtocolRequest<{
-  topics: readonly unknown[];
-}>['response'];
-
 const protocolErrors = load('kafkajs/src/protocol/error.js') as {
   createErrorFromCode(code: number): Error;
   readonly errorCodes: { type: string; code: number; retriable: boolean; message: string }[];

@@ -1,6 +1,6 @@
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { type Cluster, errorFromCode } from './kafkajs-internals.ts';
-import { leaderOf } from './leader.ts';
+import { leaderOf, throughElections } from './leader.ts';
 import { decodeRecords, endOffset, type RecordSink } from './record-batch-decoder.ts';
 
 const limits: FetchLimits = { waitMsMax: 200, partitionBytesMax: 8 * 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
@@ -14,7 +14,9 @@ export async function stableRange(
   partition: number,
 ): Promise<{ readonly start: number; readonly end: number }> {
   const read = async (fromBeginning: boolean) => {
-    const [found] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }]);
+    const [found] = await throughElections(cluster, () =>
+      cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }]),
+    );
     return Number(found?.partitions[0]?.offset);
   };
   return { start: await read(true), end: await read(false) };
@@ -43,7 +45,8 @@ export async function readPartition(
   };
   let empty = 0;
   let position = range.from;
-  let coming = position < range.end ? fetchAt(position) : null;
+  const fetchNext = () => (position < range.end ? throughElections(cluster, () => fetchAt(position)) : null);
+  let coming = fetchNext();
   while (coming !== null) {
     const fetched: FetchedPartition | null = await coming;
     const next = fetched === null ? null : endOffset(fetched.records);
@@ -51,7 +54,7 @@ export async function readPartition(
     if (next !== null) empty = 0;
     const from = position;
     position = next ?? position;
-    coming = position < range.end ? fetchAt(position) : null;
+    coming = fetchNext();
     // It is awaited in the next turn; should decoding throw before, its failure is of no interest.
     coming?.catch(() => undefined);
     if (fetched !== null) decodeRecords(fetched.records, from, fetched.aborted, stopAtEnd);

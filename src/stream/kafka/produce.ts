@@ -1,4 +1,5 @@
-import { type Broker, produceResponse } from './kafkajs-internals.ts';
+import { type Broker, type Cluster, errorFromCode } from './kafkajs-internals.ts';
+import { leaderIsElsewhere, leaderOf, throughElections } from './leader.ts';
 
 /** An encoded record batch on its way to a partition. */
 export interface PartitionBatch {
@@ -9,22 +10,62 @@ export interface PartitionBatch {
 
 /** How long the leader may wait for its replicas. */
 const acknowledgedMsMax = 15_000;
-
-/** Sends at most one batch per partition to their leader; resolves when all in-sync replicas have them. Throws a partition's error. */
+/**
+ * Sends at most one batch per partition to their leaders, one request to each; resolves when all in-sync replicas have them.
+ * `transactionalId` is null outside of transactions. Throws kafkajs's errors; what was written then is unknown.
+ */
 export async function produceBatches(
-  broker: Broker,
+  cluster: Cluster,
   batches: readonly PartitionBatch[],
   transactionalId: string | null,
 ): Promise<void> {
+  let waiting = batches;
+  await throughElections(cluster, async () => {
+    const byLeader = Map.groupBy(waiting, ({ topic, partition }) => leaderOf(cluster, topic, partition));
+    const sends = [...byLeader].map(async ([nodeId, led]) => {
+      const results = await sendBatches(await cluster.findBroker({ nodeId }), led, transactionalId);
+      return led.filter(({ topic, partition }) => refusedByLeader(results, topic, partition));
+    });
+    waiting = (await Promise.all(sends)).flat();
+    if (waiting.length > 0) throw errorFromCode(notLeaderCode);
+  });
+}
+
+const notLeaderCode = 6;
+
+/** Whether the leader refused the batch without writing it. Throws any other error it had with it. */
+function refusedByLeader(results: readonly PartitionResult[], topic: string, partition: number): boolean {
+  const code = results.find((result) => result.topic === topic && result.partition === partition)?.errorCode;
+  if (code === 0) return false;
+  // UNKNOWN_SERVER_ERROR for a partition that the answer leaves out.
+  const error = errorFromCode(code ?? -1);
+  if (leaderIsElsewhere(error)) return true;
+  throw error;
+}
+
+interface PartitionResult {
+  readonly topic: string;
+  readonly partition: number;
+  readonly errorCode: number;
+}
+
+function sendBatches(
+  broker: Broker,
+  batches: readonly PartitionBatch[],
+  transactionalId: string | null,
+): Promise<readonly PartitionResult[]> {
   const body = encodeBody(batches, transactionalId);
-  await broker.connectionPool.send({
+  return broker.connectionPool.send<readonly PartitionResult[]>({
     request: {
       apiKey: 0,
       apiVersion: 7,
       apiName: 'Produce',
       encode: () => Promise.resolve({ buf: body, buffer: body }),
     },
-    response: produceResponse,
+    response: {
+      decode: (payload) => Promise.resolve(decodeResponse(payload)),
+      parse: (results) => Promise.resolve(results),
+    },
   });
 }
 
@@ -56,4 +97,22 @@ function writeString(body: Buffer, at: number, text: string | null): number {
   if (text === null) return body.writeInt16BE(-1, at);
   const start = body.writeInt16BE(Buffer.byteLength(text), at);
   return start + body.write(text, start);
+}
+
+/** Produce response, version 7: [topic string | [partition i32 | errorCode i16 | three i64]] | throttleMs i32 */
+function decodeResponse(payload: Buffer): readonly PartitionResult[] & { readonly clientSideThrottleTime: number } {
+  const results: PartitionResult[] = [];
+  let topicsLeft = payload.readInt32BE(0);
+  let at = 4;
+  for (; topicsLeft > 0; topicsLeft--) {
+    const topicEnd = at + 2 + payload.readInt16BE(at);
+    const topic = payload.toString('utf8', at + 2, topicEnd);
+    let partitionsLeft = payload.readInt32BE(topicEnd);
+    at = topicEnd + 4;
+    for (; partitionsLeft > 0; partitionsLeft--, at += 30) {
+      results.push({ topic, partition: payload.readInt32BE(at), errorCode: payload.readInt16BE(at + 4) });
+    }
+  }
+  // kafkajs holds back requests by this field when the broker throttles.
+  return Object.assign(results, { clientSideThrottleTime: payload.readInt32BE(at) });
 }

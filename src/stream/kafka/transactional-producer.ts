@@ -1,7 +1,6 @@
 import type { OutputRecord } from '../log.ts';
 import { protocolErrorType } from './failure.ts';
 import type { Broker, Cluster } from './kafkajs-internals.ts';
-import { leaderOf } from './leader.ts';
 import { type Patience, withPatience } from './patience.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
 import { encodeRecordBatch } from './record-batch-encoder.ts';
@@ -84,16 +83,9 @@ function createProducer(cluster: Cluster, coordinatorId: number, producer: Produ
     return { topic, partition, batch: encodeRecordBatch(records, identity, Date.now()) };
   };
 
-  /** One request at a time to a broker: an overlap could turn the order of two batches of a partition around. */
+  /** One round after the other: an overlap could turn the order of two batches of a partition around. */
   const produce = async (rounds: readonly PlannedBatch[][]): Promise<void> => {
-    for (const round of rounds) {
-      const byLeader = Map.groupBy(round, ({ topic, partition }) => leaderOf(cluster, topic, partition));
-      const sends = [...byLeader].map(async ([nodeId, planned]) => {
-        const leader = await cluster.findBroker({ nodeId });
-        await produceBatches(leader, planned.map(encode), producer.transactionalId);
-      });
-      await Promise.all(sends);
-    }
+    for (const round of rounds) await produceBatches(cluster, round.map(encode), producer.transactionalId);
   };
 
   const moveOffset = async (coordinator: Broker, { groupId, topic, partition, offset }: MovedOffset): Promise<void> => {
