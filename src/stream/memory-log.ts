@@ -1,3 +1,4 @@
+import type { Topics } from '../config/config.ts';
 import { ServiceError } from '../service-error.ts';
 import type {
   InputRecord,
@@ -8,179 +9,287 @@ import type {
   SubscriptionHandlers,
 } from './log.ts';
 
-/** A record as a read-committed reader finds it. */
-export interface CommittedRecord extends OutputRecord {
+/** A record as it is stored. */
+export interface StoredRecord {
   readonly offset: number;
+  readonly timestampMs: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How a commit goes wrong: it takes no effect, or it does but the answer is lost. */
-export type CommitFault = 'before-effect' | 'after-effect';
+/** As a broker's default: a larger record is refused, however often it is sent. */
+const recordBytesMax = 1024 * 1024;
 
-interface Member {
-  readonly handlers: SubscriptionHandlers;
-  /** Next offset of each started partition; negative positions do not exist. */
-  readonly positions: Map<number, number>;
-  readonly paused: Set<number>;
-  partitions: readonly number[];
-}
-
-/** Records handed over at a time. */
-const DELIVERY_RECORDS_MAX = 500;
+/** Records handed over at a time, as a fetch would bring them. */
+const deliveredRecordsMax = 500;
 
 /**
- * A log in the memory of this process, with the guarantees of the real one: fencing, atomic commits, a group that shares partitions.
- * For tests, and for benchmarks that leave the broker out. Faults and rebalances happen when they are asked for.
+ * A broker in memory for tests, with Kafka's semantics: several logs (workers) share its topics and one consumer group; commits are
+ * atomic, partitions are fenced, and every hand-over is a turn of its own.
  */
-export class MemoryLog {
-  readonly #partitions: number;
-  readonly #changelogTopic: string;
-  readonly #input: InputRecord[][];
-  readonly #committed = new Map<string, CommittedRecord[]>();
-  readonly #offsets: number[];
-  readonly #epochs: number[];
-  readonly #members: Member[] = [];
-  readonly #faults: CommitFault[] = [];
-  #away: Error | null = null;
+export class MemoryBroker {
+  readonly topics: Topics;
+  readonly partitions: number;
+  readonly #stored = new Map<string, StoredRecord[]>();
+  readonly #offsets = new Map<number, number>();
+  readonly #epochs = new Map<number, number>();
+  readonly #members = new Set<Member>();
+  readonly #failures: ('before' | 'after')[] = [];
+  readonly #reconnected = new EventTarget();
+  #away: ServiceError | null = null;
 
-  constructor(options: { readonly partitions: number; readonly changelogTopic: string }) {
-    this.#partitions = options.partitions;
-    this.#changelogTopic = options.changelogTopic;
-    this.#input = Array.from({ length: options.partitions }, () => []);
-    this.#offsets = Array.from({ length: options.partitions }, () => 0);
-    this.#epochs = Array.from({ length: options.partitions }, () => 0);
+  constructor(topics: Topics, partitions: number) {
+    this.topics = topics;
+    this.partitions = partitions;
   }
 
-  /** Adds a record to the input topic; returns its offset. */
-  append(partition: number, record: Pick<InputRecord, 'key' | 'value'> & { timestampMs?: number }): number {
-    const offset = this.#input[partition]!.length;
-    this.#input[partition]!.push({ timestampMs: 0, ...record, partition, offset });
-    for (const member of this.#members) this.#deliver(member, partition);
+  /** Appends to the input topic; returns the record's offset. */
+  append(partition: number, key: Buffer | null, value: Buffer | null, timestampMs = 0): number {
+    const offset = this.#store(this.topics.observations, partition, { key, value, headers: {}, timestampMs });
+    for (const member of this.#members) member.deliverSoon();
     return offset;
   }
 
-  /** Committed records of a topic's partition, in log order, tombstones and overwritten ones included. */
-  read(topic: string, partition: number): readonly CommittedRecord[] {
-    return this.#committed.get(`${topic}/${partition}`) ?? [];
+  /** What a reader of committed records sees. */
+  read(topic: string, partition: number): readonly StoredRecord[] {
+    return this.#stored.get(`${topic}/${partition}`) ?? [];
   }
 
+  /** The group's offset of an input partition. */
   committedOffset(partition: number): number {
-    return this.#offsets[partition]!;
+    return this.#offsets.get(partition) ?? 0;
   }
 
-  /** The next commits fail like this, one each. */
-  failCommits(...faults: readonly CommitFault[]): void {
-    this.#faults.push(...faults);
+  /** The next commit of any session is rejected, `before` or `after` it took effect. Further calls queue up. */
+  failNextCommit(when: 'before' | 'after'): void {
+    this.#failures.push(when);
   }
 
-  /** Takes the log out of reach, or brings it back (null). */
-  setAway(error: Error | null): void {
-    this.#away = error;
-    for (const { handlers } of this.#members) handlers.onConnection(error);
-    if (error === null) this.rebalance();
-  }
-
-  /** Shares the partitions out anew; every earlier ownership ends. */
+  /** The group is joined anew: every member's ownership ends and a new one begins. */
   rebalance(): void {
-    this.#members.forEach((member, index) => {
-      member.positions.clear();
-      member.paused.clear();
-      member.partitions = Array.from({ length: this.#partitions }, (_, p) => p).filter(
-        (partition) => partition % this.#members.length === index,
-      );
-    });
-    for (const member of this.#members) member.handlers.onAssignment(member.partitions);
+    const members = [...this.#members];
+    for (const [turn, member] of members.entries()) {
+      const owned = Array.from({ length: this.partitions }, (_, partition) => partition);
+      member.assign(owned.filter((partition) => partition % members.length === turn));
+    }
   }
 
-  /** A client of this log, as one process would have it. */
-  connect(): StreamLog {
-    return {
-      partitionCount: async () => this.#partitions,
-      subscribe: async (handlers) => this.#subscribe(handlers),
-      openPartition: async (partition, signal) => this.#open(partition, signal),
-      close: async () => {},
+  /** Out of reach until `reconnect`: commits are rejected, nothing is delivered, partitions cannot be opened. */
+  disconnect(): void {
+    this.#away = new ServiceError('broker-unavailable', 'The memory broker is out of reach', { retryable: true });
+    for (const member of this.#members) member.connection(this.#away);
+  }
+
+  reconnect(): void {
+    this.#away = null;
+    this.#reconnected.dispatchEvent(new Event('back'));
+    for (const member of this.#members) member.connection(null);
+    this.rebalance();
+  }
+
+  /** The log of one worker. */
+  openLog(): StreamLog {
+    const mine = new Set<Member>();
+    const closing = new AbortController();
+    const leave = (member: Member) => {
+      member.stop();
+      if (this.#members.delete(member)) this.rebalance();
     };
-  }
-
-  #subscribe(handlers: SubscriptionHandlers): Subscription {
-    const member: Member = { handlers, positions: new Map(), paused: new Set(), partitions: [] };
-    this.#members.push(member);
-    queueMicrotask(() => this.rebalance());
     return {
-      start: (partition, offset) => {
-        if (!member.partitions.includes(partition)) return;
-        member.positions.set(partition, offset);
-        this.#deliver(member, partition);
-      },
-      pause: (partition) => void member.paused.add(partition),
-      resume: (partition) => {
-        member.paused.delete(partition);
-        this.#deliver(member, partition);
-      },
-      stop: async () => {
-        const index = this.#members.indexOf(member);
-        if (index < 0) return;
-        this.#members.splice(index, 1);
+      partitionCount: async () => this.partitions,
+      subscribe: async (handlers) => {
+        const member = new Member(handlers, (partition, offset) => this.#inputFrom(partition, offset));
+        mine.add(member);
+        this.#members.add(member);
         this.rebalance();
+        return {
+          start: (partition, offset) => member.start(partition, offset),
+          pause: (partition) => member.pause(partition),
+          resume: (partition) => member.resume(partition),
+          stop: async () => leave(member),
+        } satisfies Subscription;
+      },
+      openPartition: (partition, signal) => {
+        const until = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+        return this.#openPartition(partition, until);
+      },
+      close: async () => {
+        closing.abort(new ServiceError('internal', 'The log was closed'));
+        for (const member of mine) leave(member);
       },
     };
   }
 
-  /** Hands over what is there, a batch per turn of the event loop. */
-  #deliver(member: Member, partition: number): void {
-    setImmediate(() => {
-      const position = member.positions.get(partition);
-      if (position === undefined || member.paused.has(partition) || this.#away !== null) return;
-      if (!this.#members.includes(member)) return;
-      const records = this.#input[partition]!.slice(position, position + DELIVERY_RECORDS_MAX);
-      if (records.length === 0) return;
-      member.positions.set(partition, position + records.length);
-      member.handlers.onRecords(partition, records);
-      this.#deliver(member, partition);
-    });
-  }
-
-  #open(partition: number, signal: AbortSignal | undefined): PartitionSession {
-    signal?.throwIfAborted();
-    this.#assertReachable();
-    const epoch = ++this.#epochs[partition]!;
-    const assertOwner = () => {
-      this.#assertReachable();
-      if (epoch !== this.#epochs[partition]) {
-        throw new ServiceError('fenced', `partition ${partition} has a later owner`, { retryable: true });
+  async #openPartition(partition: number, signal: AbortSignal): Promise<PartitionSession> {
+    await turn();
+    signal.throwIfAborted();
+    while (this.#away !== null) await this.#untilBack(signal);
+    const epoch = (this.#epochs.get(partition) ?? 0) + 1;
+    this.#epochs.set(partition, epoch);
+    let dead = false;
+    const alive = () => {
+      if (dead || this.#away !== null) {
+        dead = true;
+        throw this.#away ?? new ServiceError('internal', `The session of partition ${partition} is dead`);
       }
     };
     return {
       partition,
-      committedOffset: this.#offsets[partition]!,
+      committedOffset: this.committedOffset(partition),
       readChangelog: async (onRecord) => {
-        assertOwner();
-        for (const { key, value } of this.read(this.#changelogTopic, partition)) onRecord(key!, value);
+        alive();
+        for (const { key, value } of [...this.read(this.topics.changelog, partition)]) {
+          if (key !== null) onRecord(key, value);
+        }
+        await turn();
       },
       commit: async (outputs, nextOffset) => {
-        await new Promise((resolve) => setImmediate(resolve));
-        assertOwner();
-        const fault = this.#faults.shift();
-        if (fault !== 'before-effect') this.#write(partition, outputs, nextOffset);
-        if (fault !== undefined)
-          throw new ServiceError('broker-unavailable', `commit failed ${fault}`, { retryable: true });
+        alive();
+        // Dead until proven alive: a second call before the first has ended is as wrong here as on Kafka.
+        dead = true;
+        await turn();
+        if (this.#away !== null) throw this.#away;
+        this.#refuseFenced(partition, epoch);
+        this.#commit(partition, outputs, nextOffset);
+        dead = false;
       },
-      close: async () => {},
+      close: async () => {
+        dead = true;
+      },
     };
   }
 
-  #write(partition: number, outputs: readonly OutputRecord[], nextOffset: number): void {
-    for (const output of outputs) {
-      const place = `${output.topic}/${output.partition}`;
-      const records = this.#committed.get(place) ?? [];
-      if (records.length === 0) this.#committed.set(place, records);
-      records.push({ ...output, offset: records.length });
+  #refuseFenced(partition: number, epoch: number): void {
+    if (this.#epochs.get(partition) !== epoch) {
+      throw new ServiceError('fenced', `A later owner took partition ${partition} over`);
     }
-    this.#offsets[partition] = nextOffset;
   }
 
-  #assertReachable(): void {
-    if (this.#away !== null) {
-      throw new ServiceError('broker-unavailable', this.#away.message, { retryable: true, cause: this.#away });
+  #commit(partition: number, outputs: readonly OutputRecord[], nextOffset: number): void {
+    for (const { topic, key, value } of outputs) {
+      if ((key?.length ?? 0) + (value?.length ?? 0) > recordBytesMax) {
+        throw new ServiceError('record-too-large', `A record for ${topic} is larger than ${recordBytesMax} bytes`);
+      }
     }
+    const failure = this.#failures.shift();
+    const lost = new ServiceError('broker-unavailable', 'The connection was lost in a commit', { retryable: true });
+    if (failure === 'before') throw lost;
+    for (const { topic, partition: target, key, value, headers } of outputs) {
+      this.#store(topic, target, { key, value, headers: { ...headers }, timestampMs: 0 });
+    }
+    this.#offsets.set(partition, nextOffset);
+    if (failure === 'after') throw lost;
   }
+
+  /** Copies: what the caller does with its buffers afterwards must not change what is stored. */
+  #store(topic: string, partition: number, record: Omit<StoredRecord, 'offset'>): number {
+    const at = `${topic}/${partition}`;
+    const records = this.#stored.get(at) ?? [];
+    this.#stored.set(at, records);
+    const { key, value } = record;
+    const offset = records.length;
+    records.push({ ...record, offset, key: key && Buffer.from(key), value: value && Buffer.from(value) });
+    return offset;
+  }
+
+  #inputFrom(partition: number, offset: number): readonly StoredRecord[] {
+    if (this.#away !== null) return [];
+    return this.read(this.topics.observations, partition).slice(offset, offset + deliveredRecordsMax);
+  }
+
+  #untilBack(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#reconnected.addEventListener('back', () => resolve(), { once: true, signal });
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+  }
+}
+
+/** One subscription of the group. */
+class Member {
+  readonly #handlers: SubscriptionHandlers;
+  readonly #read: (partition: number, offset: number) => readonly StoredRecord[];
+  readonly #positions = new Map<number, { offset: number; paused: boolean }>();
+  #assigned: ReadonlySet<number> = new Set();
+  #generation = 0;
+  #stopped = false;
+  #delivering = false;
+
+  constructor(handlers: SubscriptionHandlers, read: (partition: number, offset: number) => readonly StoredRecord[]) {
+    this.#handlers = handlers;
+    this.#read = read;
+  }
+
+  assign(partitions: readonly number[]): void {
+    const generation = ++this.#generation;
+    this.#positions.clear();
+    this.#assigned = new Set();
+    void turn().then(() => {
+      if (this.#stopped || generation !== this.#generation) return;
+      this.#assigned = new Set(partitions);
+      this.#handlers.onAssignment(partitions);
+    });
+  }
+
+  connection(error: Error | null): void {
+    void turn().then(() => {
+      if (!this.#stopped) this.#handlers.onConnection(error);
+    });
+  }
+
+  start(partition: number, offset: number): void {
+    if (!this.#assigned.has(partition)) return;
+    this.#positions.set(partition, { offset, paused: false });
+    this.deliverSoon();
+  }
+
+  pause(partition: number): void {
+    const position = this.#positions.get(partition);
+    if (position !== undefined) position.paused = true;
+  }
+
+  resume(partition: number): void {
+    const position = this.#positions.get(partition);
+    if (position !== undefined) position.paused = false;
+    this.deliverSoon();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#positions.clear();
+  }
+
+  deliverSoon(): void {
+    if (this.#delivering) return;
+    this.#delivering = true;
+    void turn().then(() => {
+      this.#delivering = false;
+      let delivered = 0;
+      for (const [partition, position] of [...this.#positions]) delivered += this.#deliver(partition, position);
+      if (delivered > 0) this.deliverSoon();
+    });
+  }
+
+  #deliver(partition: number, position: { offset: number; paused: boolean }): number {
+    if (this.#stopped || position.paused || this.#positions.get(partition) !== position) return 0;
+    const stored = this.#read(partition, position.offset);
+    if (stored.length === 0) return 0;
+    position.offset += stored.length;
+    const records = stored.map(
+      ({ offset, timestampMs, key, value }): InputRecord => ({
+        partition,
+        offset,
+        timestampMs,
+        key,
+        value,
+      }),
+    );
+    this.#handlers.onRecords(partition, records);
+    return records.length;
+  }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -75,7 +75,7 @@ export class PartitionTask {
       } catch (cause) {
         if (signal.aborted) return;
         const error = cause instanceof Error ? cause : new Error(String(cause));
-        if (!(error instanceof ServiceError && error.retryable)) {
+        if (!isRecoverable(error)) {
           this.#options.onFatal(error);
           return;
         }
@@ -216,4 +216,9 @@ export class PartitionTask {
       };
     });
   }
+}
+
+/** A later owner took over while this one did not know yet: sooner or later the group says whose the partition is. */
+function isRecoverable(error: Error): boolean {
+  return error instanceof ServiceError && (error.retryable || error.code === 'fenced');
 }

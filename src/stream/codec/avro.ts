@@ -27,7 +27,6 @@ type AvroOptions = NonNullable<Parameters<typeof avsc.Type.forSchema>[1]>;
 export function compileAvro(schema: FetchedSchema): ReadRecord {
   const options: Partial<AvroOptions> = {
     registry: {},
-    wrapUnions: 'never',
     omitRecordMethods: true,
     logicalTypes: { decimal: DecimalType },
     typeHook: boundedType,
@@ -58,6 +57,7 @@ function parseSchema(text: string): AvroSchema {
 }
 
 function boundedType(schema: AvroSchema, options: AvroOptions): avsc.Type | undefined {
+  if (Array.isArray(schema)) return new BareUnionType(schema, options);
   const name = typeof schema === 'object' && 'type' in schema ? schema.type : schema;
   if (name === 'long') return new WideLongType();
   if (name === 'array') return new BoundedArrayType(schema, options);
@@ -65,28 +65,48 @@ function boundedType(schema: AvroSchema, options: AvroOptions): avsc.Type | unde
   return undefined;
 }
 
+/** Below it the library's arithmetic with doubles is exact. */
+const EXACT_LONG_MAX = 2 ** 52;
+
 /** Reads longs that a number cannot hold as bigint, where the library's type throws. */
 class WideLongType extends avsc.types.LongType {
   _read(tap: Tap): number | bigint {
     const start = tap.pos;
     const long = tap.readLong();
-    return Number.isSafeInteger(long) ? long : readWideLong(tap.buf, start, tap.pos);
+    return Math.abs(long) < EXACT_LONG_MAX ? long : readWideLong(tap.buf, start, tap.pos);
   }
 }
 
-function readWideLong(bytes: Buffer, start: number, end: number): bigint {
+function readWideLong(bytes: Buffer, start: number, end: number): number | bigint {
   let zigzag = 0n;
   for (let at = Math.min(end, start + 10) - 1; at >= start; at--) zigzag = (zigzag << 7n) | BigInt(bytes[at] & 0x7f);
-  return BigInt.asIntN(64, (zigzag >> 1n) ^ -(zigzag & 1n));
+  const long = BigInt.asIntN(64, (zigzag >> 1n) ^ -(zigzag & 1n));
+  return Number.isSafeInteger(Number(long)) ? Number(long) : long;
 }
 
-/** Believes no count larger than the bytes that are left: the library's type would allocate for it, then read past the end. */
+/** The value without the name of its branch, also where the library would insist on it: reading never needs to tell `int` from `double`. */
+class BareUnionType extends avsc.types.WrappedUnionType {
+  _read(tap: Tap): unknown {
+    const branch = this.types[tap.readLong()] as unknown as Readable | undefined;
+    if (branch === undefined) throw new Error('a union names a branch that it does not have');
+    return branch._read(tap);
+  }
+}
+
+/**
+ * Believes no count larger than the bytes that are left: the library's type would allocate for it, then read past the end. Items that
+ * take no bytes (nulls, records without fields) are refused, for a few bytes could count billions of them.
+ */
 class BoundedArrayType extends avsc.types.ArrayType {
   _read(tap: Tap): unknown[] {
     const item = this.itemsType as unknown as Readable;
     const items: unknown[] = [];
     for (let count = readBlockCount(tap); count > 0; count = readBlockCount(tap)) {
-      for (let i = 0; i < count; i++) items.push(item._read(tap));
+      for (let i = 0; i < count; i++) {
+        const start = tap.pos;
+        items.push(item._read(tap));
+        if (tap.pos === start) throw new Error('an array of items that take no bytes');
+      }
     }
     return items;
   }

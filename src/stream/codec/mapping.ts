@@ -11,6 +11,9 @@ export const SERIES_ID_BYTES_MAX = 512;
 /** Largest magnitude of a value: a larger one is infinite in the single precision that models compute in. */
 export const VALUE_MAGNITUDE_MAX = 3.4028234663852886e38;
 
+/** What stands in a text for bytes that were none: with it two ids could be one. */
+const REPLACEMENT = '\uFFFD';
+
 /** The path of the group's id for the detector that takes `series`; null where each series is judged alone. */
 export type GroupPathOf = (series: string) => string | null;
 
@@ -100,7 +103,7 @@ function isId(raw: unknown): raw is string | number | bigint {
   if (typeof raw === 'string') {
     if (raw.length === 0 || raw.length > SERIES_ID_BYTES_MAX) return false;
     if (raw.length * 3 > SERIES_ID_BYTES_MAX && Buffer.byteLength(raw) > SERIES_ID_BYTES_MAX) return false;
-    return raw.isWellFormed() && !raw.includes('\0');
+    return raw.isWellFormed() && !raw.includes('\0') && !raw.includes(REPLACEMENT);
   }
   // Beyond 2^53 neighbouring ids are one number already.
   if (typeof raw === 'number') return Number.isSafeInteger(raw) || (Number.isFinite(raw) && !Number.isInteger(raw));

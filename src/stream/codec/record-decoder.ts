@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { RecordFormat, RecordMapping } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { DeadLetterReason } from '../dead-letter.ts';
@@ -10,8 +9,11 @@ import { reasonOf } from './quoted.ts';
 import type { FetchedSchema, SchemaSource, SchemaType } from './schema-source.ts';
 import { readSchemaId, WIRE_HEADER_BYTES } from './wire-header.ts';
 
-/** Schemas kept; beyond it those loaded first are forgotten and fetched again when they are needed. */
+/** Schemas kept; beyond it those that no record named for `SCHEMA_IDLE_MS` are forgotten, and fetched again when they are needed. */
 export const SCHEMAS_MAX = 1_000;
+
+/** A schema named more recently may still be needed by a batch that is being read: it is kept, however many there are. */
+export const SCHEMA_IDLE_MS = 60_000;
 
 /** How long the registry's word that it does not know a schema is believed: a replica of it may learn a moment later. */
 export const SCHEMA_UNKNOWN_MS = 30_000;
@@ -22,13 +24,19 @@ export interface RecordDecoder {
   missingSchema(value: Buffer | null, nowMs: number): number | null;
   /** Rejects with `registry-unavailable` (retryable) when the registry is out of reach; an id it does not know is no error. */
   loadSchemas(schemaIds: Iterable<number>, nowMs: number): Promise<void>;
-  /** Never throws for what a record contains. Throws `schema-not-loaded` while `missingSchema` is not null. `nowMs` is the clock. */
+  /** Never throws for what a record contains. Throws `schema-not-loaded` when its schema never was. `nowMs` is the clock. */
   decode(value: Buffer | null, nowMs: number): Decoded;
 }
 
-type LoadedSchema =
+type Schema =
   | { readonly kind: 'readable'; readonly read: ReadRecord }
   | { readonly kind: 'refused'; readonly reason: DeadLetterReason; readonly detail: string; readonly untilMs: number };
+
+interface LoadedSchema {
+  readonly schema: Schema;
+  /** When a record last named it. */
+  namedMs: number;
+}
 
 /** `schemas` may be null for the formats that read without any (json, json-schema). */
 export function createRecordDecoder(
@@ -61,7 +69,7 @@ function withoutSchemas(format: RecordFormat, observationOf: ReturnType<typeof c
       if (headerBytes > 0 && readSchemaId(value) === null) return unreadable(NO_HEADER);
       let record: unknown;
       try {
-        record = parseJson(value, headerBytes);
+        record = JSON.parse(value.toString('utf8', headerBytes));
       } catch (error) {
         return unreadable(reasonOf(error));
       }
@@ -77,33 +85,39 @@ function withSchemas(
 ): RecordDecoder {
   const loaded = new Map<number, LoadedSchema>();
 
-  function find(schemaId: number, nowMs: number): LoadedSchema | undefined {
-    const schema = loaded.get(schemaId);
-    return schema?.kind === 'refused' && nowMs >= schema.untilMs ? undefined : schema;
+  /** Whether records of this schema can be decoded, without asking the registry (again). */
+  function isLoaded(schemaId: number, nowMs: number): boolean {
+    const found = loaded.get(schemaId);
+    if (found === undefined) return false;
+    found.namedMs = nowMs;
+    return found.schema.kind === 'readable' || nowMs < found.schema.untilMs;
+  }
+
+  function forgetIdle(nowMs: number): void {
+    for (const [schemaId, { namedMs }] of loaded) {
+      if (loaded.size <= SCHEMAS_MAX) return;
+      if (namedMs < nowMs - SCHEMA_IDLE_MS) loaded.delete(schemaId);
+    }
   }
 
   return {
     missingSchema(value, nowMs) {
       const schemaId = value === null ? null : readSchemaId(value);
-      return schemaId === null || find(schemaId, nowMs) !== undefined ? null : schemaId;
+      return schemaId === null || isLoaded(schemaId, nowMs) ? null : schemaId;
     },
     async loadSchemas(schemaIds, nowMs) {
       for (const schemaId of new Set(schemaIds)) {
-        if (find(schemaId, nowMs) !== undefined) continue;
+        if (isLoaded(schemaId, nowMs)) continue;
         const schema = compileSchema(schemaId, schemaType, await source.fetch(schemaId), nowMs);
-        loaded.delete(schemaId);
-        loaded.set(schemaId, schema);
+        loaded.set(schemaId, { schema, namedMs: nowMs });
       }
-      for (const oldest of loaded.keys()) {
-        if (loaded.size <= SCHEMAS_MAX) break;
-        loaded.delete(oldest);
-      }
+      forgetIdle(nowMs);
     },
     decode(value, nowMs) {
       if (value === null) return unreadable('the record is a tombstone: it has no value');
       const schemaId = readSchemaId(value);
       if (schemaId === null) return unreadable(NO_HEADER);
-      const schema = find(schemaId, nowMs);
+      const schema = loaded.get(schemaId)?.schema;
       if (schema === undefined) {
         throw new ServiceError('schema-not-loaded', `schema ${schemaId} is not loaded`, { retryable: true });
       }
@@ -121,14 +135,9 @@ function withSchemas(
   };
 }
 
-function compileSchema(
-  schemaId: number,
-  wanted: SchemaType,
-  schema: FetchedSchema | null,
-  nowMs: number,
-): LoadedSchema {
+function compileSchema(schemaId: number, wanted: SchemaType, schema: FetchedSchema | null, nowMs: number): Schema {
   const untilMs = nowMs + SCHEMA_UNKNOWN_MS;
-  const refused = (reason: DeadLetterReason, detail: string): LoadedSchema => ({
+  const refused = (reason: DeadLetterReason, detail: string): Schema => ({
     kind: 'refused',
     reason,
     detail,
@@ -146,13 +155,6 @@ function compileSchema(
 }
 
 const NO_HEADER = 'no schema id: a registry client writes a zero byte and four bytes of id before the record';
-
-function parseJson(value: Buffer, start: number): unknown {
-  const text = value.toString('utf8', start);
-  // Bytes that are no UTF-8 read as U+FFFD, which would make two ids one.
-  if (text.includes('\uFFFD') && !isUtf8(value.subarray(start))) throw new Error('not valid UTF-8');
-  return JSON.parse(text);
-}
 
 function unreadable(detail: string): Decoded {
   return { kind: 'dead-letter', reason: 'record-unreadable', detail, series: null };

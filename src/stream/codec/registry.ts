@@ -86,9 +86,14 @@ function schemaTypeOf(info: SchemaInfo): SchemaType {
   throw new Error(`unknown schema type ${schemaType}`);
 }
 
-/** Without the client's error as its cause: that one carries the request, and with it the password. */
+/**
+ * Without the client's error as its cause: that one carries the request, and with it the password. Only credentials that are refused
+ * need someone to change something.
+ */
 function unavailable(what: string, error: unknown): ServiceError {
-  return new ServiceError('registry-unavailable', `${what}: ${reasonOf(error)}`, { retryable: true });
+  const status = statusOf(error);
+  const retryable = status !== 401 && status !== 403;
+  return new ServiceError('registry-unavailable', `${what}: ${reasonOf(error)}`, { retryable });
 }
 
 function statusOf(error: unknown): number | null {

@@ -1,0 +1,101 @@
+import { type Broker, fetchRequest } from './kafkajs-internals.ts';
+import { type AbortedTransaction, readInt64 } from './record-batch-decoder.ts';
+
+export interface FetchPosition {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface FetchLimits {
+  readonly waitMsMax: number;
+  /** Bytes of one partition in a response, and of the whole; a first batch that is larger comes nevertheless. */
+  readonly partitionBytesMax: number;
+  readonly responseBytesMax: number;
+}
+
+/** What a broker answers for one partition. `records` is a view of the response. */
+export interface FetchedPartition {
+  readonly partition: number;
+  /** Kafka's code; 0 is none. */
+  readonly errorCode: number;
+  readonly endOffset: number;
+  readonly lastStableOffset: number;
+  readonly aborted: readonly AbortedTransaction[];
+  readonly records: Buffer;
+}
+
+export interface FetchedTopic {
+  readonly throttledMs: number;
+  readonly partitions: readonly FetchedPartition[];
+}
+
+/**
+ * Reads committed records of some partitions of a topic from their leader; waits for the first byte, `waitMsMax` at most.
+ * Rejects when the broker is out of reach; an error of a single partition is in its `errorCode`.
+ */
+export function fetchTopic(
+  broker: Broker,
+  topic: string,
+  positions: readonly FetchPosition[],
+  limits: FetchLimits,
+): Promise<FetchedTopic> {
+  const partitions = positions.map(({ partition, offset }) => ({
+    partition,
+    fetchOffset: offset,
+    maxBytes: limits.partitionBytesMax,
+  }));
+  return broker.connectionPool.send({
+    request: fetchRequest({
+      replicaId: -1,
+      isolationLevel: 1,
+      sessionId: 0,
+      sessionEpoch: -1,
+      forgottenTopics: [],
+      maxWaitTime: limits.waitMsMax,
+      minBytes: 1,
+      maxBytes: limits.responseBytesMax,
+      topics: [{ topic, partitions }],
+      rackId: '',
+    }),
+    response: {
+      decode: (payload: Buffer) => Promise.resolve(decodeResponse(payload)),
+      parse: (response: FetchedTopic) => Promise.resolve(response),
+    },
+  });
+}
+
+/**
+ * Fetch response, version 11: throttleMs i32 | errorCode i16 | sessionId i32 | [topic | [partition i32 | errorCode i16 |
+ * highWatermark i64 | lastStableOffset i64 | logStartOffset i64 | [producerId i64 | firstOffset i64] | preferredReplica i32 | records]]
+ */
+function decodeResponse(payload: Buffer): FetchedTopic & { readonly clientSideThrottleTime: number } {
+  const throttledMs = payload.readInt32BE(0);
+  const partitions: FetchedPartition[] = [];
+  let at = 10;
+  let topicsLeft = payload.readInt32BE(at);
+  for (at += 4; topicsLeft > 0; topicsLeft--) {
+    at += 2 + payload.readInt16BE(at);
+    let partitionsLeft = payload.readInt32BE(at);
+    for (at += 4; partitionsLeft > 0; partitionsLeft--) {
+      const start = at;
+      const aborted: AbortedTransaction[] = [];
+      let abortedLeft = payload.readInt32BE(start + 30);
+      for (at = start + 34; abortedLeft > 0; abortedLeft--, at += 16) {
+        aborted.push({ producerId: readInt64(payload, at), firstOffset: readInt64(payload, at + 8) });
+      }
+      const bytes = Math.max(0, payload.readInt32BE(at + 4));
+      at += 8;
+      partitions.push({
+        partition: payload.readInt32BE(start),
+        errorCode: payload.readInt16BE(start + 4),
+        endOffset: readInt64(payload, start + 6),
+        lastStableOffset: readInt64(payload, start + 14),
+        aborted,
+        records: payload.subarray(at, at + bytes),
+      });
+      at += bytes;
+    }
+  }
+  // kafkajs holds back requests by this field when the broker throttles.
+  return { throttledMs, clientSideThrottleTime: throttledMs, partitions };
+}

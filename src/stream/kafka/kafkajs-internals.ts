@@ -1,0 +1,143 @@
+import { createRequire } from 'node:module';
+import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
+
+/**
+ * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: the connections and requests, which are sound, without the
+ * state machines on top, which are slow (their encoder costs 3 us a record) or wedge. All deep imports are here.
+ */
+const load = createRequire(import.meta.url);
+
+/** A request as a connection sends it. `encode` resolves to the body after the header. */
+interface ProtocolRequest<Data> {
+  readonly request: {
+    readonly apiKey: number;
+    readonly apiVersion: number;
+    readonly apiName: string;
+    encode(): Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
+  };
+  readonly response: { decode(payload: Buffer): Promise<Data>; parse(data: Data): Promise<Data> };
+  readonly requestTimeout?: number;
+}
+
+interface ProducerIdentity {
+  readonly transactionalId: string;
+  readonly producerId: string;
+  readonly producerEpoch: number;
+}
+
+interface TopicOffsets {
+  readonly topic: string;
+  readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+}
+
+/** One broker, as far as we speak to it. */
+export interface Broker {
+  readonly nodeId: number;
+  readonly connectionPool: { send<Data>(request: ProtocolRequest<Data>): Promise<Data> };
+  initProducerId(of: { transactionalId: string; transactionTimeout: number }): Promise<{
+    producerId: string;
+    producerEpoch: number;
+  }>;
+  addPartitionsToTxn(
+    of: ProducerIdentity & { topics: readonly { topic: string; partitions: readonly number[] }[] },
+  ): Promise<unknown>;
+  addOffsetsToTxn(of: ProducerIdentity & { groupId: string }): Promise<unknown>;
+  txnOffsetCommit(of: ProducerIdentity & { groupId: string; topics: readonly TopicOffsets[] }): Promise<unknown>;
+  endTxn(of: ProducerIdentity & { transactionResult: boolean }): Promise<unknown>;
+  offsetFetch(of: {
+    groupId: string;
+    topics: readonly { topic: string; partitions: readonly { partition: number }[] }[];
+  }): Promise<{ responses: readonly TopicOffsets[] }>;
+}
+
+/** The brokers of one Kafka cluster, with connections of its own. */
+export interface Cluster {
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+  isConnected(): boolean;
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  refreshMetadata(): Promise<void>;
+  refreshMetadataIfNecessary(): Promise<void>;
+  findTopicPartitionMetadata(topic: string): readonly { partitionId: number; leader: number }[];
+  findBroker(of: { nodeId: number }): Promise<Broker>;
+  findGroupCoordinator(of: { groupId: string; coordinatorType: 0 | 1 }): Promise<Broker>;
+  fetchTopicsOffset(
+    topics: readonly { topic: string; partitions: readonly { partition: number }[]; fromBeginning: boolean }[],
+  ): Promise<readonly TopicOffsets[]>;
+}
+
+export interface ClusterOptions {
+  readonly logger: unknown;
+  readonly socketFactory: ISocketFactory;
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly ssl: unknown;
+  readonly sasl: unknown;
+  readonly connectionTimeout: number;
+  readonly requestTimeout: number;
+  readonly enforceRequestTimeout: boolean;
+  readonly metadataMaxAge: number;
+  readonly allowAutoTopicCreation: boolean;
+  readonly retry: RetryOptions;
+  readonly isolationLevel: 0 | 1;
+}
+
+export const ClusterConstructor = load('kafkajs/src/cluster/index.js') as new (options: ClusterOptions) => Cluster;
+
+export const createLogger = (
+  load('kafkajs/src/loggers/index.js') as { createLogger(of: { level: number; logCreator: logCreator }): unknown }
+).createLogger;
+
+export const defaultSocketFactory = load('kafkajs/src/network/socketFactory.js') as () => ISocketFactory;
+
+/** The body of a Fetch request, version 11 (Kafka 2.3 and later). */
+export const fetchRequest = load('kafkajs/src/protocol/requests/fetch/v11/request.js') as (of: {
+  replicaId: number;
+  isolationLevel: 0 | 1;
+  sessionId: number;
+  sessionEpoch: number;
+  forgottenTopics: readonly never[];
+  maxWaitTime: number;
+  minBytes: number;
+  maxBytes: number;
+  topics: readonly {
+    topic: string;
+    partitions: readonly { partition: number; currentLeaderEpoch?: number; fetchOffset: number; maxBytes: number }[];
+  }[];
+  rackId: string;
+}) => ProtocolRequest<unknown>['request'];
+
+/** Reads a Produce response, version 7; throws the first partition's error. */
+export const produceResponse = load('kafkajs/src/protocol/requests/produce/v7/response.js') as ProtocolRequest<{
+  topics: readonly unknown[];
+}>['response'];
+
+const protocolErrors = load('kafkajs/src/protocol/error.js') as {
+  createErrorFromCode(code: number): Error;
+  readonly errorCodes: { type: string; code: number; retriable: boolean; message: string }[];
+};
+// Newer than kafkajs, which would call it unknown.
+protocolErrors.errorCodes.push({
+  type: 'PRODUCER_FENCED',
+  code: 90,
+  retriable: false,
+  message: 'There is a newer producer with the same transactional id',
+});
+
+export const errorFromCode = protocolErrors.createErrorFromCode;
+
+interface RequestQueue {
+  readonly throttledUntil: number;
+  readonly pending: readonly unknown[];
+  scheduleCheckPendingRequests(): void;
+}
+
+/**
+ * After every response kafkajs sets a timer that looks for held-back requests; when the broker does not throttle, the delay is a
+ * large negative number, which Node 24 warns about each time. Nothing is held back then, so no timer is needed.
+ */
+const queue = (load('kafkajs/src/network/requestQueue/index.js') as { readonly prototype: RequestQueue }).prototype;
+const schedule = queue.scheduleCheckPendingRequests;
+queue.scheduleCheckPendingRequests = function (this: RequestQueue): void {
+  if (this.pending.length > 0 || this.throttledUntil > Date.now()) schedule.call(this);
+};
