@@ -64,7 +64,7 @@ function readTopics(section: Section): Topics {
 function readInput(section: Section): RecordMapping {
   const mapping = {
     format: section.read('format', oneOf('json', 'avro', 'json-schema', 'protobuf')) ?? 'json',
-    series: section.readList('series', recordPath) ?? ['metric'],
+    series: section.readList('series', recordPath) ?? ['series'],
     time: section.read('time', recordPath) ?? 'timestamp',
     timeUnit: section.read('time_unit', oneOf('s', 'ms', 'us', 'ns', 'iso')) ?? 'ms',
     value: section.read('value', recordPath) ?? 'value',

@@ -18,6 +18,8 @@ export const DEAD_LETTER_REASONS = [
   'value-missing',
   'value-not-a-number',
   'value-not-finite',
+  /** The record's key cannot be the key of its score: too long, or one that disturbs readers of Kafka. */
+  'key-unusable',
   /** No detector's globs match the series. */
   'series-unknown',
   /** Older than the newest observation of its series. */

@@ -16,6 +16,9 @@ export interface CommitFormat {
   readonly encodeScore: EncodeScore;
 }
 
+/** Dead letters are few, and read by humans: one partition, whatever the input has. */
+const DEAD_LETTER_PARTITION = 0;
+
 interface Published extends OutputRecord {
   readonly offset: number;
 }
@@ -55,7 +58,13 @@ export class PendingCommit implements ScoreSink {
   score(score: ScoreRecord, key: Buffer | null): void {
     this.#tally.scored[score.state]++;
     if (score.anomaly) this.#tally.flagged++;
-    this.#publish(this.#format.topics.scores, score.input.offset, key, this.#format.encodeScore(score));
+    this.#publish({
+      topic: this.#format.topics.scores,
+      partition: score.input.partition,
+      key,
+      value: this.#format.encodeScore(score),
+      offset: score.input.offset,
+    });
   }
 
   deadLetter(reason: DeadLetterReason, detail: string, arrival: Arrival, detector: string): void {
@@ -74,7 +83,16 @@ export class PendingCommit implements ScoreSink {
     const { key, value, offset, timestampMs } = record;
     const input = { ...this.#format.place, offset, timestampMs };
     const letter: DeadLetter = { reason, detail, input, key, value, series, detector, atMs: this.#nowMs() };
-    this.#publish(this.#format.topics.deadLetters, offset, key, encodeDeadLetter(letter), deadLetterHeaders(letter));
+    const headers = deadLetterHeaders(letter);
+    const { deadLetters: topic } = this.#format.topics;
+    this.#publish({
+      topic,
+      partition: DEAD_LETTER_PARTITION,
+      key: null,
+      value: encodeDeadLetter(letter),
+      headers,
+      offset,
+    });
   }
 
   duplicate(): void {
@@ -121,19 +139,8 @@ export class PendingCommit implements ScoreSink {
     return [...this.#published, ...this.#changelog];
   }
 
-  #publish(
-    topic: string,
-    offset: number,
-    key: Buffer | null,
-    value: Buffer,
-    headers?: Readonly<Record<string, string>>,
-  ): void {
-    const { partition } = this.#format.place;
-    if (this.#published.length > 0 && this.#published.at(-1)!.offset > offset) this.#ordered = false;
-    this.#published.push(
-      headers === undefined
-        ? { topic, partition, key, value, offset }
-        : { topic, partition, key, value, headers, offset },
-    );
+  #publish(output: Published): void {
+    if (this.#published.length > 0 && this.#published.at(-1)!.offset > output.offset) this.#ordered = false;
+    this.#published.push(output);
   }
 }

@@ -5,6 +5,9 @@ import type { PartitionState } from './partition-state.ts';
 import type { PendingCommit } from './pending-commit.ts';
 import type { WatchedDetector } from './watched-detector.ts';
 
+/** Longest key of an input record, which is the key of its score too. */
+export const KEY_BYTES_MAX = 4_096;
+
 /** On which partition each group lives, across the partitions of this process. */
 export type GroupPlaces = Map<string, number>;
 
@@ -53,6 +56,11 @@ function toArrival(
   { decoder, detectorOf, groupPlaces }: Scoring,
   nowMs: number,
 ): WatchedArrival | null {
+  const unusable = whyKeyUnusable(record.key);
+  if (unusable !== null) {
+    pending.setAside(record, 'key-unusable', unusable, null, null);
+    return null;
+  }
   const decoded = decoder.decode(record.value, nowMs);
   if (decoded.kind === 'dead-letter') {
     const detector = decoded.series === null ? null : (detectorOf(decoded.series)?.config.name ?? null);
@@ -73,6 +81,13 @@ function toArrival(
     }
   }
   return { series, group, timestampMs, value, record, watched };
+}
+
+function whyKeyUnusable(key: Buffer | null): string | null {
+  if (key === null) return null;
+  if (key.length > KEY_BYTES_MAX) return `the key is ${key.length} bytes long, more than ${KEY_BYTES_MAX}`;
+  // In an aborted transaction some clients take such a record for the marker of its end.
+  return key.length === 4 && key.readInt32BE() === 0 ? 'the key is four zero bytes, which disturbs readers' : null;
 }
 
 /** Members of a group share a partition when the record's key is the group's id; what arrives elsewhere is never scored alone. */
