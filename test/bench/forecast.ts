@@ -20,8 +20,8 @@ interface Speed {
 }
 
 /** @param args name of the model, by default `tsmodel-1`; folder of further models, by default none */
-export async function run([name = 'tsmodel-1', modelsDir = null]: readonly (string | null)[]): Promise<Figures> {
-  const model = (await openCatalog({ modelsDir })).get(name ?? '');
+export async function run(args: readonly string[]): Promise<Figures> {
+  const model = (await openCatalog({ modelsDir: args[1] ?? null })).get(args[0] ?? 'tsmodel-1');
   const forecasters = await Forecasters.start([model], { threads: 1 });
   const rows: (string | number)[][] = [];
   const combinations: Figures[] = [];

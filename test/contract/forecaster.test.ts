@@ -15,8 +15,10 @@ interface Implementation {
   readonly forecaster: Forecaster;
   /** Whether a context moved up or down, or scaled, moves or scales its forecast; so it is for models. */
   readonly followsUnits: boolean;
-  /** How far forecasts that should be equal may differ, in standard deviations of the context. */
+  /** How far the forecasts of equivalent contexts may differ, in standard deviations of the context. */
   readonly tolerance: number;
+  /** The same for one context in different company. A graph that sums rows of a length that four does not divide rounds by their place. */
+  readonly rounding: number;
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'tidewatch-contract-'));
@@ -29,12 +31,13 @@ after(async () => {
 });
 
 const implementations: Implementation[] = [
-  { name: 'arithmetic', forecaster: arithmeticForecaster(), followsUnits: false, tolerance: 0 },
+  { name: 'arithmetic', forecaster: arithmeticForecaster(), followsUnits: false, tolerance: 0, rounding: 0 },
   ...models.map(({ name }) => ({
     name: `model ${name}`,
     forecaster: forecasters.forecasterFor(name, 1),
     followsUnits: true,
     tolerance: 0.01,
+    rounding: pretrained.names.includes(name) ? 1e-5 : 0,
   })),
 ];
 
@@ -65,7 +68,7 @@ function assertFinite(forecasts: Float32Array): void {
   assert(forecasts.every(Number.isFinite), `a forecast is not finite: ${forecasts}`);
 }
 
-for (const { name, forecaster, followsUnits, tolerance } of implementations) {
+for (const { name, forecaster, followsUnits, tolerance, rounding } of implementations) {
   const { context, contextBuckets, horizonMax } = forecaster.limits;
 
   describe(name, () => {
@@ -90,15 +93,15 @@ for (const { name, forecaster, followsUnits, tolerance } of implementations) {
       }
     });
 
-    test('a row has the same forecast, bit for bit, whatever rows it is batched with', async () => {
+    test('a row has the same forecast whatever rows it is batched with', async () => {
       const contexts = Array.from({ length: 70 }, (_, row) => wave(row));
       const together = await forecaster.forecast(batchOf(contexts, context, 5));
-      const alone = contexts.map((each) => forecaster.forecast(batchOf([each], context, 5)));
-      for (const [row, medians] of (await Promise.all(alone)).entries()) {
-        assert.deepEqual(together.subarray(row * 5, row * 5 + 5), medians, `row ${row}`);
+      const merged = await Promise.all(contexts.map((each) => forecaster.forecast(batchOf([each], context, 5))));
+      for (const [row, medians] of merged.entries()) {
+        assertNear(medians, together.subarray(row * 5, row * 5 + 5), rounding);
       }
-      const single = await forecaster.forecast(batchOf([contexts[3]], context, 5));
-      assert.deepEqual(together.subarray(15, 20), single, 'a row that is run alone');
+      const alone = await forecaster.forecast(batchOf([contexts[3]], context, 5));
+      assertNear(alone, together.subarray(15, 20), rounding);
     });
 
     test('the same batch twice has the same forecast, bit for bit', async () => {
