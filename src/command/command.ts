@@ -22,7 +22,9 @@ export interface RunnableCommand extends Command {
 
 /** Says everything that is wrong with the configuration. */
 export function sayProblems(problems: readonly string[], io: CommandIo): ExitCode {
-  io.err(problems.length === 1 ? 'The configuration is wrong:' : `The configuration is wrong in ${problems.length} places:`);
+  io.err(
+    problems.length === 1 ? 'The configuration is wrong:' : `The configuration is wrong in ${problems.length} places:`,
+  );
   for (const problem of problems) io.err(`  ${problem}`);
   return WRONG_USE;
 }

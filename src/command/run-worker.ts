@@ -8,6 +8,7 @@ import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
 import { createKafkaLog } from '../stream/kafka/kafka-log.ts';
 import { checkTopics } from '../stream/kafka/topics.ts';
 import { reportEvents, timeForecasts } from '../stream/report-events.ts';
+import { FORECAST_ROWS_MAX } from '../stream/supply-forecasts.ts';
 import { watchDetector } from '../stream/watched-detector.ts';
 import { startWorker } from '../stream/worker.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -29,16 +30,13 @@ export interface RunningWorker {
  */
 export async function resolveWithModels(loaded: LoadedConfig) {
   const catalog = await openCatalog({ modelsDir: loaded.modelsDir });
-  const limits = new Map(loaded.stream.detectors.map(({ model }) => [model, limitsOf(catalog, model)]));
-  const known = new Map([...limits].filter(([, limit]) => limit !== null).map(([name, limit]) => [name, limit!]));
-  for (const name of catalog.names) known.set(name, limitsOf(catalog, name)!);
-  return { catalog, result: resolveConfig(loaded, known) };
-}
-
-function limitsOf(catalog: ModelCatalog, name: string) {
-  if (!catalog.knows(name)) return null;
-  const { context, horizonMax } = catalog.get(name).manifest;
-  return { context, horizonMax };
+  const limits = new Map(
+    [...catalog.names, ...catalog.aliases].map((name) => {
+      const { context, horizonMax } = catalog.get(name).manifest;
+      return [name, { context, horizonMax }];
+    }),
+  );
+  return { catalog, result: resolveConfig(loaded, limits) };
 }
 
 /** The whole worker: models, inference threads, Kafka, operator's port. Throws a ServiceError for what stands in its way. */
@@ -55,15 +53,18 @@ export async function runWorker(
     registrar: registry,
   });
   const models = stream.detectors.map(({ model }) => catalog.get(model));
-  const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads });
+  const log = createKafkaLog({ config: kafka, topics: stream.topics, groupId: stream.groupId });
+  const queueRowsMax = FORECAST_ROWS_MAX * (await log.partitionCount());
+  const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads, queueRowsMax });
   const metrics = createMetrics({ collectProcess: true });
   collectForecasts(metrics, () => forecasters.stats());
   const detectors = stream.detectors.map((detector, i) => {
     const forecaster = forecasters.forecasterFor(models[i]!.name, detector.settings.h);
-    return watchDetector(detector, { forecaster, digest: models[i]!.digest }, settingsDigest(detector));
+    const timed = timeForecasts(forecaster, metrics, () => performance.now());
+    return watchDetector(detector, { forecaster: timed, digest: models[i]!.digest }, settingsDigest(detector));
   });
   const worker = await startWorker({
-    log: createKafkaLog({ config: kafka, topics: stream.topics, groupId: stream.groupId }),
+    log,
     stream,
     limits,
     detectors,

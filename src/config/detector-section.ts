@@ -16,7 +16,7 @@ const CALIBRATION_WINDOWS_DEFAULT = 12;
 
 const length = integerFrom(1, LENGTH_MAX);
 const detectorName = textMatching('1 to 64 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,64}$/);
-const modelName = textMatching('1 to 36 letters, digits, dashes or underscores', /^[a-zA-Z0-9\-_]{1,36}$/);
+const modelName = textMatching('1 to 36 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,36}$/);
 const frequency: Kind<Frequency> = textOf(
   'a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B',
   (alias) => parseFrequency(alias) ?? undefined,

@@ -16,6 +16,8 @@ export interface Model {
 export interface ModelCatalog {
   /** Names of all models, sorted; aliases are not among them. */
   readonly names: readonly string[];
+  /** Other names that `get` takes, sorted. */
+  readonly aliases: readonly string[];
   /** The model of a name or an alias. Throws ServiceError `model-unknown`, naming the known ones. */
   get(name: string): Model;
 }
@@ -68,12 +70,15 @@ export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog
 
 function catalogOf(models: ReadonlyMap<string, Model>, aliases: Readonly<Record<string, string>>): ModelCatalog {
   const names = [...models.keys()].sort();
+  const known = Object.keys(aliases)
+    .filter((alias) => models.has(aliases[alias]) && !models.has(alias))
+    .sort();
   return {
     names,
+    aliases: known,
     get(name) {
       const model = models.get(name) ?? (Object.hasOwn(aliases, name) ? models.get(aliases[name]) : undefined);
       if (model !== undefined) return model;
-      const known = Object.keys(aliases).filter((alias) => models.has(aliases[alias]));
       throw new ServiceError(
         'model-unknown',
         `no model ${JSON.stringify(name)}; known: ${[...names, ...known].join(', ')}`,

@@ -2,8 +2,8 @@ import type { Forecaster } from '../detector/forecast.ts';
 import type { SeriesDetector } from '../detector/series-detector.ts';
 import type { WatchedUnit } from './watched-unit.ts';
 
-/** Contexts handed to the model at a time; bounds the memory of one call. */
-const FORECAST_ROWS_MAX = 1_024;
+/** Contexts of one partition that wait for the model at a time: bounds their memory and the queue of the model. */
+export const FORECAST_ROWS_MAX = 1_024;
 
 /** Detectors whose forecasts come from the same run of the model. */
 interface DueForecasts {
@@ -15,16 +15,33 @@ interface DueForecasts {
 
 /** Forecasts for every detector of `units` that waits for one, batched over all that share model, context length and horizon. */
 export async function supplyForecasts(units: readonly WatchedUnit[], signal: AbortSignal): Promise<void> {
-  const batches = dueForecasts(units);
-  await Promise.all(
-    batches.map(async ({ forecaster, contextLength, horizon, detectors }) => {
-      const rows = detectors.length;
-      const values = new Float32Array(rows * contextLength);
-      for (let row = 0; row < rows; row++) detectors[row]!.context(values, row * contextLength, contextLength);
-      const medians = await forecaster.forecast({ rows, contextLength, values, horizon }, signal);
-      for (let row = 0; row < rows; row++) detectors[row]!.forecasted(medians, row * horizon);
-    }),
-  );
+  for (const wave of inWaves(dueForecasts(units))) await Promise.all(wave.map((batch) => supplyBatch(batch, signal)));
+}
+
+async function supplyBatch(
+  { forecaster, contextLength, horizon, detectors }: DueForecasts,
+  signal: AbortSignal,
+): Promise<void> {
+  const rows = detectors.length;
+  const values = new Float32Array(rows * contextLength);
+  for (let row = 0; row < rows; row++) detectors[row]!.context(values, row * contextLength, contextLength);
+  const medians = await forecaster.forecast({ rows, contextLength, values, horizon }, signal);
+  for (let row = 0; row < rows; row++) detectors[row]!.forecasted(medians, row * horizon);
+}
+
+/** Batches that together have at most FORECAST_ROWS_MAX rows. */
+function inWaves(batches: readonly DueForecasts[]): DueForecasts[][] {
+  const waves: DueForecasts[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const batch of batches) {
+    rows += batch.detectors.length;
+    if (rows > FORECAST_ROWS_MAX) {
+      waves.push([]);
+      rows = batch.detectors.length;
+    }
+    waves.at(-1)!.push(batch);
+  }
+  return waves;
 }
 
 function dueForecasts(units: readonly WatchedUnit[]): DueForecasts[] {

@@ -8,8 +8,8 @@ import { compileRecordPath, type RecordAccessor } from './record-path.ts';
 /** Longest id of a series or group, in bytes of UTF-8. */
 export const SERIES_ID_BYTES_MAX = 512;
 
-/** Largest magnitude of a value: a larger one is infinite in the single precision that models compute in. */
-export const VALUE_MAGNITUDE_MAX = 3.4028234663852886e38;
+/** Largest magnitude of a value. Two of them still have a finite distance in the single precision that models compute in. */
+export const VALUE_MAGNITUDE_MAX = 1.7014117e38;
 
 /** What stands in a text for bytes that were none: with it two ids could be one. */
 const REPLACEMENT = '\uFFFD';
@@ -124,7 +124,7 @@ function explainValue(raw: unknown, value: number, series: string): Undecodable 
   if (Number.isNaN(value) && typeof raw !== 'number') {
     return undecodable('value-not-a-number', `the value is ${quoted(raw)}, not a number`, series);
   }
-  const detail = Number.isFinite(value) ? `beyond the range of single precision` : 'not a finite number';
+  const detail = Number.isFinite(value) ? `its magnitude is beyond ${VALUE_MAGNITUDE_MAX}` : 'not a finite number';
   return undecodable('value-not-finite', `the value is ${quoted(raw)}: ${detail}`, series);
 }
 
