@@ -51,6 +51,11 @@ export class GroupUnit implements WatchedUnit {
   detector: GroupDetector;
   /** Aligned with `detector.members`. */
   members: Member[] = [];
+  /**
+   * Series that were seen too late for their step, and their positions then: steps wait for them from now on, or they would be late
+   * for ever behind members that are quicker.
+   */
+  joining = new Map<string, number>();
   /** By position, ascending. */
   pending: PendingStep[] = [];
   originMs = Number.NaN;
@@ -93,6 +98,7 @@ export class GroupUnit implements WatchedUnit {
     if (position === newest) sink.duplicate();
     else if (position < newest || position < this.detector.positions) {
       sink.deadLetter('late', lateness(arrival.timestampMs), arrival, this.watched.config.name);
+      if (newest < 0 && this.joining.size < GROUP_MEMBERS_MAX) this.joining.set(arrival.series, position);
     } else this.#keep(position, arrival, sink);
     return this.settle(sink) || this.#stall();
   }
@@ -124,6 +130,7 @@ export class GroupUnit implements WatchedUnit {
     this.release();
     this.detector = new GroupDetector(this.watched.config.settings, this.#memory);
     this.members = [];
+    this.joining = new Map();
     this.pending = [];
     this.originMs = Number.NaN;
     this.newest = -1;
@@ -169,7 +176,8 @@ export class GroupUnit implements WatchedUnit {
       step = { position, observations: new Map() };
       this.pending.splice(at, 0, step);
     }
-    if (step.observations.size >= GROUP_MEMBERS_MAX) {
+    const isMember = this.members.some(({ series: member }) => member === series);
+    if (!isMember && Math.max(step.observations.size, this.members.length) >= GROUP_MEMBERS_MAX) {
       const detail = `group ${JSON.stringify(this.group)} has more than ${GROUP_MEMBERS_MAX} members`;
       sink.deadLetter('group-full', detail, arrival, this.watched.config.name);
       return;
@@ -184,10 +192,12 @@ export class GroupUnit implements WatchedUnit {
     if (this.#flushing || this.newest - position > this.watched.config.settings.grace) return true;
     const step = this.pending[0];
     if (position === 0 || step?.position !== position) return false;
-    return this.members.every((member) => this.#isGone(member, position) || step.observations.has(member.series));
+    const isThere = (series: string, newest: number) => step.observations.has(series) || this.#isGone(newest, position);
+    for (const [series, newest] of this.joining) if (!isThere(series, newest)) return false;
+    return this.members.every(({ series, newest }) => isThere(series, newest));
   }
 
-  #isGone({ newest }: Member, position: number): boolean {
+  #isGone(newest: number, position: number): boolean {
     return position - newest - 1 > this.watched.config.settings.gapLimit;
   }
 
@@ -196,12 +206,15 @@ export class GroupUnit implements WatchedUnit {
     const position = this.detector.positions;
     for (let i = this.members.length - 1; i >= 0; i--) {
       const member = this.members[i]!;
-      if (!this.#isGone(member, position)) continue;
+      if (!this.#isGone(member.newest, position)) continue;
       sink.windowsGone(closedWindowKeys(member));
       this.members.splice(i, 1);
       this.detector.removeMember(i);
     }
     const step = this.pending[0];
+    for (const [series, newest] of this.joining) {
+      if (step?.observations.has(series) || this.#isGone(newest, position)) this.joining.delete(series);
+    }
     if (step?.position !== position) return;
     for (const [series, { offset }] of step.observations) {
       if (this.members.some((member) => member.series === series)) continue;
