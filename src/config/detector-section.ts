@@ -7,6 +7,8 @@ import type { Section } from './yaml-section.ts';
 
 /** No length in observations may be longer: a slip of the keyboard should not fill the memory. */
 const LENGTH_MAX = 1_000_000;
+/** The open window of a series must fit into one record of the changelog. */
+const DETECTION_SIZE_MAX = 10_000;
 const GRACE_MAX = 1_000;
 const DEFAULT_MODEL = 'tsmodel-1';
 
@@ -15,6 +17,7 @@ const CALIBRATION_WINDOWS_MIN = 6;
 const CALIBRATION_WINDOWS_DEFAULT = 12;
 
 const length = integerFrom(1, LENGTH_MAX);
+const windowLength = integerFrom(1, DETECTION_SIZE_MAX);
 const detectorName = textMatching('1 to 64 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,64}$/);
 const modelName = textMatching('1 to 36 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,36}$/);
 const frequency: Kind<Frequency> = textOf(
@@ -32,9 +35,9 @@ export function readDetector(section: Section): WrittenDetector | null {
   const name = section.read('name', detectorName, 'required');
   const series = section.readList('series', text, 'required');
   const freq = section.read('freq', frequency, 'required');
-  const h = section.read('h', length, 'required');
-  const detectionSize = section.read('detection_size', length, 'required');
-  const writtenStep = section.read('step_size', length);
+  const h = section.read('h', windowLength, 'required');
+  const detectionSize = section.read('detection_size', windowLength, 'required');
+  const writtenStep = section.read('step_size', windowLength);
   const stepSize = section.has('step_size') ? writtenStep : h;
   const level = section.read('level', numberBelow(0, 100)) ?? 99;
   const method = section.read('threshold_method', oneOf('univariate', 'multivariate')) ?? 'univariate';

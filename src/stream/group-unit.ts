@@ -5,7 +5,7 @@ import type { SeriesMemory } from '../detector/series-memory.ts';
 import type { Arrival, ScoreSink } from './batch-outcome.ts';
 import { readGroupHead, writeGroupHead } from './changelog/group-state.ts';
 import type { JournalRecord } from './changelog/journal.ts';
-import { closedWindowKeys } from './changelog/series-state.ts';
+import { closedWindowKeys, openStateBytesMax } from './changelog/series-state.ts';
 import type { StateReader, StateWriter } from './changelog/state-bytes.ts';
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from './score-record.ts';
 import { lateness } from './series-unit.ts';
@@ -13,8 +13,11 @@ import { groupKey, memberKey, type Track } from './track.ts';
 import type { WatchedDetector } from './watched-detector.ts';
 import type { WatchedUnit } from './watched-unit.ts';
 
-/** Members of one group; a further one goes to dead-letters. */
+/** Members of one group, fewer where windows are long; a further one goes to dead-letters. */
 export const GROUP_MEMBERS_MAX = 1_000;
+/** The open state of a group, waiting steps included, lies in one record of the changelog, below the broker's megabyte. */
+const GROUP_STATE_BYTES_MAX = 700_000;
+const WAITING_BYTES = 32;
 
 /** A member that the group has been scored with. The detector at the same index of the group's detector is its own. */
 export interface Member extends Track {
@@ -176,14 +179,23 @@ export class GroupUnit implements WatchedUnit {
       step = { position, observations: new Map() };
       this.pending.splice(at, 0, step);
     }
-    const isMember = this.members.some(({ series: member }) => member === series);
-    if (!isMember && Math.max(step.observations.size, this.members.length) >= GROUP_MEMBERS_MAX) {
-      const detail = `group ${JSON.stringify(this.group)} has more than ${GROUP_MEMBERS_MAX} members`;
+    if (!this.#hasRoomFor(series, step)) {
+      const detail = `group ${JSON.stringify(this.group)} has as many members as it may have`;
       sink.deadLetter('group-full', detail, arrival, this.watched.config.name);
       return;
     }
     step.observations.set(series, { timestampMs, value, offset: record.offset });
     this.newest = Math.max(this.newest, position);
+  }
+
+  #hasRoomFor(series: string, { observations }: PendingStep): boolean {
+    if (this.members.some((member) => member.series === series)) return true;
+    const { layout, config } = this.watched;
+    const openBytes = openStateBytesMax(layout, config.settings);
+    const ids = new Set([...this.members.map((member) => member.series), ...observations.keys(), series]);
+    let bytes = 0;
+    for (const id of ids) bytes += openBytes + (Buffer.byteLength(id) + WAITING_BYTES) * (config.settings.grace + 3);
+    return ids.size <= GROUP_MEMBERS_MAX && bytes <= GROUP_STATE_BYTES_MAX;
   }
 
   #nextIsReady(): boolean {

@@ -160,3 +160,28 @@ test('a member on another partition than its group is never scored alone', async
     [['group-split', 'b']],
   );
 });
+
+test('a group with no room left takes no further member, and says so', async () => {
+  const long = streamSettings({
+    h: 64,
+    detectionSize: 4_096,
+    stepSize: 64,
+    thresholdMethod: 'multivariate',
+    gapLimit: 4,
+  });
+  const run = streamRun({
+    detectors: [detectorConfig({ group: 'group', settings: { ...long, calibrationSize: 24_576 } })],
+  });
+  for (let member = 0; member < 20; member++) {
+    const { key, value } = observationRecord(`m${member}`, 0, 1, 'g');
+    run.broker.append(0, key, value);
+  }
+  const worker = await run.start();
+  await run.settled();
+  await worker.stop();
+  const reasons = run.deadLetters().map(({ reason, series }) => [reason, series]);
+  assert.deepEqual(
+    reasons,
+    [14, 15, 16, 17, 18, 19].map((member) => ['group-full', `m${member}`]),
+  );
+});
