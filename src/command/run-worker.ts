@@ -53,7 +53,13 @@ export async function runWorker(
     registrar: registry,
   });
   const models = stream.detectors.map(({ model }) => catalog.get(model));
-  const log = createKafkaLog({ config: kafka, topics: stream.topics, groupId: stream.groupId });
+  const log = createKafkaLog({
+    config: kafka,
+    log: (level, text, detail) => logger[level](detail ?? {}, text),
+    topics: stream.topics,
+    groupId: stream.groupId,
+    sessionMs: limits.sessionMs,
+  });
   const queueRowsMax = FORECAST_ROWS_MAX * (await log.partitionCount());
   const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads, queueRowsMax });
   const metrics = createMetrics({ collectProcess: true });
