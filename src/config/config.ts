@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { StreamDetectionSettings } from '../detector/settings.ts';
 
 /** How to reach Kafka. Secrets never reach a log. */
@@ -33,7 +34,7 @@ export interface Topics {
 export type RecordFormat = 'json' | 'avro' | 'json-schema' | 'protobuf';
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'iso';
 
-/** Where id, time and value sit in an input record. Paths are dotted (`tags.host`, `points[0].value`); a leading `$.` is allowed. */
+/** Where id, time and value sit in an input record. Paths are dotted: `tags.host`, `points[0].value`. */
 export interface RecordMapping {
   readonly format: RecordFormat;
   /** One path, or several whose values are joined by `/`. */
@@ -56,6 +57,22 @@ export interface DetectorConfig {
   readonly settings: StreamDetectionSettings;
 }
 
+/**
+ * Names what a series' state depends on, 16 hexadecimal characters: state made under another digest cannot go on. Neither the level nor
+ * the name is in it, nor is the model, whose own digest stands beside this one. Aliases of one frequency (`h`, `60min`) are one.
+ */
+export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): string {
+  const { alias: _, ...grid } = settings.freq;
+  const { h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, gapLimit, grace } = settings;
+  const canonical = JSON.stringify([
+    Object.entries(grid).sort(),
+    ...[h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, gapLimit, grace],
+  ]);
+  return createHash('sha256').update(canonical).digest('hex').slice(0, 16);
+}
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
 /** What the worker may hold and how long it may wait. */
 export interface WorkerLimits {
   readonly commitIntervalMs: number;
@@ -67,6 +84,8 @@ export interface WorkerLimits {
   readonly seriesMax: number;
   readonly inferenceThreads: number;
   readonly shutdownMsMax: number;
+  /** How long the partitions of a worker that fell silent wait for it; then others take them over. */
+  readonly sessionMs: number;
 }
 
 export interface StreamConfig {
@@ -78,13 +97,30 @@ export interface StreamConfig {
 }
 
 export interface Config {
+  /** null where no brokers were named. */
   readonly kafka: KafkaConfig | null;
   readonly registry: RegistryConfig | null;
   readonly stream: StreamConfig;
   readonly worker: WorkerLimits;
   readonly opsHost: string;
+  /** 0 takes any free port. */
   readonly opsPort: number;
   readonly dataDir: string;
   readonly modelsDir: string | null;
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  readonly logLevel: LogLevel;
 }
+
+/** A detector as the file says it: a context that was not written is null until its model is asked (`resolveConfig`). */
+export interface WrittenDetector extends Omit<DetectorConfig, 'settings'> {
+  readonly settings: Omit<StreamDetectionSettings, 'context'> & { readonly context: number | null };
+}
+
+/** What flags, environment and detectors file say. Without a detectors file it holds the default topics and mapping, and no detectors. */
+export interface LoadedConfig extends Omit<Config, 'stream'> {
+  readonly stream: Omit<StreamConfig, 'detectors'> & { readonly detectors: readonly WrittenDetector[] };
+}
+
+/** What a reading gives: everything, or everything that is wrong with it, one sentence each. */
+export type ConfigResult<C> =
+  | { readonly kind: 'config'; readonly config: C }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };

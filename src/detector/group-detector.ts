@@ -11,6 +11,8 @@ export interface GroupDetection {
   readonly members: readonly Detection[];
   /** Standardised accumulated score of the time step; NaN where there is none. */
   readonly accumulatedScore: number;
+  /** Whether enough forecasted samples came before the window for the flag to count. */
+  readonly calibrated: boolean;
   /** The time step is anomalous: every member observed in it is flagged. */
   readonly anomaly: boolean;
 }
@@ -36,7 +38,7 @@ export class GroupDetector {
   /** A member that joins late is one whose values were missing so far: its open window is replayed without them. */
   addMember(): SeriesDetector {
     const { detectionSize } = this.settings;
-    const member = new SeriesDetector(this.settings, this.#memory, twoSidedThreshold(this.settings.level));
+    const member = this.#createMember();
     const windowStart = this.positions - (this.positions % detectionSize);
     member.startAt(Math.max(0, windowStart - detectionSize));
     const ready = this.members.length > 0 && !this.forecastDue;
@@ -62,9 +64,36 @@ export class GroupDetector {
     this.positions++;
     const accumulated = accumulate(detections.map((detection) => detection.score));
     const accumulatedScore = standardScore(accumulated, accumulation);
-    const trusted = accumulation.samples >= CALIBRATION_WINDOWS_MIN * this.settings.detectionSize;
+    const calibrated = accumulation.samples >= CALIBRATION_WINDOWS_MIN * this.settings.detectionSize;
     if (Math.floor(this.positions / this.settings.detectionSize) !== window) this.recalibrate();
-    return { members: detections, accumulatedScore, anomaly: trusted && accumulatedScore > this.#threshold };
+    return {
+      members: detections,
+      accumulatedScore,
+      calibrated,
+      anomaly: calibrated && accumulatedScore > this.#threshold,
+    };
+  }
+
+  /** Forgets a member; what the group is calibrated on stays as it is until the next window opens. */
+  removeMember(index: number): void {
+    const [member] = this.members.splice(index, 1);
+    this.#memory.release(member!.block);
+  }
+
+  /** Takes up a state that was kept elsewhere: members are added without a past and filled by the caller. */
+  resumeAt(positions: number, accumulation: Calibration): void {
+    this.positions = positions;
+    this.accumulation = accumulation;
+  }
+
+  resumeMember(): SeriesDetector {
+    const member = this.#createMember();
+    this.members.push(member);
+    return member;
+  }
+
+  #createMember(): SeriesDetector {
+    return new SeriesDetector(this.settings, this.#memory, twoSidedThreshold(this.settings.level));
   }
 
   /** Recomputes the accumulation from the members' residuals; needed when a window opens and after a restore. */

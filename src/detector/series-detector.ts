@@ -44,7 +44,7 @@ export interface Detection {
 export class SeriesDetector {
   readonly settings: DetectionSettings;
   readonly block: SeriesBlock;
-  readonly #layout: SeriesLayout;
+  readonly layout: SeriesLayout;
   readonly #threshold: number;
   /** Value that float32 contexts are distances from; NaN until something was observed. */
   origin = Number.NaN;
@@ -62,7 +62,7 @@ export class SeriesDetector {
   constructor(settings: DetectionSettings, memory: SeriesMemory, threshold: number) {
     this.settings = settings;
     this.block = memory.allocate();
-    this.#layout = memory.layout;
+    this.layout = memory.layout;
     this.#threshold = threshold;
   }
 
@@ -72,6 +72,14 @@ export class SeriesDetector {
     this.windowStart = windowStart;
     this.residualCount = forecastedPositions(windowStart, this.settings);
     this.forecastDue = isCutoff(windowStart, this.settings);
+  }
+
+  /** Takes up a state that was kept elsewhere; rings, forecasts and sums are filled by the caller, then `recalibrate`. */
+  resumeAt(positions: number, origin: number, forecastDue: boolean): void {
+    this.startAt(positions - (positions % this.settings.detectionSize));
+    this.positions = positions;
+    this.origin = origin;
+    this.forecastDue = forecastDue;
   }
 
   /** Scores the next observation (NaN: missing) and moves on by one position. */
@@ -109,7 +117,7 @@ export class SeriesDetector {
   /** Copies the context before the present position, oldest first, NaN on the left, into `target[start, start + length)`. */
   context(target: Float32Array, start: number, length: number): void {
     const { slab, floatStart } = this.block;
-    const capacity = this.#layout.contextCapacity;
+    const capacity = this.layout.contextCapacity;
     const available = Math.min(this.positions, this.settings.context, length);
     target.fill(Number.NaN, start, start + length - available);
     const first = (this.positions - available) % capacity;
@@ -122,7 +130,7 @@ export class SeriesDetector {
   /** Whether anything was observed in the context; without it there is nothing to forecast from. */
   hasContext(): boolean {
     const { slab, floatStart } = this.block;
-    const capacity = this.#layout.contextCapacity;
+    const capacity = this.layout.contextCapacity;
     for (let p = this.positions - 1; p >= Math.max(0, this.positions - this.settings.context); p--) {
       if (!Number.isNaN(slab.floats[floatStart + (p % capacity)]!)) return true;
     }
@@ -140,7 +148,7 @@ export class SeriesDetector {
     for (let k = 0; k < h; k++) {
       const position = cutoff + k;
       const later = !counts && position < windowEnd;
-      const at = doubleStart + (later ? this.#layout.forecastLength : 0) + position - this.windowStart;
+      const at = doubleStart + (later ? this.layout.forecastLength : 0) + position - this.windowStart;
       slab.doubles[at]! += medians === null ? Number.NaN : medians[start + k]!;
     }
     this.forecastDue = false;
@@ -148,18 +156,16 @@ export class SeriesDetector {
 
   /** Residuals kept for calibration, oldest first; NaN where the value was missing. */
   residuals(): Float32Array {
-    const { floats, contextCapacity, residualCapacity } = this.#layout;
-    const start = this.block.floatStart + contextCapacity;
-    const ring = this.block.slab.floats.subarray(start, this.block.floatStart + floats);
+    const { residualCapacity } = this.layout;
     const kept = Math.min(this.residualCount, residualCapacity);
     const ordered = new Float32Array(kept);
-    for (let i = 0; i < kept; i++) ordered[i] = ring[(this.residualCount - kept + i) % residualCapacity]!;
+    for (let i = 0; i < kept; i++) ordered[i] = this.residualAt(this.residualCount - kept + i);
     return ordered;
   }
 
   /** Recomputes what is derived from the rings and sums; needed after they were restored. */
   recalibrate(): void {
-    const { residualCapacity, contextCapacity } = this.#layout;
+    const { residualCapacity, contextCapacity } = this.layout;
     this.calibration =
       residualCapacity === 0
         ? calibrationOfSums(this.sums)
@@ -168,13 +174,32 @@ export class SeriesDetector {
 
   /** The value at `position` as kept (a distance from the origin), for positions still in the ring. */
   distanceAt(position: number): number {
-    return this.block.slab.floats[this.block.floatStart + (position % this.#layout.contextCapacity)]!;
+    return this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)]!;
+  }
+
+  /** Keeps the value at `position`, given as a distance from the origin. */
+  keepDistance(position: number, distance: number): void {
+    this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)] = distance;
+  }
+
+  /** The residual of the `index`-th forecasted position, for those still in the ring. */
+  residualAt(index: number): number {
+    return this.block.slab.floats[this.#residualSlot(index)]!;
+  }
+
+  keepResidual(index: number, residual: number): void {
+    this.block.slab.floats[this.#residualSlot(index)] = residual;
+  }
+
+  #residualSlot(index: number): number {
+    const { contextCapacity, residualCapacity } = this.layout;
+    return this.block.floatStart + contextCapacity + (index % residualCapacity);
   }
 
   #keep(position: number, value: number): number {
     if (Number.isNaN(this.origin)) this.origin = value;
     const distance = Math.fround(value - this.origin);
-    this.block.slab.floats[this.block.floatStart + (position % this.#layout.contextCapacity)] = distance;
+    this.keepDistance(position, distance);
     return distance;
   }
 
@@ -202,8 +227,8 @@ export class SeriesDetector {
   }
 
   #closePosition(position: number): void {
-    const { slab, doubleStart, floatStart } = this.block;
-    const { contextCapacity, residualCapacity, forecastLength, laterLength } = this.#layout;
+    const { slab, doubleStart } = this.block;
+    const { residualCapacity, forecastLength, laterLength } = this.layout;
     const count = coveringCutoffs(position, position, this.settings);
     if (count === 0) return;
     const at = position - this.windowStart;
@@ -211,13 +236,13 @@ export class SeriesDetector {
     const forecast = (slab.doubles[doubleStart + at]! + later) / count;
     const residual = Math.fround(this.distanceAt(position) - forecast);
     if (residualCapacity === 0) this.sums = addResidual(this.sums, residual);
-    else slab.floats[floatStart + contextCapacity + (this.residualCount % residualCapacity)] = residual;
+    else this.keepResidual(this.residualCount, residual);
     this.residualCount++;
   }
 
   #shiftForecasts(): void {
     const { slab, doubleStart } = this.block;
-    const { forecastLength, doubles } = this.#layout;
+    const { forecastLength, doubles } = this.layout;
     const { detectionSize } = this.settings;
     const ahead = forecastLength - detectionSize;
     if (ahead > 0) {

@@ -10,7 +10,7 @@ test('a commit just before a crash of the broker is there after it, once', { tim
   const connection = await kafkaConnection();
   const kafka = await sharedKafka();
   const topics = await freshTopics(1);
-  const log = createKafkaLog({ ...connection, topics, groupId: 'crashing' });
+  const log = createKafkaLog({ ...connection, topics, groupId: 'crashing', sessionMs: 3_000 });
   t.after(() => log.close());
   const output = (value: number) => [
     { topic: topics.scores, partition: 0, key: null, value: Buffer.from(String(value)) },

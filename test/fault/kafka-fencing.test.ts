@@ -30,7 +30,7 @@ function interrupted(apiKey: number, first: () => Promise<void>): ISocketFactory
 async function owners(t: TestContext): Promise<{ log: StreamLog; open(factory: ISocketFactory): StreamLog }> {
   const connection = await kafkaConnection();
   const topics = await freshTopics(1);
-  const options = { ...connection, topics, groupId: `group-${topics.observations}` };
+  const options = { ...connection, topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 };
   const tracked = (log: StreamLog) => {
     t.after(() => log.close());
     return log;

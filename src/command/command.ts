@@ -1,0 +1,36 @@
+import type { Command } from '../config/command-line.ts';
+import type { Flags } from '../config/option-reader.ts';
+
+/** What a command talks through. Results go to `out`, everything else to `err`. */
+export interface CommandIo {
+  out(line: string): void;
+  err(line: string): void;
+  /** Aborts when the user wants the command to end (Ctrl-C, SIGTERM). */
+  readonly stop: AbortSignal;
+}
+
+export const DONE = 0;
+export const FAILED = 1;
+export const WRONG_USE = 2;
+
+export type ExitCode = typeof DONE | typeof FAILED | typeof WRONG_USE;
+
+/** A command with what it does. A ServiceError that it throws is told to the user in its own words. */
+export interface RunnableCommand extends Command {
+  run(operands: readonly string[], flags: Flags, io: CommandIo): Promise<ExitCode>;
+}
+
+/** Says everything that is wrong with the configuration. */
+export function sayProblems(problems: readonly string[], io: CommandIo): ExitCode {
+  io.err(
+    problems.length === 1 ? 'The configuration is wrong:' : `The configuration is wrong in ${problems.length} places:`,
+  );
+  for (const problem of problems) io.err(`  ${problem}`);
+  return WRONG_USE;
+}
+
+/** Resolves when `signal` aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

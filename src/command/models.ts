@@ -1,0 +1,27 @@
+import { loadProcessConfig } from '../config/load.ts';
+import { processOptions } from '../config/options.ts';
+import { openCatalog } from '../model/catalog.ts';
+import { DONE, type RunnableCommand, sayProblems } from './command.ts';
+
+/** Lists the models a detector may name, each folder verified. */
+export const modelsCommand: RunnableCommand = {
+  name: 'models',
+  summary: 'Verifies the model folders and lists the models that a detector may name',
+  options: [processOptions.modelsDir],
+  async run(_operands, flags, io) {
+    const loaded = loadProcessConfig(flags, []);
+    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
+    const catalog = await openCatalog({ modelsDir: loaded.config.modelsDir });
+    for (const name of catalog.names) {
+      const { digest, manifest } = catalog.get(name);
+      const { version, context, horizonMax, parameters } = manifest;
+      io.out(
+        `${name} ${version}  context ${context}, horizon ${horizonMax}, ${parameters} parameters, sha256 ${digest}`,
+      );
+    }
+    if (catalog.aliases.length > 0) {
+      io.out(`Also known: ${catalog.aliases.map((alias) => `${alias} (${catalog.get(alias).name})`).join(', ')}`);
+    }
+    return DONE;
+  },
+};

@@ -1,0 +1,108 @@
+import type { Config, KafkaConfig, LoadedConfig } from '../config/config.ts';
+import { settingsDigest } from '../config/config.ts';
+import { resolveConfig } from '../config/resolve.ts';
+import { type ModelCatalog, openCatalog } from '../model/catalog.ts';
+import { Forecasters } from '../model/forecaster.ts';
+import { connectRegistry } from '../stream/codec/registry.ts';
+import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
+import { createKafkaLog } from '../stream/kafka/kafka-log.ts';
+import { checkTopics } from '../stream/kafka/topics.ts';
+import { reportEvents, timeForecasts } from '../stream/report-events.ts';
+import { FORECAST_ROWS_MAX } from '../stream/supply-forecasts.ts';
+import { watchDetector } from '../stream/watched-detector.ts';
+import { startWorker, type Worker } from '../stream/worker.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { collectForecasts, createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { startOpsServer } from '../telemetry/ops-server.ts';
+
+export interface RunningWorker {
+  readonly opsUrl: string;
+  /** Empty when every assigned partition is being scored. */
+  notReady(): string[];
+  /** null after `stop`; an error when the worker cannot go on. */
+  readonly finished: Promise<Error | null>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Fills in what depends on the models, and opens them.
+ * Throws ServiceError `model-invalid` for a damaged model folder.
+ */
+export async function resolveWithModels(loaded: LoadedConfig) {
+  const catalog = await openCatalog({ modelsDir: loaded.modelsDir });
+  const limits = new Map(
+    [...catalog.names, ...catalog.aliases].map((name) => {
+      const { context, horizonMax } = catalog.get(name).manifest;
+      return [name, { context, horizonMax }];
+    }),
+  );
+  return { catalog, result: resolveConfig(loaded, limits) };
+}
+
+/**
+ * The whole worker: operator's port, models, inference threads, Kafka. Throws a ServiceError for what stands in its way; nothing
+ * is left running then.
+ */
+export async function runWorker(
+  config: Config & { readonly kafka: KafkaConfig },
+  catalog: ModelCatalog,
+  logger: Logger,
+): Promise<RunningWorker> {
+  const opened: (() => Promise<unknown> | undefined)[] = [];
+  const closeAll = async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  };
+  try {
+    const metrics = createMetrics({ collectProcess: true });
+    let notReady = () => ['the worker is starting'];
+    const { opsHost: host, opsPort: port } = config;
+    const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
+    opened.push(() => ops.close());
+    logger.info({ url: ops.url }, 'operators can ask');
+    const worker = await startStream(config, catalog, metrics, logger, (close) => opened.push(close));
+    notReady = () => worker.notReady();
+    return { opsUrl: ops.url, notReady: () => worker.notReady(), finished: worker.finished, stop: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** @param onOpened takes how to close each part that was opened, in the order of opening */
+async function startStream(
+  { kafka, stream, worker: limits, registry: registryConfig }: Config & { readonly kafka: KafkaConfig },
+  catalog: ModelCatalog,
+  metrics: Metrics,
+  logger: Logger,
+  onOpened: (close: () => Promise<unknown> | undefined) => void,
+): Promise<Worker> {
+  await checkTopics({ config: kafka }, stream.topics);
+  const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
+  onOpened(() => registry?.close());
+  const encodeScore = await createScoreEncoder(stream.output.format, {
+    topic: stream.topics.scores,
+    registrar: registry,
+  });
+  const models = stream.detectors.map(({ model }) => catalog.get(model));
+  const log = createKafkaLog({
+    config: kafka,
+    log: (level, text, detail) => logger[level](detail ?? {}, text),
+    topics: stream.topics,
+    groupId: stream.groupId,
+    sessionMs: limits.sessionMs,
+  });
+  const queueRowsMax = FORECAST_ROWS_MAX * (await log.partitionCount());
+  const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads, queueRowsMax });
+  onOpened(() => forecasters.close());
+  collectForecasts(metrics, () => forecasters.stats());
+  const detectors = stream.detectors.map((detector, i) => {
+    const forecaster = forecasters.forecasterFor(models[i]!.name, detector.settings.h);
+    const timed = timeForecasts(forecaster, metrics, () => performance.now());
+    return watchDetector(detector, { forecaster: timed, digest: models[i]!.digest }, settingsDigest(detector));
+  });
+  const events = reportEvents(metrics, logger);
+  const options = { log, stream, limits, detectors, encodeScore, schemas: registry, events, nowMs: Date.now };
+  const worker = await startWorker(options);
+  onOpened(() => worker.stop());
+  return worker;
+}

@@ -1,0 +1,127 @@
+import { parseArgs } from 'node:util';
+import { boolean } from './kinds.ts';
+import { type Flags, OptionReader } from './option-reader.ts';
+import type { Option, OptionWithDefault } from './options.ts';
+import { nearestOf, notKnown } from './problems.ts';
+
+/** One command as the command line knows it. */
+export interface Command {
+  readonly name: string;
+  /** What it does, in a sentence without a full stop. */
+  readonly summary: string;
+  /** Names of the words after the command (`ACTION`); in brackets where they may be left out (`[NAME]`). */
+  readonly operands?: readonly string[];
+  /** Settings and flags of its own it heeds; `--help` lists them. */
+  readonly options: readonly (Option<unknown> & { readonly fallback?: unknown })[];
+}
+
+export type CommandLine<C extends Command> =
+  | { readonly kind: 'run'; readonly command: C; readonly operands: readonly string[]; readonly flags: Flags }
+  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'wrong-use'; readonly problems: readonly string[] };
+
+const PROGRAM = 'npm start --';
+const HELP = 'help';
+
+/** Reads `COMMAND [OPERANDS] [--flags]`. The values of flags are not checked here: that happens beside the environment. */
+export function parseCommandLine<C extends Command>(args: readonly string[], commands: readonly C[]): CommandLine<C> {
+  const [name, ...rest] = args;
+  if (name === undefined || name === `--${HELP}` || name === '-h') return { kind: 'help', text: overview(commands) };
+  const command = commands.find((command) => command.name === name);
+  if (command === undefined) {
+    const names = commands.map((command) => command.name);
+    return { kind: 'wrong-use', problems: [notKnown(name, 'command', nearestOf(name, names))] };
+  }
+  const { flags, operands, problems } = readArguments(rest, command);
+  if (flags[HELP]) return { kind: 'help', text: commandHelp(command) };
+  return problems.length > 0 ? { kind: 'wrong-use', problems } : { kind: 'run', command, operands, flags };
+}
+
+function readArguments(args: readonly string[], { options, operands: expected = [] }: Command) {
+  const kinds = new Map(options.flatMap(({ flag, kind }) => (flag === null ? [] : [[flag, kind]])));
+  const { tokens, positionals: operands } = parseArgs({
+    args: [...args],
+    options: {
+      ...Object.fromEntries(
+        [...kinds].map(([flag, kind]) => [flag, { type: kind === boolean ? 'boolean' : 'string' }]),
+      ),
+      [HELP]: { type: 'boolean', short: 'h' },
+    },
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const flags: Record<string, string | boolean> = {};
+  const problems: string[] = [];
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value, inlineValue } = token;
+    if (name === HELP) flags[HELP] = true;
+    else if (!kinds.has(name)) {
+      const nearest = nearestOf(name, [...kinds.keys()]);
+      problems.push(notKnown(rawName, 'flag', nearest === null ? null : `--${nearest}`));
+    } else if (name in flags) problems.push(`${rawName} is given twice`);
+    else if (kinds.get(name) !== boolean && (value === undefined || (!inlineValue && value.startsWith('--')))) {
+      problems.push(`${rawName} must have a value`);
+    } else flags[name] = value ?? true;
+  }
+  for (const operand of expected.slice(operands.length)) {
+    if (!operand.startsWith('[')) problems.push(`${operand} is missing`);
+  }
+  for (const surplus of operands.slice(expected.length))
+    problems.push(`${JSON.stringify(surplus)} is one word too many`);
+  return { flags, operands, problems };
+}
+
+type Values<O> = {
+  readonly [K in keyof O]: O[K] extends OptionWithDefault<infer T>
+    ? T
+    : O[K] extends Option<infer T>
+      ? T | undefined
+      : never;
+};
+
+export type ReadFlags<O> =
+  | { readonly kind: 'values'; readonly values: Values<O> }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+
+/** The values of a command's own flags, each of its type; all that is wrong at once. */
+export function readFlags<O extends Readonly<Record<string, Option<unknown>>>>(flags: Flags, own: O): ReadFlags<O> {
+  const reader = new OptionReader(flags, {});
+  const values = Object.entries(own).map(([name, option]) => {
+    const value = reader.read(option);
+    return [name, value ?? ('fallback' in option ? option.fallback : undefined)];
+  });
+  const { problems } = reader;
+  if (problems.length > 0) return { kind: 'problems', problems };
+  return { kind: 'values', values: Object.fromEntries(values) as Values<O> };
+}
+
+function overview(commands: readonly Command[]): string {
+  const rows = commands.map(({ name, summary }) => [name, summary] as const);
+  return `${PROGRAM} COMMAND [--flags]\n\n${table(rows)}\n\n${PROGRAM} COMMAND --help says more.`;
+}
+
+/** What a command does, and its settings: the flag, the variable of the same meaning, the default. */
+export function commandHelp({ name, summary, operands = [], options }: Command): string {
+  const use = [PROGRAM, name, ...operands, ...(options.length > 0 ? ['[--flags]'] : [])].join(' ');
+  const rows = options.map(({ flag, env, help, fallback }) => {
+    const said = fallback === undefined ? help : `${help} (${fallback})`;
+    return [flag === null ? '' : `--${flag}`, env ?? '', said] as const;
+  });
+  const settings =
+    rows.length === 0 ? '' : `\n\nFlags win over variables, variables over the detectors file.\n\n${table(rows)}`;
+  return `${use}\n\n${summary}.${settings}`;
+}
+
+/** Left-aligned columns, two spaces apart. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.map((line) => `  ${line}`).join('\n');
+}

@@ -1,0 +1,36 @@
+import type { KafkaConfig, LoadedConfig } from './config.ts';
+
+const HIDDEN = '***';
+
+/** The configuration for the log of a start: secrets are hidden, certificates only said to be there. */
+export function describeConfig(config: LoadedConfig): Readonly<Record<string, unknown>> {
+  const { kafka, registry, stream, ...rest } = config;
+  return {
+    kafka: kafka === null ? null : describeKafka(kafka),
+    registry: registry === null ? null : { ...registry, ...hidden(registry, 'password') },
+    ...rest,
+    stream: {
+      ...stream,
+      detectors: stream.detectors.map(({ settings, ...detector }) => {
+        return { ...detector, ...settings, freq: settings.freq.alias };
+      }),
+    },
+  };
+}
+
+function describeKafka({ brokers, clientId, tls, sasl }: KafkaConfig): Readonly<Record<string, unknown>> {
+  return {
+    brokers,
+    clientId,
+    tls: tls === null ? null : { ...tls, ...hidden(tls, 'ca', 'cert', 'key') },
+    sasl: sasl === null ? null : { ...sasl, ...hidden(sasl, 'password') },
+  };
+}
+
+/** The named fields that are there, each hidden. */
+function hidden<T extends object>(
+  fields: T,
+  ...names: readonly (keyof T & string)[]
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.filter((name) => fields[name] !== undefined).map((name) => [name, HIDDEN]));
+}

@@ -1,0 +1,103 @@
+import type { LoadedConfig, RecordMapping, StreamConfig, Topics, WorkerLimits } from './config.ts';
+import { readDetector } from './detector-section.ts';
+import { durationMs, oneOf, recordPath, textMatching } from './kinds.ts';
+import { workerLimits } from './options.ts';
+import { parseYaml, type Section } from './yaml-section.ts';
+
+type WrittenStream = LoadedConfig['stream'];
+
+/** What a detectors file holds. Limits it does not name are absent. */
+export interface DetectorsFile {
+  readonly stream: Omit<WrittenStream, 'groupId'>;
+  readonly worker: Partial<WorkerLimits>;
+}
+
+/** Kafka's own rule for the name of a topic. */
+const topicName = textMatching(
+  'a topic name: 1 to 249 letters, digits, dots, dashes or underscores',
+  /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/,
+);
+
+const DAY_MS = 86_400_000;
+
+/** Reads a detectors file. `name` stands in the problems, which are added to `problems`; null when nothing could be read. */
+export function readDetectorsFile(name: string, content: string, problems: string[]): DetectorsFile | null {
+  const file = parseYaml(name, content, problems);
+  if (file === null) return null;
+  const stream = { ...readRecords(file), detectors: readDetectors(file) };
+  const worker = readWorkerLimits(file.section('worker'));
+  file.close();
+  return { stream, worker };
+}
+
+function readRecords(file: Section): Pick<WrittenStream, 'topics' | 'input' | 'output'> {
+  return {
+    topics: readTopics(file.section('topics')),
+    input: readInput(file.section('input')),
+    output: readOutput(file.section('output')),
+  };
+}
+
+/** What holds without a detectors file: the default topics and mapping. A frequency cannot be guessed, so there is no detector. */
+export const noDetectorsFile: DetectorsFile = {
+  stream: { ...readRecords(parseYaml('', '{}', [])!), detectors: [] },
+  worker: {},
+};
+
+function readTopics(section: Section): Topics {
+  const topics = {
+    observations: section.read('observations', topicName) ?? 'observations',
+    scores: section.read('scores', topicName) ?? 'anomaly-scores',
+    changelog: section.read('changelog', topicName) ?? 'tidewatch-changelog',
+    deadLetters: section.read('dead_letters', topicName) ?? 'dead-letters',
+  };
+  section.close();
+  const keys = ['observations', 'scores', 'changelog', 'dead_letters'];
+  const names = Object.values(topics);
+  for (const [index, name] of names.entries()) {
+    const first = names.indexOf(name);
+    if (first < index) section.problem(keys[index], `another topic than topics.${keys[first]}`, name);
+  }
+  return topics;
+}
+
+function readInput(section: Section): RecordMapping {
+  const mapping = {
+    format: section.read('format', oneOf('json', 'avro', 'json-schema', 'protobuf')) ?? 'json',
+    series: section.readList('series', recordPath) ?? ['series'],
+    time: section.read('time', recordPath) ?? 'timestamp',
+    timeUnit: section.read('time_unit', oneOf('s', 'ms', 'us', 'ns', 'iso')) ?? 'ms',
+    value: section.read('value', recordPath) ?? 'value',
+    futureMsMax: section.read('future_limit', durationMs) ?? DAY_MS,
+  };
+  section.close();
+  return mapping;
+}
+
+function readOutput(section: Section): StreamConfig['output'] {
+  const format = section.read('format', oneOf('json', 'avro', 'json-schema')) ?? 'json';
+  section.close();
+  return { format };
+}
+
+function readDetectors(file: Section): WrittenStream['detectors'] {
+  const sections = file.sections('detectors');
+  const detectors = sections.map(readDetector);
+  const seen = new Set<string>();
+  for (const [index, detector] of detectors.entries()) {
+    if (detector === null) continue;
+    if (seen.has(detector.name)) sections[index]!.problem('name', 'a name of its own', detector.name);
+    seen.add(detector.name);
+  }
+  return detectors.filter((detector) => detector !== null);
+}
+
+function readWorkerLimits(section: Section): Partial<WorkerLimits> {
+  const limits: { -readonly [K in keyof WorkerLimits]?: number } = {};
+  for (const [name, { env, kind }] of Object.entries(workerLimits)) {
+    const value = section.read(env!.replace(/^KAFKA_/, '').toLowerCase(), kind);
+    if (value !== undefined) limits[name as keyof WorkerLimits] = value;
+  }
+  section.close();
+  return limits;
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import type { ConfigResult, LoadedConfig, WorkerLimits } from './config.ts';
+import { type ReadFile, readKafka, readNamedFile, readRegistry } from './connections.ts';
+import { type DetectorsFile, noDetectorsFile, readDetectorsFile } from './detectors-file.ts';
+import { type Environment, type Flags, OptionReader } from './option-reader.ts';
+import { options, workerLimits } from './options.ts';
+
+export interface ConfigSources {
+  /** Flags of a command of its own are not looked at. */
+  readonly flags: Flags;
+  readonly env: Environment;
+  readonly readFile: ReadFile;
+  readonly processors: number;
+  /** What the command cannot do without. */
+  readonly requires: readonly ('brokers' | 'detectors')[];
+}
+
+const NEEDED = {
+  brokers: options.brokers.kind.expected,
+  detectors: 'the path of a detectors file',
+} as const;
+
+/**
+ * Reads the configuration: flags win over environment, environment over the detectors file, and what is nowhere has its default.
+ * All that is wrong is said at once, and nothing wrong is replaced by a default.
+ */
+export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
+  const reader = new OptionReader(sources.flags, sources.env);
+  const kafka = readKafka(reader, sources.readFile);
+  const registry = readRegistry(reader);
+  const groupId = reader.readOr(options.groupId);
+  const file = loadDetectorsFile(reader, sources.readFile);
+  const config: LoadedConfig = {
+    kafka,
+    registry,
+    stream: { groupId, ...file.stream },
+    worker: readWorkerLimits(reader, file.worker, sources.processors),
+    opsHost: reader.readOr(options.opsHost),
+    opsPort: reader.readOr(options.opsPort),
+    dataDir: reader.readOr(options.dataDir),
+    modelsDir: reader.read(options.modelsDir) ?? null,
+    logLevel: reader.readOr(options.logLevel),
+  };
+  reader.checkEnvironment();
+  for (const need of sources.requires) {
+    if (!reader.isSet(options[need])) reader.problem(options[need], NEEDED[need]);
+  }
+  for (const side of ['input', 'output'] as const) {
+    const { format } = file.stream[side];
+    if (format === 'json' || reader.isSet(options.registryUrl)) continue;
+    reader.problem(options.registryUrl, `set, as ${side}.format is ${format}`);
+  }
+  const { problems } = reader;
+  return problems.length === 0 ? { kind: 'config', config } : { kind: 'problems', problems };
+}
+
+function loadDetectorsFile(reader: OptionReader, readFile: ReadFile): DetectorsFile {
+  const path = reader.read(options.detectors);
+  if (path === undefined) return noDetectorsFile;
+  const content = readNamedFile(reader.nameOf(options.detectors), path, readFile, reader.problems);
+  if (content === null) return noDetectorsFile;
+  return readDetectorsFile(path, content, reader.problems) ?? noDetectorsFile;
+}
+
+function readWorkerLimits(reader: OptionReader, file: Partial<WorkerLimits>, processors: number): WorkerLimits {
+  const limits = Object.entries(workerLimits).map(([name, limit]) => {
+    return [name, reader.read(limit) ?? file[name as keyof WorkerLimits] ?? limit.fallback ?? processors];
+  });
+  return Object.fromEntries(limits) as WorkerLimits;
+}
+
+/** The configuration of this process: its environment, its files, its processors. The only place that touches `process.env`. */
+export function loadProcessConfig(flags: Flags, requires: ConfigSources['requires']): ConfigResult<LoadedConfig> {
+  return loadConfig({
+    flags,
+    env: process.env,
+    readFile: (path) => readFileSync(path, 'utf8'),
+    processors: availableParallelism(),
+    requires,
+  });
+}

@@ -1,0 +1,109 @@
+import type { LogLevel, WorkerLimits } from './config.ts';
+import { boolean, integerFrom, type Kind, oneOf, text, textOf } from './kinds.ts';
+
+/** One setting of the environment, the command line, or both. */
+export interface Option<T> {
+  /** Variable; null for what only one command knows. */
+  readonly env: string | null;
+  /** Without the dashes; null for a secret: command lines are seen by every user of a machine. */
+  readonly flag: string | null;
+  readonly kind: Kind<T>;
+  readonly help: string;
+}
+
+export interface OptionWithDefault<T> extends Option<T> {
+  readonly fallback: T;
+}
+
+/** A setting with a variable and the flag of the same name: `KAFKA_GROUP_ID` and `--kafka-group-id`. */
+function setting<T>(env: string, kind: Kind<T>, help: string): Option<T> {
+  return { env, flag: env.toLowerCase().replaceAll('_', '-'), kind, help };
+}
+
+function settingOr<T>(env: string, kind: Kind<T>, fallback: NoInfer<T>, help: string): OptionWithDefault<T> {
+  return { ...setting(env, kind, help), fallback };
+}
+
+function secret(env: string, help: string): Option<string> {
+  return { env, flag: null, kind: text, help };
+}
+
+/** A flag that only some commands know, such as `--rate` of `feed`. */
+export function flagOnly<T>(flag: string, kind: Kind<T>, fallback: NoInfer<T>, help: string): OptionWithDefault<T> {
+  return { env: null, flag, kind, fallback, help };
+}
+
+/** `host:port`, also `[::1]:9092`, separated by commas. */
+const brokerList = textOf('brokers as host:port, separated by commas', (value) => {
+  const brokers = value.split(',').map((broker) => broker.trim());
+  const fits = brokers.every((broker) => {
+    const port = /^(?:[^\s:/@[\]]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(broker)?.[1];
+    return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+  });
+  return fits ? (brokers as readonly string[]) : undefined;
+});
+
+/** A user or password inside the URL would reach logs and error messages. */
+const registryUrl = textOf('an http or https URL without user and password in it', (value) => {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const fits = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return fits ? value : undefined;
+});
+
+const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') satisfies Kind<LogLevel>;
+const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512');
+const limit = (max: number) => integerFrom(1, max);
+
+/** How to reach Kafka. */
+export const kafkaOptions = {
+  brokers: setting('KAFKA_BROKERS', brokerList, 'host:port, separated by commas'),
+  clientId: settingOr('KAFKA_CLIENT_ID', text, 'tidewatch', 'name shown to the brokers'),
+  tls: settingOr('KAFKA_TLS', boolean, false, 'speak TLS to the brokers'),
+  tlsCa: setting('KAFKA_TLS_CA', text, 'PEM file of the authority that signed the brokers'),
+  tlsCert: setting('KAFKA_TLS_CERT', text, 'PEM file of the client certificate'),
+  tlsKey: setting('KAFKA_TLS_KEY', text, 'PEM file of the client key'),
+  tlsRejectUnauthorized: settingOr('KAFKA_TLS_REJECT_UNAUTHORIZED', boolean, true, 'false accepts any certificate'),
+  saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, mechanism.expected),
+  saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user of the brokers'),
+  saslPassword: secret('KAFKA_SASL_PASSWORD', 'password of that user'),
+  saslPasswordFile: setting('KAFKA_SASL_PASSWORD_FILE', text, 'file that holds the password'),
+};
+
+export const registryOptions = {
+  registryUrl: setting('SCHEMA_REGISTRY_URL', registryUrl, 'schema registry, for formats other than json'),
+  registryUsername: setting('SCHEMA_REGISTRY_USERNAME', text, 'user of the schema registry'),
+  registryPassword: secret('SCHEMA_REGISTRY_PASSWORD', 'password of that user'),
+};
+
+/** The limits of a worker; under `worker` in the detectors file they have the same names, in lower case and without `KAFKA_`. */
+export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> & { readonly fallback?: number } } = {
+  commitIntervalMs: settingOr('KAFKA_COMMIT_INTERVAL_MS', integerFrom(10, 60_000), 50, 'ms between transactions'),
+  commitRecordsMax: settingOr('KAFKA_COMMIT_RECORDS_MAX', limit(100_000), 5_000, 'input records in a transaction'),
+  queueRecordsMax: settingOr('QUEUE_RECORDS_MAX', limit(10_000_000), 20_000, 'waiting records that pause a partition'),
+  seriesMax: settingOr('SERIES_MAX', limit(10_000_000), 100_000, 'series of a partition; the longest idle is evicted'),
+  inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one a processor)'),
+  shutdownMsMax: settingOr('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 10_000, 'ms an orderly end may take'),
+  sessionMs: settingOr(
+    'KAFKA_SESSION_MS',
+    integerFrom(1_000, 600_000),
+    10_000,
+    'ms after which a silent worker is gone',
+  ),
+};
+
+/** Settings of every command that works on a stream. */
+export const streamOptions = {
+  detectors: setting('DETECTORS', text, 'detectors file (YAML)'),
+  groupId: settingOr('KAFKA_GROUP_ID', text, 'tidewatch', 'consumer group'),
+};
+
+export const processOptions = {
+  opsHost: settingOr('OPS_HOST', text, '127.0.0.1', 'address of health, readiness and metrics'),
+  opsPort: settingOr('OPS_PORT', integerFrom(0, 65_535), 9464, 'their port; 0 takes any free one'),
+  dataDir: settingOr('DATA_DIR', text, './data', 'folder of what must outlive the process'),
+  modelsDir: setting('MODELS_DIR', text, 'folder of further models'),
+  logLevel: settingOr('LOG_LEVEL', logLevel, 'info', logLevel.expected),
+};
+
+/** Every setting of the environment. */
+export const options = { ...kafkaOptions, ...registryOptions, ...workerLimits, ...streamOptions, ...processOptions };

@@ -1,0 +1,40 @@
+import type { ForecastLimits } from '../detector/forecast.ts';
+import type { Config, ConfigResult, DetectorConfig, LoadedConfig, WrittenDetector } from './config.ts';
+import { mustBe, nearestOf } from './problems.ts';
+
+/**
+ * Completes the configuration with what the models can do: a context that was not written becomes the model's.
+ * @param modelLimits limits of every model there is, by the names a detector may use
+ */
+export function resolveConfig(
+  config: LoadedConfig,
+  modelLimits: ReadonlyMap<string, Pick<ForecastLimits, 'context' | 'horizonMax'>>,
+): ConfigResult<Config> {
+  const problems: string[] = [];
+  const detectors: DetectorConfig[] = [];
+  for (const [index, detector] of config.stream.detectors.entries()) {
+    const key = `detectors[${index}]`;
+    const limits = modelLimits.get(detector.model);
+    if (limits === undefined) {
+      const names = [...modelLimits.keys()];
+      const nearest = nearestOf(detector.model, names);
+      const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
+      problems.push(`${mustBe(`${key}.model`, `a model there is (${names.join(', ')})`, detector.model)}${hint}`);
+      continue;
+    }
+    const { h, context } = detector.settings;
+    if (h > limits.horizonMax) {
+      problems.push(mustBe(`${key}.h`, `at most the horizon of ${detector.model} (${limits.horizonMax})`, h));
+    }
+    if (context !== null && context > limits.context) {
+      problems.push(mustBe(`${key}.context`, `at most the context of ${detector.model} (${limits.context})`, context));
+    }
+    detectors.push(withContext(detector, context ?? limits.context));
+  }
+  if (problems.length > 0) return { kind: 'problems', problems };
+  return { kind: 'config', config: { ...config, stream: { ...config.stream, detectors } } };
+}
+
+function withContext(detector: WrittenDetector, context: number): DetectorConfig {
+  return { ...detector, settings: { ...detector.settings, context } };
+}

@@ -1,0 +1,52 @@
+import { brokerCommand } from './command/broker.ts';
+import { type CommandIo, FAILED, type RunnableCommand, WRONG_USE } from './command/command.ts';
+import { modelsCommand } from './command/models.ts';
+import { topicsCommand } from './command/topics.ts';
+import { workerCommand } from './command/worker.ts';
+import { parseCommandLine } from './config/command-line.ts';
+import { ServiceError } from './service-error.ts';
+
+const COMMANDS: readonly RunnableCommand[] = [workerCommand, brokerCommand, topicsCommand, modelsCommand];
+
+/** A second Ctrl-C does not wait for an orderly end. */
+const EXIT_INTERRUPTED = 130;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  const line = parseCommandLine(args.length === 0 ? ['start'] : args, COMMANDS);
+  switch (line.kind) {
+    case 'help':
+      console.log(line.text);
+      return 0;
+    case 'wrong-use':
+      for (const problem of line.problems) console.error(problem);
+      console.error('npm start -- --help lists the commands, npm start -- COMMAND --help the flags of one.');
+      return WRONG_USE;
+    case 'run':
+      return run(line.command, line.operands, line.flags);
+  }
+}
+
+async function run(
+  command: RunnableCommand,
+  operands: readonly string[],
+  flags: Parameters<RunnableCommand['run']>[1],
+): Promise<number> {
+  const stop = new AbortController();
+  const onSignal = () => {
+    if (stop.signal.aborted) process.exit(EXIT_INTERRUPTED);
+    stop.abort();
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  // The reader of a pipe may go first (`watch | head`): that is an end, not a failure.
+  process.stdout.on('error', () => stop.abort());
+  const io: CommandIo = { out: (text) => console.log(text), err: (text) => console.error(text), stop: stop.signal };
+  try {
+    return await command.run(operands, flags, io);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    io.err(error.message);
+    return error.code === 'configuration' ? WRONG_USE : FAILED;
+  }
+}

@@ -1,0 +1,56 @@
+/** Contexts as a graph takes them. */
+export interface GraphContexts {
+  /** 1 where something was observed, else 0; as long as the values. */
+  readonly observed: Float32Array<ArrayBuffer>;
+  /** What each row was divided by; 1 nearly always. */
+  readonly scales: Float64Array;
+  /** Rows that hold an infinite value. */
+  readonly infinite: readonly number[];
+}
+
+/** Rows whose largest magnitude is 2^31 or more, or less than 2^-30, are scaled. */
+const EXPONENT_MAX = 30;
+const FLOAT32_MAX = 2 ** 127 * (2 - 2 ** -23);
+
+/**
+ * Puts 0 where a value is not finite, in place, and brings rows of huge or tiny values near 1: a graph squares its inputs, and the square
+ * of 2^64 (a common sentinel) is no float32. The scale is a power of two, so nothing is rounded; ordinary rows are not touched.
+ * @param values `rows * contextLength`, row-major, NaN where nothing was observed
+ */
+export function scaleContexts(values: Float32Array, contextLength: number): GraphContexts {
+  const observed = new Float32Array(values.length);
+  const scales = new Float64Array(values.length / contextLength).fill(1);
+  const infinite: number[] = [];
+  for (let row = 0; row < scales.length; row++) {
+    const end = (row + 1) * contextLength;
+    let magnitude = 0;
+    let finite = true;
+    for (let i = row * contextLength; i < end; i++) {
+      const value = values[i];
+      if (value - value === 0) {
+        observed[i] = 1;
+        magnitude = Math.max(magnitude, Math.abs(value));
+        continue;
+      }
+      if (!Number.isNaN(value)) finite = false;
+      values[i] = 0;
+    }
+    if (!finite) infinite.push(row);
+    const exponent = magnitude === 0 ? 0 : Math.floor(Math.log2(magnitude));
+    if (Math.abs(exponent) <= EXPONENT_MAX) continue;
+    scales[row] = 2 ** exponent;
+    for (let i = row * contextLength; i < end; i++) values[i] /= scales[row];
+  }
+  return { observed, scales, infinite };
+}
+
+/** Brings forecasts back to the units of their contexts, in place; what lies beyond float32 becomes its largest number. */
+export function unscaleForecasts(forecasts: Float32Array, scales: Float64Array): void {
+  const rowLength = forecasts.length / scales.length;
+  scales.forEach((scale, row) => {
+    if (scale === 1) return;
+    for (let i = row * rowLength; i < (row + 1) * rowLength; i++) {
+      forecasts[i] = Math.max(-FLOAT32_MAX, Math.min(FLOAT32_MAX, forecasts[i] * scale));
+    }
+  });
+}

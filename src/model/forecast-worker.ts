@@ -1,0 +1,101 @@
+/**
+ * An inference thread: one session for each model, one run at a time, because a run blocks the event loop it is made on.
+ * A run that fails is answered as failed; only a model that cannot be loaded ends the thread.
+ */
+import assert from 'node:assert/strict';
+import { parentPort, workerData } from 'node:worker_threads';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import type { Model } from './catalog.ts';
+import { scaleContexts, unscaleForecasts } from './context-scaling.ts';
+import type { RunForecasts, RunRequest, ThreadMessage } from './inference-thread.ts';
+
+interface LoadedModel {
+  readonly model: Model;
+  readonly session: InferenceSession;
+  readonly medianLevel: number;
+}
+
+async function load(model: Model): Promise<LoadedModel> {
+  const { patch, contextBuckets, quantiles } = model.manifest;
+  try {
+    const session = await InferenceSession.create(model.graphPath, {
+      executionProviders: ['cpu'],
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+      executionMode: 'sequential',
+      graphOptimizationLevel: 'all',
+      logSeverityLevel: 3,
+      extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
+    });
+    const loaded = { model, session, medianLevel: quantiles.indexOf(0.5) };
+    const values = new Float32Array(contextBuckets[0]).fill(1);
+    // A first forecast proves the names and shapes of the manifest.
+    await run(loaded, { model: 0, rows: 1, contextLength: values.length, horizon: patch, values, quantiles: 'all' });
+    return loaded;
+  } catch (error) {
+    throw new Error(`model ${model.name} cannot be run: ${(error as Error).message}`);
+  }
+}
+
+async function run({ model, session, medianLevel }: LoadedModel, request: RunRequest): Promise<RunForecasts> {
+  const { inputs, output, quantiles } = model.manifest;
+  const { rows, contextLength, horizon, values } = request;
+  const { observed, scales, infinite } = scaleContexts(values, contextLength);
+  const feeds = {
+    [inputs.values]: new Tensor('float32', values, [rows, contextLength]),
+    [inputs.observed]: new Tensor('float32', observed, [rows, contextLength]),
+    [inputs.future]: new Tensor('float32', new Float32Array(rows * horizon), [rows, horizon]),
+  };
+  const clockBefore = performance.now();
+  const cpuBefore = process.threadCpuUsage();
+  const tensor = (await session.run(feeds, [output]))[output];
+  const cpu = process.threadCpuUsage(cpuBefore);
+  const runMs = performance.now() - clockBefore;
+  assert.deepEqual(tensor.dims, [rows, horizon, quantiles.length], `shape of ${output}`);
+  const all = tensor.data as Float32Array;
+  const forecasts = request.quantiles === 'all' ? new Float32Array(all) : levelOf(all, medianLevel, quantiles.length);
+  const badRows = [
+    ...infinite.map((row) => ({ row, reason: 'an observation is infinite (as float32)' })),
+    ...rowsNotFinite(forecasts, rows).map((row) => ({
+      row,
+      reason: `model ${model.name} made a forecast that is not finite`,
+    })),
+  ];
+  unscaleForecasts(forecasts, scales);
+  return { kind: 'forecasts', forecasts, badRows, runMs, cpuMs: (cpu.user + cpu.system) / 1000 };
+}
+
+function levelOf(all: Float32Array, level: number, levels: number): Float32Array<ArrayBuffer> {
+  const picked = new Float32Array(all.length / levels);
+  for (let i = 0; i < picked.length; i++) picked[i] = all[i * levels + level];
+  return picked;
+}
+
+function rowsNotFinite(forecasts: Float32Array, rows: number): number[] {
+  const rowLength = forecasts.length / rows;
+  const found = new Set<number>();
+  for (let i = 0; i < forecasts.length; i++) if (!Number.isFinite(forecasts[i])) found.add(Math.floor(i / rowLength));
+  return [...found];
+}
+
+assert(parentPort !== null, 'this file is the body of a worker thread');
+const port = parentPort;
+const send = (message: ThreadMessage, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+const loaded = await Promise.all((workerData as readonly Model[]).map(load));
+
+async function answer(request: RunRequest): Promise<void> {
+  const model = loaded[request.model];
+  try {
+    const forecasts = await run(model, request);
+    send(forecasts, [forecasts.forecasts.buffer]);
+  } catch (error) {
+    send({ kind: 'failed', reason: `model ${model.model.name} cannot be run: ${(error as Error).message}` });
+  }
+}
+
+/** Runs begin in the order of their requests, each after the one before, so that their times are their own. */
+let last = Promise.resolve();
+port.on('message', (request: RunRequest) => {
+  last = last.then(() => answer(request));
+});
+send({ kind: 'ready' });

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ServiceError } from '../service-error.ts';
+
+/**
+ * What a model folder says of itself in manifest.json (there in snake case). Anyone may drop in a folder that follows it.
+ * The graph takes `values` and `observed` [batch, T] and `future` [batch, H], all float32, and returns [batch, H, quantiles]
+ * in the units of `values`, ascending along the last axis. A row without any observation gives zeros.
+ */
+export interface ModelManifest {
+  readonly name: string;
+  readonly version: string;
+  /** File name of the forecasting graph, in the same folder. */
+  readonly graph: string;
+  /** SHA-256 of the graph, lower-case hex. It is the digest of the model. */
+  readonly sha256: string;
+  /** Observations per token; contexts and decoded horizons are multiples of it. */
+  readonly patch: number;
+  /** Longest context, observations. */
+  readonly context: number;
+  /** Context lengths the graph is run at, ascending; the last equals `context`. */
+  readonly contextBuckets: readonly number[];
+  /** Longest horizon decoded in one pass, observations. */
+  readonly horizonMax: number;
+  /** Levels of the output's last axis, ascending, among them 0.5. */
+  readonly quantiles: readonly number[];
+  readonly inputs: { readonly values: string; readonly observed: string; readonly future: string };
+  readonly output: string;
+  readonly parameters: number;
+  readonly license: string;
+  /** How it was trained and how well it does; for people, read by no code. */
+  readonly trained: Readonly<Record<string, unknown>>;
+  readonly quality: Readonly<Record<string, unknown>>;
+}
+
+export type ManifestReading =
+  | { readonly kind: 'manifest'; readonly manifest: ModelManifest }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+
+const MANIFEST_FORMAT = 1;
+
+/** Checks the parsed content of a manifest.json. Every problem is reported at once, each naming its key and what was expected. */
+export function checkManifest(json: unknown): ManifestReading {
+  if (!isRecord(json)) return { kind: 'problems', problems: [`the manifest must be an object, got ${show(json)}`] };
+  const problems: string[] = [];
+  const need = <T>(key: string, expected: string, holds: (value: unknown) => boolean, from = json): T => {
+    const value = from[key.slice(key.lastIndexOf('.') + 1)];
+    if (!holds(value)) problems.push(`${key} must be ${expected}, got ${show(value)}`);
+    return value as T;
+  };
+  need('format', `${MANIFEST_FORMAT}`, (value) => value === MANIFEST_FORMAT);
+  const patch = need<number>('patch', 'an integer from 1', isCount);
+  const multiple = (value: unknown) => isCount(value) && (!isCount(patch) || value % patch === 0);
+  const context = need<number>('context', 'a multiple of patch', multiple);
+  const inputs = need<Record<string, unknown>>('inputs', 'an object of input names', isRecord);
+  const inputName = (key: string) => (isRecord(inputs) ? need<string>(`inputs.${key}`, 'a name', isText, inputs) : '');
+  const manifest: ModelManifest = {
+    name: need('name', 'letters, digits, ".", "-" and "_" (1 to 64)', (v) => isText(v) && /^[\w.-]{1,64}$/.test(v)),
+    version: need('version', 'a text', isText),
+    graph: need('graph', 'the name of a file in the same folder', (v) => isText(v) && basename(v) === v && v !== '..'),
+    sha256: need('sha256', '64 lower-case hex digits', (v) => isText(v) && /^[0-9a-f]{64}$/.test(v)),
+    patch,
+    context,
+    contextBuckets: need(
+      'context_buckets',
+      'ascending multiples of patch that end at context',
+      (v) => isAscending(v) && v.every(multiple) && v.at(-1) === context,
+    ),
+    horizonMax: need('horizon_max', 'a multiple of patch', multiple),
+    quantiles: need(
+      'quantiles',
+      'ascending levels between 0 and 1, among them 0.5',
+      (v) => isAscending(v) && v[0] > 0 && v.at(-1)! < 1 && v.includes(0.5),
+    ),
+    inputs: { values: inputName('values'), observed: inputName('observed'), future: inputName('future') },
+    output: need('output', 'a name', isText),
+    parameters: need('parameters', 'an integer from 1', isCount),
+    license: need('license', 'a text', isText),
+    trained: need('trained', 'an object', isRecord),
+    quality: need('quality', 'an object', isRecord),
+  };
+  return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'manifest', manifest };
+}
+
+/**
+ * Reads the manifest of a model folder and proves that the graph is the one it names.
+ * Throws ServiceError `model-invalid` with every reason found when the folder is damaged.
+ */
+export async function readModelFolder(folder: string): Promise<ModelManifest> {
+  const invalid = (reasons: readonly string[], cause?: unknown) =>
+    new ServiceError('model-invalid', `model folder ${folder}: ${reasons.join('; ')}`, { cause });
+  let json: unknown;
+  try {
+    json = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
+  } catch (error) {
+    throw invalid([`manifest.json cannot be read: ${(error as Error).message}`], error);
+  }
+  const reading = checkManifest(json);
+  if (reading.kind === 'problems') throw invalid(reading.problems);
+  const { name, graph, sha256 } = reading.manifest;
+  const problems: string[] = [];
+  if (name !== basename(folder)) problems.push(`name must be that of the folder, got ${show(name)}`);
+  try {
+    const digest = createHash('sha256');
+    await pipeline(createReadStream(join(folder, graph)), digest);
+    const found = digest.digest('hex');
+    if (found !== sha256) problems.push(`${graph} is damaged or was replaced: its sha256 is ${found}, not ${sha256}`);
+  } catch (error) {
+    problems.push(`${graph} cannot be read: ${(error as Error).message}`);
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return reading.manifest;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+function isAscending(value: unknown): value is number[] {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((item, index) => Number.isFinite(item) && (index === 0 || value[index - 1] < item))
+  );
+}
+
+/** A value as a reader of the message can find it in the file, cut short. */
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 80 ? `${text.slice(0, 80)}...` : text;
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import type { ForecastBatch } from '../detector/forecast.ts';
+
+/** Rows that one caller waits for. Requests of one `key` may share a run of the graph. */
+export interface QueuedRequest {
+  readonly key: string;
+  readonly batch: ForecastBatch;
+}
+
+/** Rows `firstRow` .. `firstRow + rows - 1` of a request. */
+export interface Segment<R extends QueuedRequest> {
+  readonly request: R;
+  readonly firstRow: number;
+  readonly rows: number;
+}
+
+export function rowsOf(segments: readonly Segment<QueuedRequest>[]): number {
+  return segments.reduce((sum, segment) => sum + segment.rows, 0);
+}
+
+interface Line<R extends QueuedRequest> {
+  readonly segments: Segment<R>[];
+  rows: number;
+}
+
+/**
+ * The rows that wait for a thread: one line for each key, the lines in turn, and in turn the requests of a line.
+ * Requests of a line are merged, and cut, into runs of the size a thread asks for; what is left of a request that was cut goes to the
+ * end of its line, so that a request of thousands of rows holds nobody up for longer than a run.
+ */
+export class RunQueue<R extends QueuedRequest> {
+  readonly rowsMax: number;
+  /** Insertion order is the order of turns. */
+  readonly #lines = new Map<string, Line<R>>();
+  #rows = 0;
+
+  constructor(rowsMax: number) {
+    this.rowsMax = rowsMax;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** False, and nothing queued, when the rows would not fit. */
+  add(request: R): boolean {
+    const { rows } = request.batch;
+    assert(rows > 0, 'a request has rows');
+    if (this.#rows + rows > this.rowsMax) return false;
+    let line = this.#lines.get(request.key);
+    if (line === undefined) {
+      line = { segments: [], rows: 0 };
+      this.#lines.set(request.key, line);
+    }
+    line.segments.push({ request, firstRow: 0, rows });
+    line.rows += rows;
+    this.#rows += rows;
+    return true;
+  }
+
+  /** Forgets every request, and returns them. */
+  clear(): R[] {
+    const requests = [...this.#lines.values()].flatMap((line) => line.segments.map((segment) => segment.request));
+    this.#lines.clear();
+    this.#rows = 0;
+    return requests;
+  }
+
+  /** Forgets the rows of a request that no run has taken yet. */
+  remove(request: R): void {
+    const line = this.#lines.get(request.key);
+    const index = line?.segments.findIndex((segment) => segment.request === request) ?? -1;
+    if (line === undefined || index < 0) return;
+    const [segment] = line.segments.splice(index, 1);
+    this.#shrink(request.key, line, segment.rows);
+  }
+
+  /** Rows of the first line, in turn, that has at least `rowsMin`; 0 when there is none. */
+  ready(rowsMin: number): number {
+    for (const line of this.#lines.values()) if (line.rows >= rowsMin) return line.rows;
+    return 0;
+  }
+
+  /** Takes up to `rowsMax` rows off the line that `ready(rowsMin)` speaks of, which then goes to the end of the turns. */
+  take(rowsMin: number, rowsMax: number): Segment<R>[] {
+    for (const [key, line] of this.#lines) {
+      if (line.rows < rowsMin) continue;
+      const taken = cut(line.segments, rowsMax);
+      this.#lines.delete(key);
+      this.#lines.set(key, line);
+      this.#shrink(key, line, rowsOf(taken));
+      return taken;
+    }
+    return [];
+  }
+
+  #shrink(key: string, line: Line<R>, rows: number): void {
+    line.rows -= rows;
+    this.#rows -= rows;
+    if (line.rows === 0) this.#lines.delete(key);
+  }
+}
+
+/** Removes up to `rowsMax` rows from the front; what is left of a segment that does not fit goes to the end. */
+function cut<R extends QueuedRequest>(segments: Segment<R>[], rowsMax: number): Segment<R>[] {
+  let left = rowsMax;
+  let whole = 0;
+  while (whole < segments.length && segments[whole].rows <= left) left -= segments[whole++].rows;
+  const taken = segments.splice(0, whole);
+  if (left === 0) return taken;
+  const split = segments.shift();
+  if (split === undefined) return taken;
+  const { request, firstRow, rows } = split;
+  taken.push({ request, firstRow, rows: left });
+  segments.push({ request, firstRow: firstRow + left, rows: rows - left });
+  return taken;
+}

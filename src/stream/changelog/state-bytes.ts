@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { endianness } from 'node:os';
+
+/** Version of every record of the changelog; another one is refused, not guessed at. */
+export const STATE_FORMAT = 1;
+
+/** Kinds of entries in a journal record. */
+export const SERIES_ENTRY = 1;
+export const GROUP_ENTRY = 2;
+/** The series or group was forgotten. */
+export const GONE_ENTRY = 3;
+
+assert(endianness() === 'LE', 'changelog records are little-endian, as are all machines Node runs on');
+
+const INITIAL_BYTES = 64 * 1024;
+
+/** Writes little-endian numbers and texts into a buffer that grows. */
+export class StateWriter {
+  #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+  #view = new DataView(this.#bytes.buffer);
+  length = 0;
+
+  u8(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.length++] = value;
+  }
+
+  u32(value: number): void {
+    this.#reserve(4);
+    this.#view.setUint32(this.length, value, true);
+    this.length += 4;
+  }
+
+  f32(value: number): void {
+    this.#reserve(4);
+    this.#view.setFloat32(this.length, value, true);
+    this.length += 4;
+  }
+
+  f64(value: number): void {
+    this.#reserve(8);
+    this.#view.setFloat64(this.length, value, true);
+    this.length += 8;
+  }
+
+  /** At most 64 KiB of UTF-8. */
+  text(value: string): void {
+    this.#reserve(2 + value.length * 3);
+    const written = this.#bytes.write(value, this.length + 2);
+    this.#view.setUint16(this.length, written, true);
+    this.length += 2 + written;
+  }
+
+  bytes(value: Buffer): void {
+    this.#reserve(value.length);
+    value.copy(this.#bytes, this.length);
+    this.length += value.length;
+  }
+
+  /** Leaves four bytes for a length that `endBlock` fills in. */
+  beginBlock(): number {
+    this.u32(0);
+    return this.length;
+  }
+
+  endBlock(start: number): void {
+    this.#view.setUint32(start - 4, this.length - start, true);
+  }
+
+  /** What was written so far, as a copy, and begins anew. */
+  take(): Buffer {
+    const taken = Buffer.from(this.#bytes.subarray(0, this.length));
+    this.length = 0;
+    return taken;
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(grown, 0, 0, this.length);
+    this.#bytes = grown;
+    this.#view = new DataView(grown.buffer);
+  }
+}
+
+/** Reads what a StateWriter wrote. Throws a RangeError beyond the end. */
+export class StateReader {
+  readonly #bytes: Buffer;
+  position: number;
+
+  constructor(bytes: Buffer, position = 0) {
+    this.#bytes = bytes;
+    this.position = position;
+  }
+
+  get done(): boolean {
+    return this.position >= this.#bytes.length;
+  }
+
+  u8(): number {
+    return this.#bytes.readUInt8(this.#advance(1));
+  }
+
+  u32(): number {
+    return this.#bytes.readUInt32LE(this.#advance(4));
+  }
+
+  f32(): number {
+    return this.#bytes.readFloatLE(this.#advance(4));
+  }
+
+  f64(): number {
+    return this.#bytes.readDoubleLE(this.#advance(8));
+  }
+
+  text(): string {
+    const length = this.#bytes.readUInt16LE(this.#advance(2));
+    const start = this.#advance(length);
+    return this.#bytes.toString('utf8', start, start + length);
+  }
+
+  #advance(bytes: number): number {
+    const start = this.position;
+    this.position += bytes;
+    return start;
+  }
+}

@@ -1,0 +1,154 @@
+import avsc from 'avsc';
+import type { FetchedSchema } from './schema-source.ts';
+import { WIRE_HEADER_BYTES } from './wire-header.ts';
+
+/** Parses the bytes of one record, header included. Throws when they are none. */
+export type ReadRecord = (value: Buffer) => unknown;
+
+/** The position in a record's bytes, as the library's types pass it on. */
+interface Tap {
+  readonly buf: Buffer;
+  pos: number;
+  readLong(): number;
+  skipLong(): void;
+}
+
+interface Readable {
+  _read(tap: Tap): unknown;
+}
+
+type AvroSchema = Parameters<typeof avsc.Type.forSchema>[0];
+type AvroOptions = NonNullable<Parameters<typeof avsc.Type.forSchema>[1]>;
+
+/**
+ * Longs beyond 2^53 come as bigint, decimals as number, unions unwrapped. Other logical types come as what they are stored as.
+ * Throws when the schema is none.
+ */
+export function compileAvro(schema: FetchedSchema): ReadRecord {
+  const options: Partial<AvroOptions> = {
+    registry: {},
+    omitRecordMethods: true,
+    logicalTypes: { decimal: DecimalType },
+    typeHook: boundedType,
+  };
+  for (const reference of schema.references) avsc.Type.forSchema(parseSchema(reference.text), options);
+  const type = avsc.Type.forSchema(parseSchema(schema.text), options);
+  return (value) => type.fromBuffer(value.subarray(WIRE_HEADER_BYTES));
+}
+
+/** Writes records of one schema, `header` before each. The bytes belong to the caller. Throws when a record does not fit the schema. */
+export function compileAvroWriter(schemaText: string, header: Buffer): (record: unknown) => Buffer {
+  const type = avsc.Type.forSchema(parseSchema(schemaText), { registry: {}, wrapUnions: 'never' });
+  let scratch = Buffer.alloc(1_024);
+  return (record) => {
+    let end = type.encode(record, scratch, header.length);
+    if (end < 0) {
+      scratch = Buffer.alloc((scratch.length - end) * 2);
+      end = type.encode(record, scratch, header.length);
+    }
+    header.copy(scratch);
+    return Buffer.from(scratch.subarray(0, end));
+  };
+}
+
+/** A schema is JSON; a primitive or a reference to another schema may be a bare name. */
+function parseSchema(text: string): AvroSchema {
+  return /^\s*[[{"]/.test(text) ? JSON.parse(text) : text.trim();
+}
+
+function boundedType(schema: AvroSchema, options: AvroOptions): avsc.Type | undefined {
+  if (Array.isArray(schema)) return new BareUnionType(schema, options);
+  const name = typeof schema === 'object' && 'type' in schema ? schema.type : schema;
+  if (name === 'long') return new WideLongType();
+  if (name === 'array') return new BoundedArrayType(schema, options);
+  if (name === 'map') return new BoundedMapType(schema, options);
+  return undefined;
+}
+
+/** Below it the library's arithmetic with doubles is exact. */
+const EXACT_LONG_MAX = 2 ** 52;
+
+/** Reads longs that a number cannot hold as bigint, where the library's type throws. */
+class WideLongType extends avsc.types.LongType {
+  _read(tap: Tap): number | bigint {
+    const start = tap.pos;
+    const long = tap.readLong();
+    return Math.abs(long) < EXACT_LONG_MAX ? long : readWideLong(tap.buf, start, tap.pos);
+  }
+}
+
+function readWideLong(bytes: Buffer, start: number, end: number): number | bigint {
+  let zigzag = 0n;
+  for (let at = Math.min(end, start + 10) - 1; at >= start; at--) zigzag = (zigzag << 7n) | BigInt(bytes[at] & 0x7f);
+  const long = BigInt.asIntN(64, (zigzag >> 1n) ^ -(zigzag & 1n));
+  return Number.isSafeInteger(Number(long)) ? Number(long) : long;
+}
+
+/** The value without the name of its branch, also where the library would insist on it: reading never needs to tell `int` from `double`. */
+class BareUnionType extends avsc.types.WrappedUnionType {
+  _read(tap: Tap): unknown {
+    const branch = this.types[tap.readLong()] as unknown as Readable | undefined;
+    if (branch === undefined) throw new Error('a union names a branch that it does not have');
+    return branch._read(tap);
+  }
+}
+
+/**
+ * Believes no count larger than the bytes that are left: the library's type would allocate for it, then read past the end. Items that
+ * take no bytes (nulls, records without fields) are refused, for a few bytes could count billions of them.
+ */
+class BoundedArrayType extends avsc.types.ArrayType {
+  _read(tap: Tap): unknown[] {
+    const item = this.itemsType as unknown as Readable;
+    const items: unknown[] = [];
+    for (let count = readBlockCount(tap); count > 0; count = readBlockCount(tap)) {
+      for (let i = 0; i < count; i++) {
+        const start = tap.pos;
+        items.push(item._read(tap));
+        if (tap.pos === start) throw new Error('an array of items that take no bytes');
+      }
+    }
+    return items;
+  }
+}
+
+class BoundedMapType extends avsc.types.MapType {
+  _read(tap: Tap & { readString(): string }): Record<string, unknown> {
+    const value = this.valuesType as Readable;
+    const entries: Record<string, unknown> = Object.create(null);
+    for (let count = readBlockCount(tap); count > 0; count = readBlockCount(tap)) {
+      for (let i = 0; i < count; i++) entries[tap.readString()] = value._read(tap);
+    }
+    return entries;
+  }
+}
+
+function readBlockCount(tap: Tap): number {
+  let count = tap.readLong();
+  if (count < 0) {
+    count = -count;
+    tap.skipLong();
+  }
+  if (count > tap.buf.length - tap.pos) throw new Error('a block counts more items than it has bytes');
+  return count;
+}
+
+/** Unscaled two's complement bytes, to the nearest number. */
+class DecimalType extends avsc.types.LogicalType {
+  readonly scale: number;
+
+  constructor(schema: AvroSchema, options?: AvroOptions) {
+    super(schema, options);
+    const { scale = 0 } = schema as { scale?: number };
+    this.scale = scale;
+  }
+
+  protected override _fromValue(bytes: Buffer): number {
+    const unscaled = bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
+    return Number(`${unscaled}e-${this.scale}`);
+  }
+
+  protected override _toValue(): never {
+    throw new Error('decimals are only read');
+  }
+}

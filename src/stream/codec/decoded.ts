@@ -1,0 +1,25 @@
+import type { DeadLetterReason } from '../dead-letter.ts';
+
+/** One value of one series at one event time. */
+export interface DecodedObservation {
+  readonly kind: 'observation';
+  /** Never empty, at most SERIES_ID_BYTES_MAX bytes of UTF-8, without NUL. */
+  readonly series: string;
+  /** null where the series' detector has no group path. */
+  readonly group: string | null;
+  /** Integer milliseconds since the epoch. */
+  readonly timestampMs: number;
+  /** Finite. */
+  readonly value: number;
+}
+
+/** A record that cannot become an observation. */
+export interface Undecodable {
+  readonly kind: 'dead-letter';
+  readonly reason: DeadLetterReason;
+  readonly detail: string;
+  /** The series id, when the record gave it away before it failed. */
+  readonly series: string | null;
+}
+
+export type Decoded = DecodedObservation | Undecodable;

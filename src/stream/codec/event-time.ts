@@ -1,0 +1,85 @@
+import type { TimeUnit } from '../../config/config.ts';
+import type { DeadLetterReason } from '../dead-letter.ts';
+import { quoted } from './quoted.ts';
+
+/** An event time before it (1980-01-01) is taken for a wrong unit. */
+export const EVENT_TIME_MS_MIN = Date.UTC(1980, 0, 1);
+/** An event time from it on (2200-01-01) is taken for a wrong unit. */
+export const EVENT_TIME_MS_MAX = Date.UTC(2200, 0, 1);
+
+type NumericUnit = Exclude<TimeUnit, 'iso'>;
+const NUMERIC_UNITS: readonly NumericUnit[] = ['s', 'ms', 'us', 'ns'];
+const NUMERIC = /^[+-]?\d+(\.\d+)?$/;
+const ISO =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|([+-])(\d{2}):?(\d{2})?)?)?$/;
+
+/**
+ * Milliseconds since the epoch, rounded to an integer; NaN when `raw` is no time in this unit.
+ * Numeric units take numbers, bigints and numeric strings; `iso` takes ISO 8601 strings, UTC where they name no zone.
+ */
+export function readEventTime(raw: unknown, unit: TimeUnit): number {
+  if (unit === 'iso') return typeof raw === 'string' ? parseIso(raw) : Number.NaN;
+  if (typeof raw === 'number') return toMilliseconds(raw, unit);
+  if (typeof raw === 'bigint') return toMilliseconds(Number(raw), unit);
+  return typeof raw === 'string' && NUMERIC.test(raw) ? toMilliseconds(Number(raw), unit) : Number.NaN;
+}
+
+/** Is this a time of our age, and not further ahead than allowed? */
+export function isPlausible(timestampMs: number, latestMs: number): boolean {
+  return timestampMs >= EVENT_TIME_MS_MIN && timestampMs < EVENT_TIME_MS_MAX && timestampMs <= latestMs;
+}
+
+/** Why `raw` was refused. `timestampMs` is what `readEventTime` made of it. */
+export function explainEventTime(
+  raw: unknown,
+  unit: TimeUnit,
+  timestampMs: number,
+  latestMs: number,
+): { reason: DeadLetterReason; detail: string } {
+  if (raw === undefined || raw === null) return { reason: 'time-missing', detail: 'the record has no time' };
+  const said = `the time is ${quoted(raw)}`;
+  if (Number.isNaN(timestampMs)) return { reason: 'time-unreadable', detail: `${said}: ${whyUnreadable(raw, unit)}` };
+  if (timestampMs >= EVENT_TIME_MS_MIN && timestampMs < EVENT_TIME_MS_MAX) {
+    const aheadMs = Math.ceil(timestampMs - latestMs);
+    return { reason: 'time-in-future', detail: `${said}: ${aheadMs} ms further ahead of the clock than allowed` };
+  }
+  const fitting = fittingUnit(raw);
+  const hint = fitting === null ? 'no unit makes it a time from 1980 to 2199' : `it would make sense in ${fitting}`;
+  return { reason: 'time-implausible', detail: `${said}, which is no time from 1980 to 2199 in ${unit}; ${hint}` };
+}
+
+function toMilliseconds(time: number, unit: NumericUnit): number {
+  if (!Number.isFinite(time)) return Number.NaN;
+  if (unit === 'ms') return Math.round(time);
+  if (unit === 's') return Math.round(time * 1_000);
+  return Math.round(unit === 'us' ? time / 1_000 : time / 1_000_000);
+}
+
+function parseIso(text: string): number {
+  const match = ISO.exec(text);
+  if (match === null) return Number.NaN;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', , sign, zoneHour, zoneMinute] =
+    match;
+  const midnightMs = Date.UTC(Number(year), Number(month) - 1, Number(day));
+  const date = new Date(midnightMs);
+  const exists = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+  if (!exists || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return Number.NaN;
+  const timeMs = Number(hour) * 3_600_000 + Number(minute) * 60_000 + Number(second) * 1_000;
+  const fractionMs = fraction === '' ? 0 : Math.round(Number(`0.${fraction}`) * 1_000);
+  const zoneMs = sign === undefined ? 0 : Number(zoneHour) * 3_600_000 + Number(zoneMinute ?? '0') * 60_000;
+  return midnightMs + timeMs + fractionMs - (sign === '-' ? -zoneMs : zoneMs);
+}
+
+function whyUnreadable(raw: unknown, unit: TimeUnit): string {
+  if (unit === 'iso') {
+    const fitting = fittingUnit(raw);
+    return fitting === null ? 'not an ISO 8601 date' : `not an ISO 8601 date; it would make sense in ${fitting}`;
+  }
+  const isIso = typeof raw === 'string' && !Number.isNaN(parseIso(raw));
+  return isIso ? `not a number of ${unit}; it would make sense in iso` : `not a number of ${unit}`;
+}
+
+function fittingUnit(raw: unknown): NumericUnit | null {
+  const fits = (unit: NumericUnit) => isPlausible(readEventTime(raw, unit), EVENT_TIME_MS_MAX);
+  return NUMERIC_UNITS.find(fits) ?? null;
+}

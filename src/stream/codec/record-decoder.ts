@@ -1,0 +1,161 @@
+import type { RecordFormat, RecordMapping } from '../../config/config.ts';
+import { ServiceError } from '../../service-error.ts';
+import type { DeadLetterReason } from '../dead-letter.ts';
+import { compileAvro, type ReadRecord } from './avro.ts';
+import type { Decoded } from './decoded.ts';
+import { compileMapping, type GroupPathOf } from './mapping.ts';
+import { compileProtobuf } from './protobuf.ts';
+import { reasonOf } from './quoted.ts';
+import type { FetchedSchema, SchemaSource, SchemaType } from './schema-source.ts';
+import { readSchemaId, WIRE_HEADER_BYTES } from './wire-header.ts';
+
+/** Schemas kept; beyond it those that no record named for `SCHEMA_IDLE_MS` are forgotten, and fetched again when they are needed. */
+export const SCHEMAS_MAX = 1_000;
+
+/** A schema named more recently may still be needed by a batch that is being read: it is kept, however many there are. */
+export const SCHEMA_IDLE_MS = 60_000;
+
+/** How long the registry's word that it does not know a schema is believed: a replica of it may learn a moment later. */
+export const SCHEMA_UNKNOWN_MS = 30_000;
+
+/** Reads input records. Synchronous, once the schemas that they name are loaded. */
+export interface RecordDecoder {
+  /** The id of the schema that must be loaded before this value can be decoded; null when it can be. */
+  missingSchema(value: Buffer | null, nowMs: number): number | null;
+  /** Rejects with `registry-unavailable` (retryable) when the registry is out of reach; an id it does not know is no error. */
+  loadSchemas(schemaIds: Iterable<number>, nowMs: number): Promise<void>;
+  /** Never throws for what a record contains. Throws `schema-not-loaded` when its schema never was. `nowMs` is the clock. */
+  decode(value: Buffer | null, nowMs: number): Decoded;
+}
+
+type Schema =
+  | { readonly kind: 'readable'; readonly read: ReadRecord }
+  | { readonly kind: 'refused'; readonly reason: DeadLetterReason; readonly detail: string; readonly untilMs: number };
+
+interface LoadedSchema {
+  readonly schema: Schema;
+  /** When a record last named it. */
+  namedMs: number;
+}
+
+/** `schemas` may be null for the formats that read without any (json, json-schema). */
+export function createRecordDecoder(
+  mapping: RecordMapping,
+  options: { readonly groupPathOf?: GroupPathOf | null; readonly schemas?: SchemaSource | null } = {},
+): RecordDecoder {
+  const { groupPathOf = null, schemas = null } = options;
+  const observationOf = compileMapping(mapping, groupPathOf);
+  const schemaType = SCHEMA_TYPES[mapping.format];
+  if (schemaType === null) return withoutSchemas(mapping.format, observationOf);
+  if (schemas === null) throw new TypeError(`${mapping.format} records need a schema registry`);
+  return withSchemas(schemaType, schemas, observationOf);
+}
+
+/** What a format must know before it can read. A JSON Schema says nothing that reading JSON needs. */
+const SCHEMA_TYPES: Readonly<Record<RecordFormat, SchemaType | null>> = {
+  json: null,
+  'json-schema': null,
+  avro: 'AVRO',
+  protobuf: 'PROTOBUF',
+};
+
+function withoutSchemas(format: RecordFormat, observationOf: ReturnType<typeof compileMapping>): RecordDecoder {
+  const headerBytes = format === 'json' ? 0 : WIRE_HEADER_BYTES;
+  return {
+    missingSchema: () => null,
+    loadSchemas: async () => {},
+    decode(value, nowMs) {
+      if (value === null) return unreadable('the record is a tombstone: it has no value');
+      if (headerBytes > 0 && readSchemaId(value) === null) return unreadable(NO_HEADER);
+      let record: unknown;
+      try {
+        record = JSON.parse(value.toString('utf8', headerBytes));
+      } catch (error) {
+        return unreadable(reasonOf(error));
+      }
+      return observationOf(record, nowMs);
+    },
+  };
+}
+
+function withSchemas(
+  schemaType: SchemaType,
+  source: SchemaSource,
+  observationOf: ReturnType<typeof compileMapping>,
+): RecordDecoder {
+  const loaded = new Map<number, LoadedSchema>();
+
+  /** Whether records of this schema can be decoded, without asking the registry (again). */
+  function isLoaded(schemaId: number, nowMs: number): boolean {
+    const found = loaded.get(schemaId);
+    if (found === undefined) return false;
+    found.namedMs = nowMs;
+    return found.schema.kind === 'readable' || nowMs < found.schema.untilMs;
+  }
+
+  function forgetIdle(nowMs: number): void {
+    for (const [schemaId, { namedMs }] of loaded) {
+      if (loaded.size <= SCHEMAS_MAX) return;
+      if (namedMs < nowMs - SCHEMA_IDLE_MS) loaded.delete(schemaId);
+    }
+  }
+
+  return {
+    missingSchema(value, nowMs) {
+      const schemaId = value === null ? null : readSchemaId(value);
+      return schemaId === null || isLoaded(schemaId, nowMs) ? null : schemaId;
+    },
+    async loadSchemas(schemaIds, nowMs) {
+      for (const schemaId of new Set(schemaIds)) {
+        if (isLoaded(schemaId, nowMs)) continue;
+        const schema = compileSchema(schemaId, schemaType, await source.fetch(schemaId), nowMs);
+        loaded.set(schemaId, { schema, namedMs: nowMs });
+      }
+      forgetIdle(nowMs);
+    },
+    decode(value, nowMs) {
+      if (value === null) return unreadable('the record is a tombstone: it has no value');
+      const schemaId = readSchemaId(value);
+      if (schemaId === null) return unreadable(NO_HEADER);
+      const schema = loaded.get(schemaId)?.schema;
+      if (schema === undefined) {
+        throw new ServiceError('schema-not-loaded', `schema ${schemaId} is not loaded`, { retryable: true });
+      }
+      if (schema.kind === 'refused') {
+        return { kind: 'dead-letter', reason: schema.reason, detail: schema.detail, series: null };
+      }
+      let record: unknown;
+      try {
+        record = schema.read(value);
+      } catch (error) {
+        return unreadable(`not a record of schema ${schemaId}: ${reasonOf(error)}`);
+      }
+      return observationOf(record, nowMs);
+    },
+  };
+}
+
+function compileSchema(schemaId: number, wanted: SchemaType, schema: FetchedSchema | null, nowMs: number): Schema {
+  const untilMs = nowMs + SCHEMA_UNKNOWN_MS;
+  const refused = (reason: DeadLetterReason, detail: string): Schema => ({
+    kind: 'refused',
+    reason,
+    detail,
+    untilMs,
+  });
+  if (schema === null) return refused('schema-unknown', `the registry does not know schema ${schemaId}`);
+  if (schema.type !== wanted) {
+    return refused('record-unreadable', `schema ${schemaId} is of type ${schema.type}, not ${wanted}`);
+  }
+  try {
+    return { kind: 'readable', read: wanted === 'AVRO' ? compileAvro(schema) : compileProtobuf(schema) };
+  } catch (error) {
+    return refused('record-unreadable', `schema ${schemaId} cannot be used: ${reasonOf(error)}`);
+  }
+}
+
+const NO_HEADER = 'no schema id: a registry client writes a zero byte and four bytes of id before the record';
+
+function unreadable(detail: string): Decoded {
+  return { kind: 'dead-letter', reason: 'record-unreadable', detail, series: null };
+}

@@ -1,0 +1,224 @@
+import { setTimeout } from 'node:timers/promises';
+import type { WorkerLimits } from '../config/config.ts';
+import { ServiceError } from '../service-error.ts';
+import { PARTITION_COUNT_KEY, type Restored, restorePartition } from './changelog/restore.ts';
+import { GroupUnit } from './group-unit.ts';
+import type { InputRecord, PartitionSession, StreamLog, Subscription } from './log.ts';
+import { PartitionState } from './partition-state.ts';
+import { type CommitFormat, PendingCommit } from './pending-commit.ts';
+import { RecordQueue } from './record-queue.ts';
+import { type Scoring, scoreRecords } from './score-records.ts';
+import type { StreamEvents } from './stream-events.ts';
+import type { WatchedDetector } from './watched-detector.ts';
+
+/** First wait after a failure, doubled with each one that follows, up to RETRY_MS_MAX. */
+export const RETRY_MS_MIN = 200;
+export const RETRY_MS_MAX = 5_000;
+
+export interface PartitionTaskOptions extends CommitFormat, Scoring {
+  readonly log: StreamLog;
+  readonly limits: WorkerLimits;
+  readonly partitionCount: number;
+  readonly detectorNamed: ReadonlyMap<string, WatchedDetector>;
+  readonly events: StreamEvents;
+  readonly onFatal: (error: Error) => void;
+  /** Resolves once the partition is free: the task that had it before has ended. */
+  readonly free: Promise<Subscription>;
+}
+
+/**
+ * Owns one partition from assignment to revocation:
+ *
+ *   open session (fences earlier owners) -> restore -> take records, score, commit, take, ... -> stop
+ *        ^                                                      |
+ *        +---- wait <---- discard everything <---- any failure -+
+ *
+ * While one transaction commits, the next records are scored already; transactions begin `commitIntervalMs` apart.
+ */
+export class PartitionTask {
+  readonly #options: PartitionTaskOptions;
+  readonly #queue = new RecordQueue();
+  readonly #stop = new AbortController();
+  #subscription: Subscription | null = null;
+  #paused = false;
+  #wake: () => void = () => {};
+  readonly finished: Promise<void>;
+  restoring = true;
+
+  constructor(options: PartitionTaskOptions) {
+    this.#options = options;
+    this.finished = this.#run();
+  }
+
+  push(records: readonly InputRecord[]): void {
+    this.#queue.push(records);
+    if (!this.#paused && this.#queue.length > this.#options.limits.queueRecordsMax) this.#pause(true);
+    this.#wake();
+  }
+
+  /** Ends after the transaction that is on its way; what was scored beyond it is scored again by the next owner. */
+  stop(): Promise<void> {
+    this.#stop.abort();
+    this.#wake();
+    return this.finished;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    this.#subscription = await this.#options.free;
+    let delayMs = RETRY_MS_MIN;
+    while (!signal.aborted) {
+      try {
+        await this.#own(() => {
+          delayMs = RETRY_MS_MIN;
+        });
+      } catch (cause) {
+        if (signal.aborted) return;
+        const error = cause instanceof Error ? cause : new Error(String(cause));
+        if (!isRecoverable(error)) {
+          this.#options.onFatal(error);
+          return;
+        }
+        this.restoring = true;
+        this.#options.events.retrying(this.#options.place.partition, error, delayMs);
+        await setTimeout(delayMs, null, { signal }).catch(() => null);
+        delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
+      }
+    }
+  }
+
+  async #own(onCommitted: () => void): Promise<void> {
+    const { log, place, events, groupPlaces } = this.#options;
+    const session = await log.openPartition(place.partition, this.#stop.signal);
+    try {
+      const state = new PartitionState(place, this.#options.limits.seriesMax);
+      const startedMs = performance.now();
+      const restored = await this.#restore(session, state);
+      this.#stop.signal.throwIfAborted();
+      events.restored(place.partition, {
+        units: state.units.size,
+        seconds: (performance.now() - startedMs) / 1000,
+      });
+      if (state.stale.size > 0) events.settingsChanged(place.partition, state.stale.size);
+      this.#queue.clear();
+      this.#subscription?.start(place.partition, session.committedOffset);
+      this.#pause(false);
+      this.restoring = false;
+      await this.#scoreAndCommit(session, state, restored, onCommitted);
+    } finally {
+      for (const [group, partition] of groupPlaces) if (partition === place.partition) groupPlaces.delete(group);
+      await session.close();
+    }
+  }
+
+  async #restore(session: PartitionSession, state: PartitionState): Promise<Restored> {
+    const { detectorOf, detectorNamed, partitionCount, place } = this.#options;
+    const restored = await restorePartition(session, state, detectorOf, detectorNamed);
+    if (restored.partitionCount !== null && restored.partitionCount !== partitionCount) {
+      const text = `topic ${place.topic} had ${restored.partitionCount} partitions when its series were learned and has ${partitionCount} now`;
+      throw new ServiceError(
+        'topic-mismatch',
+        `${text}: series have moved away from their state. Go back, or reset the changelog and let every series start over`,
+      );
+    }
+    for (const unit of state.units.values()) {
+      if (unit instanceof GroupUnit) this.#options.groupPlaces.set(unit.group, place.partition);
+    }
+    return restored;
+  }
+
+  async #scoreAndCommit(
+    session: PartitionSession,
+    state: PartitionState,
+    { journal, partitionCount }: Restored,
+    onCommitted: () => void,
+  ): Promise<void> {
+    const { limits, place, events, nowMs } = this.#options;
+    const { signal } = this.#stop;
+    let pending = new PendingCommit(this.#options, nowMs);
+    if (partitionCount === null) {
+      pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(this.#options.partitionCount)));
+    }
+    let failure: unknown = null;
+    let committing: Promise<void> | null = null;
+    let nextCommitMs = 0;
+    const commit = async (commitOf: PendingCommit) => {
+      const startedMs = performance.now();
+      nextCommitMs = startedMs + limits.commitIntervalMs;
+      try {
+        await session.commit(commitOf.outputs(journal), commitOf.nextOffset);
+        onCommitted();
+        events.committed(place.partition, {
+          records: commitOf.records,
+          seconds: (performance.now() - startedMs) / 1000,
+        });
+      } catch (error) {
+        failure = error;
+      } finally {
+        committing = null;
+        this.#wake();
+      }
+    };
+    try {
+      for (;;) {
+        if (failure !== null) throw failure;
+        signal.throwIfAborted();
+        const room = limits.commitRecordsMax - pending.records;
+        if (this.#queue.length > 0 && room > 0) {
+          await this.#score(this.#take(room), state, pending);
+          events.holding(place.partition, {
+            units: state.units.size,
+            queuedRecords: this.#queue.length,
+            journalBytes: journal.bytes,
+          });
+          continue;
+        }
+        if (committing === null && pending.records > 0) {
+          const waitMs = nextCommitMs - performance.now();
+          if (waitMs <= 0 || room <= 0) {
+            committing = commit(pending);
+            pending = new PendingCommit(this.#options, nowMs);
+          } else await this.#sleep(waitMs);
+        } else await this.#sleep(null);
+      }
+    } finally {
+      await committing;
+    }
+  }
+
+  async #score(records: readonly InputRecord[], state: PartitionState, pending: PendingCommit): Promise<void> {
+    await scoreRecords(records, state, pending, this.#options, this.#stop.signal);
+    this.#options.events.scored(this.#options.place.partition, records.length, pending.takeTally());
+  }
+
+  #take(max: number): readonly InputRecord[] {
+    const records = this.#queue.take(max);
+    if (this.#paused && this.#queue.length < this.#options.limits.queueRecordsMax / 2) this.#pause(false);
+    return records;
+  }
+
+  #pause(paused: boolean): void {
+    if (paused === this.#paused) return;
+    this.#paused = paused;
+    const { place, events } = this.#options;
+    if (paused) this.#subscription?.pause(place.partition);
+    else this.#subscription?.resume(place.partition);
+    events.paused(place.partition, paused);
+  }
+
+  /** Until something happens (records, a finished commit, stop), at most `ms`. */
+  #sleep(ms: number | null): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = ms === null ? undefined : globalThis.setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** A later owner took over while this one did not know yet: sooner or later the group says whose the partition is. */
+function isRecoverable(error: Error): boolean {
+  return error instanceof ServiceError && (error.retryable || error.code === 'fenced');
+}

@@ -1,0 +1,55 @@
+import type { DetectorConfig } from '../config/config.ts';
+import type { Forecaster } from '../detector/forecast.ts';
+import { type SeriesLayout, seriesLayout } from '../detector/series-memory.ts';
+
+/** A detector of the detectors file with the model it runs on. */
+export interface WatchedDetector {
+  readonly config: DetectorConfig;
+  readonly forecaster: Forecaster;
+  readonly modelDigest: string;
+  /** Of everything a kept state depends on, settings and model: a state made under another digest is not taken up. */
+  readonly digest: string;
+  readonly layout: SeriesLayout;
+}
+
+export function watchDetector(
+  config: DetectorConfig,
+  model: { readonly forecaster: Forecaster; readonly digest: string },
+  settingsDigest: string,
+): WatchedDetector {
+  return {
+    config,
+    forecaster: model.forecaster,
+    modelDigest: model.digest,
+    digest: `${settingsDigest.slice(0, 12)}-${model.digest.slice(0, 12)}`,
+    layout: seriesLayout(config.settings),
+  };
+}
+
+/** Series whose detector is remembered; beyond it the memory starts over. */
+const MATCHES_MAX = 200_000;
+
+/** Which detector takes a series: the first one with a glob that matches; null when there is none. */
+export function matchDetectors(detectors: readonly WatchedDetector[]): (series: string) => WatchedDetector | null {
+  const compiled = detectors.map((detector) => ({ detector, pattern: globs(detector.config.series) }));
+  const matches = new Map<string, WatchedDetector | null>();
+  return (series) => {
+    const known = matches.get(series);
+    if (known !== undefined) return known;
+    const match = compiled.find(({ pattern }) => pattern.test(series))?.detector ?? null;
+    if (matches.size >= MATCHES_MAX) matches.clear();
+    matches.set(series, match);
+    return match;
+  };
+}
+
+/** `*` is any run of characters, `?` one. */
+function globs(patterns: readonly string[]): RegExp {
+  const sources = patterns.map((pattern) =>
+    pattern
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replace(/\*+/g, '.*')
+      .replace(/\?/g, '.'),
+  );
+  return new RegExp(`^(?:${sources.join('|')})$`, 'su');
+}

@@ -1,0 +1,26 @@
+import { type DestinationStream, type LevelWithSilent, type Logger, pino, stdTimeFunctions } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** Fields whose content no log may hold, at the top of what is logged and up to two levels below. */
+const SECRETS = ['password', 'apiKey', 'token', 'secret', 'authorization', 'tls.key'];
+/** Fields of observations, at the top and one level below: only who debugs may see them. */
+const OBSERVED = ['value', 'values', 'observation'];
+
+/**
+ * JSON lines, to standard output unless told otherwise. An error is logged as `{ err }`. Secrets are never written; values of series only
+ * at the levels debug and trace.
+ */
+export function createLogger(level: LevelWithSilent, destination?: DestinationStream): Logger {
+  const secrets = SECRETS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
+  const observed = OBSERVED.flatMap((field) => [field, `*.${field}`]);
+  const debugging = level === 'debug' || level === 'trace';
+  const options = {
+    level,
+    base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: debugging ? secrets : [...secrets, ...observed], censor: '***' },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}

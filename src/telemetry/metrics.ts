@@ -1,0 +1,93 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+const COMMIT_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+const COMMIT_RECORDS = [1, 10, 50, 100, 500, 1_000, 2_000, 5_000, 10_000];
+const RESTORE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const FORECAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/**
+ * Every metric there is, in a registry of its own. Names stand here and nowhere else. None is labelled by series: their number is not ours
+ * to bound. Looking a label up costs more than counting: on the way of every observation count first, then `inc(count)` once a batch.
+ * @param collectProcess whether figures of the process (memory, processor, event loop) are collected too
+ */
+export function createMetrics({ collectProcess }: { readonly collectProcess: boolean }) {
+  const registry = new Registry();
+  if (collectProcess) collectDefaultMetrics({ register: registry });
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
+  const histogram = (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name: `tidewatch_${name}`, help, buckets, registers: [registry] });
+
+  return {
+    registry,
+    // What becomes of input records.
+    recordsConsumed: counter('records_consumed_total', 'Input records processed'),
+    scores: counter('scores_total', 'Scores by state', 'state'),
+    anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
+    deadLetters: counter('dead_letters_total', 'Input records set aside by reason, late ones among them', 'reason'),
+    duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
+    gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
+    seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),
+    // Transactions and state.
+    commitSeconds: histogram('commit_seconds', 'Duration of a transaction', COMMIT_SECONDS),
+    commitRecords: histogram('commit_records', 'Input records in a transaction', COMMIT_RECORDS),
+    restoreSeconds: histogram('restore_seconds', 'Duration of restoring a partition', RESTORE_SECONDS),
+    partitionRetries: counter('partition_retries_total', 'Times a partition gave up its state and restored it'),
+    unitsHeld: gauge('units_held', 'Series judged alone, and groups, in memory', 'partition'),
+    journalBytes: gauge('journal_bytes', 'Closed windows that the changelog keeps', 'partition'),
+    // The life of the worker.
+    brokerConnected: gauge('broker_connected', '1 while Kafka is in reach, else 0'),
+    partitionsAssigned: gauge('partitions_assigned', 'Input partitions this worker owns'),
+    partitionPaused: gauge('partition_paused', '1 while the partition waits for its queue to empty', 'partition'),
+    queueRecords: gauge('queue_records', 'Input records that wait to be processed', 'partition'),
+    // Inference; more of it by collectForecasts().
+    forecastLatencySeconds: histogram('forecast_latency_seconds', 'From asking to having forecasts', FORECAST_SECONDS),
+  };
+}
+
+/** A partition that is owned no more must not be reported with its last figures. */
+export function forgetPartition(metrics: Metrics, partition: number): void {
+  const { unitsHeld, journalBytes, partitionPaused, queueRecords } = metrics;
+  for (const gauge of [unitsHeld, journalBytes, partitionPaused, queueRecords]) gauge.remove({ partition });
+}
+
+/** Sums since the start, but for what waits now. */
+export interface ForecastSums {
+  readonly rowsWaiting: number;
+  readonly runs: number;
+  readonly forecasts: number;
+  /** Time inside the graphs, all threads together: by the clock, and of the processor. */
+  readonly runMs: number;
+  readonly cpuMs: number;
+}
+
+/** Reports what the inference threads did; `sums` is asked whenever the metrics are read. */
+export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: () => ForecastSums): void {
+  const registers = [registry];
+  const total = (name: string, help: string, read: (sums: ForecastSums) => number) =>
+    new Counter({
+      name: `tidewatch_${name}`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read(sums()));
+      },
+    });
+  total('forecast_runs_total', 'Runs of a model, each of one batch', ({ runs }) => runs);
+  total('forecast_rows_total', 'Forecasts made: rows of those batches', ({ forecasts }) => forecasts);
+  total('forecast_run_seconds_total', 'Time inside the models, all threads', ({ runMs }) => runMs / 1_000);
+  total('forecast_cpu_seconds_total', 'Processor time of the models, all threads', ({ cpuMs }) => cpuMs / 1_000);
+  new Gauge({
+    name: 'tidewatch_forecast_rows_waiting',
+    help: 'Forecasts that wait for an inference thread',
+    registers,
+    collect() {
+      this.set(sums().rowsWaiting);
+    },
+  });
+}

@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ServiceError } from '../service-error.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Only probes and scrapers come here: further connections are refused, and requests that take longer to arrive are ended. */
+const CONNECTIONS_MAX = 64;
+const REQUEST_MS_MAX = 10_000;
+
+export interface OpsServerOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly metrics: Pick<Metrics, 'registry'>;
+  /** Why the service is not ready, one sentence each; none when it is. Asked at every probe. */
+  readonly reasonsNotReady: () => readonly string[];
+}
+
+export interface OpsServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/**
+ * For operators: `/healthz` (the process answers), `/readyz` (it does its work; 503 with the reasons while it does not), `/metrics`.
+ * Throws a ServiceError `configuration` when it cannot listen there.
+ */
+export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
+  const server = createServer((request, response) => {
+    answer(request, options).then(
+      (answer) => write(request, response, answer),
+      (error: unknown) => write(request, response, json(500, { status: 'failed', reasons: [String(error)] })),
+    );
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  server.requestTimeout = REQUEST_MS_MAX;
+  server.headersTimeout = REQUEST_MS_MAX;
+  await listen(server, options);
+  const { address, port, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(request: IncomingMessage, { metrics, reasonsNotReady }: OpsServerOptions): Promise<Answer> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { status: 'method not allowed' });
+  switch (request.url?.split('?', 1)[0]) {
+    case '/healthz':
+      return json(200, { status: 'ok' });
+    case '/readyz': {
+      const reasons = reasonsNotReady();
+      return reasons.length === 0 ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', reasons });
+    }
+    case '/metrics':
+      return { status: 200, contentType: metrics.registry.contentType, body: await metrics.registry.metrics() };
+    default:
+      return json(404, { status: 'not found', paths: ['/healthz', '/readyz', '/metrics'] });
+  }
+}
+
+function json(status: number, body: unknown): Answer {
+  return { status, contentType: 'application/json', body: `${JSON.stringify(body)}\n` };
+}
+
+function write(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: Answer): void {
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken by another program',
+  EACCES: 'may not be opened by this user',
+  EADDRNOTAVAIL: 'is no address of this machine',
+  ENOTFOUND: 'is no known host',
+};
+
+/** The listener for errors stays: a connection that could not be accepted later is the prober's loss, not the end of the service. */
+function listen(server: Server, { host, port }: OpsServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      const fault = LISTEN_FAULTS[error.code ?? ''] ?? `cannot be opened (${error.message})`;
+      const text = `${host}:${port} ${fault}; set OPS_HOST and OPS_PORT (0 takes any free port)`;
+      reject(new ServiceError('configuration', text, { cause: error }));
+    });
+    server.listen({ host, port }, resolve);
+  });
+}

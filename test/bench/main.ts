@@ -1,0 +1,18 @@
+/** `npm run bench -- NAME [ARGUMENTS]`: prints tables and, as the very last line, one JSON object. */
+import { availableParallelism } from 'node:os';
+import type { Bench } from './bench.ts';
+
+const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
+  forecast: () => import('./forecast.ts'),
+};
+
+const [name, ...args] = process.argv.slice(2);
+if (name === undefined || !Object.hasOwn(BENCHES, name)) {
+  const problem = name === undefined ? 'a bench must be named' : `no bench ${JSON.stringify(name)}`;
+  console.error(`${problem}; there are: ${Object.keys(BENCHES).join(', ')}`);
+  process.exitCode = 2;
+} else {
+  const { run } = await BENCHES[name]();
+  const figures = await run(args);
+  console.log(JSON.stringify({ bench: name, cores: availableParallelism(), node: process.version, ...figures }));
+}

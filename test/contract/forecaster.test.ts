@@ -1,0 +1,170 @@
+/** One suite for every implementation of Forecaster: the arithmetic of the tests, a tiny graph, and each pretrained model. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import type { ForecastBatch, Forecaster } from '../../src/detector/forecast.ts';
+import { type Model, openCatalog } from '../../src/model/catalog.ts';
+import { Forecasters } from '../../src/model/forecaster.ts';
+import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
+import { writeModel } from '../fixture/model-folder.ts';
+
+interface Implementation {
+  readonly name: string;
+  readonly forecaster: Forecaster;
+  /** Whether a context moved up or down, or scaled, moves or scales its forecast; so it is for models. */
+  readonly followsUnits: boolean;
+  /** How far the forecasts of equivalent contexts may differ, in standard deviations of the context. */
+  readonly tolerance: number;
+  /** The same for one context in different company. A graph that sums rows of a length that four does not divide rounds by their place. */
+  readonly rounding: number;
+}
+
+const dir = await mkdtemp(join(tmpdir(), 'tidewatch-contract-'));
+const pretrained = await openCatalog({ modelsDir: null });
+const models: Model[] = [await writeModel(dir, 'mean'), ...pretrained.names.map(pretrained.get)];
+const forecasters = await Forecasters.start(models, { threads: 2 });
+after(async () => {
+  await forecasters.close();
+  await rm(dir, { recursive: true });
+});
+
+const implementations: Implementation[] = [
+  { name: 'arithmetic', forecaster: arithmeticForecaster(), followsUnits: false, tolerance: 0, rounding: 0 },
+  ...models.map(({ name }) => ({
+    name: `model ${name}`,
+    forecaster: forecasters.forecasterFor(name, 1),
+    followsUnits: true,
+    tolerance: 0.01,
+    rounding: pretrained.names.includes(name) ? 1e-5 : 0,
+  })),
+];
+
+type Context = (position: number) => number;
+
+/** A daily wave with some noise that is the same in every run; its standard deviation is about 1. */
+function wave(seed: number): Context {
+  return (position) =>
+    1.3 * Math.sin((2 * Math.PI * (position + 5 * seed)) / 24) + 0.4 * Math.sin(position * position * 12.9898 + seed);
+}
+
+function batchOf(contexts: readonly Context[], contextLength: number, horizon: number): ForecastBatch {
+  const values = new Float32Array(contexts.length * contextLength);
+  for (const [row, context] of contexts.entries()) {
+    // The newest observation is position 0 whatever the length.
+    for (let i = 0; i < contextLength; i++) values[row * contextLength + i] = context(i + 1 - contextLength);
+  }
+  return { rows: contexts.length, contextLength, horizon, values };
+}
+
+function assertNear(actual: Float32Array, expected: Float32Array, tolerance: number): void {
+  assert.equal(actual.length, expected.length);
+  const farthest = actual.reduce((far, value, i) => Math.max(far, Math.abs(value - expected[i])), 0);
+  assert(farthest <= tolerance, `forecasts differ by ${farthest}, more than ${tolerance}`);
+}
+
+function assertFinite(forecasts: Float32Array): void {
+  assert(forecasts.every(Number.isFinite), `a forecast is not finite: ${forecasts}`);
+}
+
+for (const { name, forecaster, followsUnits, tolerance, rounding } of implementations) {
+  const { context, contextBuckets, horizonMax } = forecaster.limits;
+
+  describe(name, () => {
+    test('its buckets ascend to its context', () => {
+      assert.deepEqual(
+        [...contextBuckets].sort((a, b) => a - b),
+        contextBuckets,
+      );
+      assert.equal(contextBuckets.at(-1), context);
+    });
+
+    test('a batch of any bucket and horizon gives rows * horizon finite medians and keeps its values', async () => {
+      for (const contextLength of contextBuckets) {
+        for (const horizon of [1, horizonMax - 1, horizonMax]) {
+          const batch = batchOf([wave(1), wave(2), wave(3)], contextLength, horizon);
+          const before = batch.values.slice();
+          const medians = await forecaster.forecast(batch);
+          assert.equal(medians.length, 3 * horizon);
+          assertFinite(medians);
+          assert.deepEqual(batch.values, before);
+        }
+      }
+    });
+
+    test('a row has the same forecast whatever rows it is batched with', async () => {
+      const contexts = Array.from({ length: 70 }, (_, row) => wave(row));
+      const together = await forecaster.forecast(batchOf(contexts, context, 5));
+      const merged = await Promise.all(contexts.map((each) => forecaster.forecast(batchOf([each], context, 5))));
+      for (const [row, medians] of merged.entries()) {
+        assertNear(medians, together.subarray(row * 5, row * 5 + 5), rounding);
+      }
+      const alone = await forecaster.forecast(batchOf([contexts[3]], context, 5));
+      assertNear(alone, together.subarray(15, 20), rounding);
+    });
+
+    test('the same batch twice has the same forecast, bit for bit', async () => {
+      const batch = batchOf([wave(1), wave(2)], contextBuckets[0], horizonMax);
+      assert.deepEqual(await forecaster.forecast(batch), await forecaster.forecast(batch));
+    });
+
+    for (const [kind, values] of Object.entries<Context>({
+      constant: () => 42,
+      zero: () => 0,
+      'never observed': () => Number.NaN,
+      'observed once': (position) => (position === -3 ? 5 : Number.NaN),
+      huge: (position) => 1e36 * wave(1)(position),
+      'huge after ordinary': (position) => (position > -2 ? 1e36 : wave(1)(position)),
+      tiny: (position) => 1e-36 * wave(1)(position),
+      'smallest of all': (position) => (position % 2 === 0 ? 1e-45 : 0),
+      'far from zero': (position) => 1e9 + wave(1)(position),
+    })) {
+      test(`a context that is ${kind} has a finite forecast`, async () => {
+        for (const contextLength of contextBuckets) {
+          assertFinite(await forecaster.forecast(batchOf([values], contextLength, horizonMax)));
+        }
+      });
+    }
+
+    test('missing observations on the left are as good as a shorter context', async () => {
+      for (const contextLength of contextBuckets.slice(0, -1)) {
+        const padded: Context = (position) => (position > -contextLength ? wave(1)(position) : Number.NaN);
+        const short = await forecaster.forecast(batchOf([wave(1)], contextLength, horizonMax));
+        assertNear(await forecaster.forecast(batchOf([padded], context, horizonMax)), short, tolerance);
+      }
+    });
+
+    test('an aborted signal rejects with its reason', async () => {
+      const reason = new Error('no longer wanted');
+      const aborted = async () => forecaster.forecast(batchOf([wave(1)], context, 1), AbortSignal.abort(reason));
+      await assert.rejects(aborted, reason);
+    });
+
+    if (!followsUnits) return;
+
+    test('a context moved by 100 has its forecast moved by 100', async () => {
+      const forecast = await forecaster.forecast(batchOf([wave(1)], context, horizonMax));
+      const moved = await forecaster.forecast(batchOf([(position) => wave(1)(position) + 100], context, horizonMax));
+      assertNear(
+        moved.map((value) => value - 100),
+        forecast,
+        tolerance,
+      );
+    });
+
+    for (const scale of [1_000, 0.001, 1e30, 1e-30]) {
+      test(`a context times ${scale} has its forecast times ${scale}`, async () => {
+        const forecast = await forecaster.forecast(batchOf([wave(1)], context, horizonMax));
+        const scaled = await forecaster.forecast(
+          batchOf([(position) => wave(1)(position) * scale], context, horizonMax),
+        );
+        assertNear(
+          scaled.map((value) => value / scale),
+          forecast,
+          tolerance,
+        );
+      });
+    }
+  });
+}

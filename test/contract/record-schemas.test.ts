@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Ajv } from 'ajv';
+import avsc from 'avsc';
+import protobuf from 'protobufjs';
+import { encodeDeadLetter } from '../../src/stream/codec/dead-letter-json.ts';
+import { DEAD_LETTER_REASONS } from '../../src/stream/dead-letter.ts';
+import { SCORE_FIELDS, SCORE_STATES, type ScoreFieldKind } from '../../src/stream/score-record.ts';
+import { deadLetter } from '../fixture/dead-letter.ts';
+import { scoreRecord } from '../fixture/score-record.ts';
+
+interface JsonSchema {
+  readonly type: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+}
+
+interface AvroRecord {
+  readonly type: 'record';
+  readonly doc: string;
+  readonly fields: readonly { readonly name: string; readonly type: unknown; readonly doc?: string }[];
+}
+
+const read = (name: string) => readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8');
+const jsonSchema = (name: string): JsonSchema => JSON.parse(read(`${name}.schema.json`));
+const avroSchema = (name: string): AvroRecord => JSON.parse(read(`${name}.avsc`));
+
+function validate(schema: JsonSchema, record: unknown): void {
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+  const isValid = ajv.compile(schema);
+  assert.ok(isValid(JSON.parse(JSON.stringify(record))), ajv.errorsText(isValid.errors));
+}
+
+const JSON_KINDS: Readonly<Record<ScoreFieldKind, unknown>> = {
+  text: 'string',
+  'text-or-null': ['string', 'null'],
+  number: 'number',
+  'number-or-null': ['number', 'null'],
+  integer: 'integer',
+  boolean: 'boolean',
+  object: 'object',
+};
+
+const AVRO_KINDS: Readonly<Record<ScoreFieldKind, unknown>> = {
+  text: 'string',
+  'text-or-null': ['null', 'string'],
+  number: 'double',
+  'number-or-null': ['null', 'double'],
+  integer: 'long',
+  boolean: 'boolean',
+  object: 'record',
+};
+
+test('the fields of a score are the same in the code, in Avro and in JSON Schema', () => {
+  const { properties, required } = jsonSchema('anomaly-score');
+  const { fields } = avroSchema('anomaly-score');
+  const names = Object.keys(SCORE_FIELDS);
+  assert.deepEqual(Object.keys(scoreRecord()), names);
+  assert.deepEqual(Object.keys(properties), names);
+  assert.deepEqual(required, names);
+  assert.deepEqual(
+    fields.map(({ name }) => name),
+    names,
+  );
+  for (const [index, [name, kind]] of Object.entries(SCORE_FIELDS).entries()) {
+    assert.deepEqual(properties[name].type, JSON_KINDS[kind], name);
+    const { type } = fields[index];
+    const bare = typeof type === 'object' && type !== null && 'type' in type ? type.type : type;
+    assert.deepEqual(bare, AVRO_KINDS[kind], name);
+  }
+});
+
+test('closed lists are the same in the code and in the schemas', () => {
+  assert.deepEqual(jsonSchema('anomaly-score').properties.state.enum, SCORE_STATES);
+  assert.deepEqual(jsonSchema('dead-letter').properties.reason.enum, DEAD_LETTER_REASONS);
+});
+
+test('every field of every schema is explained', () => {
+  const explained = ({ properties }: JsonSchema): void => {
+    for (const [name, property] of Object.entries(properties)) {
+      assert.ok(property.description, name);
+      if (property.properties !== undefined) explained(property);
+    }
+  };
+  for (const name of ['anomaly-score', 'dead-letter', 'observation']) explained(jsonSchema(name));
+  for (const name of ['anomaly-score', 'observation']) {
+    for (const field of avroSchema(name).fields) assert.ok(field.doc, field.name);
+  }
+});
+
+test('records are valid by their schemas, in every state they may have', () => {
+  const score = jsonSchema('anomaly-score');
+  const type = avsc.Type.forSchema(JSON.parse(read('anomaly-score.avsc')), { wrapUnions: 'never' });
+  const nothing = { forecast: null, lo: null, hi: null, anomalyScore: null, anomaly: false };
+  for (const state of SCORE_STATES) {
+    for (const record of [scoreRecord({ state }), scoreRecord({ state, ...nothing, group: 'g' })]) {
+      validate(score, record);
+      assert.ok(type.isValid(record));
+    }
+  }
+  for (const letter of [deadLetter(), deadLetter({ key: null, value: null, series: null, detector: 'cpu' })]) {
+    validate(jsonSchema('dead-letter'), JSON.parse(encodeDeadLetter(letter).toString()));
+  }
+});
+
+test('a record with a field too many, too few or of another type is invalid', () => {
+  const invalid = (name: string, record: object) =>
+    assert.throws(() => validate(jsonSchema(name), record), assert.AssertionError);
+  const { value: _, ...short } = scoreRecord();
+  invalid('anomaly-score', short);
+  invalid('anomaly-score', { ...scoreRecord(), severity: 3 });
+  invalid('anomaly-score', { ...scoreRecord(), level: 100 });
+  invalid('anomaly-score', { ...scoreRecord(), timestampMs: 1.5 });
+  invalid('dead-letter', { ...JSON.parse(encodeDeadLetter(deadLetter()).toString()), reason: 'bad' });
+});
+
+test('an observation has the same fields in Avro, JSON Schema and Protobuf', () => {
+  const names = ['series', 'timestamp', 'value', 'group'];
+  const { root } = protobuf.parse(read('observation.proto'), new protobuf.Root(), { keepCase: true });
+  assert.deepEqual(
+    root.lookupType('tidewatch.Observation').fieldsArray.map(({ name }) => name),
+    names,
+  );
+  assert.deepEqual(Object.keys(jsonSchema('observation').properties), names);
+  assert.deepEqual(
+    avroSchema('observation').fields.map(({ name }) => name),
+    names,
+  );
+  validate(jsonSchema('observation'), { series: 'a', timestamp: 1_777_636_800_000, value: 0.5 });
+  validate(jsonSchema('observation'), { series: 'a', timestamp: 1_777_636_800_000, value: null, group: 'g' });
+});

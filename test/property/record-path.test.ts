@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { recordPath } from '../../src/config/kinds.ts';
+import { parseRecordPath } from '../../src/stream/codec/record-path.ts';
+
+test('the configuration takes exactly the paths that records are read by', () => {
+  const piece = fc.constantFrom(
+    'a',
+    'b1',
+    '.',
+    '$',
+    '[0]',
+    '[',
+    ']',
+    '"x.y"',
+    "['z']",
+    '["q\\""]',
+    ' ',
+    '_',
+    '..',
+    '"',
+    "'",
+    '[12345678]',
+    '\\',
+    'é',
+  );
+  const path = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
+  fc.assert(
+    fc.property(fc.oneof(path, fc.string()), (text) => {
+      assert.equal(recordPath.fromText(text) === text, parseRecordPath(text) !== null, JSON.stringify(text));
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { detectOnline } from '../../src/detector/detect-online.ts';
+import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
+import type { MemoryBroker } from '../../src/stream/memory-log.ts';
+import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
+import {
+  detectorConfig,
+  observationRecord,
+  type StreamRunOptions,
+  streamRun,
+  streamSettings,
+} from '../fixture/stream-run.ts';
+
+const shapes = fc.constantFrom(
+  { h: 4, stepSize: 4, detectionSize: 4 },
+  { h: 6, stepSize: 3, detectionSize: 6 },
+  { h: 2, stepSize: 2, detectionSize: 6 },
+  { h: 2, stepSize: 3, detectionSize: 3 },
+);
+
+const settings: fc.Arbitrary<StreamDetectionSettings> = fc
+  .record({ shape: shapes, calibrateOnAll: fc.boolean(), context: fc.constantFrom(16, 20, 32) })
+  .map(({ shape, calibrateOnAll, context }) =>
+    streamSettings({ ...shape, context, calibrationSize: calibrateOnAll ? 'all' : 7 * shape.detectionSize }),
+  );
+
+/** Steps that bring an observation; gaps stay below the limit. */
+const steps = fc
+  .array(fc.record({ missing: fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 3), value: fc.integer({ min: -50, max: 50 }) }), {
+    minLength: 60,
+    maxLength: 140,
+  })
+  .map((arrivals) => {
+    let step = -1;
+    return arrivals.map(({ missing, value }) => {
+      step += 1 + (step < 0 ? 0 : missing);
+      return { step, value: value + 3 * Math.sin(step) };
+    });
+  });
+
+/** What happens to a run: records arrive in bursts, commits fail, ownership moves, workers die. */
+const events = fc.array(
+  fc.record({
+    records: fc.integer({ min: 1, max: 60 }),
+    event: fc.constantFrom<'none' | 'before' | 'after' | 'rebalance' | 'kill'>(
+      'none',
+      'none',
+      'before',
+      'after',
+      'rebalance',
+      'kill',
+    ),
+  }),
+  { minLength: 3, maxLength: 10 },
+);
+
+type Events = { records: number; event: 'none' | 'before' | 'after' | 'rebalance' | 'kill' }[];
+type Input = ReturnType<typeof observationRecord>;
+
+async function disturbedRun(
+  options: StreamRunOptions,
+  input: readonly Input[],
+  disturbances: Events,
+): Promise<MemoryBroker> {
+  const run = streamRun(options);
+  let worker = await run.start();
+  let sent = 0;
+  for (const { records, event } of disturbances) {
+    for (const record of input.slice(sent, sent + records)) run.broker.append(0, record.key, record.value);
+    sent += records;
+    if (event === 'before' || event === 'after') run.broker.failNextCommit(event);
+    if (event === 'rebalance') run.broker.rebalance();
+    if (event === 'kill') {
+      await worker.stop();
+      worker = await run.start();
+    }
+    await new Promise((resolve) => setTimeout(resolve, records % 7));
+  }
+  for (const record of input.slice(sent)) run.broker.append(0, record.key, record.value);
+  await run.settled();
+  await worker.stop();
+  return run.broker;
+}
+
+function scoresOf(log: MemoryBroker): ScoreRecord[] {
+  return log.read('anomaly-scores', 0).map(({ value }) => JSON.parse(value!.toString()));
+}
+
+test('the scores published for a closed window equal online detection over the same history, whatever happens to the run', async () => {
+  await fc.assert(
+    fc.asyncProperty(settings, steps, events, async (detection, arrivals, disturbances) => {
+      const forecaster = arithmeticForecaster();
+      const options = {
+        detectors: [detectorConfig({ settings: detection })],
+        forecaster,
+        limits: { commitRecordsMax: 25 },
+      };
+      const input = arrivals.map(({ step, value }) => observationRecord('s', step, value));
+      const scores = scoresOf(await disturbedRun(options, input, disturbances));
+      assert.equal(scores.length, arrivals.length, 'one score an observation');
+
+      const history = new Array<number>(arrivals.at(-1)!.step + 1).fill(Number.NaN);
+      for (const { step, value } of arrivals) history[step] = value;
+      const { detectionSize } = detection;
+      for (let end = detectionSize; end <= history.length; end += detectionSize) {
+        const [expected] = await detectOnline([history.slice(0, end)], detection, forecaster);
+        if (expected!.calibratedOn === 'whole-series') continue;
+        for (const score of scores.filter(({ position }) => position >= end - detectionSize && position < end)) {
+          const k = score.position - (end - detectionSize);
+          assertClose(score.anomalyScore, expected!.score[k]!, `score of position ${score.position}`);
+          assertClose(score.forecast, expected!.forecast[k]!, `forecast of position ${score.position}`);
+          assert.equal(score.anomaly, expected!.anomaly[k], `flag of position ${score.position}`);
+        }
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('a disturbed run publishes byte for byte what an undisturbed one does, each record once', async () => {
+  await fc.assert(
+    fc.asyncProperty(settings, steps, events, async (detection, arrivals, disturbances) => {
+      const options = { detectors: [detectorConfig({ settings: detection })], limits: { commitRecordsMax: 25 } };
+      const input = arrivals.flatMap(({ step, value }) => [
+        observationRecord('a', step, value),
+        observationRecord('b', step, -value),
+      ]);
+      const undisturbed = await disturbedRun(options, input, []);
+      const disturbed = await disturbedRun(options, input, disturbances);
+      assert.deepEqual(scoresOf(disturbed), scoresOf(undisturbed));
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('a disturbed run of a group publishes what an undisturbed one does', async () => {
+  const detection = fc.constant(streamSettings({ thresholdMethod: 'multivariate', calibrationSize: 28, gapLimit: 4 }));
+  const members = fc.array(
+    fc.record({
+      late: fc.integer({ min: 0, max: 2 }),
+      absent: fc.constantFrom(0, 0, 0, 0, 0, 1),
+      value: fc.integer({ min: -9, max: 9 }),
+    }),
+    { minLength: 200, maxLength: 300 },
+  );
+  await fc.assert(
+    fc.asyncProperty(detection, members, events, async (groupSettings, arrivals, disturbances) => {
+      const detectors = [detectorConfig({ group: 'group', settings: groupSettings })];
+      const input = arrivals
+        .map(({ late, absent, value }, i) => ({
+          at: Math.floor(i / 3) + late / 2,
+          absent,
+          series: `m${i % 3}`,
+          step: Math.floor(i / 3),
+          value,
+        }))
+        .filter(({ absent }) => absent === 0)
+        .sort((a, b) => a.at - b.at)
+        .map(({ series, step, value }) => observationRecord(series, step, value, 'g'));
+      const undisturbed = await disturbedRun({ detectors }, input, []);
+      const disturbed = await disturbedRun({ detectors, limits: { commitRecordsMax: 17 } }, input, disturbances);
+      const byOffset = (log: MemoryBroker) => scoresOf(log).sort((a, b) => a.input.offset - b.input.offset);
+      assert.deepEqual(byOffset(disturbed), byOffset(undisturbed));
+      assert.ok(byOffset(disturbed).some(({ accumulatedAnomalyScore }) => accumulatedAnomalyScore !== null));
+    }),
+    { numRuns: 12 },
+  );
+});
+
+function assertClose(actual: number | null, expected: number, what: string): void {
+  if (actual === null) assert.ok(!Number.isFinite(expected), `${what}: null, expected ${expected}`);
+  else
+    assert.ok(
+      Math.abs(actual - expected) <= 1e-6 * Math.max(1, Math.abs(expected)),
+      `${what}: ${actual}, expected ${expected}`,
+    );
+}

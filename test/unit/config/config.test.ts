@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settingsDigest } from '../../../src/config/config.ts';
+import { parseFrequency } from '../../../src/detector/frequency.ts';
+import type { StreamDetectionSettings } from '../../../src/detector/settings.ts';
+
+const SETTINGS: StreamDetectionSettings = {
+  freq: parseFrequency('h')!,
+  h: 24,
+  detectionSize: 24,
+  stepSize: 12,
+  level: 99,
+  thresholdMethod: 'univariate',
+  calibrationSize: 288,
+  context: 512,
+  gapLimit: 24,
+  grace: 1,
+};
+const digestOf = (changes: Partial<StreamDetectionSettings>) =>
+  settingsDigest({ settings: { ...SETTINGS, ...changes } });
+
+test('the digest of settings is the one that stored state has', () => {
+  assert.equal(digestOf({}), '3fe29a61d458ed49');
+});
+
+test('every setting that state depends on changes the digest', () => {
+  const changes: readonly Partial<StreamDetectionSettings>[] = [
+    { freq: parseFrequency('2h')! },
+    { freq: parseFrequency('MS')! },
+    { h: 12 },
+    { detectionSize: 48 },
+    { stepSize: 24 },
+    { thresholdMethod: 'multivariate' },
+    { calibrationSize: 'all' },
+    { context: 256 },
+    { gapLimit: 0 },
+    { grace: 0 },
+  ];
+  const digests = new Set([digestOf({}), ...changes.map(digestOf)]);
+  assert.equal(digests.size, changes.length + 1);
+});
+
+test('neither the level, nor another alias of the frequency, nor the order of the keys changes the digest', () => {
+  const reversed = Object.fromEntries(Object.entries(SETTINGS).reverse()) as unknown as StreamDetectionSettings;
+  for (const changes of [{ level: 95 }, { freq: parseFrequency('60min')! }, reversed]) {
+    assert.equal(digestOf(changes), digestOf({}));
+  }
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type DetectorsFile, readDetectorsFile } from '../../../src/config/detectors-file.ts';
+
+const ENTRY = 'name: a, series: "*", freq: h, h: 24, detection_size: 24';
+
+function read(content: string): { readonly file: DetectorsFile | null; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  return { file: readDetectorsFile('d.yaml', content, problems), problems };
+}
+
+test('a detector that says only what it must has every default', () => {
+  const { file, problems } = read(`detectors: [{ ${ENTRY} }]`);
+  assert.deepEqual(problems, []);
+  const { settings, ...detector } = file!.stream.detectors[0];
+  assert.deepEqual(detector, { name: 'a', series: ['*'], group: null, model: 'tsmodel-1' });
+  const { freq, ...lengths } = settings;
+  assert.equal(freq.alias, 'h');
+  assert.deepEqual(lengths, {
+    h: 24,
+    detectionSize: 24,
+    stepSize: 24,
+    level: 99,
+    thresholdMethod: 'univariate',
+    calibrationSize: 288,
+    context: null,
+    gapLimit: 24,
+    grace: 1,
+  });
+});
+
+test('topics, mapping, output and several globs are read', () => {
+  const { file, problems } = read(`
+    topics: { observations: in, scores: out, changelog: state, dead_letters: lost }
+    input: { format: protobuf, series: [$.a, 'b["c.d"]'], time: t, time_unit: ns, value: 'v[0].x', future_limit: 5min }
+    output: { format: json-schema }
+    detectors: [{ ${ENTRY.replace('"*"', '[x, "y*"]')}, calibration_size: all }]`);
+  assert.deepEqual(problems, []);
+  const { topics, input, output, detectors } = file!.stream;
+  assert.deepEqual(topics, { observations: 'in', scores: 'out', changelog: 'state', deadLetters: 'lost' });
+  assert.deepEqual(input, {
+    format: 'protobuf',
+    series: ['$.a', 'b["c.d"]'],
+    time: 't',
+    timeUnit: 'ns',
+    value: 'v[0].x',
+    futureMsMax: 300_000,
+  });
+  assert.equal(output.format, 'json-schema');
+  assert.deepEqual(detectors[0].series, ['x', 'y*']);
+  assert.equal(detectors[0].settings.calibrationSize, 'all');
+});
+
+test('anchors and aliases stand for what they name', () => {
+  const { file, problems } = read(
+    `detectors:\n  - &first { ${ENTRY}, level: &level 90 }\n  - { ${ENTRY.replace('a,', 'b,')}, level: *level }`,
+  );
+  assert.deepEqual(problems, []);
+  assert.equal(file!.stream.detectors[1].settings.level, 90);
+});
+
+/** More of a detector, or a whole file, and the one sentence it must give. */
+const WRONG_ENTRY: Readonly<Record<string, string>> = {
+  'h: 25': 'detectors[0].h must be at most detection_size (24), got 25',
+  'h: soon': 'detectors[0].h must be an integer from 1 to 10000, got "soon"',
+  'h: "24"': 'detectors[0].h must be an integer from 1 to 10000, got "24"',
+  'step_size: 7': 'detectors[0].detection_size must be a multiple of step_size (7), got 24',
+  'step_size: 0': 'detectors[0].step_size must be an integer from 1 to 10000, got 0',
+  'level: 100': 'detectors[0].level must be a number of at least 0 and below 100, got 100',
+  'level: .nan': 'detectors[0].level must be a number of at least 0 and below 100, got NaN',
+  'freq: bh': 'detectors[0].freq must be a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B, got "bh"',
+  'freq:': 'detectors[0].freq must be a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B, got nothing',
+  'series: []': 'detectors[0].series must be text that is not empty, or a list of such, got an empty list',
+  'series: [a, 5]': 'detectors[0].series[1] must be text that is not empty, got 5',
+  'name: a/b': 'detectors[0].name must be 1 to 64 letters, digits, dots, dashes or underscores, got "a/b"',
+  'calibration_size: 143': 'detectors[0].calibration_size must be at least 6 x detection_size (144), got 143',
+  'calibration_size: most': 'detectors[0].calibration_size must be all or an integer from 1 to 1000000, got "most"',
+  'threshold_method: both': 'detectors[0].threshold_method must be univariate or multivariate, got "both"',
+  'threshold_method: multivariate':
+    'detectors[0].group must be the path of the group id, as threshold_method is multivariate, got nothing',
+  'threshold_method: multivariate, group: g, calibration_size: all':
+    'detectors[0].calibration_size must be an integer from 1 to 1000000, as threshold_method is multivariate, got "all"',
+  'group: g': 'detectors[0].group must be absent, as threshold_method is univariate, got "g"',
+  'group: a..b, threshold_method: multivariate':
+    'detectors[0].group must be a path such as value, tags.host or points[0].value, got "a..b"',
+  'context: 15': 'detectors[0].context must be an integer from 16 to 1000000, got 15',
+  'gap_limit: -1': 'detectors[0].gap_limit must be an integer from 0 to 1000000, got -1',
+  'grace: 1.5': 'detectors[0].grace must be an integer from 0 to 1000, got 1.5',
+  'model: ../x': 'detectors[0].model must be 1 to 36 letters, digits, dots, dashes or underscores, got "../x"',
+  'stepsize: 24': 'detectors[0].stepsize is not a known key; did you mean step_size?',
+};
+
+for (const [more, sentence] of Object.entries(WRONG_ENTRY)) {
+  test(`a detector with ${more} gives one sentence, with its line`, () => {
+    const written = more.split(':')[0];
+    const entry = ENTRY.split(', ').filter((pair) => !pair.startsWith(`${written}:`));
+    const { problems } = read(`\ndetectors:\n  - { ${[...entry, more].join(', ')} }`);
+    assert.deepEqual(problems, [`d.yaml:3: ${sentence}`]);
+  });
+}
+
+const WRONG_FILE: Readonly<Record<string, RegExp>> = {
+  '': /^d\.yaml must be a mapping, got nothing$/,
+  '- a': /^d\.yaml must be a mapping, got a list$/,
+  'topics: {}': /^d\.yaml:1: detectors must be a list of at least one mapping, got nothing$/,
+  'detectors: []': /^d\.yaml:1: detectors must be a list of at least one mapping, got an empty list$/,
+  'detectors: [5]': /^d\.yaml:1: detectors\[0\] must be a mapping, got 5$/,
+  'detectors: [': /^d\.yaml:1: /,
+  'detectors: *all': /^d\.yaml:1: alias \*all stands for nothing above it$/,
+  'detectors: &all [*all]': /^d\.yaml:1: detectors\[0\] must be a mapping, got a list$/,
+  'a: 1\na: 2': /^d\.yaml:2: .*unique/,
+  [`topics:\ndetectors: [{ ${ENTRY} }]`]: /topics must be a mapping, got nothing$/,
+  [`topics: { scores: observations }\ndetectors: [{ ${ENTRY} }]`]:
+    /^d\.yaml:1: topics\.scores must be another topic than topics\.observations, got "observations"$/,
+  [`topics: { scores: .. }\ndetectors: [{ ${ENTRY} }]`]: /^d\.yaml:1: topics\.scores must be a topic name/,
+  [`input: { time_unit: m }\ndetectors: [{ ${ENTRY} }]`]:
+    /^d\.yaml:1: input\.time_unit must be s, ms, us, ns or iso, got "m"$/,
+  [`input: { series: a b. }\ndetectors: [{ ${ENTRY} }]`]: /^d\.yaml:1: input\.series must be a path/,
+  [`input: { future_limit: soon }\ndetectors: [{ ${ENTRY} }]`]: /^d\.yaml:1: input\.future_limit must be a duration/,
+  [`output: { format: protobuf }\ndetectors: [{ ${ENTRY} }]`]:
+    /^d\.yaml:1: output\.format must be json, avro or json-schema/,
+  [`worker: { series: 5 }\ndetectors: [{ ${ENTRY} }]`]: /^d\.yaml:1: worker\.series is not a known key/,
+  [`worker: { series_max: 0 }\ndetectors: [{ ${ENTRY} }]`]: /^d\.yaml:1: worker\.series_max must be an integer from 1/,
+  [`detector: []\ndetectors: [{ ${ENTRY} }]`]: /^d\.yaml:1: detector is not a known key; did you mean detectors\?$/,
+  [`detectors: [{ ${ENTRY} }, { ${ENTRY} }]`]: /^d\.yaml:1: detectors\[1\]\.name must be a name of its own, got "a"$/,
+};
+
+for (const [content, sentence] of Object.entries(WRONG_FILE)) {
+  test(`the file ${JSON.stringify(content)} gives one sentence`, () => {
+    const { problems } = read(content);
+    assert.equal(problems.length, 1, problems.join('\n'));
+    assert.match(problems[0], sentence);
+  });
+}

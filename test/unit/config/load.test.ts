@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { describeConfig } from '../../../src/config/describe.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { load, problemsOf, type Settings } from '../../fixture/configuration.ts';
+
+const PEM = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
+const FILES = { 'ca.pem': PEM, 'cert.pem': PEM, 'key.pem': PEM, 'password.txt': 'from a file\n', 'empty.txt': '' };
+
+test('an environment without a single setting gives every default', () => {
+  const result = load({});
+  assert.equal(result.kind, 'config');
+  const { config } = result;
+  assert.equal(config.kafka, null);
+  assert.equal(config.registry, null);
+  assert.deepEqual(config.stream.detectors, []);
+  assert.equal(config.stream.topics.changelog, 'tidewatch-changelog');
+  assert.deepEqual(
+    [config.opsHost, config.opsPort, config.dataDir, config.logLevel],
+    ['127.0.0.1', 9464, './data', 'info'],
+  );
+  assert.deepEqual(config.worker, {
+    commitIntervalMs: 50,
+    commitRecordsMax: 5_000,
+    queueRecordsMax: 20_000,
+    seriesMax: 100_000,
+    inferenceThreads: 2,
+    shutdownMsMax: 10_000,
+    sessionMs: 10_000,
+  });
+});
+
+test('a flag wins over the environment, the environment over the detectors file, the file over the default', () => {
+  const yaml = detectorsFile('worker: { commit_interval_ms: 300, commit_records_max: 300, queue_records_max: 300 }');
+  const result = load({
+    env: { DETECTORS: 'd.yaml', KAFKA_COMMIT_INTERVAL_MS: '200', KAFKA_COMMIT_RECORDS_MAX: '200' },
+    flags: { 'kafka-commit-interval-ms': '100' },
+    files: { 'd.yaml': yaml },
+  });
+  assert.equal(result.kind, 'config');
+  const { commitIntervalMs, commitRecordsMax, queueRecordsMax, seriesMax } = result.config.worker;
+  assert.deepEqual([commitIntervalMs, commitRecordsMax, queueRecordsMax, seriesMax], [100, 200, 300, 100_000]);
+});
+
+test('an empty variable counts as unset', () => {
+  assert.equal(load({ env: { KAFKA_BROKERS: '', OPS_PORT: '' } }).kind, 'config');
+});
+
+test('brokers, TLS files and SASL credentials are read', () => {
+  const result = load({
+    env: {
+      KAFKA_BROKERS: 'a:9092, [::1]:9093',
+      KAFKA_TLS: 'true',
+      KAFKA_TLS_CA: 'ca.pem',
+      KAFKA_TLS_CERT: 'cert.pem',
+      KAFKA_TLS_KEY: 'key.pem',
+      KAFKA_SASL_MECHANISM: 'scram-sha-512',
+      KAFKA_SASL_USERNAME: 'ada',
+      KAFKA_SASL_PASSWORD_FILE: 'password.txt',
+    },
+    files: FILES,
+  });
+  assert.equal(result.kind, 'config');
+  assert.deepEqual(result.config.kafka, {
+    brokers: ['a:9092', '[::1]:9093'],
+    clientId: 'tidewatch',
+    tls: { ca: PEM, cert: PEM, key: PEM, rejectUnauthorized: true },
+    sasl: { mechanism: 'scram-sha-512', username: 'ada', password: 'from a file' },
+  });
+});
+
+/** What is set, and the one sentence it must give. */
+const WRONG: readonly (readonly [Settings, string | RegExp])[] = [
+  [
+    { env: { KAFKA_COMMIT_INTERVAL_MS: 'soon' } },
+    'KAFKA_COMMIT_INTERVAL_MS must be an integer from 10 to 60000, got "soon"',
+  ],
+  [{ env: { KAFKA_COMMIT_INTERVAL_MS: '9' } }, /^KAFKA_COMMIT_INTERVAL_MS must be .* got "9"$/],
+  [{ env: { SERIES_MAX: '1e3' } }, /^SERIES_MAX must be an integer from 1 to 10000000, got "1e3"$/],
+  [{ flags: { 'ops-port': '65536' } }, '--ops-port must be an integer from 0 to 65535, got "65536"'],
+  [{ env: { OPS_PORT: '1' }, flags: { 'ops-port': 'x' } }, /^--ops-port must be/],
+  [{ env: { LOG_LEVEL: 'verbose' } }, /^LOG_LEVEL must be trace, debug, .* or silent, got "verbose"$/],
+  [{ env: { KAFKA_BROKERS: 'localhost' } }, /^KAFKA_BROKERS must be brokers as host:port/],
+  [{ env: { KAFKA_BROKERS: 'a:9092,b:70000' } }, /^KAFKA_BROKERS must be/],
+  [{ env: { KAFKA_TLS: 'yes', KAFKA_TLS_CA: 'ca.pem' } }, 'KAFKA_TLS must be true or false, got "yes"'],
+  [{ env: { KAFKA_TLS_CA: 'ca.pem' } }, 'KAFKA_TLS_CA is set, but KAFKA_TLS is not true'],
+  [{ env: { KAFKA_TLS: 'true', KAFKA_TLS_CA: 'none.pem' } }, /^KAFKA_TLS_CA must be the path of a readable file/],
+  [{ env: { KAFKA_TLS: 'true', KAFKA_TLS_CA: 'password.txt' } }, /^KAFKA_TLS_CA must be the path of a PEM file/],
+  [{ env: { KAFKA_TLS: 'true', KAFKA_TLS_KEY: 'key.pem' } }, /^KAFKA_TLS_CERT must be set, as KAFKA_TLS_KEY is/],
+  [{ env: { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_PASSWORD: 'x' } }, /^KAFKA_SASL_USERNAME must be set/],
+  [{ env: { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'x' } }, /^KAFKA_SASL_PASSWORD must be set/],
+  [
+    { env: { KAFKA_SASL_USERNAME: 'x' } },
+    'KAFKA_SASL_MECHANISM must be plain, scram-sha-256 or scram-sha-512, got nothing',
+  ],
+  [
+    {
+      env: {
+        KAFKA_SASL_MECHANISM: 'plain',
+        KAFKA_SASL_USERNAME: 'x',
+        KAFKA_SASL_PASSWORD: 'a',
+        KAFKA_SASL_PASSWORD_FILE: 'password.txt',
+      },
+    },
+    /both set; set one of them$/,
+  ],
+  [
+    { env: { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'x', KAFKA_SASL_PASSWORD_FILE: 'empty.txt' } },
+    /^KAFKA_SASL_PASSWORD_FILE must be the path of a file that is not empty/,
+  ],
+  [{ env: { SCHEMA_REGISTRY_URL: 'ftp://r' } }, /^SCHEMA_REGISTRY_URL must be an http or https URL/],
+  [{ env: { SCHEMA_REGISTRY_USERNAME: 'u', SCHEMA_REGISTRY_PASSWORD: 'p' } }, /^SCHEMA_REGISTRY_URL must be set/],
+  [
+    { env: { SCHEMA_REGISTRY_URL: 'http://r', SCHEMA_REGISTRY_USERNAME: 'u' } },
+    /^SCHEMA_REGISTRY_PASSWORD must be set/,
+  ],
+  [{ env: { DETECTORS: 'none.yaml' } }, /^DETECTORS must be the path of a readable file, got "none.yaml"/],
+  [{ env: { KAFKA_GROUPID: 'x' } }, 'KAFKA_GROUPID is not a known variable; did you mean KAFKA_GROUP_ID?'],
+  [{ env: { TIDEWATCH_OPS_PORT: '1' } }, 'TIDEWATCH_OPS_PORT is not a known variable; did you mean OPS_PORT?'],
+  [{ env: { TIDEWATCH_COLOUR: 'blue' } }, 'TIDEWATCH_COLOUR is not a known variable'],
+  [{ requires: ['brokers'] }, /^KAFKA_BROKERS must be brokers as host:port, separated by commas, got nothing$/],
+  [{ requires: ['detectors'] }, /^DETECTORS must be the path of a detectors file, got nothing$/],
+  [
+    { flags: { detectors: 'd.yaml' }, files: { 'd.yaml': detectorsFile('input: { format: avro }') } },
+    'SCHEMA_REGISTRY_URL must be set, as input.format is avro, got nothing',
+  ],
+];
+
+for (const [settings, sentence] of WRONG) {
+  test(`${JSON.stringify(settings)} gives one sentence`, () => {
+    const problems = problemsOf(load({ ...settings, files: { ...FILES, ...settings.files } }));
+    assert.equal(problems.length, 1, problems.join('\n'));
+    if (typeof sentence === 'string') assert.equal(problems[0], sentence);
+    else assert.match(problems[0], sentence);
+  });
+}
+
+test('variables of other Kafka tools and of Kubernetes are let be', () => {
+  const env = {
+    KAFKA_HEAP_OPTS: '-Xmx1g',
+    KAFKA_LOG4J_OPTS: 'x',
+    KAFKA_PORT: 'tcp://10.0.0.1:9092',
+    TIDEWATCH_PORT: 'tcp://10.0.0.2:9464',
+    TIDEWATCH_PORT_9464_TCP_ADDR: '10.0.0.2',
+    TIDEWATCH_SERVICE_HOST: '10.0.0.2',
+    TIDEWATCH_API_KEY: 'k',
+  };
+  assert.equal(load({ env }).kind, 'config');
+});
+
+test('problems of flags, environment and detectors file are said together', () => {
+  const problems = problemsOf(
+    load({
+      flags: { 'ops-port': 'x' },
+      env: { LOG_LEVEL: 'loud', DETECTORS: 'd.yaml' },
+      files: { 'd.yaml': 'detectors: []\ntopics: { observations: "a b" }' },
+    }),
+  );
+  assert.equal(problems.length, 4, problems.join('\n'));
+});
+
+test('no secret appears in a problem or in the description of a configuration', () => {
+  const secrets = { KAFKA_SASL_PASSWORD: 'swordfish', SCHEMA_REGISTRY_PASSWORD: 'open-sesame' };
+  const env = {
+    KAFKA_BROKERS: 'a:9092',
+    KAFKA_TLS: 'true',
+    KAFKA_TLS_CERT: 'cert.pem',
+    KAFKA_TLS_KEY: 'key.pem',
+    KAFKA_SASL_MECHANISM: 'plain',
+    KAFKA_SASL_USERNAME: 'ada',
+    SCHEMA_REGISTRY_URL: 'https://registry',
+    SCHEMA_REGISTRY_USERNAME: 'ada',
+    ...secrets,
+  };
+  const result = load({ env, files: FILES });
+  assert.equal(result.kind, 'config');
+  const described = JSON.stringify(describeConfig(result.config));
+  const wrong = {
+    ...env,
+    KAFKA_SASL_MECHANISM: 'x',
+    SCHEMA_REGISTRY_URL: 'http://ada:swordfish@registry',
+    KAFKA_TLS_CA: '-',
+  };
+  const problems = problemsOf(load({ env: wrong, files: FILES })).join('\n');
+  for (const secret of [...Object.values(secrets), 'BEGIN CERTIFICATE']) {
+    assert.ok(!described.includes(secret), described);
+    assert.ok(!problems.includes(secret), problems);
+  }
+  assert.match(described, /"username":"ada"/);
+});
+
+test('the example file loads', () => {
+  const result = loadConfig({
+    flags: { detectors: 'deploy/detectors.example.yaml' },
+    env: {},
+    readFile: (path) => readFileSync(path, 'utf8'),
+    processors: 1,
+    requires: ['detectors'],
+  });
+  assert.deepEqual(result.kind === 'problems' ? result.problems : [], []);
+  assert.equal(result.kind, 'config');
+  const { detectors, input } = result.config.stream;
+  assert.deepEqual(
+    detectors.map(({ name }) => name),
+    ['load', 'cluster-errors', 'hourly'],
+  );
+  assert.deepEqual(input.series, ['host', 'metric']);
+});
+
+function detectorsFile(more: string): string {
+  return `${more}\ndetectors: [{ name: a, series: '*', freq: h, h: 24, detection_size: 24 }]`;
+}

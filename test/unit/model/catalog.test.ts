@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { openCatalog } from '../../../src/model/catalog.ts';
+import { writeModelFolder } from '../../fixture/model-folder.ts';
+
+/** Folders as a deployment has them: the models that came along, and the operator's own. */
+async function folders(t: TestContext): Promise<{ pretrainedDir: string; modelsDir: string }> {
+  const dir = await mkdtemp(join(tmpdir(), 'tidewatch-catalog-'));
+  t.after(() => rm(dir, { recursive: true }));
+  const [pretrainedDir, modelsDir] = [join(dir, 'pretrained'), join(dir, 'models')];
+  await mkdir(pretrainedDir);
+  await mkdir(modelsDir);
+  return { pretrainedDir, modelsDir };
+}
+
+test('models of both folders are known by name, sorted; files and hidden folders are none', async (t) => {
+  const { pretrainedDir, modelsDir } = await folders(t);
+  await writeModelFolder(pretrainedDir, 'tsmodel-1');
+  await writeModelFolder(modelsDir, 'own');
+  await mkdir(join(modelsDir, '.partial'));
+  await writeFile(join(modelsDir, 'README.md'), 'models');
+  const catalog = await openCatalog({ pretrainedDir, modelsDir });
+  assert.deepEqual(catalog.names, ['own', 'tsmodel-1']);
+  const { name, graphPath, digest, manifest } = catalog.get('own');
+  assert.deepEqual([name, graphPath], ['own', join(modelsDir, 'own', 'forecast.onnx')]);
+  assert.equal(digest, manifest.sha256);
+});
+
+test('an unknown model is refused with the names and aliases that are known', async (t) => {
+  const { pretrainedDir, modelsDir } = await folders(t);
+  await writeModelFolder(pretrainedDir, 'tsmodel-1');
+  const aliases = { first: 'tsmodel-1', absent: 'tsmodel-9' };
+  const catalog = await openCatalog({ pretrainedDir, modelsDir, aliases });
+  assert.equal(catalog.get('first').name, 'tsmodel-1');
+  const message = 'no model "absent"; known: tsmodel-1, first';
+  assert.throws(() => catalog.get('absent'), { code: 'model-unknown', message });
+  assert.throws(() => catalog.get('constructor'), { code: 'model-unknown' });
+});
+
+test("a model's own name goes before an alias", async (t) => {
+  const { pretrainedDir } = await folders(t);
+  await writeModelFolder(pretrainedDir, 'tsmodel-1');
+  await writeModelFolder(pretrainedDir, 'timegpt-1');
+  const catalog = await openCatalog({ pretrainedDir, modelsDir: null });
+  assert.equal(catalog.get('timegpt-1').name, 'timegpt-1');
+  assert.equal(catalog.get('timegpt-2').name, 'tsmodel-1');
+});
+
+test('all damaged folders, and a name used twice, are reported together', async (t) => {
+  const { pretrainedDir, modelsDir } = await folders(t);
+  await writeModelFolder(pretrainedDir, 'tsmodel-1');
+  await writeModelFolder(modelsDir, 'tsmodel-1');
+  await writeModelFolder(modelsDir, 'bad', { changes: { patch: -1 } });
+  await mkdir(join(modelsDir, 'empty'));
+  await assert.rejects(openCatalog({ pretrainedDir, modelsDir }), (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'model-invalid');
+    const reasons = error.message.split('\n').map((line) => line.slice(`model folder ${modelsDir}/`.length));
+    assert.equal(reasons[0], 'bad: patch must be an integer from 1, got -1');
+    assert.match(reasons[1], /^empty: manifest\.json cannot be read: ENOENT/);
+    assert.equal(reasons[2], 'tsmodel-1: there is another model named tsmodel-1');
+    return true;
+  });
+});
+
+test('a models folder that cannot be read is refused', async (t) => {
+  const { pretrainedDir, modelsDir } = await folders(t);
+  await assert.rejects(openCatalog({ pretrainedDir, modelsDir: join(modelsDir, 'absent') }), {
+    code: 'model-invalid',
+    message: /models folder .*absent cannot be read: ENOENT/,
+  });
+});

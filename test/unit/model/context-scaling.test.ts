@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { scaleContexts, unscaleForecasts } from '../../../src/model/context-scaling.ts';
+
+test('what was not observed becomes 0 and is masked', () => {
+  const values = Float32Array.of(1, Number.NaN, 3, Number.NaN, Number.NaN, 0);
+  const { observed, scales, infinite } = scaleContexts(values, 3);
+  assert.deepEqual([...values], [1, 0, 3, 0, 0, 0]);
+  assert.deepEqual([...observed], [1, 0, 1, 0, 0, 1]);
+  assert.deepEqual([...scales], [1, 1]);
+  assert.deepEqual(infinite, []);
+});
+
+test('a row of ordinary values is not touched', () => {
+  const before = Float32Array.of(1e9, -0.001, 1.1);
+  const values = before.slice();
+  assert.equal(scaleContexts(values, 3).scales[0], 1);
+  assert.deepEqual(values, before);
+});
+
+test('rows of huge and of tiny values come near 1, and their forecasts go back without a rounding', () => {
+  const before = Float32Array.of(3e38, 1e38, -1e-30, 3e-31, 1e-45, 0);
+  const values = before.slice();
+  const { scales } = scaleContexts(values, 2);
+  for (const [row, magnitude] of [Math.abs(values[0]), Math.abs(values[2]), Math.abs(values[4])].entries()) {
+    assert(magnitude >= 1 && magnitude < 2, `row ${row}: ${magnitude}`);
+  }
+  unscaleForecasts(values, scales);
+  assert.deepEqual(values, before);
+});
+
+test('a forecast beyond float32 becomes its largest number', () => {
+  const { scales } = scaleContexts(Float32Array.of(3e38), 1);
+  const forecasts = Float32Array.of(5, -5);
+  unscaleForecasts(forecasts, scales);
+  const largest = Math.fround(3.4028234663852886e38);
+  assert.deepEqual([...forecasts], [largest, -largest]);
+});
+
+test('a row that holds an infinite value is reported', () => {
+  const values = Float32Array.of(1, 2, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, 1);
+  assert.deepEqual(scaleContexts(values, 2).infinite, [1]);
+});

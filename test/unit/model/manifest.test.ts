@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { checkManifest, readModelFolder } from '../../../src/model/manifest.ts';
+import { manifestOf, writeModelFolder } from '../../fixture/model-folder.ts';
+
+async function emptyFolder(t: TestContext): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'tidewatch-model-'));
+  t.after(() => rm(dir, { recursive: true }));
+  return dir;
+}
+
+function problemsOf(changes: Record<string, unknown>): readonly string[] {
+  const reading = checkManifest(manifestOf('mean', Buffer.from('graph'), changes));
+  return reading.kind === 'problems' ? reading.problems : [];
+}
+
+test('every problem of a manifest is reported at once, each naming its key and what was found', () => {
+  const problems = problemsOf({
+    format: 2,
+    name: '../escape',
+    graph: '../forecast.onnx',
+    patch: 0,
+    quantiles: [0.1, 0.9],
+    inputs: { values: 'values', observed: '' },
+    license: 7,
+  });
+  assert.deepEqual(problems, [
+    'format must be 1, got 2',
+    'patch must be an integer from 1, got 0',
+    'name must be letters, digits, ".", "-" and "_" (1 to 64), got "../escape"',
+    'graph must be the name of a file in the same folder, got "../forecast.onnx"',
+    'quantiles must be ascending levels between 0 and 1, among them 0.5, got [0.1,0.9]',
+    'inputs.observed must be a name, got ""',
+    'inputs.future must be a name, got nothing',
+    'license must be a text, got 7',
+  ]);
+});
+
+for (const [law, changes, key] of [
+  ['a context that is no multiple of the patch', { context: 36, context_buckets: [36] }, 'context'],
+  ['buckets that do not end at the context', { context_buckets: [8, 16] }, 'context_buckets'],
+  ['buckets that do not ascend', { context_buckets: [32, 8, 32] }, 'context_buckets'],
+  ['a horizon that is no multiple of the patch', { horizon_max: 20 }, 'horizon_max'],
+  ['quantiles that reach 1', { quantiles: [0.5, 1] }, 'quantiles'],
+  ['a digest in capitals', { sha256: 'A'.repeat(64) }, 'sha256'],
+] as const) {
+  test(`${law} is refused`, () => {
+    assert.match(problemsOf(changes)[0] ?? 'nothing', new RegExp(`^${key} must be`));
+  });
+}
+
+test('what is no object is refused', () => {
+  assert.deepEqual(checkManifest([]), { kind: 'problems', problems: ['the manifest must be an object, got []'] });
+});
+
+test('a model folder is read as its manifest says', async (t) => {
+  const folder = await writeModelFolder(await emptyFolder(t), 'mean');
+  const { name, contextBuckets, horizonMax, inputs } = await readModelFolder(folder);
+  assert.deepEqual(
+    { name, contextBuckets, horizonMax, inputs },
+    {
+      name: 'mean',
+      contextBuckets: [8, 32],
+      horizonMax: 24,
+      inputs: { values: 'values', observed: 'observed', future: 'future' },
+    },
+  );
+});
+
+test('a graph that is not the one its manifest names is refused, with both digests', async (t) => {
+  const folder = await writeModelFolder(await emptyFolder(t), 'mean');
+  await appendFile(join(folder, 'forecast.onnx'), 'x');
+  await assert.rejects(readModelFolder(folder), (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'model-invalid');
+    assert.match(error.message, /mean: forecast\.onnx is damaged or was replaced: its sha256 is [0-9a-f]{64}, not /);
+    return true;
+  });
+});
+
+test('a folder of another name and a missing graph are reported together', async (t) => {
+  const folder = await writeModelFolder(await emptyFolder(t), 'mean', { changes: { name: 'other' } });
+  await rm(join(folder, 'forecast.onnx'));
+  const expected = /name must be that of the folder, got "other"; forecast\.onnx cannot be read: ENOENT/;
+  await assert.rejects(readModelFolder(folder), { code: 'model-invalid', message: expected });
+});
+
+test('a manifest that is no JSON is refused', async (t) => {
+  const folder = await writeModelFolder(await emptyFolder(t), 'mean');
+  await writeFile(join(folder, 'manifest.json'), '{');
+  await assert.rejects(readModelFolder(folder), { code: 'model-invalid', message: /manifest\.json cannot be read/ });
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type QueuedRequest, RunQueue, type Segment } from '../../../src/model/run-queue.ts';
+
+type Named = QueuedRequest & { readonly name: string };
+
+function request(name: string, rows: number, key = 'line'): Named {
+  return { name, key, batch: { rows, contextLength: 1, values: new Float32Array(rows), horizon: 1 } };
+}
+
+function queueOf(requests: readonly Named[], rowsMax = 1_000): RunQueue<Named> {
+  const queue = new RunQueue<Named>(rowsMax);
+  for (const each of requests) assert(queue.add(each));
+  return queue;
+}
+
+/** `a[0..3]` for the first three rows of request a. */
+function shown(segments: readonly Segment<Named>[]): string {
+  return segments.map(({ request, firstRow, rows }) => `${request.name}[${firstRow}..${firstRow + rows}]`).join(' ');
+}
+
+test('requests of one key are merged in the order they came', () => {
+  const queue = queueOf([request('a', 3), request('b', 2), request('c', 4)]);
+  assert.equal(shown(queue.take(1, 5)), 'a[0..3] b[0..2]');
+  assert.equal(shown(queue.take(1, 5)), 'c[0..4]');
+  assert.equal(queue.rows, 0);
+});
+
+test('a request that is cut goes to the end of its line: a long one does not hold up a short one', () => {
+  const queue = queueOf([request('long', 20), request('short', 2)]);
+  assert.equal(shown(queue.take(1, 8)), 'long[0..8]');
+  assert.equal(shown(queue.take(1, 8)), 'short[0..2] long[8..14]');
+  assert.equal(shown(queue.take(1, 8)), 'long[14..20]');
+});
+
+test('requests of different keys never share a run, and their lines take turns', () => {
+  const queue = queueOf([request('a', 4, 'x'), request('b', 1, 'y')]);
+  assert.equal(shown(queue.take(1, 2)), 'a[0..2]');
+  assert.equal(shown(queue.take(1, 2)), 'b[0..1]');
+  assert.equal(shown(queue.take(1, 2)), 'a[2..4]');
+  assert.equal(shown(queue.take(1, 2)), '');
+});
+
+test('rowsMin passes over lines that are shorter', () => {
+  const queue = queueOf([request('a', 2, 'x'), request('b', 5, 'y')]);
+  assert.equal(queue.ready(1), 2);
+  assert.equal(queue.ready(4), 5);
+  assert.equal(queue.ready(6), 0);
+  assert.equal(shown(queue.take(4, 4)), 'b[0..4]');
+  assert.equal(shown(queue.take(4, 4)), '');
+  assert.equal(queue.rows, 3);
+});
+
+test('a request that does not fit is not queued', () => {
+  const queue = queueOf([request('a', 6)], 10);
+  assert.equal(queue.add(request('b', 5)), false);
+  assert.equal(queue.rows, 6);
+  assert.equal(queue.add(request('c', 4)), true);
+});
+
+test('a removed request leaves the others; removing it twice, or after it was taken, changes nothing', () => {
+  const [a, b] = [request('a', 6), request('b', 2)];
+  const queue = queueOf([a, b]);
+  assert.equal(shown(queue.take(1, 4)), 'a[0..4]');
+  queue.remove(a);
+  queue.remove(a);
+  assert.equal(queue.rows, 2);
+  assert.equal(shown(queue.take(1, 4)), 'b[0..2]');
+  queue.remove(b);
+  assert.equal(queue.rows, 0);
+});
+
+test('clear returns what waited', () => {
+  const queue = queueOf([request('a', 1, 'x'), request('b', 2, 'y')]);
+  assert.deepEqual(
+    queue.clear().map(({ name }) => name),
+    ['a', 'b'],
+  );
+  assert.equal(queue.rows, 0);
+  assert.equal(shown(queue.take(1, 8)), '');
+});

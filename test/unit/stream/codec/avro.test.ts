@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileAvro, compileAvroWriter } from '../../../../src/stream/codec/avro.ts';
+import { wireHeader } from '../../../../src/stream/codec/wire-header.ts';
+import { avroRecord } from '../../../fixture/wire-record.ts';
+
+const read = (text: string, references: { name: string; text: string }[] = []) =>
+  compileAvro({ type: 'AVRO', text, references });
+
+/** A long of ten bytes at most, as the wire has it. */
+function long(value: bigint): Buffer {
+  const bytes = [];
+  let zigzag = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n));
+  for (; zigzag > 0x7fn; zigzag >>= 7n) bytes.push(Number(zigzag & 0x7fn) | 0x80);
+  bytes.push(Number(zigzag));
+  return Buffer.concat([wireHeader(1), Buffer.from(bytes)]);
+}
+
+test('longs are numbers as far as numbers are exact, and bigints beyond', () => {
+  const readLong = read('"long"');
+  const safe = BigInt(Number.MAX_SAFE_INTEGER);
+  for (const value of [0n, -1n, safe, -safe]) assert.equal(readLong(long(value)), Number(value));
+  for (const value of [safe + 1n, -safe - 1n, 2n ** 63n - 1n, -(2n ** 63n)]) assert.equal(readLong(long(value)), value);
+});
+
+test('decimals are read as the nearest number', () => {
+  const schema = '{"type":"bytes","logicalType":"decimal","precision":9,"scale":2}';
+  const decimal = (...bytes: number[]) => read(schema)(avroRecord(1, '"bytes"', Buffer.from(bytes)));
+  assert.equal(decimal(0x30, 0x39), 123.45);
+  assert.equal(decimal(0xff), -0.01);
+  assert.equal(decimal(), 0);
+});
+
+test('unions come unwrapped, also where branches cannot be told apart by their JavaScript type', () => {
+  const schema = '["null","int","long","double","string"]';
+  const bytes = Buffer.from([0x06, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
+  assert.equal(read(schema)(Buffer.concat([wireHeader(1), bytes])), 1);
+});
+
+test('a schema may refer to others', () => {
+  const host = '{"type":"record","name":"shared.Host","fields":[{"name":"id","type":"string"}]}';
+  const schema = '{"type":"record","name":"A","fields":[{"name":"host","type":"shared.Host"}]}';
+  const inlined = schema.replace('"shared.Host"', host);
+  const bytes = avroRecord(1, inlined, { host: { id: 'h' } });
+  const record = read(schema, [{ name: 'shared.Host', text: host }])(bytes);
+  assert.equal(JSON.stringify(record), '{"host":{"id":"h"}}');
+});
+
+test('a block that counts more items than it has bytes is refused before anything is allocated for it', () => {
+  const count = long(2n ** 40n);
+  assert.throws(() => read('{"type":"array","items":"double"}')(count), /counts more items/);
+  assert.throws(() => read('{"type":"map","values":"double"}')(count), /counts more items/);
+});
+
+test('an array of items that take no bytes is refused: a short record could count billions of them', () => {
+  const bytes = Buffer.concat([wireHeader(1), Buffer.from([2, 0])]);
+  assert.throws(() => read('{"type":"array","items":"null"}')(bytes), /take no bytes/);
+});
+
+test('arrays and maps are read, in one block or several', () => {
+  const array = '{"type":"array","items":"int"}';
+  assert.deepEqual(read(array)(avroRecord(1, array, [1, 2, 3])), [1, 2, 3]);
+  const blocks = Buffer.concat([wireHeader(1), Buffer.from([2, 2, 3, 4, 4, 6, 0])]);
+  assert.deepEqual(read(array)(blocks), [1, 2, 3]);
+  const map = '{"type":"map","values":"string"}';
+  assert.deepEqual({ ...(read(map)(avroRecord(1, map, { a: 'b' })) as object) }, { a: 'b' });
+});
+
+test('a record larger than the writer had room for is written whole', () => {
+  const write = compileAvroWriter('"string"', wireHeader(7));
+  const long = 'x'.repeat(100_000);
+  const [first, second, third] = [write('a'), write(long), write('b')];
+  assert.equal(read('"string"')(second), long);
+  assert.equal(read('"string"')(first), 'a');
+  assert.equal(read('"string"')(third), 'b');
+  assert.equal(second.readUInt32BE(1), 7);
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileMapping, SERIES_ID_BYTES_MAX, VALUE_MAGNITUDE_MAX } from '../../../../src/stream/codec/mapping.ts';
+import { CLOCK_MS, recordMapping } from '../../../fixture/record-mapping.ts';
+
+const decode = compileMapping(recordMapping());
+const flat = (changes: Record<string, unknown>) =>
+  decode({ series: 'a', timestamp: CLOCK_MS, value: 1, ...changes }, CLOCK_MS);
+
+function reasonOf(decoded: ReturnType<typeof decode>): string {
+  assert.equal(decoded.kind, 'dead-letter');
+  return decoded.kind === 'dead-letter' ? decoded.reason : '';
+}
+
+test('a flat record becomes an observation', () => {
+  assert.deepEqual(flat({ value: 1.5 }), {
+    kind: 'observation',
+    series: 'a',
+    group: null,
+    timestampMs: CLOCK_MS,
+    value: 1.5,
+  });
+});
+
+test('several series paths are joined by a slash, and numbers are ids as they are written', () => {
+  const mapping = recordMapping({
+    series: ['tags.host', 'points[0].name'],
+    time: 'points[0].at',
+    value: 'points[0].v',
+  });
+  const record = { tags: { host: 17 }, points: [{ name: 'cpu', at: CLOCK_MS, v: -0.5 }] };
+  const decoded = compileMapping(mapping)(record, CLOCK_MS);
+  assert.equal(decoded.kind === 'observation' && decoded.series, '17/cpu');
+});
+
+test('the value must be a number: a text is none, however numeric', () => {
+  for (const value of ['1', '', 'NaN', true, {}, [1]]) assert.equal(reasonOf(flat({ value })), 'value-not-a-number');
+  for (const value of [null, undefined]) assert.equal(reasonOf(flat({ value })), 'value-missing');
+});
+
+test('a value that is not finite, or not in the single precision of the models, is refused', () => {
+  for (const value of [Number.NaN, Infinity, -Infinity, VALUE_MAGNITUDE_MAX * 1.01, 10n ** 40n]) {
+    assert.equal(reasonOf(flat({ value })), 'value-not-finite');
+  }
+  for (const value of [VALUE_MAGNITUDE_MAX, -VALUE_MAGNITUDE_MAX, 0, 5e-324, 12n]) {
+    assert.equal(flat({ value }).kind, 'observation');
+  }
+});
+
+test('a series id is 1 to 512 bytes of UTF-8 without NUL or replacement character', () => {
+  const longest = 'é'.repeat(SERIES_ID_BYTES_MAX / 2);
+  assert.equal(flat({ series: longest }).kind, 'observation');
+  assert.equal(flat({ series: 2 ** 53 - 1 }).kind, 'observation');
+  for (const series of [`${longest}x`, 'a\0b', '\ud800', 'a\ufffd', 2 ** 53, Infinity, true, {}, []]) {
+    assert.equal(reasonOf(flat({ series })), 'series-unreadable');
+  }
+  for (const series of [undefined, null, '']) assert.equal(reasonOf(flat({ series })), 'series-missing');
+});
+
+test('ids that are too long only when joined are refused', () => {
+  const joined = compileMapping(recordMapping({ series: ['series', 'series'] }));
+  const series = 'x'.repeat(SERIES_ID_BYTES_MAX / 2);
+  assert.equal(reasonOf(joined({ series, timestamp: CLOCK_MS, value: 1 }, CLOCK_MS)), 'series-unreadable');
+});
+
+test('an event time may lie ahead of the clock as far as the limit', () => {
+  assert.equal(flat({ timestamp: CLOCK_MS + 60_000 }).kind, 'observation');
+  assert.equal(reasonOf(flat({ timestamp: CLOCK_MS + 60_001 })), 'time-in-future');
+});
+
+test('a dead letter carries the series as soon as the record gave it away', () => {
+  const series = (decoded: ReturnType<typeof decode>) => decoded.series;
+  assert.equal(series(flat({ value: null })), 'a');
+  assert.equal(series(flat({ timestamp: 'soon' })), 'a');
+  assert.equal(series(flat({ series: null })), null);
+});
+
+test('a group is read only for series whose detector judges groups', () => {
+  const grouped = compileMapping(recordMapping(), (series) => (series === 'a' ? 'host' : null));
+  const record = { timestamp: CLOCK_MS, value: 1 };
+  const group = (series: string, host: unknown) => grouped({ ...record, series, host }, CLOCK_MS);
+  const named = group('a', 'web-1');
+  assert.equal(named.kind === 'observation' && named.group, 'web-1');
+  assert.equal(group('b', undefined).kind, 'observation');
+  assert.equal(reasonOf(group('a', undefined)), 'group-missing');
+  assert.equal(reasonOf(group('a', '\0\0\0\0')), 'group-missing');
+});
+
+test('only an object is a record', () => {
+  for (const record of [null, 1, 'a', true]) assert.equal(reasonOf(decode(record, CLOCK_MS)), 'record-unreadable');
+  assert.equal(reasonOf(decode([], CLOCK_MS)), 'series-missing');
+});

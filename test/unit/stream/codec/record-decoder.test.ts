@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import type { RecordFormat } from '../../../../src/config/config.ts';
+import {
+  createRecordDecoder,
+  SCHEMA_IDLE_MS,
+  SCHEMA_UNKNOWN_MS,
+  SCHEMAS_MAX,
+} from '../../../../src/stream/codec/record-decoder.ts';
+import { WIRE_HEADER_BYTES } from '../../../../src/stream/codec/wire-header.ts';
+import { CLOCK_MS, recordMapping } from '../../../fixture/record-mapping.ts';
+import { SchemaTable } from '../../../fixture/schema-table.ts';
+import { avroRecord, jsonSchemaRecord, protobufRecord } from '../../../fixture/wire-record.ts';
+
+const SCHEMAS = new URL('../../../../schemas/', import.meta.url);
+const AVRO = await readFile(new URL('observation.avsc', SCHEMAS), 'utf8');
+const PROTO = await readFile(new URL('observation.proto', SCHEMAS), 'utf8');
+
+const RECORD = { series: 'a', timestamp: CLOCK_MS, value: 0.1 };
+const OBSERVATION = { kind: 'observation', series: 'a', group: null, timestampMs: CLOCK_MS, value: 0.1 };
+
+async function decodeWith(format: RecordFormat, value: Buffer | null, table: SchemaTable) {
+  const decoder = createRecordDecoder(recordMapping({ format }), { schemas: table });
+  const missing = decoder.missingSchema(value, CLOCK_MS);
+  if (missing !== null) await decoder.loadSchemas([missing], CLOCK_MS);
+  assert.equal(decoder.missingSchema(value, CLOCK_MS), null);
+  return decoder.decode(value, CLOCK_MS);
+}
+
+async function refusal(format: RecordFormat, value: Buffer | null, table: SchemaTable): Promise<string> {
+  const decoded = await decodeWith(format, value, table);
+  return decoded.kind === 'dead-letter' ? `${decoded.reason}: ${decoded.detail}` : decoded.kind;
+}
+
+test('the same observation is read from JSON, JSON Schema, Avro and Protobuf', async () => {
+  const table = new SchemaTable();
+  const avroId = table.add('AVRO', AVRO);
+  const protoId = table.add('PROTOBUF', PROTO);
+  const json = Buffer.from(JSON.stringify(RECORD));
+  assert.deepEqual(await decodeWith('json', json, table), OBSERVATION);
+  assert.deepEqual(await decodeWith('json-schema', jsonSchemaRecord(9, RECORD), table), OBSERVATION);
+  assert.deepEqual(await decodeWith('avro', avroRecord(avroId, AVRO, { ...RECORD, group: null }), table), OBSERVATION);
+  const proto = protobufRecord(protoId, PROTO, 'tidewatch.Observation', RECORD);
+  assert.deepEqual(await decodeWith('protobuf', proto, table), OBSERVATION);
+});
+
+test('an absent value is missing in every format, and never zero', async () => {
+  const table = new SchemaTable();
+  const avroId = table.add('AVRO', AVRO);
+  const protoId = table.add('PROTOBUF', PROTO);
+  const { value: _, ...absent } = RECORD;
+  const records: [RecordFormat, Buffer][] = [
+    ['json', Buffer.from(JSON.stringify(absent))],
+    ['json-schema', jsonSchemaRecord(9, { ...RECORD, value: null })],
+    ['avro', avroRecord(avroId, AVRO, { ...absent, value: null, group: null })],
+    ['protobuf', protobufRecord(protoId, PROTO, 'tidewatch.Observation', absent)],
+  ];
+  for (const [format, bytes] of records) assert.match(await refusal(format, bytes, table), /^value-missing/, format);
+});
+
+test('a record that is not of its format is unreadable, whatever it is', async () => {
+  const table = new SchemaTable();
+  const avroId = table.add('AVRO', AVRO);
+  const protoId = table.add('PROTOBUF', PROTO);
+  const avro = avroRecord(avroId, AVRO, { ...RECORD, group: null });
+  const proto = protobufRecord(protoId, PROTO, 'tidewatch.Observation', RECORD);
+  const bad: [RecordFormat, Buffer | null, RegExp][] = [
+    ['json', null, /tombstone/],
+    ['json', Buffer.from(''), /JSON/],
+    ['json', Buffer.from('{"series":"a"'), /JSON/],
+    ['json-schema', Buffer.from(JSON.stringify(RECORD)), /no schema id/],
+    ['avro', Buffer.from(JSON.stringify(RECORD)), /no schema id/],
+    ['avro', avro.subarray(0, 4), /no schema id/],
+    ['avro', avro.subarray(0, -1), /not a record of schema 1/],
+    ['avro', Buffer.concat([avro, avro]), /not a record of schema 1/],
+    ['protobuf', proto.subarray(0, -1), /not a record of schema 2/],
+    ['protobuf', proto.subarray(0, WIRE_HEADER_BYTES), /not a record of schema 2/],
+    ['protobuf', avro, /schema 1 is of type AVRO, not PROTOBUF/],
+  ];
+  for (const [format, bytes, why] of bad) {
+    const said = await refusal(format, bytes, table);
+    assert.match(said, /^record-unreadable: /);
+    assert.match(said, why);
+  }
+});
+
+test('an id that is no ASCII is read; one whose bytes are no text is refused in every format', async () => {
+  const series = 'Zürich/\u{1f30a}';
+  const decoded = await decodeWith('json', Buffer.from(JSON.stringify({ ...RECORD, series })), new SchemaTable());
+  assert.equal(decoded.series, series);
+
+  const table = new SchemaTable();
+  const avroId = table.add('AVRO', AVRO);
+  const protoId = table.add('PROTOBUF', PROTO);
+  const marked = { ...RECORD, series: 'MARK' };
+  const records: [RecordFormat, Buffer][] = [
+    ['json', Buffer.from(JSON.stringify(marked))],
+    ['avro', avroRecord(avroId, AVRO, { ...marked, group: null })],
+    ['protobuf', protobufRecord(protoId, PROTO, 'tidewatch.Observation', marked)],
+  ];
+  for (const [format, bytes] of records) {
+    bytes[bytes.indexOf('MARK')] = 0xff;
+    assert.match(await refusal(format, bytes, table), /^series-unreadable: .* is not valid Unicode/, format);
+  }
+});
+
+test('a schema is fetched once, and its absence is believed for a while only', async () => {
+  const table = new SchemaTable();
+  const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: table });
+  const record = avroRecord(1, AVRO, { ...RECORD, group: null });
+  assert.throws(() => decoder.decode(record, CLOCK_MS), { code: 'schema-not-loaded' });
+  await decoder.loadSchemas([1, 1], CLOCK_MS);
+  const refused = decoder.decode(record, CLOCK_MS);
+  assert.equal(refused.kind === 'dead-letter' && refused.reason, 'schema-unknown');
+
+  table.add('AVRO', AVRO);
+  assert.equal(decoder.missingSchema(record, CLOCK_MS + SCHEMA_UNKNOWN_MS - 1), null);
+  const laterMs = CLOCK_MS + SCHEMA_UNKNOWN_MS;
+  assert.equal(decoder.missingSchema(record, laterMs), 1);
+  await decoder.loadSchemas([1], laterMs);
+  assert.equal(decoder.decode(record, laterMs).kind, 'observation');
+  await decoder.loadSchemas([1], laterMs);
+  assert.deepEqual(table.fetched, [1, 1]);
+});
+
+test('beyond the limit of schemas only those that no record named lately are forgotten', async () => {
+  const table = new SchemaTable();
+  for (let id = 1; id <= SCHEMAS_MAX + 1; id++) table.add('AVRO', '"long"');
+  const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: table });
+  const missing = (id: number, nowMs: number) => decoder.missingSchema(avroRecord(id, '"long"', 1), nowMs);
+  await decoder.loadSchemas(
+    table.schemas.map((_, index) => index + 1),
+    CLOCK_MS,
+  );
+  assert.equal(missing(1, CLOCK_MS), null);
+
+  const laterMs = CLOCK_MS + SCHEMA_IDLE_MS + 1;
+  assert.equal(missing(1, laterMs), null);
+  await decoder.loadSchemas([], laterMs);
+  assert.equal(missing(1, laterMs), null);
+  assert.equal(missing(2, laterMs), 2);
+  assert.equal(missing(3, laterMs), null);
+});
+
+test('a record can be decoded although its refusal ran out since it was asked for', async () => {
+  const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: new SchemaTable() });
+  await decoder.loadSchemas([7], CLOCK_MS);
+  const decoded = decoder.decode(avroRecord(7, '"long"', 1), CLOCK_MS + SCHEMA_UNKNOWN_MS);
+  assert.equal(decoded.kind === 'dead-letter' && decoded.reason, 'schema-unknown');
+});
+
+test('a schema that cannot be used refuses its records and nothing else', async () => {
+  const table = new SchemaTable();
+  const id = table.add('AVRO', '{"type":"record","name":"A","fields":[{"name":"b","type":"B"}]}');
+  assert.match(await refusal('avro', avroRecord(id, '"long"', 1), table), /record-unreadable: schema 1 cannot be used/);
+});
+
+test('formats with schemas are refused without a registry', () => {
+  for (const format of ['avro', 'protobuf'] as const) {
+    assert.throws(() => createRecordDecoder(recordMapping({ format })), TypeError);
+  }
+});

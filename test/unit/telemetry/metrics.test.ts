@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { collectForecasts, createMetrics, forgetPartition } from '../../../src/telemetry/metrics.ts';
+
+test('every name has the prefix, its unit last, and an explanation', async () => {
+  const { registry } = createMetrics({ collectProcess: false });
+  collectForecasts({ registry }, () => ({ rowsWaiting: 0, runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 }));
+  for (const { name, help, type } of await registry.getMetricsAsJSON()) {
+    assert.match(name, /^tidewatch_[a-z_]+$/);
+    assert.equal(name.endsWith('_total'), String(type) === 'counter', name);
+    assert.ok(help.length > 0, name);
+  }
+});
+
+test('two sets of metrics do not share figures', async () => {
+  const [first, second] = [createMetrics({ collectProcess: false }), createMetrics({ collectProcess: false })];
+  first.anomalies.inc(2);
+  assert.match(await first.registry.metrics(), /^tidewatch_anomalies_total 2$/m);
+  assert.match(await second.registry.metrics(), /^tidewatch_anomalies_total 0$/m);
+});
+
+test('a partition that is owned no more is not reported, the others are', async () => {
+  const metrics = createMetrics({ collectProcess: false });
+  for (const partition of [0, 1]) {
+    metrics.unitsHeld.set({ partition }, 5);
+    metrics.queueRecords.set({ partition }, 6);
+  }
+  forgetPartition(metrics, 0);
+  const text = await metrics.registry.metrics();
+  assert.doesNotMatch(text, /partition="0"/);
+  assert.match(text, /^tidewatch_units_held\{partition="1"\} 5$/m);
+});
+
+test('forecasts are reported as they stand when the metrics are read', async () => {
+  const { registry } = createMetrics({ collectProcess: false });
+  let runs = 2;
+  collectForecasts({ registry }, () => ({ rowsWaiting: 3, runs, forecasts: 64, runMs: 1_500, cpuMs: 1_250 }));
+  assert.match(await registry.metrics(), /^tidewatch_forecast_runs_total 2$/m);
+  runs = 5;
+  const text = await registry.metrics();
+  for (const line of [
+    'runs_total 5',
+    'rows_total 64',
+    'run_seconds_total 1.5',
+    'cpu_seconds_total 1.25',
+    'rows_waiting 3',
+  ]) {
+    assert.ok(text.includes(`\ntidewatch_forecast_${line}\n`), line);
+  }
+});
