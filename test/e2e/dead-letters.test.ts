@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { DeadLetterReason } from '../../src/stream/dead-letter.ts';
+import { kafkaClient } from '../../src/stream/kafka/connection.ts';
 import type { FeedRecord } from '../../src/stream/kafka/feed.ts';
-import { kafkaTest } from '../fixture/kafka.ts';
+import { kafkaConnection, kafkaTest } from '../fixture/kafka.ts';
 import { kafkaStream } from '../fixture/kafka-stream.ts';
 import { observationRecord, START_MS } from '../fixture/stream-run.ts';
 
@@ -36,44 +37,53 @@ const BAD: readonly (readonly [DeadLetterReason, FeedRecord, RegExp])[] = [
   ['key-unusable', { ...observed({}), key: Buffer.alloc(5_000, 'k') }, /5000 bytes/],
 ];
 
-kafkaTest(
-  'what cannot be scored goes to the dead letters with place, reason and bytes, and the stream goes on',
-  async () => {
-    const stream = await kafkaStream(2, DETECTORS);
-    const good = BAD.map((_, step) => ({ partition: 1, ...observationRecord('web-1', step, step) }));
-    await stream.feed([good[0]!, good[0]!, good[0]!]);
-    await stream.feed(BAD.flatMap(([, bad], i) => [bad, ...good.slice(i + 1, i + 2)]));
-    const worker = await stream.startWorker();
-    await stream.settled();
+kafkaTest('what cannot be scored goes to the dead letters with place, reason and bytes', async () => {
+  const stream = await kafkaStream(2, DETECTORS);
+  const good = BAD.map((_, step) => ({ partition: 1, ...observationRecord('web-1', step, step) }));
+  const input = [good[0]!, good[0]!, good[0]!, ...BAD.flatMap(([, bad], i) => [bad, ...good.slice(i + 1, i + 2)])];
+  await feedAsOthersDo(stream.topics.observations, input);
+  const worker = await stream.startWorker();
+  await stream.settled();
 
-    const letters = await stream.deadLetters();
-    assert.deepEqual(
-      letters.map(({ reason }) => reason),
-      BAD.map(([reason]) => reason),
-    );
-    for (const [i, [, { key, value }, detail]] of BAD.entries()) {
-      const letter = letters[i]!;
-      const offset = 3 + 2 * i;
-      assert.deepEqual({ ...letter.input, timestampMs: 0 }, place(stream.topics.observations, offset));
-      assert.match(letter.detail, detail);
-      assert.ok(letter.detail.length < 400, letter.reason);
-      const bytes = letter.value === null ? null : Buffer.from(letter.value, 'base64');
-      if (letter.truncated) assert.ok(value!.subarray(0, bytes!.length).equals(bytes!) && bytes!.length > 600_000);
-      else assert.deepEqual([Buffer.from(letter.key!, 'base64'), bytes], [key, value]);
-    }
-    assert.equal(letters.filter(({ truncated }) => truncated).length, 1);
+  const letters = await stream.deadLetters();
+  assert.deepEqual(
+    letters.map(({ reason }) => reason),
+    BAD.map(([reason]) => reason),
+  );
+  for (const [i, [, { key, value }, detail]] of BAD.entries()) {
+    const letter = letters[i]!;
+    const offset = 3 + 2 * i;
+    assert.deepEqual({ ...letter.input, timestampMs: 0 }, place(stream.topics.observations, offset));
+    assert.match(letter.detail, detail);
+    assert.ok(letter.detail.length < 400, letter.reason);
+    const bytes = letter.value === null ? null : Buffer.from(letter.value, 'base64');
+    if (letter.truncated) assert.ok(value!.subarray(0, bytes!.length).equals(bytes!) && bytes!.length > 600_000);
+    else assert.deepEqual([Buffer.from(letter.key!, 'base64'), bytes], [key, value]);
+  }
+  assert.equal(letters.filter(({ truncated }) => truncated).length, 1);
 
-    const scores = await stream.scores();
-    assert.deepEqual(
-      scores.map(({ position }) => position),
-      good.map((_, step) => step),
-    );
-    assert.equal(await worker.metric('tidewatch_duplicates_total'), 2);
-    assert.equal(await worker.metric('tidewatch_dead_letters_total'), BAD.length);
-    assert.equal(await worker.metric('tidewatch_dead_letters_total', 'reason="late"'), 1);
-    assert.deepEqual(await worker.stop(), { code: 0, signal: null });
-  },
-);
+  const scores = await stream.scores();
+  assert.deepEqual(
+    scores.map(({ position }) => position),
+    good.map((_, step) => step),
+  );
+  assert.equal(await worker.metric('tidewatch_duplicates_total'), 2);
+  assert.equal(await worker.metric('tidewatch_dead_letters_total'), BAD.length);
+  assert.equal(await worker.metric('tidewatch_dead_letters_total', 'reason="late"'), 1);
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+});
+
+/** With a client that, other than ours, lets every key pass. */
+async function feedAsOthersDo(topic: string, records: readonly FeedRecord[]): Promise<void> {
+  const { kafka, destroy } = kafkaClient(await kafkaConnection());
+  const producer = kafka.producer();
+  await producer.connect();
+  for (const { partition, key, value } of records) {
+    await producer.send({ topic, messages: [{ partition: partition!, key, value }] });
+  }
+  await producer.disconnect();
+  destroy();
+}
 
 function place(topic: string, offset: number) {
   return { topic, partition: 1, offset, timestampMs: 0 };
