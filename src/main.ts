@@ -3,11 +3,19 @@ import { type CommandIo, FAILED, type RunnableCommand, WRONG_USE } from './comma
 import { feedCommand } from './command/feed.ts';
 import { modelsCommand } from './command/models.ts';
 import { topicsCommand } from './command/topics.ts';
+import { watchCommand } from './command/watch.ts';
 import { workerCommand } from './command/worker.ts';
 import { parseCommandLine } from './config/command-line.ts';
 import { ServiceError } from './service-error.ts';
 
-const COMMANDS: readonly RunnableCommand[] = [workerCommand, feedCommand, brokerCommand, topicsCommand, modelsCommand];
+const COMMANDS: readonly RunnableCommand[] = [
+  workerCommand,
+  feedCommand,
+  watchCommand,
+  brokerCommand,
+  topicsCommand,
+  modelsCommand,
+];
 
 /** A second Ctrl-C does not wait for an orderly end. */
 const EXIT_INTERRUPTED = 130;

@@ -8,6 +8,7 @@ import type { GroupPathOf } from '../stream/codec/mapping.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
 import { type Feed, type FeedRecord, openFeed } from '../stream/kafka/feed.ts';
 import { matchDetectors } from '../stream/watched-detector.ts';
+import { inBatches } from './batches.ts';
 import {
   type CommandIo,
   DONE,
