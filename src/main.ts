@@ -1,3 +1,4 @@
+import { backtestCommand } from './command/backtest.ts';
 import { brokerCommand } from './command/broker.ts';
 import { type CommandIo, FAILED, type RunnableCommand, WRONG_USE } from './command/command.ts';
 import { feedCommand } from './command/feed.ts';
@@ -12,6 +13,7 @@ const COMMANDS: readonly RunnableCommand[] = [
   workerCommand,
   feedCommand,
   watchCommand,
+  backtestCommand,
   brokerCommand,
   topicsCommand,
   modelsCommand,

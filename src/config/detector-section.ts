@@ -17,6 +17,11 @@ const CALIBRATION_WINDOWS_MIN = 6;
 const CALIBRATION_WINDOWS_DEFAULT = 12;
 
 const length = integerFrom(1, LENGTH_MAX);
+const calibrationSize: Kind<CalibrationSize> = {
+  expected: `all or ${length.expected}`,
+  fromText: (text) => (text === 'all' ? text : length.fromText(text)),
+  fromValue: (value) => (value === 'all' ? value : length.fromValue(value)),
+};
 
 /** What the keys of a detector may hold, those of a detectors file and the flags of the same names. */
 export const detectorKinds = {
@@ -29,11 +34,7 @@ export const detectorKinds = {
   length,
   level: numberBelow(0, 100),
   thresholdMethod: oneOf('univariate', 'multivariate'),
-  calibrationSize: {
-    expected: `all or ${length.expected}`,
-    fromText: (text) => (text === 'all' ? text : length.fromText(text)),
-    fromValue: (value) => (value === 'all' ? value : length.fromValue(value)),
-  } satisfies Kind<CalibrationSize>,
+  calibrationSize,
 };
 
 /** What was written of a detector; undefined where nothing was, or what does not fit. */
