@@ -27,8 +27,8 @@ export function pullObservations(items: AsyncIterable<CsvItem>, say: (line: stri
           refusals.add(item.line, item.reason);
           break;
         case 'time-unit':
-          if (item.detected)
-            say(`The time is read as ${item.unit === 'iso' ? 'ISO 8601, UTC' : item.unit} (--time-unit)`);
+          if (item.detected && item.unit !== 'iso')
+            say(`The numbers in the time column are read as ${item.unit} (--time-unit)`);
           break;
         case 'no-observations':
           problems.push(...item.problems);
