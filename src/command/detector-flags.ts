@@ -15,13 +15,13 @@ export const detectorFlags = {
     detectorKinds.freq,
     'step of the series: 5min, h, D ... (default: its median in the file)',
   ),
-  h: optionalFlag('h', detectorKinds.length, 'observations a forecast covers (default: --detection-size)'),
+  h: optionalFlag('h', detectorKinds.windowLength, 'observations a forecast covers (default: --detection-size)'),
   detectionSize: optionalFlag(
     'detection-size',
-    detectorKinds.length,
+    detectorKinds.windowLength,
     `observations of a detection window (default: --h, or ${DETECTION_SIZE_DEFAULT})`,
   ),
-  stepSize: optionalFlag('step-size', detectorKinds.length, 'observations between forecasts (default: --h)'),
+  stepSize: optionalFlag('step-size', detectorKinds.windowLength, 'observations between forecasts (default: --h)'),
   level: optionalFlag('level', detectorKinds.level, 'confidence level in percent (default: 99)'),
   thresholdMethod: optionalFlag(
     'threshold-method',

@@ -7,6 +7,8 @@ import type { Section } from './yaml-section.ts';
 
 /** No length in observations may be longer: a slip of the keyboard should not fill the memory. */
 const LENGTH_MAX = 1_000_000;
+/** The open window of a series must fit into one record of the changelog. */
+const DETECTION_SIZE_MAX = 10_000;
 const GRACE_MAX = 1_000;
 const DEFAULT_MODEL = 'tsmodel-1';
 const DEFAULT_LEVEL = 99;
@@ -17,6 +19,7 @@ const CALIBRATION_WINDOWS_MIN = 6;
 const CALIBRATION_WINDOWS_DEFAULT = 12;
 
 const length = integerFrom(1, LENGTH_MAX);
+const windowLength = integerFrom(1, DETECTION_SIZE_MAX);
 const calibrationSize: Kind<CalibrationSize> = {
   expected: `all or ${length.expected}`,
   fromText: (text) => (text === 'all' ? text : length.fromText(text)),
@@ -31,7 +34,7 @@ export const detectorKinds = {
     'a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B',
     (alias) => parseFrequency(alias) ?? undefined,
   ),
-  length,
+  windowLength,
   level: numberBelow(0, 100),
   thresholdMethod: oneOf('univariate', 'multivariate'),
   calibrationSize,
@@ -64,9 +67,9 @@ export function readDetector(section: Section): WrittenDetector | null {
     name: section.read('name', detectorKinds.name, 'required'),
     series: section.readList('series', text, 'required'),
     freq: section.read('freq', detectorKinds.freq, 'required'),
-    h: section.read('h', length, 'required'),
-    detectionSize: section.read('detection_size', length, 'required'),
-    stepSize: section.read('step_size', length),
+    h: section.read('h', windowLength, 'required'),
+    detectionSize: section.read('detection_size', windowLength, 'required'),
+    stepSize: section.read('step_size', windowLength),
     level: section.read('level', detectorKinds.level),
     thresholdMethod: section.read('threshold_method', detectorKinds.thresholdMethod),
     group: section.read('group', recordPath),

@@ -43,6 +43,7 @@ export interface Broker {
   ): Promise<unknown>;
   addOffsetsToTxn(of: ProducerIdentity & { groupId: string }): Promise<unknown>;
   txnOffsetCommit(of: ProducerIdentity & { groupId: string; topics: readonly TopicOffsets[] }): Promise<unknown>;
+  leaveGroup(of: { groupId: string; memberId: string }): Promise<unknown>;
   endTxn(of: ProducerIdentity & { transactionResult: boolean }): Promise<unknown>;
   offsetFetch(of: {
     groupId: string;
