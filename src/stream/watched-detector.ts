@@ -30,9 +30,11 @@ export function watchDetector(
 const MATCHES_MAX = 200_000;
 
 /** Which detector takes a series: the first one with a glob that matches; null when there is none. */
-export function matchDetectors(detectors: readonly WatchedDetector[]): (series: string) => WatchedDetector | null {
+export function matchDetectors<D extends Pick<WatchedDetector, 'config'>>(
+  detectors: readonly D[],
+): (series: string) => D | null {
   const compiled = detectors.map((detector) => ({ detector, pattern: globs(detector.config.series) }));
-  const matches = new Map<string, WatchedDetector | null>();
+  const matches = new Map<string, D | null>();
   return (series) => {
     const known = matches.get(series);
     if (known !== undefined) return known;
