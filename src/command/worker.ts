@@ -17,7 +17,7 @@ export const workerCommand: RunnableCommand = {
     const { config } = result;
     const logger = createLogger(config.logLevel);
     const worker = await runWorker({ ...config, kafka: config.kafka! }, catalog, logger);
-    logger.info({ ops: worker.opsUrl, detectors: config.stream.detectors.map(({ name }) => name) }, 'worker started');
+    logger.info({ detectors: config.stream.detectors.map(({ name }) => name) }, 'worker started');
     const failure = await Promise.race([worker.finished, aborted(io.stop)]);
     if (failure) logger.fatal({ err: failure }, 'the worker cannot go on');
     else logger.info('stopping');

@@ -83,6 +83,12 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
   seriesMax: settingOr('SERIES_MAX', limit(10_000_000), 100_000, 'series of a partition; the longest idle is evicted'),
   inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one a processor)'),
   shutdownMsMax: settingOr('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 10_000, 'ms an orderly end may take'),
+  sessionMs: settingOr(
+    'KAFKA_SESSION_MS',
+    integerFrom(1_000, 600_000),
+    10_000,
+    'ms after which a silent worker is gone',
+  ),
 };
 
 /** Settings of every command that works on a stream. */

@@ -67,6 +67,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     onFatal: finish,
   });
   onSubscribed(subscription);
+  if (connectionError === null) events.connection(null);
 
   return {
     finished,

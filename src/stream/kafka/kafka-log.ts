@@ -12,13 +12,11 @@ export interface KafkaLogOptions extends KafkaConnection {
   readonly groupId: string;
   /** Begins every transactional id. All workers of a group must use the same one, or they do not fence each other. Default: the group's id. */
   readonly transactionalIdPrefix?: string;
-  /** How long a dead worker keeps its partitions, milliseconds. Default 10 s; brokers set a minimum, usually 6 s. */
-  readonly sessionMs?: number;
+  /** How long a dead worker keeps its partitions, milliseconds. Brokers set a minimum, usually 6 s. */
+  readonly sessionMs: number;
   readonly onFetch?: (report: FetchReport) => void;
   readonly onCommit?: (report: CommitReport) => void;
 }
-
-const sessionMsDefault = 10_000;
 
 /** The stream log on Kafka (2.3 or later): exactly once by one transactional producer per input partition. */
 export function createKafkaLog(options: KafkaLogOptions): StreamLog {
@@ -94,7 +92,7 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
     ...(options.onFetch && { onFetch: options.onFetch }),
   });
   await loop.open();
-  const group = { groupId: options.groupId, topic, sessionMs: options.sessionMs ?? sessionMsDefault };
+  const group = { groupId: options.groupId, topic, sessionMs: options.sessionMs };
   const membership = await joinGroup(options, group, {
     onAssignment: (partitions) => {
       loop.forgetAll();

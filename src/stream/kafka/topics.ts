@@ -115,8 +115,15 @@ async function asAdmin<T>(connection: KafkaConnection, doing: string, work: (adm
     await admin.connect();
     return await work(admin);
   } catch (error) {
-    throw explainFailure(error, doing);
+    throw explainUnreached(explainFailure(error, doing), connection);
   } finally {
     await partFrom(admin.disconnect(), client.destroy);
   }
+}
+
+/** Whoever administers is at the beginning: the address may be wrong, or the brokers are not up yet. */
+function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
+  if (failure.code !== 'broker-unavailable') return failure;
+  const text = `No Kafka could be reached at ${config.brokers.join(', ')}. ${failure.message}`;
+  return new ServiceError(failure.code, text, { retryable: true, cause: failure });
 }

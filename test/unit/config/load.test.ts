@@ -27,6 +27,7 @@ test('an environment without a single setting gives every default', () => {
     seriesMax: 100_000,
     inferenceThreads: 2,
     shutdownMsMax: 10_000,
+    sessionMs: 10_000,
   });
 });
 
