@@ -1,12 +1,13 @@
 import { brokerCommand } from './command/broker.ts';
 import { type CommandIo, FAILED, type RunnableCommand, WRONG_USE } from './command/command.ts';
 import { modelsCommand } from './command/models.ts';
+import { startCommand } from './command/start.ts';
 import { topicsCommand } from './command/topics.ts';
 import { workerCommand } from './command/worker.ts';
 import { parseCommandLine } from './config/command-line.ts';
 import { ServiceError } from './service-error.ts';
 
-const COMMANDS: readonly RunnableCommand[] = [workerCommand, brokerCommand, topicsCommand, modelsCommand];
+const COMMANDS: readonly RunnableCommand[] = [startCommand, workerCommand, brokerCommand, topicsCommand, modelsCommand];
 
 /** A second Ctrl-C does not wait for an orderly end. */
 const EXIT_INTERRUPTED = 130;
