@@ -55,11 +55,15 @@ async function run(
   // The reader of a pipe may go first (`watch | head`): that is an end, not a failure.
   process.stdout.on('error', () => stop.abort());
   const io: CommandIo = { out: (text) => console.log(text), err: (text) => console.error(text), stop: stop.signal };
+  // A command that only waits for its user, as the broker does, must not end for want of work.
+  const waiting = setInterval(() => {}, 2 ** 30);
   try {
     return await command.run(operands, flags, io);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     io.err(error.message);
     return error.code === 'configuration' ? WRONG_USE : FAILED;
+  } finally {
+    clearInterval(waiting);
   }
 }
