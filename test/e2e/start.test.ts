@@ -11,6 +11,7 @@ import { shownTime } from '../../src/command/score-line.ts';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
 import { DEMO_SERIES } from '../../src/stream/demo/demo-series.ts';
 import { STEP_MS } from '../../src/stream/demo/demo-time.ts';
+import { ensureTopics } from '../../src/stream/kafka/topics.ts';
 import { readTail } from '../../src/stream/kafka/watch.ts';
 import type { ScoreRecord } from '../../src/stream/score-record.ts';
 import { TOPICS } from '../fixture/stream-run.ts';
@@ -102,4 +103,18 @@ test('start shows flagged and scored observations, ends at Ctrl-C, and goes on w
   const goesOn = /Going on at (.+)\./.exec(second.out)![1]!;
   assert.ok(after.scores.some(({ timestampMs }) => shownTime(timestampMs) === goesOn));
   assert.deepEqual(await javaProcesses(), []);
+});
+
+test('a second broker on the same data is refused, and the first one goes on', async () => {
+  const folder = join(dataDir, 'shared');
+  const options = { cacheDir: cacheFolder(), dataDir: folder };
+  const first = await startKafka(options);
+  try {
+    await assert.rejects(startKafka(options), { code: 'configuration', message: /KAFKA_BROKERS.*DATA_DIR/ });
+    const config = { brokers: first.brokers, clientId: 'tidewatch-test', tls: null, sasl: null };
+    const creation = { partitions: 1, replicationFactor: 1, retentionMs: null };
+    assert.equal((await ensureTopics({ config }, TOPICS, creation)).length, 4);
+  } finally {
+    await first.stop();
+  }
 });
