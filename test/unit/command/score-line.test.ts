@@ -39,7 +39,7 @@ test('colour adds nothing but colour', () => {
 
 test('a number that does not exist is a dash', () => {
   const nothing = { forecast: null, lo: null, hi: null, anomalyScore: null };
-  assert.match(scoreLine({ ...judged, ...nothing, state: 'warming-up' }), /42\.5( +-){4} +warming-up$/);
+  assert.match(scoreLine({ ...judged, ...nothing, state: 'warming-up' }), /42\.5( +-){3} +warming-up$/);
 });
 
 test('the score of a member is that of its group', () => {
