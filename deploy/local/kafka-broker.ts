@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { ServiceError } from '../../src/service-error.ts';
 import { freePort } from './free-port.ts';
 import { javaVersion, kafkaClassPath, kafkaVersion } from './java-artifacts.ts';
 import { type JavaProcess, startJava } from './java-process.ts';
@@ -46,7 +47,7 @@ interface Installation {
  * - `port`: a free one when absent.
  * - `secure`: a listener beside the open one.
  *
- * Throws a ServiceError `missing-tool` without Java 17 or Maven.
+ * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data.
  */
 export async function startKafka(options: {
   cacheDir: string;
@@ -122,7 +123,13 @@ function startBroker(installation: Installation, dataDir: string, options: reado
     cwd: dataDir,
     logFile: join(dataDir, 'broker.log'),
     ready: (printed) => printed.includes('Kafka Server started'),
+    explainEnd: (printed) => (printed.includes('Failed to acquire lock') ? dataInUse(dataDir) : null),
   });
+}
+
+function dataInUse(dataDir: string): ServiceError {
+  const text = `Another Kafka uses the data in ${dataDir}: stop it, set KAFKA_BROKERS to its address, or set DATA_DIR to another folder`;
+  return new ServiceError('configuration', text);
 }
 
 function javaOptions({ classPath, archive }: Installation, sharing?: readonly string[]): string[] {

@@ -33,6 +33,11 @@ export function flagOnly<T>(flag: string, kind: Kind<T>, fallback: NoInfer<T>, h
   return { env: null, flag, kind, fallback, help };
 }
 
+/** The same without a default: absent, it says something of its own. */
+export function optionalFlag<T>(flag: string, kind: Kind<T>, help: string): Option<T> {
+  return { env: null, flag, kind, help };
+}
+
 /** `host:port`, also `[::1]:9092`, separated by commas. */
 const brokerList = textOf('brokers as host:port, separated by commas', (value) => {
   const brokers = value.split(',').map((broker) => broker.trim());
