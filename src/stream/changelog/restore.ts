@@ -62,7 +62,8 @@ export type NewestRecords = Map<number, Buffer>;
 
 function keepNewest(records: NewestRecords, slot: number, value: Buffer | null): void {
   records.delete(slot);
-  if (value !== null) records.set(slot, value);
+  // A copy: the value is a view of everything that came with it.
+  if (value !== null) records.set(slot, Buffer.from(value));
 }
 
 /** The newest head of each series and group. */
