@@ -23,6 +23,8 @@ const COMMANDS: readonly RunnableCommand[] = [
 
 /** A second Ctrl-C does not wait for an orderly end. */
 const EXIT_INTERRUPTED = 130;
+/** npm hands on the signal of a Ctrl-C that the terminal has sent to everyone already. */
+const SAME_SIGNAL_MS = 500;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -47,8 +49,10 @@ async function run(
   flags: Parameters<RunnableCommand['run']>[1],
 ): Promise<number> {
   const stop = new AbortController();
+  let stoppedMs = 0;
   const onSignal = () => {
-    if (stop.signal.aborted) process.exit(EXIT_INTERRUPTED);
+    if (stop.signal.aborted && performance.now() - stoppedMs > SAME_SIGNAL_MS) process.exit(EXIT_INTERRUPTED);
+    if (!stop.signal.aborted) stoppedMs = performance.now();
     stop.abort();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
