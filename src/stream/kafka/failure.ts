@@ -9,7 +9,7 @@ const fenced = new Set([
 const tooLarge = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 const unknownTopic = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']);
 const refused =
-  /AUTHORIZATION_FAILED|SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|UNSUPPORTED_VERSION|SASLAuthentication|DoesNotSupport/;
+  /AUTHORIZATION_FAILED|SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|UNSUPPORTED_VERSION|SASLAuthentication|DoesNotSupport|INVALID_SESSION_TIMEOUT|INVALID_GROUP_ID|INCONSISTENT_GROUP_PROTOCOL/;
 const outOfReach =
   /Connection|RequestTimeout|BrokerNotFound|NoBrokerAvailable|CoordinatorNotFound|Metadata|LockTimeout/;
 
