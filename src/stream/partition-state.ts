@@ -13,21 +13,29 @@ import type { WatchedUnit } from './watched-unit.ts';
 /** Of all series and groups, how many make room at a time when there are too many. */
 const EVICTED_SHARE = 1 / 16;
 
+/** On which partition each group lives, by its key, across the partitions of this process. */
+export type GroupPlaces = Map<string, number>;
+
 /**
  * Every series and group of one partition. Given the same arrivals in the same order it does the same, however they are batched.
  */
 export class PartitionState {
   readonly place: InputPlace;
   readonly #unitsMax: number;
+  readonly #groupPlaces: GroupPlaces;
   readonly #memories = new Map<WatchedDetector, SeriesMemory>();
   readonly units = new Map<string, WatchedUnit>();
   /** Heads made under other settings or another model, until their series comes again. */
   readonly stale = new Map<string, StaleHead>();
 
-  /** @param unitsMax series (and groups) held at a time; the longest idle are evicted */
-  constructor(place: InputPlace, unitsMax: number) {
+  /**
+   * @param unitsMax series (and groups) held at a time; the longest idle are evicted
+   * @param groupPlaces hears of every group that is held here
+   */
+  constructor(place: InputPlace, unitsMax: number, groupPlaces: GroupPlaces = new Map()) {
     this.place = place;
     this.#unitsMax = unitsMax;
+    this.#groupPlaces = groupPlaces;
   }
 
   /** Scores arrivals in their order. Rejects when the model fails or `signal` aborts; the state is to be thrown away then. */
@@ -58,6 +66,7 @@ export class PartitionState {
         ? new SeriesUnit(key, watched, memory, this.place)
         : new GroupUnit(group, watched, memory, this.place);
     this.units.set(key, unit);
+    if (group !== null) this.#groupPlaces.set(key, this.place.partition);
     return unit;
   }
 
@@ -87,6 +96,7 @@ export class PartitionState {
       .slice(0, Math.max(1, Math.floor(this.#unitsMax * EVICTED_SHARE)));
     for (const unit of idle) {
       this.units.delete(unit.key);
+      this.#groupPlaces.delete(unit.key);
       for (const track of unit.tracks()) sink.windowsGone(closedWindowKeys(track));
       sink.unitGone(unit);
       unit.release();

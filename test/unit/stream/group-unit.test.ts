@@ -219,3 +219,22 @@ test('a member refused for want of room leaves no empty step behind that a group
   assert.deepEqual(refused(run), [['group-full', member(14)]]);
   assert.deepEqual(published(run).slice(-3), ['m00', 'm01', 'm02']);
 });
+
+test('a group that was evicted does not hold its place: it may begin anew on another partition', async () => {
+  const run = streamRun({ detectors, partitions: 2, limits: { seriesMax: 2 } });
+  const append = (partition: number, group: string) => {
+    const { key, value } = observationRecord('a', 0, 1, group);
+    run.broker.append(partition, key, value);
+  };
+  const worker = await run.start();
+  for (const group of ['first', 'second', 'third']) append(0, group);
+  await run.settled();
+  append(1, 'first');
+  append(1, 'third');
+  await run.settled();
+  await worker.stop();
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, input }) => [reason, input.offset]),
+    [['group-split', 1]],
+  );
+});
