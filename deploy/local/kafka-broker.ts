@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ServiceError } from '../../src/service-error.ts';
-import { freePort } from './free-port.ts';
+import { freePort, isListening } from './free-port.ts';
 import { javaVersion, kafkaClassPath, kafkaVersion } from './java-artifacts.ts';
 import { type JavaProcess, startJava } from './java-process.ts';
 
@@ -16,6 +16,8 @@ const scramMechanisms = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
 export interface LocalKafka {
   /** For KAFKA_BROKERS: `['127.0.0.1:PORT']`. */
   readonly brokers: readonly string[];
+  /** Resolves when the broker that runs now has ended, for whatever reason. */
+  ended(): Promise<void>;
   /** Ends the broker in order; its data stay. */
   stop(): Promise<void>;
   /** Ends the broker like a crash (SIGKILL). */
@@ -58,10 +60,12 @@ export async function startKafka(options: {
   const installation = await install(resolve(options.cacheDir));
   const dataDir = resolve(options.dataDir);
   const port = options.port ?? (await freePort());
+  await refuseDataInUse(dataDir);
   await format(installation, dataDir, port, options.secure);
   let broker = await startBroker(installation, dataDir, []);
   return {
     brokers: [`127.0.0.1:${port}`],
+    ended: () => broker.ended,
     stop: () => broker.stop(),
     kill: () => broker.kill(),
     restart: async () => {
@@ -125,6 +129,13 @@ function startBroker(installation: Installation, dataDir: string, options: reado
     ready: (printed) => printed.includes('Kafka Server started'),
     explainEnd: (printed) => (printed.includes('Failed to acquire lock') ? dataInUse(dataDir) : null),
   });
+}
+
+/** A second broker would damage the metadata of the first before it finds the data locked. The port of a controller is its own: who listens there is it. */
+async function refuseDataInUse(dataDir: string): Promise<void> {
+  const properties = await readFile(propertiesFile(dataDir), 'utf8').catch(() => '');
+  const port = /CONTROLLER:\/\/127\.0\.0\.1:(\d+)$/m.exec(properties)?.[1];
+  if (port !== undefined && (await isListening(Number(port)))) throw dataInUse(dataDir);
 }
 
 function dataInUse(dataDir: string): ServiceError {

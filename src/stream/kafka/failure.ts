@@ -30,7 +30,10 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
   const kind = root.type ?? '';
   if (fenced.has(kind)) return new ServiceError('fenced', text, { cause: error });
   if (tooLarge.has(kind)) return new ServiceError('record-too-large', text, { cause: error });
-  if (unknownTopic.has(kind)) return new ServiceError('topic-mismatch', text, { retryable: true, cause: error });
+  if (unknownTopic.has(kind)) {
+    const hint = `${text}. The command \`topics\` makes the topics that are missing`;
+    return new ServiceError('topic-mismatch', hint, { retryable: true, cause: error });
+  }
   if (refused.test(kind) || refused.test(root.name)) return new ServiceError('configuration', text, { cause: error });
   if (outOfReach.test(root.name) || typeof root.code === 'string' || (kind !== '' && root.retriable === true)) {
     return new ServiceError('broker-unavailable', text, { retryable: true, cause: error });

@@ -15,17 +15,13 @@ export interface TopicCreation {
   readonly retentionMs: number | null;
 }
 
-/**
- * Compaction leaves the newest segment alone, so segments are small; a deleted key stays visible for a day to whoever restores. The state
- * of a group is one record: a thousand members with long windows are several megabytes.
- */
+/** Compaction leaves the newest segment alone, so segments are small; a deleted key stays visible for a day to whoever restores. */
 const changelogConfig: Readonly<Record<string, string>> = {
   'cleanup.policy': 'compact',
   'segment.bytes': String(32 * 1024 * 1024),
   'segment.ms': String(60 * 60 * 1000),
   'min.cleanable.dirty.ratio': '0.3',
   'max.compaction.lag.ms': String(6 * 60 * 60 * 1000),
-  'max.message.bytes': String(16 * 1024 * 1024),
   'delete.retention.ms': String(24 * 60 * 60 * 1000),
 };
 
