@@ -15,9 +15,11 @@ kafkaTest('a worker that finds no broker when it starts says where it looked, an
 
 kafkaTest(
   "a worker whose operators' port is taken says so and ends, as its probes would ask someone else",
-  async () => {
+  async (t) => {
     const stream = await kafkaStream(1, [QUICK_DETECTOR]);
     const taken = createServer().listen(0, '127.0.0.1');
+    t.after(() => taken.close());
+    await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     const worker = await stream.startWorker({ OPS_PORT: String(port) });
     assert.deepEqual(await worker.ended, { code: 2, signal: null });
