@@ -26,7 +26,11 @@ const EXIT_INTERRUPTED = 130;
 /** npm hands on the signal of a Ctrl-C that the terminal has sent to everyone already. */
 const SAME_SIGNAL_MS = 500;
 
+/** What a command gave up waiting for, such as the answer of a broker, may hold the process for so long. */
+const LEFTOVERS_MS_MAX = 500;
+
 process.exitCode = await main(process.argv.slice(2));
+setTimeout(() => process.exit(), LEFTOVERS_MS_MAX).unref();
 
 async function main(args: readonly string[]): Promise<number> {
   const line = parseCommandLine(args.length === 0 ? ['start'] : args, COMMANDS);

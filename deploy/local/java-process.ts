@@ -17,6 +17,9 @@ export interface JavaProcess {
   stop(): Promise<void>;
   /** SIGKILL: what a fault test means by a crash. */
   kill(): Promise<void>;
+  /** Stands still (SIGSTOP) until it is let go on: connections stay open and nobody answers. */
+  freeze(): void;
+  thaw(): void;
 }
 
 export interface JavaServer {
@@ -64,7 +67,13 @@ export async function startJava(server: JavaServer): Promise<JavaProcess> {
     throw error;
   }
   child.unref();
-  return { ended: exited, stop, kill };
+  return {
+    ended: exited,
+    stop,
+    kill,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+  };
 }
 
 /**

@@ -22,6 +22,9 @@ export interface LocalKafka {
   stop(): Promise<void>;
   /** Ends the broker like a crash (SIGKILL). */
   kill(): Promise<void>;
+  /** Leaves everybody without an answer (SIGSTOP), until it is let go on. */
+  freeze(): void;
+  thaw(): void;
   /** Starts it again on the same port and data, after `stop` or `kill`. */
   restart(): Promise<void>;
 }
@@ -68,6 +71,8 @@ export async function startKafka(options: {
     ended: () => broker.ended,
     stop: () => broker.stop(),
     kill: () => broker.kill(),
+    freeze: () => broker.freeze(),
+    thaw: () => broker.thaw(),
     restart: async () => {
       await broker.stop();
       broker = await startBroker(installation, dataDir, []);

@@ -17,7 +17,13 @@ export const workerCommand: RunnableCommand = {
     if (result.kind === 'problems') return sayProblems(result.problems, io);
     const { config } = result;
     const logger = createLogger(config.logLevel);
-    const worker = await runWorker({ ...config, kafka: config.kafka! }, catalog, logger);
+    const starting = runWorker({ ...config, kafka: config.kafka! }, catalog, logger);
+    const worker = await Promise.race([starting, aborted(io.stop)]);
+    if (!worker) {
+      const ending = starting.then((late) => late.stop()).catch(() => undefined);
+      await withDeadline(ending, config.worker.shutdownMsMax);
+      return DONE;
+    }
     logger.info({ config: describeConfig(config) }, 'worker started');
     const failure = await Promise.race([worker.finished, aborted(io.stop)]);
     if (failure) logger.fatal({ err: failure }, 'the worker cannot go on');

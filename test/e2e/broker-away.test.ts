@@ -54,3 +54,22 @@ kafkaTest('a worker that is told to stop while the broker is away ends in time',
   await broker.restart();
   assert.deepEqual(end, { code: 0, signal: null });
 });
+
+kafkaTest('a worker whose broker does not answer any more ends as soon as its time to stop is over', async (t) => {
+  const broker = await sharedKafka();
+  const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
+  const worker = await stream.startWorker({ SHUTDOWN_MS_MAX: '2000' });
+  await until('the worker is ready', async () => (await worker.readiness())?.status === 200);
+  const feeding = stream.feedSlowly(records, { batch: 10, everyMs: 20 });
+  await until('something is scored', async () => (await worker.metric('tidewatch_commit_records_count')) > 3);
+  broker.freeze();
+  // A transaction must be on its way: the next one begins within the commit interval.
+  await sleep(500);
+  const ended = worker.stop();
+  // Well before the time-out of the request, 20 s, which the process must not wait for.
+  const end = await Promise.race([ended, sleep(10_000, 'still there')]);
+  broker.thaw();
+  await Promise.all([ended, feeding]);
+  t.diagnostic(`${(await stream.scores()).length} of ${records.length} scored`);
+  assert.deepEqual(end, { code: 0, signal: null });
+});
