@@ -113,7 +113,14 @@ export class PartitionTask {
 
   async #restore(session: PartitionSession, state: PartitionState): Promise<Restored> {
     const { detectorOf, detectorNamed, partitionCount, place, topics } = this.#options;
-    const restored = await restorePartition(session, state, detectorOf, detectorNamed);
+    const { signal } = this.#stop;
+    signal.throwIfAborted();
+    // A changelog may take a minute to read, and the next owner waits: what is closed is not read any further.
+    const abandon = () => void session.close();
+    signal.addEventListener('abort', abandon);
+    const restored = await restorePartition(session, state, detectorOf, detectorNamed).finally(() =>
+      signal.removeEventListener('abort', abandon),
+    );
     if (restored.partitionCount !== null && restored.partitionCount !== partitionCount) {
       const text = `topic ${place.topic} had ${restored.partitionCount} partitions when its series were learned and has ${partitionCount} now`;
       const remedy = `Stop all workers, delete topic ${topics.changelog} and make it again with the command "topics": every series then starts over`;

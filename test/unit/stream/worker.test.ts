@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../../src/service-error.ts';
 import type { StreamLog } from '../../../src/stream/log.ts';
 import type { WorkerEvents } from '../../../src/stream/worker.ts';
 import { observationRecord, streamEvents, streamRun } from '../../fixture/stream-run.ts';
@@ -40,4 +41,24 @@ test('a worker that is ending takes up no partition that the group gives it mean
   await stopped;
   await sleep(1);
   assert.equal(opened, 1);
+});
+
+test('a worker that is told to stop while it restores does not read the changelog to its end first', async () => {
+  const { broker, start } = streamRun();
+  const log = broker.openLog();
+  const { promise: reading, resolve: onReading } = Promise.withResolvers<void>();
+  const openPartition: StreamLog['openPartition'] = async (...partition) => {
+    const session = await log.openPartition(...partition);
+    const { promise: closed, reject } = Promise.withResolvers<never>();
+    const readChangelog = () => {
+      onReading();
+      return closed;
+    };
+    const close = async () => reject(new ServiceError('broker-unavailable', 'The connection was closed on our side'));
+    return { ...session, readChangelog, close };
+  };
+  const worker = await start({ log: { ...log, openPartition } });
+  await reading;
+  const stopped = worker.stop().then(() => 'stopped');
+  assert.equal(await Promise.race([stopped, sleep(2_000, 'still reading')]), 'stopped');
 });
