@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { describeConfig } from '../../../src/config/describe.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { workerLimits } from '../../../src/config/options.ts';
 import { load, problemsOf, type Settings } from '../../fixture/configuration.ts';
 
 const PEM = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
@@ -217,6 +218,17 @@ test('the example file loads', () => {
     ['load', 'cluster-errors', 'hourly'],
   );
   assert.deepEqual(input.series, ['host', 'metric']);
+});
+
+test('the example file explains every key of a detectors file', () => {
+  const example = readFileSync('deploy/detectors.example.yaml', 'utf8');
+  const limits = Object.values(workerLimits).map(({ env }) => env!.replace('KAFKA_', '').toLowerCase());
+  const detector =
+    'name series freq h detection_size step_size level threshold_method group model calibration_size context';
+  const records = 'observations scores changelog dead_letters format series time time_unit value future_limit';
+  for (const key of [...limits, ...`${detector} gap_limit grace ${records}`.split(' ')]) {
+    assert.match(example, new RegExp(`^[ #-]*${key}:`, 'm'));
+  }
 });
 
 function detectorsFile(more: string): string {
