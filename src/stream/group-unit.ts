@@ -101,7 +101,7 @@ export class GroupUnit implements WatchedUnit {
     if (position === newest) sink.duplicate();
     else if (position < newest || position < this.detector.positions) {
       sink.deadLetter('late', lateness(arrival.timestampMs), arrival, this.watched.config.name);
-      if (newest < 0 && this.joining.size < GROUP_MEMBERS_MAX) this.joining.set(arrival.series, position);
+      if (newest < 0 && this.#hasRoomFor(arrival.series)) this.joining.set(arrival.series, position);
     } else this.#keep(position, arrival, sink);
     return this.settle(sink) || this.#stall();
   }
@@ -188,12 +188,12 @@ export class GroupUnit implements WatchedUnit {
     this.newest = Math.max(this.newest, position);
   }
 
-  /** Who waits for a first step takes the room of a member already. */
+  /** Who waits for a first step, or is waited for, takes the room of a member already. */
   #hasRoomFor(series: string): boolean {
     if (this.members.some((member) => member.series === series)) return true;
     const { layout, config } = this.watched;
     const openBytes = openStateBytesMax(layout, config.settings);
-    const ids = new Set(this.members.map((member) => member.series)).add(series);
+    const ids = new Set([...this.members.map((member) => member.series), ...this.joining.keys(), series]);
     for (const { observations } of this.pending) for (const id of observations.keys()) ids.add(id);
     let bytes = 0;
     for (const id of ids) bytes += openBytes + (Buffer.byteLength(id) + WAITING_BYTES) * (config.settings.grace + 3);

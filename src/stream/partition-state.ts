@@ -88,7 +88,10 @@ export class PartitionState {
     return unit;
   }
 
-  /** Which ones go depends on input offsets alone, so that a repeated run evicts the same. */
+  /**
+   * Which ones go depends on input offsets, so that a repeated run evicts the same. Who waits for a forecast stays: it is among the newest,
+   * and would not go in any case unless one batch names nearly as many series as there is room for.
+   */
   #evict(sink: ScoreSink): void {
     const idle = [...this.units.values()]
       .filter((unit) => unit.waiting === null)

@@ -238,3 +238,10 @@ test('a group that was evicted does not hold its place: it may begin anew on ano
     [['group-split', 1]],
   );
 });
+
+test('a series that comes too late for a group without room is not waited for', async () => {
+  const all = (step: number) => members(0, 14).map((series) => [series, step] as const);
+  const run = await scoreCrowd([...all(0), ...all(1), ...all(2), [member(14), 0], ...all(3)]);
+  assert.deepEqual(refused(run), [['late', member(14)]]);
+  assert.deepEqual(published(run).slice(-1), ['m133']);
+});
