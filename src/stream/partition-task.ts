@@ -13,6 +13,10 @@ import type { WatchedDetector } from './watched-detector.ts';
 /** First wait after a failure, doubled with each one that follows, up to RETRY_MS_MAX. */
 export const RETRY_MS_MIN = 200;
 export const RETRY_MS_MAX = 5_000;
+/** A partition is paused while its waiting records have more bytes, whatever `queueRecordsMax` says. */
+export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
+/** Input records of one transaction have these bytes at most, and one more record, whatever `commitRecordsMax` says. */
+export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly log: StreamLog;
@@ -52,7 +56,7 @@ export class PartitionTask {
 
   push(records: readonly InputRecord[]): void {
     this.#queue.push(records);
-    if (!this.#paused && this.#queue.length > this.#options.limits.queueRecordsMax) this.#pause(true);
+    if (!this.#paused && this.#queueFill > 1) this.#pause(true);
     this.#wake();
   }
 
@@ -144,6 +148,7 @@ export class PartitionTask {
     let failure: unknown = null;
     let committing: Promise<void> | null = null;
     let nextCommitMs = 0;
+    let bytesLeft = COMMIT_BYTES_MAX;
     const commit = async (commitOf: PendingCommit) => {
       const startedMs = performance.now();
       nextCommitMs = startedMs + limits.commitIntervalMs;
@@ -165,9 +170,12 @@ export class PartitionTask {
       for (;;) {
         if (failure !== null) throw failure;
         signal.throwIfAborted();
-        const room = limits.commitRecordsMax - pending.records;
+        const room = bytesLeft > 0 ? limits.commitRecordsMax - pending.records : 0;
         if (this.#queue.length > 0 && room > 0) {
-          await this.#score(this.#take(room), state, pending);
+          const waitingBytes = this.#queue.bytes;
+          const records = this.#take(room, bytesLeft);
+          bytesLeft -= waitingBytes - this.#queue.bytes;
+          await this.#score(records, state, pending);
           events.holding(place.partition, {
             units: state.units.size,
             queuedRecords: this.#queue.length,
@@ -180,6 +188,7 @@ export class PartitionTask {
           if (waitMs <= 0 || room <= 0) {
             committing = commit(pending);
             pending = new PendingCommit(this.#options, nowMs);
+            bytesLeft = COMMIT_BYTES_MAX;
           } else await this.#sleep(waitMs);
         } else await this.#sleep(null);
       }
@@ -193,10 +202,15 @@ export class PartitionTask {
     this.#options.events.scored(this.#options.place.partition, records.length, pending.takeTally());
   }
 
-  #take(max: number): readonly InputRecord[] {
-    const records = this.#queue.take(max);
-    if (this.#paused && this.#queue.length < this.#options.limits.queueRecordsMax / 2) this.#pause(false);
+  #take(max: number, bytesMax: number): readonly InputRecord[] {
+    const records = this.#queue.take(max, bytesMax);
+    if (this.#paused && this.#queueFill < 0.5) this.#pause(false);
     return records;
+  }
+
+  /** Above 1 the queue is full. */
+  get #queueFill(): number {
+    return Math.max(this.#queue.length / this.#options.limits.queueRecordsMax, this.#queue.bytes / QUEUE_BYTES_MAX);
   }
 
   #pause(paused: boolean): void {

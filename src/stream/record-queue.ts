@@ -6,21 +6,33 @@ export class RecordQueue {
   /** Records of the first batch that were taken already. */
   #taken = 0;
   length = 0;
+  /** Of keys and values. */
+  bytes = 0;
 
   push(records: readonly InputRecord[]): void {
     if (records.length === 0) return;
     this.#batches.push(records);
     this.length += records.length;
+    for (const record of records) this.bytes += bytesOf(record);
   }
 
-  /** The oldest records, at most `max` and at least one when there is any; a batch is never joined with the next. */
-  take(max: number): readonly InputRecord[] {
+  /**
+   * The oldest records: at most `max`, and no further one once they have `bytesMax`, but at least one when there is any.
+   * A batch is never joined with the next.
+   */
+  take(max: number, bytesMax: number): readonly InputRecord[] {
     const batch = this.#batches[0];
     if (batch === undefined) return [];
-    const taken = batch.slice(this.#taken, this.#taken + max);
-    this.#taken += taken.length;
+    const last = Math.min(batch.length, this.#taken + max);
+    let end = this.#taken;
+    let bytes = 0;
+    do bytes += bytesOf(batch[end++]!);
+    while (end < last && bytes < bytesMax);
+    const taken = batch.slice(this.#taken, end);
+    this.#taken = end;
     this.length -= taken.length;
-    if (this.#taken === batch.length) {
+    this.bytes -= bytes;
+    if (end === batch.length) {
       this.#batches.shift();
       this.#taken = 0;
     }
@@ -31,5 +43,10 @@ export class RecordQueue {
     this.#batches = [];
     this.#taken = 0;
     this.length = 0;
+    this.bytes = 0;
   }
+}
+
+function bytesOf({ key, value }: InputRecord): number {
+  return (key?.length ?? 0) + (value?.length ?? 0);
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../src/service-error.ts';
 import type { StreamLog } from '../../../src/stream/log.ts';
+import { COMMIT_BYTES_MAX, QUEUE_BYTES_MAX } from '../../../src/stream/partition-task.ts';
 import type { WorkerEvents } from '../../../src/stream/worker.ts';
 import { observationRecord, streamEvents, streamRun } from '../../fixture/stream-run.ts';
 
@@ -61,4 +62,24 @@ test('a worker that is told to stop while it restores does not read the changelo
   await reading;
   const stopped = worker.stop().then(() => 'stopped');
   assert.equal(await Promise.race([stopped, sleep(2_000, 'still reading')]), 'stopped');
+});
+
+test('large records are committed, and wait, by their bytes, not by their number alone', async () => {
+  const { broker, start, settled, deadLetters } = streamRun({ limits: { commitRecordsMax: 100_000 } });
+  const large = Buffer.alloc(900_000, 'x');
+  const count = 60;
+  for (let i = 0; i < count; i++) broker.append(0, null, large);
+  const commits: number[] = [];
+  const pauses: boolean[] = [];
+  const events = {
+    committed: (_: number, { records }: { records: number }) => void commits.push(records),
+    paused: (_: number, paused: boolean) => void pauses.push(paused),
+  };
+  const worker = await start({}, events);
+  await settled();
+  await worker.stop();
+  assert.equal(deadLetters().length, count);
+  assert.ok(Math.max(...commits) * large.length <= COMMIT_BYTES_MAX + large.length, `commits of ${commits} records`);
+  assert.ok(count * large.length > QUEUE_BYTES_MAX);
+  assert.deepEqual(pauses, [true, false]);
 });
