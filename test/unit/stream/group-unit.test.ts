@@ -245,3 +245,23 @@ test('a series that comes too late for a group without room is not waited for', 
   assert.deepEqual(refused(run), [['late', member(14)]]);
   assert.deepEqual(published(run).slice(-1), ['m133']);
 });
+
+test('a member that left and came back is restored without its former life', async () => {
+  const alone = (from: number, to: number): Observed[] => Array.from({ length: to - from }, (_, i) => ['a', from + i]);
+  const observed = [...both(0, 40), ...alone(40, 52), ['b', 52] as const, ...both(53, 62), ...both(62, 110)];
+  const handedOverAfter = async (records: number) => {
+    const run = streamRun({ detectors });
+    for (const part of [observed.slice(0, records), observed.slice(records)]) {
+      const worker = await run.start();
+      for (const [series, step] of part) {
+        const { key, value } = observationRecord(series, step, (step * 7 + series.charCodeAt(0)) % 5, 'g');
+        run.broker.append(0, key, value);
+      }
+      await run.settled();
+      await worker.stop();
+    }
+    return run.scores();
+  };
+  const expected = await handedOverAfter(0);
+  assert.deepEqual(await handedOverAfter(observed.length - 96), expected);
+});
