@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClusterLink, type KafkaConnection, linkCluster } from './connection.ts';
-import { explainFailure } from './failure.ts';
+import { explainFailure, protocolErrorType } from './failure.ts';
 import { type FetchLimits, fetchTopic } from './fetch.ts';
 import { type Cluster, errorFromCode } from './kafkajs-internals.ts';
 import { leaderOf } from './leader.ts';
@@ -146,7 +146,13 @@ async function fetchOnce(
   const records: WatchedRecord[] = [];
   for (const fetched of (await Promise.all(responses)).flatMap(({ partitions }) => partitions)) {
     const { partition } = fetched;
-    if (fetched.errorCode !== 0) throw errorFromCode(fetched.errorCode);
+    if (fetched.errorCode !== 0) {
+      const error = errorFromCode(fetched.errorCode);
+      if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
+      // Retention went faster than the reader: it goes on with the oldest record there is.
+      positions.set(partition, (await stableRange(cluster, topic, partition)).start);
+      continue;
+    }
     decodeRecords(
       fetched.records,
       positions.get(partition)!,
