@@ -37,7 +37,8 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
  *        ^                                                      |
  *        +---- wait <---- discard everything <---- any failure -+
  *
- * While one transaction commits, the next records are scored already; transactions begin `commitIntervalMs` apart.
+ * While one transaction commits, the next records are scored already. Transactions begin `commitIntervalMs` apart, or, as long as records
+ * wait, when `commitRecordsMax` of them are scored: fewer and larger ones are cheaper.
  */
 export class PartitionTask {
   readonly #options: PartitionTaskOptions;
