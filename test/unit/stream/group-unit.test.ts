@@ -108,6 +108,14 @@ test('a member missing for longer than the gap limit is waited for no more, unti
   );
 });
 
+//  a   0 1 2 3 ... 8      b is missing since 3; step 7, the last one within the gap limit, waits out its grace
+//  b   0 1 2 .            at step 8 b is missing for 5 steps: nobody waits for it any more
+test('a member is waited for as long as it is missing for no more steps than the gap limit', async () => {
+  const alone = (to: number): Observed[] => Array.from({ length: to - 2 }, (_, i) => ['a', 3 + i]);
+  assert.deepEqual(published(await scoreAll([...both(0, 3), ...alone(8)])).slice(-1), ['a6']);
+  assert.deepEqual(published(await scoreAll([...both(0, 3), ...alone(9)])).slice(-1), ['a9']);
+});
+
 test('after a gap of all members the group starts over', async () => {
   const run = await scoreAll([...both(0, 6), ...both(20, 24)]);
   const after = run.scores().filter(({ restarted }) => restarted);

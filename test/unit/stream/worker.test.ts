@@ -26,6 +26,20 @@ test('a worker ends when its topic grows under it, since series move to partitio
   await worker.stop();
 });
 
+test('a worker refuses state that was learned with another number of partitions', async () => {
+  const { broker, start, settled } = streamRun();
+  broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
+  const learns = await start();
+  await settled();
+  await learns.stop();
+  const log: StreamLog = { ...broker.openLog(), partitionCount: async () => 2 };
+  const worker = await start({ log });
+  const failure = await worker.finished;
+  assert.equal((failure as ServiceError).code, 'topic-mismatch');
+  assert.match(failure!.message, /had 1 partitions when its series were learned and has 2 now/);
+  await worker.stop();
+});
+
 test('a worker that is ending takes up no partition that the group gives it meanwhile', async () => {
   const { broker, start } = streamRun();
   const log = broker.openLog();
