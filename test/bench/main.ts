@@ -4,6 +4,7 @@ import type { Bench } from './bench.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   forecast: () => import('./forecast.ts'),
+  stream: () => import('./stream.ts'),
 };
 
 const [name, ...args] = process.argv.slice(2);
