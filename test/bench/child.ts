@@ -2,9 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** Where `--cpu-prof` of the measured processes is switched on. */
-const execArgv = process.execArgv;
-
 /** A program of this folder in a process of its own, so that nothing else is in its figures. */
 export interface Child<Told> {
   /** What the program tells next. Rejects when it ends instead. */
@@ -14,7 +11,7 @@ export interface Child<Told> {
 }
 
 export function startChild<Told>(file: string, options: unknown): Child<Told> {
-  const child = fork(join(import.meta.dirname, file), [JSON.stringify(options)], { execArgv });
+  const child = fork(join(import.meta.dirname, file), [JSON.stringify(options)]);
   const queue: Told[] = [];
   let ended = false;
   let wake = () => {};
