@@ -41,7 +41,7 @@ export async function seedChangelog(
   let bytes = 0;
   const watched = benchWatched(seed.detectionSize, FREE_FORECASTER);
   for (let partition = 0; partition < PARTITIONS; partition++) {
-    for await (const outputs of changelogOf(partition, seed, watched)) {
+    for await (const outputs of seededPartition(partition, seed, watched).commits) {
       records += outputs.length;
       for (const { key, value } of outputs) bytes += (key?.length ?? 0) + (value?.length ?? 0);
       for (const feed of feeds) await feed.send(outputs);
@@ -51,14 +51,23 @@ export async function seedChangelog(
   return { records, bytes };
 }
 
-/** What each commit adds to the changelog of one partition, made by the engine's own writers. */
-async function* changelogOf(partition: number, seed: Seed, watched: WatchedDetector): AsyncGenerator<OutputRecord[]> {
-  const { seriesCount, detectionSize, steps, spread } = seed;
-  const place = { topic: 'observations', partition };
-  const topics = { observations: 'observations', scores: 'scores', changelog: 'changelog', deadLetters: 'letters' };
-  const newPending = () => new PendingCommit({ place, topics, encodeScore: () => NO_BYTES }, () => 0);
-  const state = new PartitionState(place, seriesCount);
+/** The state of one partition, which moves on as its commits are taken: what each of them adds to the changelog. */
+export function seededPartition(partition: number, seed: Seed, watched: WatchedDetector) {
+  const state = new PartitionState({ topic: 'observations', partition }, seed.seriesCount);
   const journal = new Journal();
+  return { state, journal, commits: commitsOf(partition, seed, watched, state, journal) };
+}
+
+/** Made by the engine's own writers. */
+async function* commitsOf(
+  partition: number,
+  { seriesCount, detectionSize, steps, spread }: Seed,
+  watched: WatchedDetector,
+  state: PartitionState,
+  journal: Journal,
+): AsyncGenerator<OutputRecord[]> {
+  const topics = { observations: 'observations', scores: 'scores', changelog: 'changelog', deadLetters: 'letters' };
+  const newPending = () => new PendingCommit({ place: state.place, topics, encodeScore: () => NO_BYTES }, () => 0);
   const { signal } = new AbortController();
   const members = Array.from({ length: seriesCount }, (_, series) => series)
     .filter((series) => partitionOf(series) === partition)
