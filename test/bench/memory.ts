@@ -5,24 +5,21 @@ import type { HeldMemory } from './memory-process.ts';
 import { type Cell, printTable, rounded } from './table.ts';
 
 const COUNTS = [1, 1_000, 10_000, 100_000];
-/** Below it the base of the process, which varies, is larger than what series take. */
-const SERIES_MIN = 10_000;
 
 export async function run(): Promise<Figures> {
   const rows: Cell[][] = [];
   const figures: Record<string, number> = {};
-  let base: HeldMemory | null = null;
+  let fewer: (HeldMemory & { readonly seriesCount: number }) | null = null;
+  let bytesPerSeries = Number.NaN;
   for (const seriesCount of COUNTS) {
     const held = await runChild<HeldMemory>('memory-process.ts', { seriesCount });
-    base ??= held;
-    const bytes = (held.rssBytes - base.rssBytes) / seriesCount;
-    const counted = seriesCount >= SERIES_MIN;
-    rows.push([seriesCount, held.rssBytes / 2 ** 20, held.heapBytes / 2 ** 20, held.ringBytes, counted ? bytes : '']);
+    // What one more series takes, beyond a process that has done the same with fewer.
+    if (fewer !== null) bytesPerSeries = (held.rssBytes - fewer.rssBytes) / (seriesCount - fewer.seriesCount);
+    rows.push([seriesCount, held.rssBytes / 2 ** 20, held.heapBytes / 2 ** 20, held.ringBytes, bytesPerSeries]);
     figures[`rss_mb_${seriesCount}`] = rounded(held.rssBytes / 2 ** 20);
-    if (counted) figures[`bytes_per_series_${seriesCount}`] = rounded(bytes);
+    fewer = { ...held, seriesCount };
   }
-  const columns = ['series', 'rss MiB', 'heap MiB', 'ring bytes a series', 'bytes a series'];
+  const columns = ['series', 'rss MiB', 'heap MiB', 'ring bytes a series', 'bytes of one more series'];
   printTable('context 512, calibration 288, 8 partitions', columns, rows);
-  const most = COUNTS.at(-1)!;
-  return { bytes_per_series: figures[`bytes_per_series_${most}`], rss_mb: figures[`rss_mb_${most}`], ...figures };
+  return { bytes_per_series: rounded(bytesPerSeries), rss_mb: figures[`rss_mb_${COUNTS.at(-1)}`], ...figures };
 }

@@ -18,7 +18,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
   return withBroker(async (connection) => {
     const topics = await makeTopics(connection, 'restore');
     const seed = seedOf(seriesCount, DETECTION_SIZE, true);
-    const { records, bytes } = await seedChangelog(connection, [topics.changelog], seed);
+    const { records, bytes } = await seedChangelog(connection, [topics.changelog], seed, 'written');
     const seconds: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const log = createKafkaLog({ ...connection, topics, groupId: 'restore' });

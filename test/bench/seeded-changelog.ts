@@ -11,8 +11,8 @@ import { partitionOf, START_MS, STEP_MS, seriesId, valueAt } from './synthetic-s
 import { benchWatched, FREE_FORECASTER } from './watched-series.ts';
 
 const NO_BYTES = Buffer.alloc(0);
-/** Steps between two commits: the changelog then holds older versions of open windows too, as a real one does. */
-const STEPS_PER_COMMIT = 8;
+/** As the engine at full load: the changelog then holds older versions of open windows too. */
+const OBSERVATIONS_PER_COMMIT = 5_000;
 
 export interface Seed {
   readonly seriesCount: number;
@@ -29,26 +29,45 @@ export function seedOf(seriesCount: number, detectionSize: number, spread: boole
   return { seriesCount, detectionSize, steps: windows * detectionSize, spread };
 }
 
-/** Writes the changelog that the engine would have written by now, to each of the topics. Returns its size in bytes. */
+/**
+ * Writes the changelog that the engine would have written by now, to each of the topics: as it was written, or `compacted` to the newest
+ * record of each key.
+ */
 export async function seedChangelog(
   connection: KafkaConnection,
   topics: readonly string[],
   seed: Seed,
+  form: 'written' | 'compacted',
 ): Promise<{ records: number; bytes: number }> {
   const feeds: Feed[] = [];
   for (const topic of topics) feeds.push(await openFeed(connection, topic));
   let records = 0;
   let bytes = 0;
+  const write = async (outputs: readonly OutputRecord[]) => {
+    records += outputs.length;
+    for (const { key, value } of outputs) bytes += (key?.length ?? 0) + (value?.length ?? 0);
+    for (const feed of feeds) await feed.send(outputs);
+  };
   const watched = benchWatched(seed.detectionSize, FREE_FORECASTER);
   for (let partition = 0; partition < PARTITIONS; partition++) {
+    const newest = new Map<string, OutputRecord>();
     for await (const outputs of seededPartition(partition, seed, watched).commits) {
-      records += outputs.length;
-      for (const { key, value } of outputs) bytes += (key?.length ?? 0) + (value?.length ?? 0);
-      for (const feed of feeds) await feed.send(outputs);
+      if (form === 'written') await write(outputs);
+      else keepNewest(newest, outputs);
     }
+    if (newest.size > 0) await write([...newest.values()]);
   }
   for (const feed of feeds) await feed.close();
   return { records, bytes };
+}
+
+/** In the order of the log: a key that is written again moves to its end. */
+function keepNewest(newest: Map<string, OutputRecord>, outputs: readonly OutputRecord[]): void {
+  for (const output of outputs) {
+    const key = output.key!.toString();
+    newest.delete(key);
+    newest.set(key, output);
+  }
 }
 
 /** The state of one partition, which moves on as its commits are taken: what each of them adds to the changelog. */
@@ -75,18 +94,21 @@ async function* commitsOf(
   let offset = 0;
   let pending = newPending();
   pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(PARTITIONS)));
-  for (let step = 0; step < steps; step++) {
+  const arrivalAt = (step: number, { series, id }: (typeof members)[number]) => {
     const timestampMs = START_MS + step * STEP_MS;
-    const arrivals = members
-      .filter(({ firstStep }) => step >= firstStep)
-      .map(({ series, id }) => {
-        const record = { partition, offset: offset++, timestampMs, key: null, value: null };
-        return { series: id, group: null, timestampMs, value: valueAt(series, step), record, watched };
-      });
-    await state.score(arrivals, pending, signal);
-    if ((step + 1) % STEPS_PER_COMMIT === 0 || step === steps - 1) {
+    const record = { partition, offset: offset++, timestampMs, key: null, value: null };
+    return { series: id, group: null, timestampMs, value: valueAt(series, step), record, watched };
+  };
+  let arrivals: ReturnType<typeof arrivalAt>[] = [];
+  for (let step = 0; step < steps; step++) {
+    for (const [i, member] of members.entries()) {
+      if (step >= member.firstStep) arrivals.push(arrivalAt(step, member));
+      const isLast = step === steps - 1 && i === members.length - 1;
+      if (arrivals.length < OBSERVATIONS_PER_COMMIT && !isLast) continue;
+      await state.score(arrivals, pending, signal);
       yield pending.outputs(journal).filter(({ topic }) => topic === topics.changelog);
       pending = newPending();
+      arrivals = [];
     }
   }
 }
