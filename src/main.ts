@@ -1,12 +1,25 @@
+import { backtestCommand } from './command/backtest.ts';
 import { brokerCommand } from './command/broker.ts';
 import { type CommandIo, FAILED, type RunnableCommand, WRONG_USE } from './command/command.ts';
+import { feedCommand } from './command/feed.ts';
 import { modelsCommand } from './command/models.ts';
+import { startCommand } from './command/start.ts';
 import { topicsCommand } from './command/topics.ts';
+import { watchCommand } from './command/watch.ts';
 import { workerCommand } from './command/worker.ts';
 import { parseCommandLine } from './config/command-line.ts';
 import { ServiceError } from './service-error.ts';
 
-const COMMANDS: readonly RunnableCommand[] = [workerCommand, brokerCommand, topicsCommand, modelsCommand];
+const COMMANDS: readonly RunnableCommand[] = [
+  startCommand,
+  workerCommand,
+  feedCommand,
+  watchCommand,
+  backtestCommand,
+  brokerCommand,
+  topicsCommand,
+  modelsCommand,
+];
 
 /** A second Ctrl-C does not wait for an orderly end. */
 const EXIT_INTERRUPTED = 130;

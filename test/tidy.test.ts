@@ -128,6 +128,7 @@ test('the detector room does no I/O and knows neither clock nor chance', () => {
 
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string>> = {
+  'csv-parse': 'src/command/csv/',
   kafkajs: 'src/stream/kafka/',
   'onnxruntime-node': 'src/model/',
   '@confluentinc/schemaregistry': 'src/stream/codec/',

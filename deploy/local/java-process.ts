@@ -25,6 +25,8 @@ export interface JavaServer {
   readonly logFile: string;
   /** Asked every 25 ms, with what was printed so far, until it says yes. */
   ready(printed: string): boolean | Promise<boolean>;
+  /** Why it ended while it started, where what it printed tells; otherwise the last lines of that are shown. */
+  explainEnd?(printed: string): ServiceError | null;
 }
 
 /**
@@ -78,7 +80,8 @@ async function waitUntilReady(server: JavaServer, child: ChildProcess): Promise<
   for (let waitedMs = 0; waitedMs < readyMsMax; waitedMs += probeMs) {
     const printed = await readFile(server.logFile, 'utf8');
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
-      throw new ServiceError('internal', `${server.name} ended while it started; it said:\n${lastLines(printed)}`);
+      const text = `${server.name} ended while it started; it said:\n${lastLines(printed)}`;
+      throw server.explainEnd?.(printed) ?? new ServiceError('internal', text);
     }
     if (await server.ready(printed)) return;
     await sleep(probeMs);

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { ServiceError } from '../../src/service-error.ts';
 import { freePort } from './free-port.ts';
 import { javaVersion, kafkaClassPath, kafkaVersion } from './java-artifacts.ts';
 import { type JavaProcess, startJava } from './java-process.ts';
@@ -34,7 +35,7 @@ interface Installation {
  * - `dataDir`: the broker's data, kept when it stops; at most one broker may use it at a time.
  * - `port`: a free one when absent.
  *
- * Throws a ServiceError `missing-tool` without Java 17 or Maven.
+ * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data.
  */
 export async function startKafka(options: { cacheDir: string; dataDir: string; port?: number }): Promise<LocalKafka> {
   const installation = await install(resolve(options.cacheDir));
@@ -93,7 +94,13 @@ function startBroker(installation: Installation, dataDir: string, options: reado
     cwd: dataDir,
     logFile: join(dataDir, 'broker.log'),
     ready: (printed) => printed.includes('Kafka Server started'),
+    explainEnd: (printed) => (printed.includes('Failed to acquire lock') ? dataInUse(dataDir) : null),
   });
+}
+
+function dataInUse(dataDir: string): ServiceError {
+  const text = `Another Kafka uses the data in ${dataDir}: stop it, set KAFKA_BROKERS to its address, or set DATA_DIR to another folder`;
+  return new ServiceError('configuration', text);
 }
 
 function javaOptions({ classPath, archive }: Installation, sharing?: readonly string[]): string[] {

@@ -34,3 +34,11 @@ export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
+
+/** Waits for an orderly end, but not for ever: whatever is not committed then is scored again by the next owner. */
+export async function withDeadline(ending: Promise<void>, ms: number): Promise<void> {
+  const { promise: expired, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([ending, expired]);
+  clearTimeout(timer);
+}

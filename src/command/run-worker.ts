@@ -10,9 +10,9 @@ import { checkTopics } from '../stream/kafka/topics.ts';
 import { reportEvents, timeForecasts } from '../stream/report-events.ts';
 import { FORECAST_ROWS_MAX } from '../stream/supply-forecasts.ts';
 import { watchDetector } from '../stream/watched-detector.ts';
-import { startWorker } from '../stream/worker.ts';
+import { startWorker, type Worker } from '../stream/worker.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { collectForecasts, createMetrics } from '../telemetry/metrics.ts';
+import { collectForecasts, createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 
 export interface RunningWorker {
@@ -39,53 +39,70 @@ export async function resolveWithModels(loaded: LoadedConfig) {
   return { catalog, result: resolveConfig(loaded, limits) };
 }
 
-/** The whole worker: models, inference threads, Kafka, operator's port. Throws a ServiceError for what stands in its way. */
+/**
+ * The whole worker: operator's port, models, inference threads, Kafka. Throws a ServiceError for what stands in its way; nothing
+ * is left running then.
+ */
 export async function runWorker(
   config: Config & { readonly kafka: KafkaConfig },
   catalog: ModelCatalog,
   logger: Logger,
 ): Promise<RunningWorker> {
-  const { stream, worker: limits, kafka } = config;
+  const opened: (() => Promise<unknown> | undefined)[] = [];
+  const closeAll = async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  };
+  try {
+    const metrics = createMetrics({ collectProcess: true });
+    let notReady = () => ['the worker is starting'];
+    const { opsHost: host, opsPort: port } = config;
+    const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
+    opened.push(() => ops.close());
+    logger.info({ url: ops.url }, 'operators can ask');
+    const worker = await startStream(config, catalog, metrics, logger, (close) => opened.push(close));
+    notReady = () => worker.notReady();
+    return { opsUrl: ops.url, notReady: () => worker.notReady(), finished: worker.finished, stop: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** @param onOpened takes how to close each part that was opened, in the order of opening */
+async function startStream(
+  { kafka, stream, worker: limits, registry: registryConfig }: Config & { readonly kafka: KafkaConfig },
+  catalog: ModelCatalog,
+  metrics: Metrics,
+  logger: Logger,
+  onOpened: (close: () => Promise<unknown> | undefined) => void,
+): Promise<Worker> {
   await checkTopics({ config: kafka }, stream.topics);
-  const registry = config.registry === null ? null : await connectRegistry(config.registry);
+  const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
+  onOpened(() => registry?.close());
   const encodeScore = await createScoreEncoder(stream.output.format, {
     topic: stream.topics.scores,
     registrar: registry,
   });
   const models = stream.detectors.map(({ model }) => catalog.get(model));
-  const log = createKafkaLog({ config: kafka, topics: stream.topics, groupId: stream.groupId });
+  const log = createKafkaLog({
+    config: kafka,
+    log: (level, text, detail) => logger[level](detail ?? {}, text),
+    topics: stream.topics,
+    groupId: stream.groupId,
+    sessionMs: limits.sessionMs,
+  });
   const queueRowsMax = FORECAST_ROWS_MAX * (await log.partitionCount());
   const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads, queueRowsMax });
-  const metrics = createMetrics({ collectProcess: true });
+  onOpened(() => forecasters.close());
   collectForecasts(metrics, () => forecasters.stats());
   const detectors = stream.detectors.map((detector, i) => {
     const forecaster = forecasters.forecasterFor(models[i]!.name, detector.settings.h);
     const timed = timeForecasts(forecaster, metrics, () => performance.now());
     return watchDetector(detector, { forecaster: timed, digest: models[i]!.digest }, settingsDigest(detector));
   });
-  const worker = await startWorker({
-    log,
-    stream,
-    limits,
-    detectors,
-    encodeScore,
-    schemas: registry,
-    events: reportEvents(metrics, logger),
-    nowMs: Date.now,
-  });
-  const ops = await startOpsServer({
-    host: config.opsHost,
-    port: config.opsPort,
-    metrics,
-    reasonsNotReady: () => worker.notReady(),
-  });
-  return {
-    opsUrl: ops.url,
-    notReady: () => worker.notReady(),
-    finished: worker.finished,
-    async stop() {
-      await worker.stop();
-      await Promise.all([forecasters.close(), registry?.close(), ops.close()]);
-    },
-  };
+  const events = reportEvents(metrics, logger);
+  const options = { log, stream, limits, detectors, encodeScore, schemas: registry, events, nowMs: Date.now };
+  const worker = await startWorker(options);
+  onOpened(() => worker.stop());
+  return worker;
 }

@@ -1,7 +1,7 @@
 import { loadProcessConfig } from '../config/load.ts';
 import { options } from '../config/options.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { aborted, DONE, FAILED, type RunnableCommand, sayProblems } from './command.ts';
+import { aborted, DONE, FAILED, type RunnableCommand, sayProblems, withDeadline } from './command.ts';
 import { resolveWithModels, runWorker } from './run-worker.ts';
 
 /** Scores the observations of a cluster until it is told to stop. */
@@ -17,7 +17,7 @@ export const workerCommand: RunnableCommand = {
     const { config } = result;
     const logger = createLogger(config.logLevel);
     const worker = await runWorker({ ...config, kafka: config.kafka! }, catalog, logger);
-    logger.info({ ops: worker.opsUrl, detectors: config.stream.detectors.map(({ name }) => name) }, 'worker started');
+    logger.info({ detectors: config.stream.detectors.map(({ name }) => name) }, 'worker started');
     const failure = await Promise.race([worker.finished, aborted(io.stop)]);
     if (failure) logger.fatal({ err: failure }, 'the worker cannot go on');
     else logger.info('stopping');
@@ -25,11 +25,3 @@ export const workerCommand: RunnableCommand = {
     return failure ? FAILED : DONE;
   },
 };
-
-/** Waits for an orderly end, but not for ever: whatever is not committed then is scored again by the next owner. */
-async function withDeadline(ending: Promise<void>, ms: number): Promise<void> {
-  const { promise: expired, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([ending, expired]);
-  clearTimeout(timer);
-}

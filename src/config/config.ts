@@ -84,6 +84,8 @@ export interface WorkerLimits {
   readonly seriesMax: number;
   readonly inferenceThreads: number;
   readonly shutdownMsMax: number;
+  /** How long the partitions of a worker that fell silent wait for it; then others take them over. */
+  readonly sessionMs: number;
 }
 
 export interface StreamConfig {

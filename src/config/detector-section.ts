@@ -7,92 +7,134 @@ import type { Section } from './yaml-section.ts';
 
 /** No length in observations may be longer: a slip of the keyboard should not fill the memory. */
 const LENGTH_MAX = 1_000_000;
+/** The open window of a series must fit into one record of the changelog. */
+const DETECTION_SIZE_MAX = 10_000;
 const GRACE_MAX = 1_000;
 const DEFAULT_MODEL = 'tsmodel-1';
+const DEFAULT_LEVEL = 99;
+const DEFAULT_GRACE = 1;
 
 /** Calibration needs this many detection windows of forecasted positions; by default twice as many are kept. */
 const CALIBRATION_WINDOWS_MIN = 6;
 const CALIBRATION_WINDOWS_DEFAULT = 12;
 
 const length = integerFrom(1, LENGTH_MAX);
-const detectorName = textMatching('1 to 64 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,64}$/);
-const modelName = textMatching('1 to 36 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,36}$/);
-const frequency: Kind<Frequency> = textOf(
-  'a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B',
-  (alias) => parseFrequency(alias) ?? undefined,
-);
+const windowLength = integerFrom(1, DETECTION_SIZE_MAX);
 const calibrationSize: Kind<CalibrationSize> = {
   expected: `all or ${length.expected}`,
-  fromText: () => undefined,
+  fromText: (text) => (text === 'all' ? text : length.fromText(text)),
   fromValue: (value) => (value === 'all' ? value : length.fromValue(value)),
 };
 
+/** What the keys of a detector may hold, those of a detectors file and the flags of the same names. */
+export const detectorKinds = {
+  name: textMatching('1 to 64 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,64}$/),
+  model: textMatching('1 to 36 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,36}$/),
+  freq: textOf<Frequency>(
+    'a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B',
+    (alias) => parseFrequency(alias) ?? undefined,
+  ),
+  windowLength,
+  level: numberBelow(0, 100),
+  thresholdMethod: oneOf('univariate', 'multivariate'),
+  calibrationSize,
+};
+
+/** What was written of a detector; undefined where nothing was, or what does not fit. */
+export interface DetectorFields {
+  readonly name: string | undefined;
+  readonly series: readonly string[] | undefined;
+  readonly freq: Frequency | undefined;
+  readonly h: number | undefined;
+  readonly detectionSize: number | undefined;
+  readonly stepSize?: number | undefined;
+  readonly level?: number | undefined;
+  readonly thresholdMethod?: 'univariate' | 'multivariate' | undefined;
+  readonly group?: string | undefined;
+  readonly model?: string | undefined;
+  readonly calibrationSize?: CalibrationSize | undefined;
+  readonly context?: number | undefined;
+  readonly gapLimit?: number | undefined;
+  readonly grace?: number | undefined;
+}
+
+/** Where the fields come from: whether a key was written at all, and where problems go that only show beside other keys. */
+export type DetectorSource = Pick<Section, 'has' | 'problem'>;
+
 /** Reads one entry of `detectors`; null where it has a problem that leaves the others meaningless. */
 export function readDetector(section: Section): WrittenDetector | null {
-  const name = section.read('name', detectorName, 'required');
-  const series = section.readList('series', text, 'required');
-  const freq = section.read('freq', frequency, 'required');
-  const h = section.read('h', length, 'required');
-  const detectionSize = section.read('detection_size', length, 'required');
-  const writtenStep = section.read('step_size', length);
-  const stepSize = section.has('step_size') ? writtenStep : h;
-  const level = section.read('level', numberBelow(0, 100)) ?? 99;
-  const method = section.read('threshold_method', oneOf('univariate', 'multivariate')) ?? 'univariate';
-  const group = section.read('group', recordPath);
-  const model = section.read('model', modelName) ?? DEFAULT_MODEL;
-  const calibration = section.read('calibration_size', calibrationSize);
-  const context = section.read('context', integerFrom(CONTEXT_MIN, LENGTH_MAX));
-  const gapLimit = section.read('gap_limit', integerFrom(0, LENGTH_MAX)) ?? detectionSize;
-  const grace = section.read('grace', integerFrom(0, GRACE_MAX)) ?? 1;
+  const fields = {
+    name: section.read('name', detectorKinds.name, 'required'),
+    series: section.readList('series', text, 'required'),
+    freq: section.read('freq', detectorKinds.freq, 'required'),
+    h: section.read('h', windowLength, 'required'),
+    detectionSize: section.read('detection_size', windowLength, 'required'),
+    stepSize: section.read('step_size', windowLength),
+    level: section.read('level', detectorKinds.level),
+    thresholdMethod: section.read('threshold_method', detectorKinds.thresholdMethod),
+    group: section.read('group', recordPath),
+    model: section.read('model', detectorKinds.model),
+    calibrationSize: section.read('calibration_size', detectorKinds.calibrationSize),
+    context: section.read('context', integerFrom(CONTEXT_MIN, LENGTH_MAX)),
+    gapLimit: section.read('gap_limit', integerFrom(0, LENGTH_MAX)),
+    grace: section.read('grace', integerFrom(0, GRACE_MAX)),
+  };
   section.close();
+  return completeDetector(fields, section);
+}
 
-  if (method === 'multivariate' && !section.has('group')) {
-    section.problem('group', 'the path of the group id, as threshold_method is multivariate', undefined);
+/** Gives what was not written its default, and checks how the fields fit together; null where something is missing for that. */
+export function completeDetector(fields: DetectorFields, source: DetectorSource): WrittenDetector | null {
+  const { name, series, freq, h, detectionSize, group, calibrationSize } = fields;
+  const stepSize = source.has('step_size') ? fields.stepSize : h;
+  const thresholdMethod = fields.thresholdMethod ?? 'univariate';
+  if (thresholdMethod === 'multivariate' && !source.has('group')) {
+    source.problem('group', 'the path of the group id, as threshold_method is multivariate', undefined);
   }
-  if (method === 'univariate' && section.has('group')) {
-    section.problem('group', 'absent, as threshold_method is univariate', group);
+  if (thresholdMethod === 'univariate' && source.has('group')) {
+    source.problem('group', 'absent, as threshold_method is univariate', group);
   }
-  if (method === 'multivariate' && calibration === 'all') {
-    section.problem('calibration_size', `${length.expected}, as threshold_method is multivariate`, calibration);
+  if (thresholdMethod === 'multivariate' && calibrationSize === 'all') {
+    source.problem('calibration_size', `${length.expected}, as threshold_method is multivariate`, calibrationSize);
   }
-  if (detectionSize !== undefined) checkLengths(section, detectionSize, h, stepSize, calibration);
-  if (!name || !series || !freq || !h || !detectionSize || !stepSize || gapLimit === undefined) return null;
+  if (detectionSize !== undefined) checkLengths(source, detectionSize, h, stepSize, calibrationSize);
+  if (!name || !series || !freq || !h || !detectionSize || !stepSize) return null;
   return {
     name,
     series,
     group: group ?? null,
-    model,
+    model: fields.model ?? DEFAULT_MODEL,
     settings: {
       freq,
       h,
       detectionSize,
       stepSize,
-      level,
-      thresholdMethod: method,
-      calibrationSize: calibration ?? CALIBRATION_WINDOWS_DEFAULT * detectionSize,
-      context: context ?? null,
-      gapLimit,
-      grace,
+      level: fields.level ?? DEFAULT_LEVEL,
+      thresholdMethod,
+      calibrationSize: calibrationSize ?? CALIBRATION_WINDOWS_DEFAULT * detectionSize,
+      context: fields.context ?? null,
+      gapLimit: fields.gapLimit ?? detectionSize,
+      grace: fields.grace ?? DEFAULT_GRACE,
     },
   };
 }
 
 /** The cutoffs of all windows must lie on one grid, and calibration must be reachable. */
 function checkLengths(
-  section: Section,
+  source: DetectorSource,
   detectionSize: number,
   h: number | undefined,
   stepSize: number | undefined,
   calibration: CalibrationSize | undefined,
 ): void {
   if (h !== undefined && h > detectionSize) {
-    section.problem('h', `at most detection_size (${detectionSize})`, h);
+    source.problem('h', `at most detection_size (${detectionSize})`, h);
   } else if (stepSize !== undefined && detectionSize % stepSize !== 0) {
-    section.problem('detection_size', `a multiple of step_size (${stepSize})`, detectionSize);
+    source.problem('detection_size', `a multiple of step_size (${stepSize})`, detectionSize);
   }
   const calibrationMin = CALIBRATION_WINDOWS_MIN * detectionSize;
   if (typeof calibration === 'number' && calibration < calibrationMin) {
     const expected = `at least ${CALIBRATION_WINDOWS_MIN} x detection_size (${calibrationMin})`;
-    section.problem('calibration_size', expected, calibration);
+    source.problem('calibration_size', expected, calibration);
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { ConfigResult, LoadedConfig, WorkerLimits } from './config.ts';
+import type { ConfigResult, LoadedConfig, LogLevel, WorkerLimits } from './config.ts';
 import { type ReadFile, readKafka, readNamedFile, readRegistry } from './connections.ts';
 import { type DetectorsFile, noDetectorsFile, readDetectorsFile } from './detectors-file.ts';
 import { type Environment, type Flags, OptionReader } from './option-reader.ts';
@@ -14,6 +14,14 @@ export interface ConfigSources {
   readonly processors: number;
   /** What the command cannot do without. */
   readonly requires: readonly ('brokers' | 'detectors')[];
+  readonly fallbacks?: CommandFallbacks;
+}
+
+/** What a command takes where nothing else is said. */
+export interface CommandFallbacks {
+  /** Path of a detectors file. */
+  readonly detectors?: string;
+  readonly logLevel?: LogLevel;
 }
 
 const NEEDED = {
@@ -30,7 +38,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   const kafka = readKafka(reader, sources.readFile);
   const registry = readRegistry(reader);
   const groupId = reader.readOr(options.groupId);
-  const file = loadDetectorsFile(reader, sources.readFile);
+  const file = loadDetectorsFile(reader, sources);
   const config: LoadedConfig = {
     kafka,
     registry,
@@ -40,7 +48,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     opsPort: reader.readOr(options.opsPort),
     dataDir: reader.readOr(options.dataDir),
     modelsDir: reader.read(options.modelsDir) ?? null,
-    logLevel: reader.readOr(options.logLevel),
+    logLevel: reader.read(options.logLevel) ?? sources.fallbacks?.logLevel ?? options.logLevel.fallback,
   };
   reader.checkEnvironment();
   for (const need of sources.requires) {
@@ -55,8 +63,8 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   return problems.length === 0 ? { kind: 'config', config } : { kind: 'problems', problems };
 }
 
-function loadDetectorsFile(reader: OptionReader, readFile: ReadFile): DetectorsFile {
-  const path = reader.read(options.detectors);
+function loadDetectorsFile(reader: OptionReader, { readFile, fallbacks }: ConfigSources): DetectorsFile {
+  const path = reader.read(options.detectors) ?? fallbacks?.detectors;
   if (path === undefined) return noDetectorsFile;
   const content = readNamedFile(reader.nameOf(options.detectors), path, readFile, reader.problems);
   if (content === null) return noDetectorsFile;
@@ -71,8 +79,13 @@ function readWorkerLimits(reader: OptionReader, file: Partial<WorkerLimits>, pro
 }
 
 /** The configuration of this process: its environment, its files, its processors. The only place that touches `process.env`. */
-export function loadProcessConfig(flags: Flags, requires: ConfigSources['requires']): ConfigResult<LoadedConfig> {
+export function loadProcessConfig(
+  flags: Flags,
+  requires: ConfigSources['requires'],
+  fallbacks: CommandFallbacks = {},
+): ConfigResult<LoadedConfig> {
   return loadConfig({
+    fallbacks,
     flags,
     env: process.env,
     readFile: (path) => readFileSync(path, 'utf8'),

@@ -33,6 +33,11 @@ export function flagOnly<T>(flag: string, kind: Kind<T>, fallback: NoInfer<T>, h
   return { env: null, flag, kind, fallback, help };
 }
 
+/** The same without a default: absent, it says something of its own. */
+export function optionalFlag<T>(flag: string, kind: Kind<T>, help: string): Option<T> {
+  return { env: null, flag, kind, help };
+}
+
 /** `host:port`, also `[::1]:9092`, separated by commas. */
 const brokerList = textOf('brokers as host:port, separated by commas', (value) => {
   const brokers = value.split(',').map((broker) => broker.trim());
@@ -83,6 +88,12 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
   seriesMax: settingOr('SERIES_MAX', limit(10_000_000), 100_000, 'series of a partition; the longest idle is evicted'),
   inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one a processor)'),
   shutdownMsMax: settingOr('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 10_000, 'ms an orderly end may take'),
+  sessionMs: settingOr(
+    'KAFKA_SESSION_MS',
+    integerFrom(1_000, 600_000),
+    10_000,
+    'ms after which a silent worker is gone',
+  ),
 };
 
 /** Settings of every command that works on a stream. */

@@ -5,7 +5,7 @@ import type { SeriesMemory } from '../detector/series-memory.ts';
 import type { Arrival, ScoreSink } from './batch-outcome.ts';
 import { readGroupHead, writeGroupHead } from './changelog/group-state.ts';
 import type { JournalRecord } from './changelog/journal.ts';
-import { closedWindowKeys } from './changelog/series-state.ts';
+import { closedWindowKeys, openStateBytesMax } from './changelog/series-state.ts';
 import type { StateReader, StateWriter } from './changelog/state-bytes.ts';
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from './score-record.ts';
 import { lateness } from './series-unit.ts';
@@ -13,8 +13,11 @@ import { groupKey, memberKey, type Track } from './track.ts';
 import type { WatchedDetector } from './watched-detector.ts';
 import type { WatchedUnit } from './watched-unit.ts';
 
-/** Members of one group; a further one goes to dead-letters. */
+/** Members of one group, fewer where windows are long; a further one goes to dead-letters. */
 export const GROUP_MEMBERS_MAX = 1_000;
+/** The open state of a group, waiting steps included, lies in one record of the changelog, below the broker's megabyte. */
+const GROUP_STATE_BYTES_MAX = 700_000;
+const WAITING_BYTES = 32;
 
 /** A member that the group has been scored with. The detector at the same index of the group's detector is its own. */
 export interface Member extends Track {
@@ -51,6 +54,11 @@ export class GroupUnit implements WatchedUnit {
   detector: GroupDetector;
   /** Aligned with `detector.members`. */
   members: Member[] = [];
+  /**
+   * Series that were seen too late for their step, and their positions then: steps wait for them from now on, or they would be late
+   * for ever behind members that are quicker.
+   */
+  joining = new Map<string, number>();
   /** By position, ascending. */
   pending: PendingStep[] = [];
   originMs = Number.NaN;
@@ -93,6 +101,7 @@ export class GroupUnit implements WatchedUnit {
     if (position === newest) sink.duplicate();
     else if (position < newest || position < this.detector.positions) {
       sink.deadLetter('late', lateness(arrival.timestampMs), arrival, this.watched.config.name);
+      if (newest < 0 && this.joining.size < GROUP_MEMBERS_MAX) this.joining.set(arrival.series, position);
     } else this.#keep(position, arrival, sink);
     return this.settle(sink) || this.#stall();
   }
@@ -124,6 +133,7 @@ export class GroupUnit implements WatchedUnit {
     this.release();
     this.detector = new GroupDetector(this.watched.config.settings, this.#memory);
     this.members = [];
+    this.joining = new Map();
     this.pending = [];
     this.originMs = Number.NaN;
     this.newest = -1;
@@ -169,13 +179,23 @@ export class GroupUnit implements WatchedUnit {
       step = { position, observations: new Map() };
       this.pending.splice(at, 0, step);
     }
-    if (step.observations.size >= GROUP_MEMBERS_MAX) {
-      const detail = `group ${JSON.stringify(this.group)} has more than ${GROUP_MEMBERS_MAX} members`;
+    if (!this.#hasRoomFor(series, step)) {
+      const detail = `group ${JSON.stringify(this.group)} has as many members as it may have`;
       sink.deadLetter('group-full', detail, arrival, this.watched.config.name);
       return;
     }
     step.observations.set(series, { timestampMs, value, offset: record.offset });
     this.newest = Math.max(this.newest, position);
+  }
+
+  #hasRoomFor(series: string, { observations }: PendingStep): boolean {
+    if (this.members.some((member) => member.series === series)) return true;
+    const { layout, config } = this.watched;
+    const openBytes = openStateBytesMax(layout, config.settings);
+    const ids = new Set([...this.members.map((member) => member.series), ...observations.keys(), series]);
+    let bytes = 0;
+    for (const id of ids) bytes += openBytes + (Buffer.byteLength(id) + WAITING_BYTES) * (config.settings.grace + 3);
+    return ids.size <= GROUP_MEMBERS_MAX && bytes <= GROUP_STATE_BYTES_MAX;
   }
 
   #nextIsReady(): boolean {
@@ -184,10 +204,12 @@ export class GroupUnit implements WatchedUnit {
     if (this.#flushing || this.newest - position > this.watched.config.settings.grace) return true;
     const step = this.pending[0];
     if (position === 0 || step?.position !== position) return false;
-    return this.members.every((member) => this.#isGone(member, position) || step.observations.has(member.series));
+    const isThere = (series: string, newest: number) => step.observations.has(series) || this.#isGone(newest, position);
+    for (const [series, newest] of this.joining) if (!isThere(series, newest)) return false;
+    return this.members.every(({ series, newest }) => isThere(series, newest));
   }
 
-  #isGone({ newest }: Member, position: number): boolean {
+  #isGone(newest: number, position: number): boolean {
     return position - newest - 1 > this.watched.config.settings.gapLimit;
   }
 
@@ -196,12 +218,15 @@ export class GroupUnit implements WatchedUnit {
     const position = this.detector.positions;
     for (let i = this.members.length - 1; i >= 0; i--) {
       const member = this.members[i]!;
-      if (!this.#isGone(member, position)) continue;
+      if (!this.#isGone(member.newest, position)) continue;
       sink.windowsGone(closedWindowKeys(member));
       this.members.splice(i, 1);
       this.detector.removeMember(i);
     }
     const step = this.pending[0];
+    for (const [series, newest] of this.joining) {
+      if (step?.observations.has(series) || this.#isGone(newest, position)) this.joining.delete(series);
+    }
     if (step?.position !== position) return;
     for (const [series, { offset }] of step.observations) {
       if (this.members.some((member) => member.series === series)) continue;

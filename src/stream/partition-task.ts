@@ -112,14 +112,12 @@ export class PartitionTask {
   }
 
   async #restore(session: PartitionSession, state: PartitionState): Promise<Restored> {
-    const { detectorOf, detectorNamed, partitionCount, place } = this.#options;
+    const { detectorOf, detectorNamed, partitionCount, place, topics } = this.#options;
     const restored = await restorePartition(session, state, detectorOf, detectorNamed);
     if (restored.partitionCount !== null && restored.partitionCount !== partitionCount) {
       const text = `topic ${place.topic} had ${restored.partitionCount} partitions when its series were learned and has ${partitionCount} now`;
-      throw new ServiceError(
-        'topic-mismatch',
-        `${text}: series have moved away from their state. Go back, or reset the changelog and let every series start over`,
-      );
+      const remedy = `Stop all workers, delete topic ${topics.changelog} and make it again with the command "topics": every series then starts over`;
+      throw new ServiceError('topic-mismatch', `${text}: series have moved away from their state. ${remedy}`);
     }
     for (const unit of state.units.values()) {
       if (unit instanceof GroupUnit) this.#options.groupPlaces.set(unit.group, place.partition);

@@ -30,9 +30,11 @@ export function watchDetector(
 const MATCHES_MAX = 200_000;
 
 /** Which detector takes a series: the first one with a glob that matches; null when there is none. */
-export function matchDetectors(detectors: readonly WatchedDetector[]): (series: string) => WatchedDetector | null {
-  const compiled = detectors.map((detector) => ({ detector, pattern: globs(detector.config.series) }));
-  const matches = new Map<string, WatchedDetector | null>();
+export function matchDetectors<D extends { readonly config: Pick<DetectorConfig, 'series'> }>(
+  detectors: readonly D[],
+): (series: string) => D | null {
+  const compiled = detectors.map((detector) => ({ detector, pattern: seriesPattern(detector.config.series) }));
+  const matches = new Map<string, D | null>();
   return (series) => {
     const known = matches.get(series);
     if (known !== undefined) return known;
@@ -43,10 +45,10 @@ export function matchDetectors(detectors: readonly WatchedDetector[]): (series: 
   };
 }
 
-/** `*` is any run of characters, `?` one. */
-function globs(patterns: readonly string[]): RegExp {
-  const sources = patterns.map((pattern) =>
-    pattern
+/** What any of these globs matches: `*` is any run of characters, `?` one. */
+export function seriesPattern(globs: readonly string[]): RegExp {
+  const sources = globs.map((glob) =>
+    glob
       .replace(/[.+^${}()|[\]\\]/g, '\\$&')
       .replace(/\*+/g, '.*')
       .replace(/\?/g, '.'),

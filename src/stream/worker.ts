@@ -1,4 +1,5 @@
 import type { StreamConfig, WorkerLimits } from '../config/config.ts';
+import { ServiceError } from '../service-error.ts';
 import { createRecordDecoder } from './codec/record-decoder.ts';
 import type { SchemaSource } from './codec/schema-source.ts';
 import type { EncodeScore } from './codec/score-encoder.ts';
@@ -50,6 +51,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     onAssignment(partitions) {
       assigned = true;
       events.assigned(partitions);
+      if (partitions.some((partition) => partition >= partitionCount)) {
+        const text = `topic ${options.stream.topics.observations} has got more than ${partitionCount} partitions`;
+        finish(new ServiceError('topic-mismatch', `${text}; the worker must look at all topics anew`));
+        return;
+      }
       const stopped = Promise.all(Array.from(tasks.values(), (task) => task.stop()));
       const free = stopped.then(() => subscribed);
       tasks = new Map(
@@ -67,6 +73,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     onFatal: finish,
   });
   onSubscribed(subscription);
+  if (connectionError === null) events.connection(null);
 
   return {
     finished,

@@ -95,7 +95,7 @@ test('a watch shows what comes, from where it was asked to begin, until it is st
   const seen = { earliest: [] as string[], latest: [] as string[] };
   const watch = (from: 'earliest' | 'latest') =>
     watchTopic(connection, scores, from, {
-      onRecords: (records) => seen[from].push(...records.map(({ value }) => String(value))),
+      onRecords: (records) => void seen[from].push(...records.map(({ value }) => String(value))),
     });
   const [earliest, latest] = await Promise.all([watch('earliest'), watch('latest')]);
   await send('new');

@@ -24,6 +24,11 @@ export function writeGroupHead(writer: StateWriter, unit: GroupUnit): void {
     writer.f64(member.newest);
     writeDetectorState(writer, member.detector);
   }
+  writer.u32(unit.joining.size);
+  for (const [series, newest] of unit.joining) {
+    writer.text(series);
+    writer.f64(newest);
+  }
   writer.u32(pending.length);
   for (const step of pending) writePendingStep(writer, step);
 }
@@ -40,6 +45,7 @@ export function readGroupHead(reader: StateReader, unit: GroupUnit): void {
   for (let members = reader.u32(); members > 0; members--) {
     readDetectorState(reader, unit.resumeMember(reader.text(), reader.f64(), reader.f64()));
   }
+  for (let joining = reader.u32(); joining > 0; joining--) unit.joining.set(reader.text(), reader.f64());
   for (let steps = reader.u32(); steps > 0; steps--) unit.pending.push(readPendingStep(reader));
 }
 

@@ -24,7 +24,7 @@ const JOURNAL_PREFIX = 'j'.charCodeAt(0);
 const WINDOW_PREFIX = 'w'.charCodeAt(0);
 
 /** Entry of a journal record: [u32 length][type, key, digest, ...]. */
-interface Head {
+export interface Head {
   readonly key: string;
   readonly kind: number;
   readonly bytes: Buffer;
@@ -43,7 +43,7 @@ export async function restorePartition(
   detectorNamed: ReadonlyMap<string, WatchedDetector>,
 ): Promise<Restored> {
   let partitionCount: number | null = null;
-  const records = new Map<number, Buffer>();
+  const records: NewestRecords = new Map();
   let windows = 0;
   await session.readChangelog((key, value) => {
     if (key[0] === WINDOW_PREFIX) windows++;
@@ -57,13 +57,17 @@ export async function restorePartition(
   return { journal: restoreJournal(records, heads, state), partitionCount };
 }
 
-/** A Map keeps the order of insertion: that of each slot's newest record in the log. */
-function keepNewest(records: Map<number, Buffer>, slot: number, value: Buffer | null): void {
+/** Journal records by slot; a Map keeps the order of insertion, here that of each slot's newest record in the log. */
+export type NewestRecords = Map<number, Buffer>;
+
+function keepNewest(records: NewestRecords, slot: number, value: Buffer | null): void {
   records.delete(slot);
-  if (value !== null) records.set(slot, value);
+  // A copy: the value is a view of everything that came with it.
+  if (value !== null) records.set(slot, Buffer.from(value));
 }
 
-function newestHeads(records: ReadonlyMap<number, Buffer>): Map<string, Head> {
+/** The newest head of each series and group. */
+export function newestHeads(records: ReadonlyMap<number, Buffer>): Map<string, Head> {
   const heads = new Map<string, Head>();
   for (const [slot, bytes] of records) {
     const reader = new StateReader(bytes);

@@ -1,6 +1,7 @@
 import type { ResidualSums } from '../../detector/calibration.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
-import { forecastedPositions } from '../../detector/series-memory.ts';
+import { forecastedPositions, type SeriesLayout } from '../../detector/series-memory.ts';
+import type { DetectionSettings } from '../../detector/settings.ts';
 import type { Track } from '../track.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
@@ -16,6 +17,11 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
   for (let position = windowStart; position < positions; position++) writer.f32(detector.distanceAt(position));
   for (let i = 0; i < layout.doubles; i++) writer.f64(block.slab.doubles[block.doubleStart + i]!);
   if (layout.residualCapacity === 0) writeSums(writer, detector.sums);
+}
+
+/** Most bytes that `writeDetectorState` takes. */
+export function openStateBytesMax({ doubles }: SeriesLayout, { detectionSize }: DetectionSettings): number {
+  return 64 + 4 * detectionSize + 8 * doubles;
 }
 
 export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {

@@ -224,6 +224,8 @@ export class FetchLoop {
         const link = await linkCluster(this.#connection, [this.#topic]);
         if (this.#stopped) link.destroy();
         this.#link = link;
+        // Also when nothing is to be fetched that would show it.
+        this.#handlers.onConnection(null);
       }
       this.#recovering = false;
       this.#fetchIdle();

@@ -4,7 +4,7 @@ import type { PartitionSession, StreamLog, Subscription, SubscriptionHandlers } 
 import { type KafkaConnection, linkCluster } from './connection.ts';
 import { explainFailure } from './failure.ts';
 import { FetchLoop, type FetchReport } from './fetch-loop.ts';
-import { joinGroup } from './group-membership.ts';
+import { GroupMembership } from './group-membership.ts';
 import { type CommitReport, openPartitionSession } from './partition-session.ts';
 
 export interface KafkaLogOptions extends KafkaConnection {
@@ -12,15 +12,13 @@ export interface KafkaLogOptions extends KafkaConnection {
   readonly groupId: string;
   /** Begins every transactional id. All workers of a group must use the same one, or they do not fence each other. Default: the group's id. */
   readonly transactionalIdPrefix?: string;
-  /** How long a dead worker keeps its partitions, milliseconds. Default 10 s; brokers set a minimum, usually 6 s. */
-  readonly sessionMs?: number;
+  /** How long a dead worker keeps its partitions, milliseconds. Brokers set a minimum, usually 6 s. */
+  readonly sessionMs: number;
   readonly onFetch?: (report: FetchReport) => void;
   readonly onCommit?: (report: CommitReport) => void;
 }
 
-const sessionMsDefault = 10_000;
-
-/** The stream log on Kafka (2.3 or later): exactly once by one transactional producer per input partition. */
+/** The stream log on Kafka (2.5 or later): exactly once by one transactional producer per input partition. */
 export function createKafkaLog(options: KafkaLogOptions): StreamLog {
   const { topics, groupId } = options;
   const subscriptions = new Set<Subscription>();
@@ -49,7 +47,8 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
         groupId,
         inputTopic: topics.observations,
         changelogTopic: topics.changelog,
-        outputTopics: [topics.scores, topics.deadLetters],
+        scoresTopic: topics.scores,
+        deadLettersTopic: topics.deadLetters,
         transactionalId: `${prefix}-${topics.observations}-${partition}`,
         ...(options.onCommit && { onCommit: options.onCommit }),
       };
@@ -80,22 +79,31 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
   let assigned: ReadonlySet<number> | null = null;
   let stopped = false;
   let begun = false;
-  const connection = connectionState(handlers);
-  const assign = () => {
-    if (!stopped && assigned !== null) handlers.onAssignment([...assigned]);
-  };
   const onFatal = (error: Error) => {
     if (!stopped) handlers.onFatal(error);
   };
+  /** What the handlers throw is no failure of Kafka's: it must not be answered by trying again. */
+  const tell = (call: () => void) => {
+    try {
+      if (!stopped) call();
+    } catch (error) {
+      onFatal(error as Error);
+    }
+  };
+  const assign = () => {
+    const partitions = assigned;
+    if (partitions !== null) tell(() => handlers.onAssignment([...partitions]));
+  };
+  const connection = connectionState((error) => tell(() => handlers.onConnection(error)));
   const loop = new FetchLoop(options, topic, {
-    onRecords: handlers.onRecords,
+    onRecords: (partition, records) => tell(() => handlers.onRecords(partition, records)),
     onConnection: (error) => connection('fetching', error),
     onFatal,
     ...(options.onFetch && { onFetch: options.onFetch }),
   });
   await loop.open();
-  const group = { groupId: options.groupId, topic, sessionMs: options.sessionMs ?? sessionMsDefault };
-  const membership = await joinGroup(options, group, {
+  const group = { groupId: options.groupId, topic, sessionMs: options.sessionMs };
+  const membership = new GroupMembership(options, group, {
     onAssignment: (partitions) => {
       loop.forgetAll();
       assigned = new Set(partitions);
@@ -103,7 +111,8 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
     },
     onConnection: (error) => connection('membership', error),
     onFatal,
-  }).catch((error: unknown) => {
+  });
+  await membership.join().catch((error: unknown) => {
     loop.stop();
     throw error;
   });
@@ -127,14 +136,14 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
 
 /** Kafka is out of reach while either part says so; only changes are told. */
 function connectionState(
-  handlers: SubscriptionHandlers,
+  tell: (error: Error | null) => void,
 ): (part: 'fetching' | 'membership', error: Error | null) => void {
   const lost = new Set<string>();
   return (part, error) => {
     const before = lost.size;
     if (error === null) lost.delete(part);
     else lost.add(part);
-    if (before === 0 && error !== null) handlers.onConnection(error);
-    if (before > 0 && lost.size === 0) handlers.onConnection(null);
+    if (before === 0 && error !== null) tell(error);
+    if (before > 0 && lost.size === 0) tell(null);
   };
 }

@@ -43,11 +43,8 @@ export interface Broker {
   ): Promise<unknown>;
   addOffsetsToTxn(of: ProducerIdentity & { groupId: string }): Promise<unknown>;
   txnOffsetCommit(of: ProducerIdentity & { groupId: string; topics: readonly TopicOffsets[] }): Promise<unknown>;
+  leaveGroup(of: { groupId: string; memberId: string }): Promise<unknown>;
   endTxn(of: ProducerIdentity & { transactionResult: boolean }): Promise<unknown>;
-  offsetFetch(of: {
-    groupId: string;
-    topics: readonly { topic: string; partitions: readonly { partition: number }[] }[];
-  }): Promise<{ responses: readonly TopicOffsets[] }>;
 }
 
 /** The brokers of one Kafka cluster, with connections of its own. */

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../service-error.ts';
 import type { OutputRecord, PartitionSession } from '../log.ts';
+import { fetchCommittedOffset } from './committed-offset.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from './connection.ts';
-import { explainFailure } from './failure.ts';
+import { explainFailure, protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
 import { readPartition, stableRange } from './partition-reader.ts';
 import { type Patience, withPatience } from './patience.ts';
@@ -13,8 +14,8 @@ export interface SessionOptions {
   readonly groupId: string;
   readonly inputTopic: string;
   readonly changelogTopic: string;
-  /** Topics that commits write to, known in advance so that the first commit need not ask for them. */
-  readonly outputTopics: readonly string[];
+  readonly scoresTopic: string;
+  readonly deadLettersTopic: string;
   /** One id per input partition, for ever: whoever uses it next fences this session. */
   readonly transactionalId: string;
   readonly onCommit?: (commit: CommitReport) => void;
@@ -55,12 +56,12 @@ async function open(
   partition: number,
   signal: AbortSignal | undefined,
 ): Promise<PartitionSession> {
-  const { inputTopic, changelogTopic, outputTopics } = options;
-  const link = await linkCluster(connection, [...new Set([inputTopic, changelogTopic, ...outputTopics])]);
+  const { inputTopic, changelogTopic, scoresTopic, deadLettersTopic } = options;
+  const link = await linkCluster(connection, [inputTopic, changelogTopic, scoresTopic, deadLettersTopic]);
   signal?.addEventListener('abort', link.destroy);
   try {
     const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, signal);
-    const committedOffset = await readCommittedOffset(link.cluster, options.groupId, inputTopic, partition);
+    const committedOffset = await settleOffset(connection, link, producer, options, partition);
     return createSession(link, producer, options, partition, committedOffset);
   } catch (error) {
     link.destroy();
@@ -70,17 +71,54 @@ async function open(
   }
 }
 
-/** Without a committed offset the oldest record that is still there. */
-async function readCommittedOffset(
-  cluster: Cluster,
-  groupId: string,
-  topic: string,
+/** A moment for a broker whose coordinators have not told each other yet. */
+const soon: Patience = { firstMs: 50, nextMsMax: 100, totalMsMax: 400 };
+/** Longer than any transaction is left open. */
+const untilSettled: Patience = { firstMs: 50, nextMsMax: 1_000, totalMsMax: 45_000 };
+
+/**
+ * The first input offset that no commit covers; without any, the oldest record that is still there.
+ *
+ * After the fence no transaction of ours is open, so the offset is stable. It is not when a broker crashed between the promise to
+ * commit and the markers that carry it out, and gave the markers up at its restart because the partitions had no leader just then
+ * (seen with Kafka 4.3 on one node). Outputs and offset then hang in the air, and the next commit would make them visible beside
+ * outputs that were computed anew. Ending them first, as was promised, keeps everything exactly once.
+ */
+async function settleOffset(
+  connection: KafkaConnection,
+  { cluster }: ClusterLink,
+  producer: TransactionalProducer,
+  options: SessionOptions,
   partition: number,
 ): Promise<number> {
+  const { groupId, inputTopic } = options;
   const coordinator = await cluster.findGroupCoordinator({ groupId, coordinatorType: 0 });
-  const { responses } = await coordinator.offsetFetch({ groupId, topics: [{ topic, partitions: [{ partition }] }] });
-  const offset = Number(responses[0]?.partitions[0]?.offset ?? -1);
-  return offset >= 0 ? offset : (await stableRange(cluster, topic, partition)).start;
+  const unstable = (error: unknown) => protocolErrorType(error) === 'UNSTABLE_OFFSET_COMMIT';
+  const read = (patience: Patience) =>
+    withPatience(() => fetchCommittedOffset(coordinator, groupId, inputTopic, partition), unstable, patience);
+  const committed = await read(soon).catch(async (error: unknown) => {
+    if (!unstable(error)) throw error;
+    connection.log?.('warn', `A broker left a commit of partition ${partition} unfinished; it is finished now`, {
+      partition,
+    });
+    await producer.finish(placesOf(cluster, options, partition), groupId);
+    return read(untilSettled);
+  });
+  return committed ?? (await stableRange(cluster, inputTopic, partition)).start;
+}
+
+/** Everywhere a commit of this partition may have written. */
+function placesOf(
+  cluster: Cluster,
+  { changelogTopic, scoresTopic, deadLettersTopic }: SessionOptions,
+  partition: number,
+) {
+  const deadLetters = cluster.findTopicPartitionMetadata(deadLettersTopic).map(({ partitionId }) => partitionId);
+  return [
+    { topic: changelogTopic, partitions: [partition] },
+    { topic: scoresTopic, partitions: [partition] },
+    { topic: deadLettersTopic, partitions: deadLetters },
+  ];
 }
 
 function createSession(

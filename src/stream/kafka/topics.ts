@@ -2,7 +2,10 @@ import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { Topics } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import { type KafkaConnection, kafkaClient, partFrom } from './connection.ts';
-import { explainFailure } from './failure.ts';
+import { explainFailure, protocolErrorType } from './failure.ts';
+import { type Patience, withPatience } from './patience.ts';
+
+const untilTopicsAreKnown: Patience = { firstMs: 20, nextMsMax: 500, totalMsMax: 30_000 };
 
 export interface TopicCreation {
   /** Of observations, scores and changelog alike; dead letters get one. */
@@ -36,9 +39,15 @@ export function ensureTopics(
     const missing = allTopics(topics).filter((topic) => !existing.has(topic));
     if (missing.length === 0) return [];
     const plans = missing.map((topic) => planTopic(topics, topic, creation));
-    await admin.createTopics({ topics: plans, waitForLeaders: true });
+    await admin.createTopics({ topics: plans, waitForLeaders: false });
+    await withPatience(() => admin.fetchTopicMetadata({ topics: missing }), isStillSpreading, untilTopicsAreKnown);
     return missing;
   });
+}
+
+/** A topic that was just made is not known to every broker at once, and has no leaders yet. */
+function isStillSpreading(error: unknown): boolean {
+  return ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'].includes(protocolErrorType(error));
 }
 
 function planTopic(topics: Topics, topic: string, creation: TopicCreation): ITopicConfig {
@@ -115,8 +124,15 @@ async function asAdmin<T>(connection: KafkaConnection, doing: string, work: (adm
     await admin.connect();
     return await work(admin);
   } catch (error) {
-    throw explainFailure(error, doing);
+    throw explainUnreached(explainFailure(error, doing), connection);
   } finally {
     await partFrom(admin.disconnect(), client.destroy);
   }
+}
+
+/** Whoever administers is at the beginning: the address may be wrong, or the brokers are not up yet. */
+function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
+  if (failure.code !== 'broker-unavailable') return failure;
+  const text = `No Kafka could be reached at ${config.brokers.join(', ')}. ${failure.message}`;
+  return new ServiceError(failure.code, text, { retryable: true, cause: failure });
 }

@@ -31,6 +31,16 @@ export interface MovedOffset {
 export interface TransactionalProducer {
   /** Writes the records and moves the offset in one transaction. One call at a time. */
   commit(outputs: readonly OutputRecord[], moved: MovedOffset): Promise<void>;
+  /**
+   * Ends for good what an earlier producer with this id committed and the broker lost on the way: see `settleOffset`. Its records in
+   * `places`, and the offsets it moved for the group, become visible.
+   */
+  finish(places: readonly TopicPartitions[], groupId: string): Promise<void>;
+}
+
+export interface TopicPartitions {
+  readonly topic: string;
+  readonly partitions: readonly number[];
 }
 
 /**
@@ -95,20 +105,29 @@ function createProducer(cluster: Cluster, coordinatorId: number, producer: Produ
     await whilePassing(() => keeper.txnOffsetCommit({ ...producer, groupId, topics }));
   };
 
+  const announce = (coordinator: Broker, topics: readonly TopicPartitions[]) =>
+    whilePassing(() => coordinator.addPartitionsToTxn({ ...producer, topics }));
+
   return {
     async commit(outputs, moved) {
       await cluster.refreshMetadataIfNecessary();
       const coordinator = await cluster.findBroker({ nodeId: coordinatorId });
       const rounds = planRounds(outputs);
-      const first = rounds[0] ?? [];
-      if (first.length > 0) {
-        const topics = [...Map.groupBy(first, ({ topic }) => topic)].map(([topic, batches]) => ({
+      const byTopic = Map.groupBy(rounds[0] ?? [], ({ topic }) => topic);
+      if (byTopic.size > 0) {
+        const topics = [...byTopic].map(([topic, batches]) => ({
           topic,
           partitions: batches.map(({ partition }) => partition),
         }));
-        await whilePassing(() => coordinator.addPartitionsToTxn({ ...producer, topics }));
+        await announce(coordinator, topics);
       }
       await Promise.all([produce(rounds), moveOffset(coordinator, moved)]);
+      await coordinator.endTxn({ ...producer, transactionResult: true });
+    },
+    async finish(places, groupId) {
+      const coordinator = await cluster.findBroker({ nodeId: coordinatorId });
+      await announce(coordinator, places);
+      await whilePassing(() => coordinator.addOffsetsToTxn({ ...producer, groupId }));
       await coordinator.endTxn({ ...producer, transactionResult: true });
     },
   };

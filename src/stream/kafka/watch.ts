@@ -26,8 +26,8 @@ export interface Watch {
 }
 
 export interface WatchHandlers {
-  /** Records of one partition in offset order. */
-  onRecords(records: readonly WatchedRecord[]): void;
+  /** Records of one partition in offset order. A promise is waited for before more are fetched; it must not reject. */
+  onRecords(records: readonly WatchedRecord[]): void | Promise<void>;
   /** Kafka is out of reach (`error`) or back (`null`); the watch goes on by itself where it was. */
   onConnection?(error: Error | null): void;
 }
@@ -54,7 +54,7 @@ export async function watchTopic(
         if (stopped) return;
         if (lost) handlers.onConnection?.(null);
         lost = false;
-        if (fetched.length > 0) handlers.onRecords(fetched);
+        if (fetched.length > 0) await handlers.onRecords(fetched);
       } catch (error) {
         if (stopped) return;
         link.destroy();

@@ -62,10 +62,10 @@ test('anchors and aliases stand for what they name', () => {
 /** More of a detector, or a whole file, and the one sentence it must give. */
 const WRONG_ENTRY: Readonly<Record<string, string>> = {
   'h: 25': 'detectors[0].h must be at most detection_size (24), got 25',
-  'h: soon': 'detectors[0].h must be an integer from 1 to 1000000, got "soon"',
-  'h: "24"': 'detectors[0].h must be an integer from 1 to 1000000, got "24"',
+  'h: soon': 'detectors[0].h must be an integer from 1 to 10000, got "soon"',
+  'h: "24"': 'detectors[0].h must be an integer from 1 to 10000, got "24"',
   'step_size: 7': 'detectors[0].detection_size must be a multiple of step_size (7), got 24',
-  'step_size: 0': 'detectors[0].step_size must be an integer from 1 to 1000000, got 0',
+  'step_size: 0': 'detectors[0].step_size must be an integer from 1 to 10000, got 0',
   'level: 100': 'detectors[0].level must be a number of at least 0 and below 100, got 100',
   'level: .nan': 'detectors[0].level must be a number of at least 0 and below 100, got NaN',
   'freq: bh': 'detectors[0].freq must be a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B, got "bh"',

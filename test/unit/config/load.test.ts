@@ -27,6 +27,7 @@ test('an environment without a single setting gives every default', () => {
     seriesMax: 100_000,
     inferenceThreads: 2,
     shutdownMsMax: 10_000,
+    sessionMs: 10_000,
   });
 });
 
@@ -40,6 +41,17 @@ test('a flag wins over the environment, the environment over the detectors file,
   assert.equal(result.kind, 'config');
   const { commitIntervalMs, commitRecordsMax, queueRecordsMax, seriesMax } = result.config.worker;
   assert.deepEqual([commitIntervalMs, commitRecordsMax, queueRecordsMax, seriesMax], [100, 200, 300, 100_000]);
+});
+
+test("a command's own default gives way to everything that is said", () => {
+  const fallbacks = { detectors: 'demo.yaml', logLevel: 'error' } as const;
+  const files = { 'demo.yaml': detectorsFile(''), 'd.yaml': detectorsFile('topics: { scores: mine }') };
+  const first = load({ fallbacks, files });
+  assert.equal(first.kind, 'config');
+  assert.deepEqual([first.config.logLevel, first.config.stream.detectors.length], ['error', 1]);
+  const second = load({ fallbacks, files, env: { LOG_LEVEL: 'debug' }, flags: { detectors: 'd.yaml' } });
+  assert.equal(second.kind, 'config');
+  assert.deepEqual([second.config.logLevel, second.config.stream.topics.scores], ['debug', 'mine']);
 });
 
 test('an empty variable counts as unset', () => {

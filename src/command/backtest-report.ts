@@ -1,0 +1,68 @@
+import type { Tally } from '../stream/batch-outcome.ts';
+import type { ScoreRecord } from '../stream/score-record.ts';
+import { printable, shownScore, shownTime } from './score-line.ts';
+
+const SERIES_SHOWN_MAX = 20;
+const WORST_SHOWN = 3;
+
+interface SeriesReport {
+  observations: number;
+  scored: number;
+  flagged: number;
+  /** Of the flagged ones, those farthest from what was expected, worst first. */
+  worst: { readonly timestampMs: number; readonly score: number }[];
+}
+
+/** What a backtest found, for people. */
+export class BacktestReport {
+  readonly #series = new Map<string, SeriesReport>();
+
+  add(scores: readonly ScoreRecord[]): void {
+    for (const { series, state, anomaly, timestampMs, anomalyScore, accumulatedAnomalyScore } of scores) {
+      let report = this.#series.get(series);
+      if (report === undefined) {
+        report = { observations: 0, scored: 0, flagged: 0, worst: [] };
+        this.#series.set(series, report);
+      }
+      report.observations++;
+      if (state === 'scored') report.scored++;
+      if (!anomaly) continue;
+      report.flagged++;
+      const score = accumulatedAnomalyScore ?? anomalyScore ?? 0;
+      report.worst.push({ timestampMs, score });
+      report.worst.sort((a, b) => Math.abs(b.score) - Math.abs(a.score));
+      report.worst.length = Math.min(report.worst.length, WORST_SHOWN);
+    }
+  }
+
+  /** @param tally of the whole backtest */
+  lines(tally: Tally, seconds: number): readonly string[] {
+    const shown = [...this.#series].slice(0, SERIES_SHOWN_MAX).map(([series, report]) => seriesLine(series, report));
+    const more = this.#series.size - shown.length;
+    if (more > 0) shown.push(`and ${more} more series`);
+    return [...shown, totals(this.#series, tally, seconds)];
+  }
+}
+
+function seriesLine(series: string, { observations, scored, flagged, worst }: SeriesReport): string {
+  const said = worst.map(({ timestampMs, score }) => `${shownTime(timestampMs)} (${shownScore(score)})`);
+  const line = `${printable(series)}: ${observations} observations, ${scored} scored, ${flagged} flagged`;
+  return said.length === 0 ? line : `${line}; worst: ${said.join(', ')}`;
+}
+
+function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds: number): string {
+  const { scored, deadLetters, restarted, flagged, duplicates, gapsFilled } = tally;
+  const observations = Object.values(scored).reduce((sum, count) => sum + count, 0);
+  const counts = {
+    duplicate: duplicates,
+    ...deadLetters,
+    'missing steps filled': gapsFilled,
+    'starts over': Object.values(restarted).reduce((sum, count) => sum + count, 0),
+  };
+  const asides = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `, ${count} ${name}`);
+  const rate = seconds > 0 ? ` (${Math.round(observations / seconds)} a second)` : '';
+  const sums = `${series.size} series, ${observations} observations, ${scored.scored} scored, ${flagged} flagged`;
+  return `Total: ${sums}${asides.join('')}; ${seconds.toFixed(1)} s${rate}`;
+}

@@ -1,0 +1,163 @@
+import { open } from 'node:fs/promises';
+import { readFlags } from '../config/command-line.ts';
+import { type Config, type ConfigResult, type LoadedConfig, settingsDigest } from '../config/config.ts';
+import { text } from '../config/kinds.ts';
+import { loadProcessConfig } from '../config/load.ts';
+import { optionalFlag, processOptions, streamOptions, workerLimits } from '../config/options.ts';
+import { inferFrequency } from '../detector/infer-frequency.ts';
+import type { ModelCatalog } from '../model/catalog.ts';
+import { Forecasters } from '../model/forecaster.ts';
+import { ServiceError } from '../service-error.ts';
+import { backtest, type PastObservation } from '../stream/backtest.ts';
+import { watchDetector } from '../stream/watched-detector.ts';
+import { BacktestReport } from './backtest-report.ts';
+import { type CommandIo, DONE, type ExitCode, FAILED, type RunnableCommand, sayProblems } from './command.ts';
+import { csvFlags, csvReading } from './csv/flags.ts';
+import { openInput } from './csv/input.ts';
+import { readObservations } from './csv/observations.ts';
+import { type CsvPull, pullObservations } from './csv/pull.ts';
+import { SCORE_ROW_HEADER, scoreRow } from './csv/score-rows.ts';
+import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detector-flags.ts';
+import { resolveWithModels } from './run-worker.ts';
+
+/** The whole history is held in memory; a longer one is refused. */
+const HISTORY_MAX = 5_000_000;
+
+const own = {
+  ...csvFlags,
+  ...detectorFlags,
+  out: optionalFlag('out', text, 'file for the scores as CSV (default: standard output)'),
+};
+
+/** Scores the history in a CSV file with the stream's own code, without Kafka. */
+export const backtestCommand: RunnableCommand = {
+  name: 'backtest',
+  summary: 'Scores the observations of a CSV file (- reads standard input) as the stream would, and writes CSV',
+  operands: ['FILE'],
+  options: [...Object.values(own), streamOptions.detectors, processOptions.modelsDir, workerLimits.inferenceThreads],
+  async run([path = ''], flags, io) {
+    const loaded = loadProcessConfig(flags, []);
+    const read = readFlags(flags, own);
+    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
+    if (read.kind === 'problems') return sayProblems(read.problems, io);
+    const { values } = read;
+    const flagged = Object.keys(detectorFlags).some((name) => values[name as keyof DetectorFlagValues] !== undefined);
+    if (flagged && flags[streamOptions.detectors.flag!] !== undefined) {
+      return sayProblems(['--detectors says all of a detector: no other flag of it may stand beside it'], io);
+    }
+    const input = await openInput(path, io.stop);
+    const pull = pullObservations(readObservations(input, csvReading(path, values)), io.err);
+    try {
+      const history = await readHistory(pull);
+      for (const line of [...pull.refusals.lines(), ...pull.problems]) io.err(line);
+      if (history.length === 0) {
+        io.err('There is nothing to score.');
+        return FAILED;
+      }
+      const fromFile = !flagged && loaded.config.stream.detectors.length > 0;
+      const settled = fromFile ? loaded : withFlags(loaded.config, values, history, io);
+      if (settled.kind === 'problems') return sayProblems(settled.problems, io);
+      const { catalog, result } = await resolveWithModels(settled.config);
+      if (result.kind === 'problems') {
+        return sayProblems(fromFile ? result.problems : result.problems.map(inTermsOfFlags), io);
+      }
+      const group = values.group ?? null;
+      await score(history, { config: result.config, catalog, source: path, group, out: values.out }, io);
+      return exitCode(pull);
+    } catch (error) {
+      if (!io.stop.aborted) throw error;
+      io.err('Stopped before the end.');
+      return DONE;
+    } finally {
+      input.destroy();
+    }
+  },
+};
+
+function exitCode({ refusals, problems }: CsvPull): ExitCode {
+  return refusals.count > 0 || problems.length > 0 ? FAILED : DONE;
+}
+
+async function readHistory({ observations }: CsvPull): Promise<PastObservation[]> {
+  const history: PastObservation[] = [];
+  for await (const { series, timestampMs, value } of observations) {
+    if (history.length >= HISTORY_MAX) {
+      throw new ServiceError('configuration', `A backtest holds at most ${HISTORY_MAX} observations: split the file`);
+    }
+    history.push({ series, timestampMs, value });
+  }
+  return history;
+}
+
+function withFlags(
+  loaded: LoadedConfig,
+  values: DetectorFlagValues,
+  history: readonly PastObservation[],
+  io: CommandIo,
+): ConfigResult<LoadedConfig> {
+  const bySeries = [...Map.groupBy(history, ({ series }) => series).values()];
+  const freq = values.freq ?? inferFrequency(bySeries.map((past) => past.map(({ timestampMs }) => timestampMs)));
+  if (freq === null) {
+    return {
+      kind: 'problems',
+      problems: ['no two observations of a series follow each other: say their step, --freq'],
+    };
+  }
+  const made = detectorOfFlags(values, freq);
+  if (made.kind === 'problems') return made;
+  const { h, detectionSize, stepSize, level, calibrationSize } = made.detector.settings;
+  const lengths = `h ${h}, detection size ${detectionSize}, step size ${stepSize}, calibration size ${calibrationSize}`;
+  const origin = values.freq === undefined ? ' (the median step)' : '';
+  io.err(`Detector: freq ${freq.alias}${origin}, ${lengths}, level ${level}, model ${made.detector.model}`);
+  return { kind: 'config', config: { ...loaded, stream: { ...loaded.stream, detectors: [made.detector] } } };
+}
+
+function inTermsOfFlags(problem: string): string {
+  return problem.replace('detectors[0].', '--');
+}
+
+interface Scoring {
+  readonly config: Config;
+  readonly catalog: ModelCatalog;
+  readonly source: string;
+  readonly group: string | null;
+  readonly out: string | undefined;
+}
+
+async function score(history: readonly PastObservation[], scoring: Scoring, io: CommandIo): Promise<void> {
+  const { config, catalog, source, group, out } = scoring;
+  const { detectors: configs } = config.stream;
+  const models = configs.map(({ model }) => catalog.get(model));
+  const output = out === undefined ? null : await openOutput(out);
+  const forecasters = await Forecasters.start(models, { threads: config.worker.inferenceThreads });
+  try {
+    const detectors = configs.map((detector, i) => {
+      const forecaster = forecasters.forecasterFor(models[i]!.name, detector.settings.h);
+      return watchDetector(detector, { forecaster, digest: models[i]!.digest }, settingsDigest(detector));
+    });
+    const report = new BacktestReport();
+    const write = async (lines: readonly string[]) => {
+      if (output !== null) await output.appendFile(lines.map((line) => `${line}\n`).join(''));
+      else for (const line of lines) io.out(line);
+    };
+    await write([SCORE_ROW_HEADER]);
+    const startedMs = performance.now();
+    const onScores = async (scores: Parameters<typeof report.add>[0]) => {
+      report.add(scores);
+      await write(scores.map(scoreRow));
+    };
+    const tally = await backtest(history, { source, detectors, group, onScores }, io.stop);
+    for (const line of report.lines(tally, (performance.now() - startedMs) / 1_000)) io.err(line);
+  } finally {
+    await forecasters.close();
+    await output?.close();
+  }
+}
+
+async function openOutput(path: string) {
+  try {
+    return await open(path, 'w');
+  } catch (error) {
+    throw new ServiceError('configuration', `Cannot write ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,46 @@
+/** Names that the user gave; undefined where the header's own are to be found. */
+export interface WantedColumns {
+  readonly series?: string | undefined;
+  readonly time?: string | undefined;
+  readonly value?: string | undefined;
+}
+
+/** Where the parts of an observation stand in a row; `series` is null where the file holds one series. */
+export interface CsvColumns {
+  readonly count: number;
+  readonly series: number | null;
+  readonly time: number;
+  readonly value: number;
+}
+
+export type FoundColumns =
+  | { readonly kind: 'columns'; readonly columns: CsvColumns }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+
+/** Names that are taken where the user gives none, the first one that is there. */
+const USUAL_NAMES = {
+  series: ['series', 'unique_id'],
+  time: ['timestamp', 'ds', 'time', 'date'],
+  value: ['value', 'y'],
+} as const;
+
+/** Finds the columns by their names, whatever their case where nobody named them. */
+export function findColumns(header: readonly string[], wanted: WantedColumns): FoundColumns {
+  const problems: string[] = [];
+  const find = (part: keyof typeof USUAL_NAMES): number => {
+    const name = wanted[part];
+    const at = name === undefined ? usual(header, USUAL_NAMES[part]) : header.indexOf(name);
+    if (at >= 0 || (part === 'series' && name === undefined)) return at;
+    const missing = name === undefined ? USUAL_NAMES[part].join(', ') : JSON.stringify(name);
+    problems.push(`there is no ${part} column: ${missing} (--${part}-column) is not among ${header.join(', ')}`);
+    return at;
+  };
+  const [series, time, value] = [find('series'), find('time'), find('value')];
+  if (problems.length > 0) return { kind: 'problems', problems };
+  return { kind: 'columns', columns: { count: header.length, series: series < 0 ? null : series, time, value } };
+}
+
+function usual(header: readonly string[], names: readonly string[]): number {
+  const lower = header.map((name) => name.toLowerCase());
+  return names.map((name) => lower.indexOf(name)).find((at) => at >= 0) ?? -1;
+}

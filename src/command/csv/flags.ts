@@ -1,0 +1,32 @@
+import { oneOf, text } from '../../config/kinds.ts';
+import { optionalFlag } from '../../config/options.ts';
+import { seriesOfFile } from './input.ts';
+import type { CsvReading } from './observations.ts';
+
+const timeUnit = oneOf('iso', 's', 'ms', 'us', 'ns');
+
+/** Flags of every command that reads observations from a CSV file. */
+export const csvFlags = {
+  seriesColumn: optionalFlag('series-column', text, 'column of the series (default: series or unique_id, if there)'),
+  timeColumn: optionalFlag('time-column', text, 'column of the event time (default: timestamp, ds, time or date)'),
+  valueColumn: optionalFlag('value-column', text, 'column of the value (default: value or y)'),
+  series: optionalFlag('series', text, 'the series of a file without such a column (default: the name of the file)'),
+  timeUnit: optionalFlag('time-unit', timeUnit, `${timeUnit.expected} (default: seen from the first time)`),
+  group: optionalFlag('group', text, 'the group whose members the series are, to be judged together'),
+};
+
+/** What the values of these flags say about a file. */
+export function csvReading(
+  path: string,
+  flags: Readonly<Record<Exclude<keyof typeof csvFlags, 'group' | 'timeUnit'>, string | undefined>> &
+    Pick<CsvReading, 'timeUnit'>,
+): CsvReading {
+  const { seriesColumn, timeColumn, valueColumn, series, timeUnit } = flags;
+  return {
+    series: seriesColumn,
+    time: timeColumn,
+    value: valueColumn,
+    onlySeries: series ?? seriesOfFile(path),
+    timeUnit,
+  };
+}

@@ -1,0 +1,105 @@
+import type { TimeUnit } from '../../config/config.ts';
+import { EVENT_TIME_MS_MAX, isPlausible, readEventTime } from '../../stream/codec/event-time.ts';
+import { compileMapping } from '../../stream/codec/mapping.ts';
+import { type CsvColumns, findColumns, type WantedColumns } from './columns.ts';
+import { type BrokenCsv, type CsvRow, readCsvRows } from './rows.ts';
+
+export interface CsvReading extends WantedColumns {
+  /** The series of a file that has no column for it. */
+  readonly onlySeries: string;
+  /** undefined: that of the first time that makes sense in any. */
+  readonly timeUnit?: TimeUnit | undefined;
+}
+
+/** What a row became. */
+export type CsvItem =
+  | {
+      readonly kind: 'observation';
+      readonly line: number;
+      readonly series: string;
+      readonly timestampMs: number;
+      readonly value: number;
+    }
+  | { readonly kind: 'refused'; readonly line: number; readonly reason: string }
+  /** Told once, before the first observation. */
+  | { readonly kind: 'time-unit'; readonly unit: TimeUnit; readonly detected: boolean }
+  /** Nothing can be read: columns are missing. */
+  | { readonly kind: 'no-observations'; readonly problems: readonly string[] }
+  | BrokenCsv;
+
+const TIME_UNITS: readonly TimeUnit[] = ['iso', 's', 'ms', 'us', 'ns'];
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const SERIES = 'series';
+const TIME = 'timestamp';
+const VALUE = 'value';
+
+/** Reads observations from CSV as its bytes arrive; the first row names the columns. What the stream would not take is refused in its words. */
+export async function* readObservations(
+  source: AsyncIterable<Buffer | string>,
+  reading: CsvReading,
+): AsyncGenerator<CsvItem> {
+  let columns: CsvColumns | null = null;
+  let observationOf: ReturnType<typeof rowReader> | null = null;
+  for await (const row of readCsvRows(source)) {
+    if (row.kind === 'broken') {
+      yield row;
+      return;
+    }
+    if (columns === null) {
+      const found = findColumns(row.fields, reading);
+      if (found.kind === 'problems') {
+        yield { kind: 'no-observations', problems: found.problems };
+        return;
+      }
+      columns = found.columns;
+      continue;
+    }
+    if (observationOf === null) {
+      const unit = reading.timeUnit ?? timeUnitOf(row.fields[columns.time]);
+      if (unit === null) {
+        yield { kind: 'refused', line: row.line, reason: noTime(row.fields[columns.time]) };
+        continue;
+      }
+      yield { kind: 'time-unit', unit, detected: reading.timeUnit === undefined };
+      observationOf = rowReader(columns, reading.onlySeries, unit);
+    }
+    yield observationOf(row);
+  }
+  if (columns === null)
+    yield { kind: 'no-observations', problems: ['the file is empty: its first line must name the columns'] };
+}
+
+/** The unit in which a time is one of our age; the units leave no doubt, as their ages do not overlap. */
+export function timeUnitOf(time: string | undefined): TimeUnit | null {
+  return TIME_UNITS.find((unit) => isPlausible(readEventTime(time, unit), EVENT_TIME_MS_MAX)) ?? null;
+}
+
+function rowReader(columns: CsvColumns, onlySeries: string, timeUnit: TimeUnit): (row: CsvRow) => CsvItem {
+  const mapping = { format: 'json', series: [SERIES], time: TIME, timeUnit, value: VALUE } as const;
+  const decode = compileMapping({ ...mapping, futureMsMax: Number.POSITIVE_INFINITY });
+  return ({ line, fields }) => {
+    if (fields.length !== columns.count) {
+      return { kind: 'refused', line, reason: `the row has ${fields.length} fields, the header ${columns.count}` };
+    }
+    const record = {
+      [SERIES]: columns.series === null ? onlySeries : fields[columns.series],
+      [TIME]: fields[columns.time] || null,
+      [VALUE]: numberOf(fields[columns.value]!),
+    };
+    const decoded = decode(record, 0);
+    if (decoded.kind === 'dead-letter') return { kind: 'refused', line, reason: decoded.detail };
+    const { series, timestampMs, value } = decoded;
+    return { kind: 'observation', line, series, timestampMs, value };
+  };
+}
+
+/** What is no number stays text, so that the refusal can quote it. */
+function numberOf(field: string): number | string | null {
+  if (field === '') return null;
+  return NUMBER.test(field) ? Number(field) : field;
+}
+
+function noTime(field: string | undefined): string {
+  if (field === undefined || field === '') return 'the record has no time';
+  return `the time is ${JSON.stringify(field)}: neither an ISO 8601 date nor a number of seconds, ms, us or ns since 1970`;
+}

@@ -1,0 +1,42 @@
+import type { CsvItem } from './observations.ts';
+import { Refusals } from './refusals.ts';
+
+export type CsvObservation = Extract<CsvItem, { kind: 'observation' }>;
+
+/** A file of observations while it is read. */
+export interface CsvPull {
+  readonly observations: AsyncIterable<CsvObservation>;
+  readonly refusals: Refusals;
+  /** Why it was not read to its end; empty when it was. */
+  readonly problems: readonly string[];
+}
+
+/** The observations of what a file became; the rest is kept count of. `say` is told what was found out about the file. */
+export function pullObservations(items: AsyncIterable<CsvItem>, say: (line: string) => void): CsvPull {
+  const refusals = new Refusals();
+  const problems: string[] = [];
+  return { observations: observations(), refusals, problems };
+
+  async function* observations(): AsyncGenerator<CsvObservation> {
+    for await (const item of items) {
+      switch (item.kind) {
+        case 'observation':
+          yield item;
+          break;
+        case 'refused':
+          refusals.add(item.line, item.reason);
+          break;
+        case 'time-unit':
+          if (item.detected && item.unit !== 'iso')
+            say(`The numbers in the time column are read as ${item.unit} (--time-unit)`);
+          break;
+        case 'no-observations':
+          problems.push(...item.problems);
+          break;
+        case 'broken':
+          problems.push(`Reading ended early: ${item.reason}`);
+          break;
+      }
+    }
+  }
+}

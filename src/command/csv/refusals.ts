@@ -1,0 +1,20 @@
+const SHOWN_MAX = 10;
+
+/** Rows that became no observation: the first ones by line and reason, the others by number. */
+export class Refusals {
+  count = 0;
+  readonly #shown: string[] = [];
+
+  add(line: number, reason: string): void {
+    this.count++;
+    if (this.#shown.length < SHOWN_MAX) this.#shown.push(`  line ${line}: ${reason}`);
+  }
+
+  /** Lines for people; none where nothing was refused. */
+  lines(): readonly string[] {
+    if (this.count === 0) return [];
+    const more = this.count - this.#shown.length;
+    const rest = more === 0 ? [] : [`  and ${more} more`];
+    return [`${this.count} ${this.count === 1 ? 'row was' : 'rows were'} refused:`, ...this.#shown, ...rest];
+  }
+}

@@ -1,0 +1,68 @@
+import type { WrittenDetector } from '../config/config.ts';
+import { completeDetector, detectorKinds } from '../config/detector-section.ts';
+import { type Option, optionalFlag } from '../config/options.ts';
+import { mustBe } from '../config/problems.ts';
+import type { Frequency } from '../detector/frequency.ts';
+
+const DETECTION_SIZE_DEFAULT = 24;
+/** No record is read here, so no path leads to the group; it only has to be there. */
+const GROUP_PATH = 'group';
+
+/** The keys of a detector as flags. */
+export const detectorFlags = {
+  freq: optionalFlag(
+    'freq',
+    detectorKinds.freq,
+    'step of the series: 5min, h, D ... (default: its median in the file)',
+  ),
+  h: optionalFlag('h', detectorKinds.windowLength, 'observations a forecast covers (default: --detection-size)'),
+  detectionSize: optionalFlag(
+    'detection-size',
+    detectorKinds.windowLength,
+    `observations of a detection window (default: --h, or ${DETECTION_SIZE_DEFAULT})`,
+  ),
+  stepSize: optionalFlag('step-size', detectorKinds.windowLength, 'observations between forecasts (default: --h)'),
+  level: optionalFlag('level', detectorKinds.level, 'confidence level in percent (default: 99)'),
+  thresholdMethod: optionalFlag(
+    'threshold-method',
+    detectorKinds.thresholdMethod,
+    'univariate (default) or multivariate',
+  ),
+  calibrationSize: optionalFlag(
+    'calibration-size',
+    detectorKinds.calibrationSize,
+    'observations that calibrate, or all (default: 12 x --detection-size)',
+  ),
+  model: optionalFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1)'),
+};
+
+export type DetectorFlagValues = {
+  readonly [K in keyof typeof detectorFlags]: (typeof detectorFlags)[K] extends Option<infer T> ? T | undefined : never;
+};
+
+export type FlagDetector =
+  | { readonly kind: 'detector'; readonly detector: WrittenDetector }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+
+/** One detector for every series, completed and checked as an entry of a detectors file is. */
+export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): FlagDetector {
+  const problems: string[] = [];
+  const { h, thresholdMethod, stepSize, level, calibrationSize, model } = values;
+  const detectionSize = values.detectionSize ?? h ?? DETECTION_SIZE_DEFAULT;
+  const group = thresholdMethod === 'multivariate' ? GROUP_PATH : undefined;
+  const fields = { stepSize, level, thresholdMethod, group, model, calibrationSize };
+  const detector = completeDetector(
+    { ...fields, name: 'backtest', series: ['*'], freq, h: h ?? detectionSize, detectionSize },
+    {
+      has: (key) => (key === 'group' ? group : stepSize) !== undefined,
+      problem: (key, expected, got) => void problems.push(mustBe(flagOf(key), expected, got)),
+    },
+  );
+  if (detector === null || problems.length > 0) return { kind: 'problems', problems };
+  return { kind: 'detector', detector };
+}
+
+/** `detection_size` of a detectors file is `--detection-size`. */
+export function flagOf(key: string): string {
+  return `--${key.replaceAll('_', '-')}`;
+}

@@ -1,0 +1,158 @@
+import { setTimeout } from 'node:timers/promises';
+import { readFlags } from '../config/command-line.ts';
+import type { LoadedConfig } from '../config/config.ts';
+import { integerFrom } from '../config/kinds.ts';
+import { loadProcessConfig } from '../config/load.ts';
+import { kafkaOptions, optionalFlag, streamOptions } from '../config/options.ts';
+import type { GroupPathOf } from '../stream/codec/mapping.ts';
+import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
+import { type Feed, type FeedRecord, openFeed } from '../stream/kafka/feed.ts';
+import { matchDetectors } from '../stream/watched-detector.ts';
+import { inBatches } from './batches.ts';
+import {
+  type CommandIo,
+  DONE,
+  type ExitCode,
+  FAILED,
+  type RunnableCommand,
+  sayProblems,
+  WRONG_USE,
+} from './command.ts';
+import { csvFlags, csvReading } from './csv/flags.ts';
+import { openInput } from './csv/input.ts';
+import { readObservations } from './csv/observations.ts';
+import { type CsvPull, pullObservations } from './csv/pull.ts';
+import { shownTime } from './score-line.ts';
+
+/** Records of one send. Paced, a batch is a tenth of a second's. */
+const BATCH_RECORDS_MAX = 1_000;
+const BATCHES_PER_SECOND = 10;
+const PROGRESS_MS = 5_000;
+
+/** Where a group's id stands when no detectors file says it. */
+const GROUP_PATH = 'group';
+
+const own = {
+  ...csvFlags,
+  rate: optionalFlag('rate', integerFrom(1, 1_000_000), 'observations a second (default: as fast as possible)'),
+};
+
+/** Writes the observations of a CSV file to Kafka, in the shape in which the detectors file expects them. */
+export const feedCommand: RunnableCommand = {
+  name: 'feed',
+  summary: 'Writes the observations of a CSV file (- reads standard input) to the observations topic of KAFKA_BROKERS',
+  operands: ['FILE'],
+  options: [...Object.values(own), ...Object.values(kafkaOptions), streamOptions.detectors],
+  async run([path = ''], flags, io) {
+    const loaded = loadProcessConfig(flags, ['brokers']);
+    const read = readFlags(flags, own);
+    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
+    if (read.kind === 'problems') return sayProblems(read.problems, io);
+    const { stream, kafka } = loaded.config;
+    if (stream.input.format !== 'json') {
+      io.err(`feed writes JSON, but the detectors file reads ${stream.input.format} (input.format).`);
+      return WRONG_USE;
+    }
+    const { group = null, rate = Number.POSITIVE_INFINITY } = read.values;
+    const topic = stream.topics.observations;
+    const input = await openInput(path, io.stop);
+    try {
+      const pull = pullObservations(readObservations(input, csvReading(path, read.values)), io.err);
+      const feed = await openFeed({ config: kafka! }, topic);
+      try {
+        return await send(recordsOf(pull, stream, group), pull, feed, { rate, topic }, io);
+      } finally {
+        await feed.close();
+      }
+    } finally {
+      input.destroy();
+    }
+  },
+};
+
+interface Outgoing {
+  readonly record: FeedRecord;
+  readonly series: string;
+  readonly timestampMs: number;
+}
+
+async function* recordsOf(
+  { observations, refusals }: CsvPull,
+  { input, detectors }: LoadedConfig['stream'],
+  group: string | null,
+): AsyncGenerator<Outgoing> {
+  const detectorOf = matchDetectors(detectors.map((config) => ({ config })));
+  const isWatched = (series: string) => detectors.length === 0 || detectorOf(series) !== null;
+  const groupPathOf: GroupPathOf = (series) => {
+    if (detectors.length === 0) return group === null ? null : GROUP_PATH;
+    return detectorOf(series)?.config.group ?? null;
+  };
+  const write = compileObservationWriter(input, groupPathOf);
+  for await (const { line, series, timestampMs, value } of observations) {
+    if (!isWatched(series)) {
+      refusals.add(line, `no detector watches series ${JSON.stringify(series)}`);
+      continue;
+    }
+    const written = write({ series, group, timestampMs, value }, Date.now());
+    if (written.kind === 'refused') refusals.add(line, written.reason);
+    else yield { record: { key: written.key, value: written.value }, series, timestampMs };
+  }
+}
+
+/** Sends in batches, at most `rate` records a second, until the file ends or the user stops it; then says what was sent. */
+async function send(
+  records: AsyncIterable<Outgoing>,
+  { refusals, problems }: CsvPull,
+  feed: Feed,
+  { rate, topic }: { readonly rate: number; readonly topic: string },
+  io: CommandIo,
+): Promise<ExitCode> {
+  const sent = new SentRecords();
+  const batchMax = Math.max(1, Math.min(BATCH_RECORDS_MAX, Math.ceil(rate / BATCHES_PER_SECOND)));
+  const startedMs = performance.now();
+  let progressMs = startedMs;
+  try {
+    for await (const batch of inBatches(records, batchMax)) {
+      const aheadMs = (sent.count / rate) * 1_000 - (performance.now() - startedMs);
+      if (aheadMs > 0) await setTimeout(aheadMs, null, { signal: io.stop });
+      await feed.send(batch.map(({ record }) => record));
+      sent.add(batch);
+      if (performance.now() - progressMs < PROGRESS_MS) continue;
+      progressMs = performance.now();
+      io.err(`${sent.count} observations, up to ${shownTime(sent.lastMs)}`);
+    }
+  } catch (error) {
+    if (!io.stop.aborted) throw error;
+    io.err('Stopped before the end of the file.');
+  } finally {
+    io.err(sent.summary(topic, (performance.now() - startedMs) / 1_000));
+    for (const line of [...refusals.lines(), ...problems]) io.err(line);
+  }
+  return refusals.count > 0 || problems.length > 0 ? FAILED : DONE;
+}
+
+/** Different series that are counted; a file with more says so. */
+const SERIES_COUNTED_MAX = 100_000;
+
+class SentRecords {
+  count = 0;
+  lastMs = Number.NEGATIVE_INFINITY;
+  #firstMs = Number.POSITIVE_INFINITY;
+  readonly #series = new Set<string>();
+
+  add(records: readonly Outgoing[]): void {
+    this.count += records.length;
+    for (const { series, timestampMs } of records) {
+      if (this.#series.size < SERIES_COUNTED_MAX) this.#series.add(series);
+      this.#firstMs = Math.min(this.#firstMs, timestampMs);
+      this.lastMs = Math.max(this.lastMs, timestampMs);
+    }
+  }
+
+  summary(topic: string, seconds: number): string {
+    if (this.count === 0) return `Nothing was written to ${topic}.`;
+    const series = this.#series.size < SERIES_COUNTED_MAX ? `${this.#series.size}` : `${SERIES_COUNTED_MAX} or more`;
+    const times = `${shownTime(this.#firstMs)} to ${shownTime(this.lastMs)}`;
+    return `${this.count} observations of ${series} series, ${times}, written to ${topic} in ${seconds.toFixed(1)} s`;
+  }
+}

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config, KafkaConfig } from '../config/config.ts';
+import { connectRegistry } from '../stream/codec/registry.ts';
+import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
+import {
+  type FeedPlan,
+  feedDemo,
+  HISTORY_STEPS,
+  newestSteps,
+  planFeed,
+  TAIL_RECORDS,
+} from '../stream/demo/demo-feed.ts';
+import { timeOf } from '../stream/demo/demo-time.ts';
+import type { KafkaConnection } from '../stream/kafka/connection.ts';
+import { openFeed } from '../stream/kafka/feed.ts';
+import { checkTopics, ensureTopics } from '../stream/kafka/topics.ts';
+import { readTail, type WatchedRecord, watchTopic } from '../stream/kafka/watch.ts';
+import type { CommandIo } from './command.ts';
+import { DemoView } from './demo-view.ts';
+import { SCORE_LINE_STYLE, shownTime } from './score-line.ts';
+
+/** Of the topics that are missing. The demo goes on where its newest observation is: the broker must not forget that one soon. */
+const creation = { partitions: 4, replicationFactor: 1, retentionMs: 365 * 86_400_000 };
+
+export interface RunningDemo {
+  /** Resolves with what feeding cannot recover from; never while it goes on. */
+  readonly failed: Promise<Error>;
+  stopFeed(): Promise<void>;
+  stopView(): Promise<void>;
+}
+
+export type DemoConfig = Config & { readonly kafka: KafkaConfig };
+
+/** Makes the topics that are missing, and finds out where the demo goes on. Throws a ServiceError. */
+export async function prepareDemo({ stream: { topics }, kafka }: DemoConfig): Promise<FeedPlan> {
+  const connection = { config: kafka };
+  await ensureTopics(connection, topics, creation);
+  const partitions = Array.from({ length: await checkTopics(connection, topics) }, (_, partition) => partition);
+  const tails = await Promise.all(
+    partitions.map((partition) => readTail(connection, topics.observations, partition, TAIL_RECORDS)),
+  );
+  return planFeed(newestSteps(tails.flat().map(({ value }) => value)), Date.now());
+}
+
+/** Feeds the demo, and shows every score that is written from now on. Throws a ServiceError when it cannot begin. */
+export async function startDemo(
+  config: DemoConfig,
+  plan: FeedPlan,
+  watched: ReadonlySet<string>,
+  io: CommandIo,
+): Promise<RunningDemo> {
+  const connection = { config: config.kafka };
+  const view = await startView(config, connection, plan, watched, io);
+  const feed = await openFeed(connection, config.stream.topics.observations);
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
+  const ending = new AbortController();
+  const { signal } = ending;
+  const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
+  const feeding = feedDemo(plan, { send: feed.send, nowMs: Date.now, wait, signal }).catch(fail);
+  return {
+    failed,
+    async stopFeed() {
+      ending.abort();
+      await feeding;
+      await feed.close();
+    },
+    stopView: view.stop,
+  };
+}
+
+async function startView(
+  { stream, registry: registryConfig }: DemoConfig,
+  connection: KafkaConnection,
+  { newest, liveStart }: FeedPlan,
+  watched: ReadonlySet<string>,
+  io: CommandIo,
+): Promise<{ stop(): Promise<void> }> {
+  const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
+  const decode = createScoreDecoder(stream.output.format, registry);
+  const style = { ...SCORE_LINE_STYLE, colour: process.stdout.isTTY === true };
+  const historyScores = newest.size === 0 ? HISTORY_STEPS * watched.size : 0;
+  const view = new DemoView({ watched, liveStart, historyScores, style });
+  if (view.live) for (const line of [`Going on at ${shownTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
+  const show = async (records: readonly WatchedRecord[]) => {
+    const scores = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decode(value)])));
+    for (const line of view.take(scores, Date.now())) io.out(line);
+  };
+  let showing = Promise.resolve();
+  const watch = await watchTopic(connection, stream.topics.scores, 'latest', {
+    onRecords(records) {
+      // A record that is no score was written by somebody else.
+      showing = showing.then(() => show(records)).catch(() => undefined);
+    },
+    onConnection: (error) => io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`),
+  });
+  return {
+    async stop() {
+      await watch.stop();
+      await showing;
+      await registry?.close();
+    },
+  };
+}

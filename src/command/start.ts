@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { kafkaVersion } from '../../deploy/local/java-artifacts.ts';
+import { type LocalKafka, startKafka } from '../../deploy/local/kafka-broker.ts';
+import { cacheFolder } from '../config/cache-folder.ts';
+import { loadProcessConfig } from '../config/load.ts';
+import { options } from '../config/options.ts';
+import type { ModelCatalog } from '../model/catalog.ts';
+import { ServiceError } from '../service-error.ts';
+import { watchedDemoSeries } from '../stream/demo/watched-demo.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import {
+  aborted,
+  type CommandIo,
+  DONE,
+  type ExitCode,
+  FAILED,
+  type RunnableCommand,
+  sayProblems,
+  withDeadline,
+} from './command.ts';
+import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from './run-demo.ts';
+import { resolveWithModels, runWorker } from './run-worker.ts';
+
+const DETECTORS = 'deploy/demo.detectors.yaml';
+/** What passes by itself is said in the view; log lines would drown it. */
+const LOG_LEVEL = 'error';
+
+/** Everything at once, for who sees it for the first time. */
+export const startCommand: RunnableCommand = {
+  name: 'start',
+  summary:
+    'Scores a demo of 40 series before your eyes, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is set',
+  options: Object.values({
+    ...options,
+    detectors: { ...options.detectors, fallback: DETECTORS },
+    logLevel: { ...options.logLevel, fallback: LOG_LEVEL },
+  }),
+  async run(_operands, flags, io) {
+    const detectors = fileURLToPath(new URL(`../../${DETECTORS}`, import.meta.url));
+    const loaded = loadProcessConfig(flags, [], { detectors, logLevel: LOG_LEVEL });
+    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
+    const { catalog, result } = await resolveWithModels(loaded.config);
+    if (result.kind === 'problems') return sayProblems(result.problems, io);
+    const { config } = result;
+    const watched = watchedDemoSeries(config.stream, Date.now());
+    let local: LocalKafka | null = null;
+    try {
+      local = config.kafka === null ? await startLocalKafka(config.dataDir, io) : null;
+      const kafka = config.kafka ?? {
+        brokers: local!.brokers,
+        clientId: options.clientId.fallback,
+        tls: null,
+        sasl: null,
+      };
+      return io.stop.aborted ? DONE : await scoreDemo({ ...config, kafka }, catalog, watched, io);
+    } catch (error) {
+      // Whoever ends the start half-way is not told what it could not finish.
+      if (io.stop.aborted && error instanceof ServiceError) return DONE;
+      throw error;
+    } finally {
+      await local?.stop();
+    }
+  },
+};
+
+async function startLocalKafka(dataDir: string, io: CommandIo): Promise<LocalKafka> {
+  const kafkaDir = join(dataDir, 'kafka');
+  io.out(
+    `Starting Apache Kafka ${kafkaVersion} on this machine (data in ${kafkaDir}; the first time its jars are fetched)`,
+  );
+  return startKafka({ cacheDir: cacheFolder(), dataDir: kafkaDir });
+}
+
+async function scoreDemo(
+  config: DemoConfig,
+  catalog: ModelCatalog,
+  watched: ReadonlySet<string>,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const plan = await prepareDemo(config);
+  const worker = await runWorker(config, catalog, createLogger(config.logLevel, process.stderr));
+  const brokers = config.kafka.brokers.join(',');
+  io.out(`Kafka is at ${brokers}. While this runs, open ${worker.opsUrl}/readyz and ${worker.opsUrl}/metrics,`);
+  io.out(`or type in another terminal: KAFKA_BROKERS=${brokers} npm start -- watch`);
+  let demo: RunningDemo | null = null;
+  try {
+    demo = await startDemo(config, plan, watched, io);
+    const failure = await Promise.race([worker.finished, demo.failed, aborted(io.stop)]);
+    if (failure) io.err(`The demo cannot go on: ${failure.message}`);
+    else io.out('Stopping. The next start goes on from here.');
+    return failure ? FAILED : DONE;
+  } finally {
+    await demo?.stopFeed();
+    await withDeadline(worker.stop(), config.worker.shutdownMsMax);
+    await demo?.stopView();
+  }
+}

@@ -1,0 +1,97 @@
+import { stdoutTakesColour } from '../config/colour.ts';
+import { readFlags } from '../config/command-line.ts';
+import { boolean, text } from '../config/kinds.ts';
+import { loadProcessConfig } from '../config/load.ts';
+import { flagOnly, kafkaOptions, optionalFlag, registryOptions, streamOptions } from '../config/options.ts';
+import { ServiceError } from '../service-error.ts';
+import { reasonOf } from '../stream/codec/quoted.ts';
+import { connectRegistry } from '../stream/codec/registry.ts';
+import { createScoreDecoder, type DecodeScore } from '../stream/codec/score-decoder.ts';
+import { type WatchedRecord, watchTopic } from '../stream/kafka/watch.ts';
+import { seriesPattern } from '../stream/watched-detector.ts';
+import { aborted, type CommandIo, DONE, type RunnableCommand, sayProblems } from './command.ts';
+import { SCORE_LINE_STYLE, scoreLineHeader } from './score-line.ts';
+import { ScoreView } from './score-view.ts';
+
+const SUMMARY_MS = 1_000;
+
+const own = {
+  all: flagOnly('all', boolean, false, 'every score (default: anomalies, and how many were scored between them)'),
+  anomalies: flagOnly('anomalies', boolean, false, 'anomalies alone'),
+  series: optionalFlag('series', text, 'only series that match: * is any run of characters, ? one'),
+  fromBeginning: flagOnly('from-beginning', boolean, false, 'also what was scored before'),
+  json: flagOnly('json', boolean, false, 'one JSON record a line; every score, but for --anomalies'),
+};
+
+/** Shows scores as they are committed, until it is stopped. */
+export const watchCommand: RunnableCommand = {
+  name: 'watch',
+  summary: 'Shows the scores of the cluster of KAFKA_BROKERS as they are committed',
+  options: [
+    ...Object.values(own),
+    ...Object.values(kafkaOptions),
+    ...Object.values(registryOptions),
+    streamOptions.detectors,
+  ],
+  async run(_operands, flags, io) {
+    const loaded = loadProcessConfig(flags, ['brokers']);
+    const read = readFlags(flags, own);
+    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
+    if (read.kind === 'problems') return sayProblems(read.problems, io);
+    const { all, anomalies, series, fromBeginning, json } = read.values;
+    if (all && anomalies) return sayProblems(['--all and --anomalies exclude each other'], io);
+    const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
+    const view = new ScoreView({
+      selection: anomalies ? 'anomalies' : all || json ? 'all' : 'flagged',
+      series: seriesPattern([series ?? '*']),
+      json,
+      style,
+    });
+    const { stream, kafka, registry: registryConfig } = loaded.config;
+    const { format } = stream.output;
+    const registry = format === 'avro' ? await connectRegistry(registryConfig!) : null;
+    const decode = createScoreDecoder(format, registry);
+    const summary = setInterval(() => sayIfAny(view.summary(), io), SUMMARY_MS);
+    const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+    failed.catch(() => {});
+    try {
+      const from = fromBeginning ? 'earliest' : 'latest';
+      const watch = await watchTopic({ config: kafka! }, stream.topics.scores, from, {
+        onRecords: (records) => showRecords(records, decode, view, io).catch(fail),
+        onConnection: (error) =>
+          io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch goes on when it is back.`),
+      });
+      if (!json) io.out(scoreLineHeader(style));
+      await Promise.race([aborted(io.stop), failed]).finally(() => watch.stop());
+      sayIfAny(view.summary(), io);
+      return DONE;
+    } finally {
+      clearInterval(summary);
+      await registry?.close();
+    }
+  },
+};
+
+/** Rejects with `registry-unavailable` when a schema cannot be fetched. A record that is no score is told and left out. */
+async function showRecords(
+  records: readonly WatchedRecord[],
+  decode: DecodeScore,
+  view: ScoreView,
+  io: CommandIo,
+): Promise<void> {
+  for (const { value, partition, offset } of records) {
+    if (io.stop.aborted) return;
+    if (value === null) continue;
+    try {
+      const line = view.show(await decode(value));
+      if (line !== null) io.out(line);
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      io.err(`Left out the record at partition ${partition}, offset ${offset}: ${reasonOf(error)}`);
+    }
+  }
+}
+
+function sayIfAny(line: string | null, io: CommandIo): void {
+  if (line !== null) io.err(line);
+}

@@ -1,0 +1,5 @@
+/** Whether lines on standard output may carry colours: it is a terminal that shows them, and NO_COLOR is not set. */
+export function stdoutTakesColour(): boolean {
+  const { NO_COLOR, TERM } = process.env;
+  return process.stdout.isTTY === true && !NO_COLOR && TERM !== 'dumb';
+}

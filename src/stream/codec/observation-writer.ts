@@ -1,0 +1,92 @@
+import type { RecordMapping, TimeUnit } from '../../config/config.ts';
+import { compileMapping, type GroupPathOf } from './mapping.ts';
+import { parseRecordPath } from './record-path.ts';
+
+export interface WritableObservation {
+  readonly series: string;
+  /** null where each series is judged alone. */
+  readonly group: string | null;
+  /** Integer milliseconds since the epoch. */
+  readonly timestampMs: number;
+  readonly value: number;
+}
+
+export type WrittenObservation =
+  | { readonly kind: 'record'; readonly key: Buffer; readonly value: Buffer }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** `nowMs` is the clock, milliseconds since the epoch. */
+export type WriteObservation = (observation: WritableObservation, nowMs: number) => WrittenObservation;
+
+/**
+ * Writes an observation as the JSON record that `mapping` reads back, keyed by its group or else its series. What the stream would not
+ * read, or would read as something else, is refused.
+ */
+export function compileObservationWriter(mapping: RecordMapping, groupPathOf: GroupPathOf): WriteObservation {
+  const read = compileMapping(mapping, groupPathOf);
+  return (observation, nowMs) => {
+    const { series, group, timestampMs, value } = observation;
+    const groupPath = groupPathOf(series);
+    if (group !== null && groupPath === null) {
+      return refused(`the detector of series ${JSON.stringify(series)} judges it alone, not in a group`);
+    }
+    const parts = splitSeries(series, mapping.series.length);
+    if (parts === null) {
+      return refused(`series ${JSON.stringify(series)} is not ${mapping.series.join(' and ')} joined by /`);
+    }
+    const record: Place = Object.create(null);
+    mapping.series.forEach((path, i) => void put(record, path, parts[i]));
+    put(record, mapping.time, timeIn(mapping.timeUnit, timestampMs));
+    put(record, mapping.value, value);
+    if (group !== null && groupPath !== null) put(record, groupPath, group);
+    const back = read(record, nowMs);
+    if (back.kind === 'dead-letter') return refused(back.detail);
+    if (back.series !== series || back.timestampMs !== timestampMs || back.value !== value || back.group !== group) {
+      return refused('the paths of the input mapping get in the way of each other');
+    }
+    return { kind: 'record', key: Buffer.from(group ?? series), value: Buffer.from(JSON.stringify(record)) };
+  };
+}
+
+type Place = Record<string | number, unknown>;
+
+/** Makes the objects and arrays on the way to a path, and sets what it ends in. */
+function put(record: Place, path: string, value: unknown): void {
+  const segments = parseRecordPath(path);
+  if (segments === null) throw new RangeError(`not a record path: ${JSON.stringify(path)}`);
+  let place = record;
+  for (const [i, segment] of segments.slice(0, -1).entries()) {
+    const next = place[segment];
+    // A place taken by something else stays: reading the record back tells.
+    if (next !== undefined && (typeof next !== 'object' || next === null)) return;
+    place[segment] ??= typeof segments[i + 1] === 'number' ? [] : Object.create(null);
+    place = place[segment] as Place;
+  }
+  place[segments.at(-1)!] = value;
+}
+
+/** The last part keeps what slashes there are. */
+function splitSeries(series: string, count: number): readonly string[] | null {
+  const parts = series.split('/');
+  if (parts.length < count) return null;
+  return [...parts.slice(0, count - 1), parts.slice(count - 1).join('/')];
+}
+
+function timeIn(unit: TimeUnit, timestampMs: number): number | string {
+  switch (unit) {
+    case 'iso':
+      return new Date(timestampMs).toISOString();
+    case 's':
+      return timestampMs / 1_000;
+    case 'ms':
+      return timestampMs;
+    case 'us':
+      return timestampMs * 1_000;
+    case 'ns':
+      return timestampMs * 1_000_000;
+  }
+}
+
+function refused(reason: string): WrittenObservation {
+  return { kind: 'refused', reason };
+}

@@ -1,0 +1,199 @@
+import { STEPS_PER_DAY, STEPS_PER_HOUR, STEPS_PER_WEEK } from './demo-time.ts';
+import { noiseAt, seedOf, wanderAt } from './hash-noise.ts';
+import { disturbed, INCIDENT_PERIOD, type Incident, type IncidentKind, incidentAt, type Parts } from './incidents.ts';
+
+/** A metric of the demo: a function of its step alone. */
+export interface DemoSeries {
+  readonly id: string;
+  /** The group that it is judged in; null where it is judged alone. */
+  readonly group: string | null;
+  /** What goes wrong with it from time to time; null: nothing ever. */
+  readonly incident: IncidentKind | null;
+  /** Step of its first incident, modulo INCIDENT_PERIOD. */
+  readonly phase: number;
+  /** Mean of the series. */
+  readonly base: number;
+  /** Amplitude of the day and of the week, in units of the metric. */
+  readonly daily: number;
+  readonly weekly: number;
+  /** Amplitude of a cycle of three hours, such as that of a cooling; 0 where there is none. */
+  readonly cycle: number;
+  /** Step of the day at which it is highest. */
+  readonly peak: number;
+  /** Deviation of the noise from step to step, in units of the metric. */
+  readonly noise: number;
+  /** Decimals of its values. */
+  readonly decimals: number;
+}
+
+interface Metric extends Pick<DemoSeries, 'incident' | 'base' | 'daily' | 'weekly' | 'cycle' | 'noise' | 'decimals'> {
+  readonly name: string;
+  readonly of: readonly string[];
+}
+
+/** Every kind of metric has one kind of incident: who reads the name of a flagged series knows what to look for. */
+const METRICS: readonly Metric[] = [
+  {
+    name: 'request-rate',
+    of: ['web-1', 'web-2', 'web-3', 'api-1', 'api-2'],
+    incident: 'spike',
+    ...{ base: 420, daily: 160, weekly: 40, cycle: 0, noise: 9, decimals: 1 },
+  },
+  {
+    name: 'latency-p95',
+    of: ['web-1', 'web-2', 'api-1', 'db-1', 'db-2', 'cache-1'],
+    incident: 'level-shift',
+    ...{ base: 85, daily: 18, weekly: 5, cycle: 0, noise: 2.2, decimals: 1 },
+  },
+  {
+    name: 'memory-used',
+    of: ['host-1', 'host-2', 'host-3', 'host-4', 'db-1', 'db-2'],
+    incident: 'drift',
+    ...{ base: 46, daily: 5, weekly: 1, cycle: 0, noise: 0.5, decimals: 2 },
+  },
+  {
+    name: 'temperature',
+    of: ['rack-1', 'rack-2', 'rack-3', 'rack-4', 'rack-5', 'rack-6'],
+    incident: 'stuck',
+    ...{ base: 24, daily: 2, weekly: 0.5, cycle: 2.5, noise: 0.2, decimals: 2 },
+  },
+  {
+    name: 'orders',
+    of: ['shop-eu', 'shop-us', 'shop-asia'],
+    incident: 'dropped-season',
+    ...{ base: 260, daily: 140, weekly: 25, cycle: 0, noise: 6, decimals: 1 },
+  },
+  {
+    name: 'depth',
+    of: ['queue-orders', 'queue-mail', 'queue-invoices'],
+    incident: 'dropped-season',
+    ...{ base: 70, daily: 32, weekly: 5, cycle: 0, noise: 1.5, decimals: 1 },
+  },
+  {
+    name: 'cpu',
+    of: ['host-1', 'host-2', 'host-3', 'host-4', 'db-1', 'db-2'],
+    incident: 'burst',
+    ...{ base: 48, daily: 17, weekly: 4, cycle: 0, noise: 1.1, decimals: 2 },
+  },
+  {
+    name: 'connections',
+    of: ['db-1', 'db-2'],
+    incident: null,
+    ...{ base: 130, daily: 45, weekly: 12, cycle: 0, noise: 3, decimals: 1 },
+  },
+];
+
+/** Three metrics of one service, judged together: what is small in each of them is large in all. */
+const CHECKOUT: readonly Metric[] = [
+  {
+    name: 'payments',
+    of: ['checkout'],
+    incident: 'level-shift',
+    base: 95,
+    daily: 34,
+    weekly: 8,
+    cycle: 0,
+    noise: 2.4,
+    decimals: 1,
+  },
+  {
+    name: 'latency',
+    of: ['checkout'],
+    incident: 'level-shift',
+    base: 210,
+    daily: 30,
+    weekly: 9,
+    cycle: 0,
+    noise: 5,
+    decimals: 1,
+  },
+  {
+    name: 'errors',
+    of: ['checkout'],
+    incident: 'level-shift',
+    base: 14,
+    daily: 4,
+    weekly: 1,
+    cycle: 0,
+    noise: 0.4,
+    decimals: 2,
+  },
+];
+
+/** All series of the demo. One alone or the group begins an incident every 32 steps. */
+export const DEMO_SERIES: readonly DemoSeries[] = planSeries();
+
+function planSeries(): DemoSeries[] {
+  const alone = interleaved(METRICS);
+  const slots = alone.filter(({ metric }) => metric.incident !== null).length + 1;
+  let slot = 0;
+  const phaseOf = (incident: IncidentKind | null) =>
+    incident === null ? 0 : Math.round((slot++ * INCIDENT_PERIOD) / slots);
+  const series = alone.map(({ metric, owner }) => plan(metric, owner, null, phaseOf(metric.incident)));
+  const phase = phaseOf('level-shift');
+  return [...series, ...CHECKOUT.map((metric) => plan(metric, 'checkout', 'checkout', phase))];
+}
+
+/** The first of every metric, the second of every metric, ...: neighbours in time fail in different ways. */
+function interleaved(metrics: readonly Metric[]): { metric: Metric; owner: string }[] {
+  const most = Math.max(...metrics.map((metric) => metric.of.length));
+  return Array.from({ length: most }, (_, i) =>
+    metrics.flatMap((metric) => (metric.of[i] === undefined ? [] : [{ metric, owner: metric.of[i] }])),
+  ).flat();
+}
+
+function plan(metric: Metric, owner: string, group: string | null, phase: number): DemoSeries {
+  const { name, of: _, ...shape } = metric;
+  const id = `${owner}/${name}`;
+  // Each of a kind is a little different from the next.
+  const scale = 0.7 + 0.6 * (seedOf(id) / 2 ** 32);
+  const { base, daily, weekly, cycle, noise } = shape;
+  const scaled = {
+    base: base * scale,
+    daily: daily * scale,
+    weekly: weekly * scale,
+    cycle: cycle * scale,
+    noise: noise * scale,
+  };
+  return { ...shape, ...scaled, id, group, phase, peak: peakOf(metric.incident, phase, id) };
+}
+
+/** The hour of the peak: in the afternoon, but where an incident takes the season away it has to begin while there is much to lose. */
+function peakOf(incident: IncidentKind | null, phase: number, id: string): number {
+  if (incident === 'dropped-season') return (phase + 2 * STEPS_PER_HOUR) % STEPS_PER_DAY;
+  if (incident === 'stuck') return phase % STEPS_PER_DAY;
+  return 12 * STEPS_PER_HOUR + (seedOf(`${id} peak`) % (6 * STEPS_PER_HOUR));
+}
+
+/** The value of a series at a step, in units of the metric, rounded to its decimals, never below 0. */
+export function demoValue(series: DemoSeries, step: number): number {
+  const incident = incidentOf(series, step);
+  const parts = partsAt(series, step);
+  const value =
+    incident === null
+      ? parts.base + parts.season + parts.noise
+      : disturbed(incident, step, unitOf(series), (at) => partsAt(series, at));
+  return Math.max(0, Number(value.toFixed(series.decimals)));
+}
+
+/** The incident that is under way in a series. */
+export function incidentOf(series: DemoSeries, step: number): Incident | null {
+  return series.incident === null ? null : incidentAt(series.incident, series.phase, step);
+}
+
+/** What stands out of the noise; members of a group are only disturbed a little each. */
+function unitOf({ noise, group }: DemoSeries): number {
+  return (group === null ? 6 : 2.5) * noise;
+}
+
+/** The series without incidents. */
+export function partsAt({ id, base, daily, weekly, cycle, peak, noise }: DemoSeries, step: number): Parts {
+  const seed = seedOf(id);
+  const day = (2 * Math.PI * (step - peak)) / STEPS_PER_DAY;
+  // The epoch was a Thursday: noon of a Wednesday lies half a day before a whole week.
+  const week = (2 * Math.PI * (step + STEPS_PER_DAY / 2)) / STEPS_PER_WEEK;
+  const season =
+    daily * (Math.cos(day) + 0.2 * Math.cos(2 * day)) + weekly * Math.cos(week) + cycle * Math.cos(8 * day);
+  const restless = noise * (noiseAt(seed, step) + 0.5 * wanderAt(seed, step, 3 * STEPS_PER_HOUR));
+  return { base, season, noise: restless };
+}

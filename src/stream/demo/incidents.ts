@@ -1,0 +1,71 @@
+import { STEPS_PER_DAY } from './demo-time.ts';
+
+/** What may go wrong with a series of the demo. */
+export const INCIDENT_KINDS = ['spike', 'level-shift', 'drift', 'stuck', 'dropped-season', 'burst'] as const;
+
+export type IncidentKind = (typeof INCIDENT_KINDS)[number];
+
+/** Steps `start <= step < end` of a series. */
+export interface Incident {
+  readonly kind: IncidentKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How many steps an incident lasts: ten minutes to eight hours of event time. */
+export const INCIDENT_STEPS: Readonly<Record<IncidentKind, number>> = {
+  spike: 2,
+  'level-shift': 72,
+  drift: 60,
+  stuck: 72,
+  'dropped-season': 96,
+  burst: 24,
+};
+
+/**
+ * Each series has its incident once in this many steps, whole days: long enough for its calibration to forget the last one, and at
+ * the same hour each time, so that a lost season is lost when there is one.
+ */
+export const INCIDENT_PERIOD = 4 * STEPS_PER_DAY;
+
+/** The incident of a series at `step`, if there is one; they begin at `phase`, `phase + INCIDENT_PERIOD`, ... */
+export function incidentAt(kind: IncidentKind, phase: number, step: number): Incident | null {
+  const since = (((step - phase) % INCIDENT_PERIOD) + INCIDENT_PERIOD) % INCIDENT_PERIOD;
+  if (since >= INCIDENT_STEPS[kind]) return null;
+  return { kind, start: step - since, end: step - since + INCIDENT_STEPS[kind] };
+}
+
+/** What a series is made of at one step. */
+export interface Parts {
+  readonly base: number;
+  /** Distance from the base that belongs to the hour and the weekday. */
+  readonly season: number;
+  /** Distance from the base that follows no clock. */
+  readonly noise: number;
+}
+
+/**
+ * The value at `step`, an incident being under way.
+ *
+ * - `partsAt`: the parts of the series at any step, without incidents.
+ * - `unit`: a distance that stands out of the series' noise.
+ */
+export function disturbed(incident: Incident, step: number, unit: number, partsAt: (step: number) => Parts): number {
+  const { base, season, noise } = partsAt(step);
+  switch (incident.kind) {
+    case 'spike':
+      return base + season + noise + 4 * unit;
+    case 'level-shift':
+      return base + season + noise + 2 * unit;
+    case 'drift':
+      return base + season + noise + (unit * (step - incident.start + 1)) / 8;
+    case 'stuck': {
+      const frozen = partsAt(incident.start);
+      return frozen.base + frozen.season + frozen.noise;
+    }
+    case 'dropped-season':
+      return base + noise;
+    case 'burst':
+      return base + season + 8 * noise;
+  }
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { startKafka } from '../../deploy/local/kafka-broker.ts';
+import { shownTime } from '../../src/command/score-line.ts';
+import { cacheFolder } from '../../src/config/cache-folder.ts';
+import { DEMO_SERIES } from '../../src/stream/demo/demo-series.ts';
+import { STEP_MS } from '../../src/stream/demo/demo-time.ts';
+import { readTail } from '../../src/stream/kafka/watch.ts';
+import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import { TOPICS } from '../fixture/stream-run.ts';
+
+const program = join(import.meta.dirname, '../../src/main.ts');
+const PARTITIONS = 4;
+
+const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-start-'));
+let running: ChildProcess | null = null;
+
+after(async () => {
+  running?.kill('SIGKILL');
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Runs `start` until a line matches, ends it as Ctrl-C does, and gives what it has said. */
+async function startUntil(wanted: RegExp, env: Record<string, string> = {}) {
+  const { PATH, HOME, XDG_CACHE_HOME } = process.env;
+  const child = spawn(process.execPath, [program, 'start'], {
+    env: { PATH, HOME, XDG_CACHE_HOME, DATA_DIR: dataDir, OPS_PORT: '0', INFERENCE_THREADS: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running = child;
+  let out = '';
+  let err = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const closed = once(child, 'close');
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const seen = wanted.test(out);
+    out += text;
+    if (!seen && wanted.test(out)) child.kill('SIGINT');
+  });
+  const [code] = await closed;
+  return { code, out, err };
+}
+
+/** What a stopped demo has left behind. */
+async function scoresOnDisk(): Promise<{ readonly scores: readonly ScoreRecord[]; readonly deadLetters: number }> {
+  const kafka = await startKafka({ cacheDir: cacheFolder(), dataDir: join(dataDir, 'kafka') });
+  try {
+    const connection = { config: { brokers: kafka.brokers, clientId: 'tidewatch-test', tls: null, sasl: null } };
+    const read = (topic: string, partition: number) => readTail(connection, topic, partition, 1_000_000);
+    const scores = await Promise.all(Array.from({ length: PARTITIONS }, (_, p) => read(TOPICS.scores, p)));
+    const deadLetters = await read(TOPICS.deadLetters, 0);
+    return { scores: scores.flat().map(({ value }) => JSON.parse(value!.toString())), deadLetters: deadLetters.length };
+  } finally {
+    await kafka.stop();
+  }
+}
+
+/** Fails unless every series was scored once at each step from its first to its last; gives the time of the newest. */
+function scoredWithoutGap(scores: readonly ScoreRecord[]): number {
+  const bySeries = Map.groupBy(scores, ({ series }) => series);
+  assert.deepEqual(new Set(bySeries.keys()), new Set(DEMO_SERIES.map(({ id }) => id)));
+  for (const [series, found] of bySeries) {
+    const times = found.map(({ timestampMs }) => timestampMs).sort((a, b) => a - b);
+    assert.ok(
+      times.every((time, i) => i === 0 || time - times[i - 1]! === STEP_MS),
+      series,
+    );
+  }
+  return Math.max(...scores.map(({ timestampMs }) => timestampMs));
+}
+
+const javaProcesses = async () => {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
+  return stdout.split('\n').filter((line) => line.includes(dataDir));
+};
+
+test('start shows flagged and scored observations, ends at Ctrl-C, and goes on where it was', async () => {
+  const first = await startUntil(/lately:[\s\S]*\n {2}\d[^\n]* scored\n/);
+  assert.deepEqual([first.code, first.err], [0, '']);
+  assert.match(first.out, /History of 40 series scored: 34,560 observations, \d+ flagged/);
+  assert.match(first.out, /^! .* ANOMALY/m);
+  assert.match(first.out, /http:\/\/127\.0\.0\.1:\d+\/readyz[\s\S]*KAFKA_BROKERS=127\.0\.0\.1:\d+ npm start -- watch/);
+  assert.deepEqual(await javaProcesses(), []);
+  const before = await scoresOnDisk();
+  const newest = scoredWithoutGap(before.scores);
+
+  const second = await startUntil(/Going on at[\s\S]*\n[! ] \d[\s\S]*\n[! ] \d/);
+  assert.deepEqual([second.code, second.err], [0, '']);
+  assert.doesNotMatch(second.out, /History/);
+  const after = await scoresOnDisk();
+  assert.ok(scoredWithoutGap(after.scores) > newest);
+  assert.equal(after.deadLetters, 0);
+  // What was fed and not scored before the first end is scored by the second run.
+  const goesOn = /Going on at (.+)\./.exec(second.out)![1]!;
+  assert.ok(after.scores.some(({ timestampMs }) => shownTime(timestampMs) === goesOn));
+  assert.deepEqual(await javaProcesses(), []);
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { demoRecords, newestSteps, planFeed } from '../../src/stream/demo/demo-feed.ts';
+import { DEMO_SERIES, demoValue } from '../../src/stream/demo/demo-series.ts';
+import { noiseAt, seedOf, uniformAt } from '../../src/stream/demo/hash-noise.ts';
+
+const step = fc.integer({ min: 0, max: 20_000_000 });
+const anySeries = fc.constantFrom(...DEMO_SERIES);
+
+test('every value can be computed alone: order and repetition change nothing', () => {
+  fc.assert(
+    fc.property(anySeries, fc.array(step, { minLength: 2, maxLength: 20 }), (series, steps) => {
+      const forwards = steps.map((at) => demoValue(series, at));
+      const backwards = steps.toReversed().map((at) => demoValue(series, at));
+      assert.deepEqual(backwards.toReversed(), forwards);
+      assert.ok(forwards.every((value) => Number.isFinite(value) && value >= 0));
+    }),
+  );
+});
+
+test('hashed noise keeps its bounds', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.integer(), fc.nat(10), (text, place, draw) => {
+      const uniform = uniformAt(seedOf(text), place, draw);
+      assert.ok(uniform >= 0 && uniform < 1);
+      assert.ok(Math.abs(noiseAt(seedOf(text), place)) <= 2 * Math.sqrt(3));
+    }),
+  );
+});
+
+test('wherever a feed is cut off, the next one goes on without a gap and without feeding anything twice', () => {
+  const cuts = fc.array(fc.nat(6), { minLength: DEMO_SERIES.length, maxLength: DEMO_SERIES.length });
+  fc.assert(
+    fc.property(step, cuts, (from, written) => {
+      // Of seven steps the first one of every series was written, and by chance some more: partitions are written each on its own.
+      const first = demoRecords(from, from + 7, new Map());
+      const kept = first.filter((_, i) => Math.floor(i / DEMO_SERIES.length) <= written[i % DEMO_SERIES.length]!);
+      const plan = planFeed(newestSteps(kept.map(({ value }) => value)), Number.MAX_SAFE_INTEGER);
+      const second = demoRecords(plan.start, from + 7, plan.newest);
+      const text = (records: typeof first) => records.map(({ value }) => value.toString()).sort();
+      assert.deepEqual(text([...kept, ...second]), text(first));
+      assert.ok(plan.liveStart <= from + 7);
+    }),
+  );
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SCORE_LINE_STYLE, scoreLine } from '../../../src/command/score-line.ts';
+import { type ScoreSelection, ScoreView } from '../../../src/command/score-view.ts';
+import { seriesPattern } from '../../../src/stream/watched-detector.ts';
+import { scoreRecord } from '../../fixture/score-record.ts';
+
+const viewOf = (selection: ScoreSelection, { series = '*', json = false } = {}) =>
+  new ScoreView({ selection, series: seriesPattern([series]), json, style: SCORE_LINE_STYLE });
+
+const normal = scoreRecord({ series: 'web/a', anomaly: false });
+const flagged = scoreRecord({ series: 'web/b', anomaly: true });
+const warming = scoreRecord({ series: 'db', anomaly: false, state: 'warming-up' });
+
+test('by default anomalies are shown, and now and then how many were scored', () => {
+  const view = viewOf('flagged');
+  assert.deepEqual(
+    [normal, flagged, warming].map((score) => view.show(score)),
+    [null, scoreLine(flagged), null],
+  );
+  assert.equal(view.summary(), '  2 scored, 1 flagged, 1 not judged yet');
+  assert.equal(view.summary(), null);
+});
+
+test('anomalies alone leave no room for summaries', () => {
+  const view = viewOf('anomalies');
+  assert.deepEqual(
+    [normal, flagged].map((score) => view.show(score)),
+    [null, scoreLine(flagged)],
+  );
+  assert.equal(view.summary(), null);
+});
+
+test('every score is shown where all are wanted', () => {
+  const view = viewOf('all');
+  assert.deepEqual(
+    [normal, warming].map((score) => view.show(score)),
+    [scoreLine(normal), scoreLine(warming)],
+  );
+  assert.equal(view.summary(), null);
+});
+
+test('series that do not match are neither shown nor counted', () => {
+  const view = viewOf('flagged', { series: 'web/?' });
+  assert.deepEqual(
+    [warming, flagged].map((score) => view.show(score)),
+    [null, scoreLine(flagged)],
+  );
+  assert.equal(view.summary(), '  1 scored, 1 flagged');
+});
+
+test('JSON is the record itself, one a line', () => {
+  const line = viewOf('all', { json: true }).show(flagged)!;
+  assert.deepEqual([JSON.parse(line), line.includes('\n')], [flagged, false]);
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gridPosition, parseFrequency } from '../../../src/detector/frequency.ts';
+
+const utc = (text: string) => Date.parse(`${text}Z`);
+
+function positionOf(alias: string, origin: string, time: string): number {
+  const freq = parseFrequency(alias);
+  assert.ok(freq !== null, `${alias} is a frequency`);
+  return gridPosition(freq, utc(origin), utc(time));
+}
+
+test('aliases of one step are one grid', () => {
+  for (const [alias, stepMs] of [
+    ['min', 60_000],
+    ['T', 60_000],
+    ['5min', 300_000],
+    ['h', 3_600_000],
+    ['60min', 3_600_000],
+    ['D', 86_400_000],
+    ['W-SUN', 604_800_000],
+    ['250ms', 250],
+  ] as const) {
+    const freq = parseFrequency(alias);
+    assert.equal(freq?.kind === 'fixed' ? freq.stepMs : null, stepMs, alias);
+  }
+});
+
+test('what is no alias, or has no grid of its own, is refused', () => {
+  for (const alias of ['', 'x', '0min', '-5min', '1.5h', 'BH', 'min5', 'W-XYZ', '99999999999999999999s']) {
+    assert.equal(parseFrequency(alias), null, alias);
+  }
+});
+
+test('jitter of less than half a step does not move an observation on a grid of equal steps', () => {
+  assert.equal(positionOf('5min', '2025-01-01T00:00:07', '2025-01-01T00:10:00'), 2);
+  assert.equal(positionOf('5min', '2025-01-01T00:00:07', '2025-01-01T00:12:30'), 2);
+  assert.equal(positionOf('5min', '2025-01-01T00:00:07', '2025-01-01T00:13:00'), 3);
+});
+
+test('months are counted by the calendar, whatever their length', () => {
+  assert.equal(positionOf('MS', '2024-01-01T00:00:00', '2024-03-01T00:00:00'), 2);
+  assert.equal(positionOf('ME', '2024-01-31T00:00:00', '2024-02-29T00:00:00'), 1);
+  assert.equal(positionOf('QS-DEC', '2024-12-01T00:00:00', '2025-06-01T00:00:00'), 2);
+  assert.equal(positionOf('YE', '2020-12-31T00:00:00', '2025-12-31T00:00:00'), 5);
+});
+
+test('on weekdays Monday follows Friday', () => {
+  assert.equal(positionOf('B', '2025-01-03T00:00:00', '2025-01-06T00:00:00'), 1);
+  assert.equal(positionOf('B', '2025-01-03T00:00:00', '2025-01-10T00:00:00'), 5);
+});
+
+test('the season is the shortest natural one longer than a step', () => {
+  const seasons = Object.fromEntries(
+    ['5min', 'h', 'D', 'W', 'MS', 'QS', 'B'].map((alias) => [alias, parseFrequency(alias)?.season]),
+  );
+  assert.deepEqual(seasons, { '5min': 288, h: 24, D: 7, W: 52, MS: 12, QS: 4, B: 5 });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RecordMapping } from '../../../../src/config/config.ts';
+import { compileObservationWriter } from '../../../../src/stream/codec/observation-writer.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const observation = {
+  series: 'web/1',
+  group: null,
+  timestampMs: Date.UTC(2025, 5, 1, 12, 0, 0, 250),
+  value: 0.1 + 0.2,
+};
+const plain: RecordMapping = {
+  format: 'json',
+  series: ['series'],
+  time: 'timestamp',
+  timeUnit: 'ms',
+  value: 'value',
+  futureMsMax: 60_000,
+};
+
+function write(
+  mapping: Partial<RecordMapping>,
+  changes: Partial<Record<keyof typeof observation, unknown>> = {},
+  groupPath: string | null = null,
+) {
+  const writeObservation = compileObservationWriter({ ...plain, ...mapping }, () => groupPath);
+  const written = writeObservation({ ...observation, ...changes } as typeof observation, NOW);
+  if (written.kind === 'refused') return written.reason;
+  return [written.key.toString(), JSON.parse(written.value.toString())];
+}
+
+test('the record has the shape of the mapping, and the series for a key', () => {
+  const { timestampMs: timestamp, value } = observation;
+  assert.deepEqual(write({}), ['web/1', { series: 'web/1', timestamp, value }]);
+  assert.deepEqual(write({ series: ['tags.id'], time: '$.at[0]', value: 'points[1]["a.b"]' }), [
+    'web/1',
+    { tags: { id: 'web/1' }, at: [timestamp], points: [null, { 'a.b': value }] },
+  ]);
+});
+
+test('every unit of time says the same moment', () => {
+  for (const timeUnit of ['s', 'ms', 'us', 'ns', 'iso'] as const)
+    assert.ok(Array.isArray(write({ timeUnit })), timeUnit);
+});
+
+test('an id that the mapping joins is taken apart', () => {
+  const series = ['host', 'metric'];
+  assert.deepEqual(write({ series }, { series: 'a/b/c' })[1], {
+    host: 'a',
+    metric: 'b/c',
+    timestamp: observation.timestampMs,
+    value: observation.value,
+  });
+  assert.equal(write({ series }, { series: 'a' }), 'series "a" is not host and metric joined by /');
+});
+
+test('a member of a group is keyed by the group, whose id stands where the detector looks for it', () => {
+  const [key, record] = write({}, { group: 'shop' }, 'tags.group') as [string, { tags: unknown }];
+  assert.deepEqual([key, record.tags], ['shop', { group: 'shop' }]);
+  assert.equal(write({}, {}, 'tags.group'), 'the group id is missing');
+  assert.equal(write({}, { group: 'shop' }), 'the detector of series "web/1" judges it alone, not in a group');
+});
+
+test('what the stream would not take is refused in its words', () => {
+  assert.match(String(write({}, { timestampMs: NOW + 120_000 })), /60000 ms further ahead of the clock than allowed/);
+  assert.match(String(write({}, { value: 1e300 })), /its magnitude is beyond/);
+});
+
+test('a mapping whose paths collide is not written wrongly', () => {
+  const collide = 'the paths of the input mapping get in the way of each other';
+  assert.equal(write({ value: 'series' }), collide);
+  assert.match(String(write({ value: 'series.value' })), /the record has no value/);
+  assert.equal(write({ time: 'value', value: 'value', timeUnit: 'ms' }, { value: NOW - 1 }), collide);
+});

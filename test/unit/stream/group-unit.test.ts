@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { detectorConfig, observationRecord, streamRun, streamSettings } from '../../fixture/stream-run.ts';
+
+const detectors = [
+  detectorConfig({
+    group: 'group',
+    settings: streamSettings({ thresholdMethod: 'multivariate', calibrationSize: 28, gapLimit: 4, grace: 1 }),
+  }),
+];
+
+type Observed = readonly [series: string, step: number, value?: number];
+
+async function scoreAll(observed: readonly Observed[], keyOf: (series: string) => string = () => 'g') {
+  const run = streamRun({ detectors });
+  for (const [series, step, value = (step * 7 + series.charCodeAt(0)) % 5] of observed) {
+    const record = observationRecord(series, step, value, 'g');
+    run.broker.append(0, Buffer.from(keyOf(series)), record.value);
+  }
+  const worker = await run.start();
+  await run.settled();
+  await worker.stop();
+  return run;
+}
+
+/** Both members, every step. */
+const both = (from: number, to: number): Observed[] =>
+  Array.from(
+    { length: to - from },
+    (_, i) =>
+      [
+        ['a', from + i],
+        ['b', from + i],
+      ] as const,
+  ).flat();
+
+const published = (run: Awaited<ReturnType<typeof scoreAll>>) =>
+  run.scores().map(({ series, position }) => `${series}${position}`);
+
+//  a   0 1 2        a0 and b0 wait until a2 shows that nobody else belongs to step 0
+//  b   0 1
+test('the first step waits out its grace, since nobody knows the members yet', async () => {
+  assert.deepEqual(
+    published(
+      await scoreAll([
+        ['a', 0],
+        ['b', 0],
+        ['a', 1],
+        ['b', 1],
+      ]),
+    ),
+    [],
+  );
+  assert.deepEqual(
+    published(
+      await scoreAll([
+        ['a', 0],
+        ['b', 0],
+        ['a', 1],
+        ['b', 1],
+        ['a', 2],
+      ]),
+    ),
+    ['a0', 'b0', 'a1', 'b1'],
+  );
+});
+
+test('a later step is scored as soon as every member has it', async () => {
+  const run = await scoreAll([...both(0, 3), ['b', 3], ['a', 3]]);
+  assert.deepEqual(published(run).slice(-2), ['b3', 'a3']);
+});
+
+//  a   0 1 2 3 4 5      step 3 is scored without b when a5 arrives; b3 is late then
+//  b   0 1 2 . . .
+test('after its grace a step is scored without the members that are missing', async () => {
+  const run = await scoreAll([...both(0, 3), ['a', 3], ['a', 4], ['a', 5], ['b', 3]]);
+  assert.deepEqual(published(run).slice(6), ['a3']);
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, series }) => [reason, series]),
+    [['late', 'b']],
+  );
+});
+
+test('a member that waits for others may be followed by itself', async () => {
+  const run = await scoreAll([...both(0, 3), ['a', 3], ['a', 4], ['b', 3], ['b', 4]]);
+  assert.deepEqual(published(run).slice(6), ['a3', 'a4', 'b3', 'b4']);
+  assert.equal(run.deadLetters().length, 0);
+});
+
+//  a   0 1 2 3 ... 14 15 16     step 15 is scored when a15 arrives: nobody waits for b any more. b15 is late, but from now on
+//  b   0 1 2 .      .  15 16    steps wait for b again
+test('a member missing for longer than the gap limit is waited for no more, until it is heard of again', async () => {
+  const alone: Observed[] = Array.from({ length: 12 }, (_, i) => ['a', 3 + i]);
+  const run = await scoreAll([
+    ...both(0, 3),
+    ...alone,
+    ['a', 15],
+    ['b', 15],
+    ['a', 16],
+    ['b', 16],
+    ['b', 17],
+    ['a', 17],
+  ]);
+  assert.deepEqual(published(run).slice(-5), ['a15', 'a16', 'b16', 'b17', 'a17']);
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, series }) => [reason, series]),
+    [['late', 'b']],
+  );
+});
+
+test('after a gap of all members the group starts over', async () => {
+  const run = await scoreAll([...both(0, 6), ...both(20, 24)]);
+  const after = run.scores().filter(({ restarted }) => restarted);
+  assert.deepEqual(
+    after.map(({ series, position }) => [series, position]),
+    [
+      ['a', 0],
+      ['b', 0],
+    ],
+  );
+});
+
+test('an anomalous step is flagged for every member that was observed in it', async () => {
+  const run = await scoreAll([...both(0, 60), ['a', 60, 500], ['b', 60], ...both(61, 64)]);
+  const at = run.scores().filter(({ position }) => position === 60);
+  assert.deepEqual(
+    at.map(({ series, anomaly, state }) => [series, anomaly, state]),
+    [
+      ['a', true, 'scored'],
+      ['b', true, 'scored'],
+    ],
+  );
+  assert.ok(at[0].accumulatedAnomalyScore! > 3);
+  assert.equal(at[0].accumulatedAnomalyScore, at[1].accumulatedAnomalyScore);
+});
+
+test('a member whose record has another key than the group is never scored alone', async () => {
+  const run = await scoreAll([...both(0, 3), ['c', 2]], (series) => (series === 'c' ? 'c' : 'g'));
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, series }) => [reason, series]),
+    [['group-split', 'c']],
+  );
+  assert.ok(run.scores().every(({ series }) => series !== 'c'));
+});
+
+test('a member on another partition than its group is never scored alone', async () => {
+  const run = streamRun({ detectors, partitions: 2 });
+  const append = (partition: number, series: string, step: number) => {
+    const { key, value } = observationRecord(series, step, step, 'g');
+    run.broker.append(partition, key, value);
+  };
+  for (let step = 0; step < 4; step++) append(0, 'a', step);
+  const worker = await run.start();
+  await run.settled();
+  append(1, 'b', 4);
+  await run.settled();
+  await worker.stop();
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, series }) => [reason, series]),
+    [['group-split', 'b']],
+  );
+});
+
+test('a group with no room left takes no further member, and says so', async () => {
+  const long = streamSettings({
+    h: 64,
+    detectionSize: 4_096,
+    stepSize: 64,
+    thresholdMethod: 'multivariate',
+    gapLimit: 4,
+  });
+  const run = streamRun({
+    detectors: [detectorConfig({ group: 'group', settings: { ...long, calibrationSize: 24_576 } })],
+  });
+  for (let member = 0; member < 20; member++) {
+    const { key, value } = observationRecord(`m${member}`, 0, 1, 'g');
+    run.broker.append(0, key, value);
+  }
+  const worker = await run.start();
+  await run.settled();
+  await worker.stop();
+  const reasons = run.deadLetters().map(({ reason, series }) => [reason, series]);
+  assert.deepEqual(
+    reasons,
+    [14, 15, 16, 17, 18, 19].map((member) => ['group-full', `m${member}`]),
+  );
+});
