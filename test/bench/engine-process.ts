@@ -36,9 +36,10 @@ const meter = throughputMeter(observations, () => forecasters?.stats().cpuMs ?? 
 let restored = 0;
 
 const worker = await startWorker({
-  log: createKafkaLog({ config: kafka, topics, groupId }),
+  log: createKafkaLog({ config: kafka, topics, groupId, sessionMs: 10_000 }),
   stream,
   limits: {
+    sessionMs: 10_000,
     commitIntervalMs: 50,
     commitRecordsMax: 5_000,
     queueRecordsMax: 20_000,

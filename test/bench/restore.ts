@@ -21,7 +21,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
     const { records, bytes } = await seedChangelog(connection, [topics.changelog], seed, 'written');
     const seconds: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      const log = createKafkaLog({ ...connection, topics, groupId: 'restore' });
+      const log = createKafkaLog({ ...connection, topics, groupId: 'restore', sessionMs: 10_000 });
       const place = (partition: number) => ({ topic: topics.observations, partition });
       const sessions = await Promise.all(Array.from({ length: PARTITIONS }, (_, each) => log.openPartition(each)));
       const startedMs = performance.now();
