@@ -8,7 +8,8 @@ import { benchWatched, FREE_FORECASTER } from './watched-series.ts';
 
 export interface HeldMemory {
   readonly rssBytes: number;
-  readonly heapBytes: number;
+  /** Objects and buffers that are in use: without the gaps between them. */
+  readonly liveBytes: number;
   /** Of one series in the slabs. */
   readonly ringBytes: number;
 }
@@ -29,9 +30,9 @@ const collect = runInNewContext('gc') as (options: object) => void;
 // What batches left behind is given back to the system too: how much that is depends on the load, not on the series.
 collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 await new Promise((resolve) => setTimeout(resolve, 500));
-const { rss, heapUsed } = process.memoryUsage();
+const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
 const { floats, doubles } = watched.layout;
-tell({ rssBytes: rss, heapBytes: heapUsed, ringBytes: 4 * floats + 8 * doubles } satisfies HeldMemory);
+tell({ rssBytes: rss, liveBytes: heapUsed + arrayBuffers, ringBytes: 4 * floats + 8 * doubles } satisfies HeldMemory);
 await stopping;
 // Until here nothing of it may be given back.
 if (held.length !== PARTITIONS) throw new Error('a partition is missing');

@@ -11,15 +11,33 @@ export async function run(): Promise<Figures> {
   const figures: Record<string, number> = {};
   let fewer: (HeldMemory & { readonly seriesCount: number }) | null = null;
   let bytesPerSeries = Number.NaN;
+  let livePerSeries = Number.NaN;
   for (const seriesCount of COUNTS) {
     const held = await runChild<HeldMemory>('memory-process.ts', { seriesCount });
     // What one more series takes, beyond a process that has done the same with fewer.
-    if (fewer !== null) bytesPerSeries = (held.rssBytes - fewer.rssBytes) / (seriesCount - fewer.seriesCount);
-    rows.push([seriesCount, held.rssBytes / 2 ** 20, held.heapBytes / 2 ** 20, held.ringBytes, bytesPerSeries]);
+    if (fewer !== null) {
+      const more = seriesCount - fewer.seriesCount;
+      bytesPerSeries = (held.rssBytes - fewer.rssBytes) / more;
+      livePerSeries = (held.liveBytes - fewer.liveBytes) / more;
+    }
+    const [rssMb, liveMb] = [held.rssBytes / 2 ** 20, held.liveBytes / 2 ** 20];
+    rows.push([seriesCount, rssMb, liveMb, bytesPerSeries, livePerSeries, held.ringBytes]);
     figures[`rss_mb_${seriesCount}`] = rounded(held.rssBytes / 2 ** 20);
     fewer = { ...held, seriesCount };
   }
-  const columns = ['series', 'rss MiB', 'heap MiB', 'ring bytes a series', 'bytes of one more series'];
+  const columns = [
+    'series',
+    'rss MiB',
+    'live MiB',
+    'rss bytes of one more',
+    'live bytes of one more',
+    'of it in rings',
+  ];
   printTable('context 512, calibration 288, 8 partitions', columns, rows);
-  return { bytes_per_series: rounded(bytesPerSeries), rss_mb: figures[`rss_mb_${COUNTS.at(-1)}`], ...figures };
+  return {
+    bytes_per_series: rounded(bytesPerSeries),
+    live_bytes_per_series: rounded(livePerSeries),
+    rss_mb: figures[`rss_mb_${COUNTS.at(-1)}`],
+    ...figures,
+  };
 }
