@@ -23,6 +23,8 @@ const COMMANDS: readonly RunnableCommand[] = [
 
 /** A second Ctrl-C does not wait for an orderly end. */
 const EXIT_INTERRUPTED = 130;
+/** npm hands on the signal of a Ctrl-C that the terminal has sent to everyone already. */
+const SAME_SIGNAL_MS = 500;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -47,19 +49,25 @@ async function run(
   flags: Parameters<RunnableCommand['run']>[1],
 ): Promise<number> {
   const stop = new AbortController();
+  let stoppedMs = 0;
   const onSignal = () => {
-    if (stop.signal.aborted) process.exit(EXIT_INTERRUPTED);
+    if (stop.signal.aborted && performance.now() - stoppedMs > SAME_SIGNAL_MS) process.exit(EXIT_INTERRUPTED);
+    if (!stop.signal.aborted) stoppedMs = performance.now();
     stop.abort();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   // The reader of a pipe may go first (`watch | head`): that is an end, not a failure.
   process.stdout.on('error', () => stop.abort());
   const io: CommandIo = { out: (text) => console.log(text), err: (text) => console.error(text), stop: stop.signal };
+  // A command that only waits for its user, as the broker does, must not end for want of work.
+  const waiting = setInterval(() => {}, 2 ** 30);
   try {
     return await command.run(operands, flags, io);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     io.err(error.message);
     return error.code === 'configuration' ? WRONG_USE : FAILED;
+  } finally {
+    clearInterval(waiting);
   }
 }

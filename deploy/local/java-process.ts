@@ -11,6 +11,8 @@ const probeMs = 25;
 const stopMsMax = 10_000;
 
 export interface JavaProcess {
+  /** Resolves when it has ended, for whatever reason. */
+  readonly ended: Promise<void>;
   /** Asks it to end (SIGTERM), kills it after 10 s. */
   stop(): Promise<void>;
   /** SIGKILL: what a fault test means by a crash. */
@@ -36,7 +38,10 @@ export interface JavaServer {
 export async function startJava(server: JavaServer): Promise<JavaProcess> {
   const log = openSync(server.logFile, 'w');
   const child = spawn('java', server.args, { cwd: server.cwd, stdio: ['ignore', log, log], detached: true });
-  const exited = once(child, 'exit').catch(() => undefined);
+  const exited = once(child, 'exit').then(
+    () => undefined,
+    () => undefined,
+  );
   closeSync(log);
   const guard = child.pid === undefined ? null : guardAgainstOrphan(child.pid);
   void exited.then(() => guard?.kill());
@@ -59,7 +64,7 @@ export async function startJava(server: JavaServer): Promise<JavaProcess> {
     throw error;
   }
   child.unref();
-  return { stop, kill };
+  return { ended: exited, stop, kill };
 }
 
 /**

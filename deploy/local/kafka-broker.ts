@@ -1,26 +1,39 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ServiceError } from '../../src/service-error.ts';
-import { freePort } from './free-port.ts';
+import { freePort, isListening } from './free-port.ts';
 import { javaVersion, kafkaClassPath, kafkaVersion } from './java-artifacts.ts';
 import { type JavaProcess, startJava } from './java-process.ts';
 
 const run = promisify(execFile);
 const heapMb = 512;
+const scramMechanisms = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
 
 export interface LocalKafka {
   /** For KAFKA_BROKERS: `['127.0.0.1:PORT']`. */
   readonly brokers: readonly string[];
+  /** Resolves when the broker that runs now has ended, for whatever reason. */
+  ended(): Promise<void>;
   /** Ends the broker in order; its data stay. */
   stop(): Promise<void>;
   /** Ends the broker like a crash (SIGKILL). */
   kill(): Promise<void>;
   /** Starts it again on the same port and data, after `stop` or `kill`. */
   restart(): Promise<void>;
+}
+
+/** A listener as clusters have it: TLS, and SASL by PLAIN and SCRAM for one user. */
+export interface SecureListener {
+  readonly port: number;
+  /** PKCS 12 file with the key and certificate of 127.0.0.1. */
+  readonly keyStore: string;
+  readonly keyStorePassword: string;
+  readonly username: string;
+  readonly password: string;
 }
 
 interface Installation {
@@ -34,17 +47,25 @@ interface Installation {
  * - `cacheDir`: where jars are kept from one run to the next (fetched by Maven when absent, 44 MB).
  * - `dataDir`: the broker's data, kept when it stops; at most one broker may use it at a time.
  * - `port`: a free one when absent.
+ * - `secure`: a listener beside the open one.
  *
  * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data.
  */
-export async function startKafka(options: { cacheDir: string; dataDir: string; port?: number }): Promise<LocalKafka> {
+export async function startKafka(options: {
+  cacheDir: string;
+  dataDir: string;
+  port?: number;
+  secure?: SecureListener;
+}): Promise<LocalKafka> {
   const installation = await install(resolve(options.cacheDir));
   const dataDir = resolve(options.dataDir);
   const port = options.port ?? (await freePort());
-  await format(installation, dataDir, port);
+  await refuseDataInUse(dataDir);
+  await format(installation, dataDir, port, options.secure);
   let broker = await startBroker(installation, dataDir, []);
   return {
     brokers: [`127.0.0.1:${port}`],
+    ended: () => broker.ended,
     stop: () => broker.stop(),
     kill: () => broker.kill(),
     restart: async () => {
@@ -76,14 +97,26 @@ async function makeArchive(classPath: string, archive: string): Promise<void> {
   }
 }
 
-async function format(installation: Installation, dataDir: string, port: number): Promise<void> {
+async function format(
+  installation: Installation,
+  dataDir: string,
+  port: number,
+  secure?: SecureListener,
+): Promise<void> {
   await mkdir(join(dataDir, 'log'), { recursive: true });
-  await writeFile(propertiesFile(dataDir), serverProperties(dataDir, port, await freePort()));
+  const properties = serverProperties(dataDir, port, await freePort());
+  await writeFile(propertiesFile(dataDir), secure === undefined ? properties : withSecureListener(properties, secure));
   if (existsSync(join(dataDir, 'log', 'meta.properties'))) return;
   const clusterId = randomBytes(16).toString('base64url');
   // One argument: an id that begins with a dash would be taken for an option.
   const args = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', propertiesFile(dataDir)];
-  await run('java', [...javaOptions(installation), ...args], { cwd: dataDir });
+  const users =
+    secure === undefined
+      ? []
+      : scramMechanisms.flatMap((mechanism) => {
+          return ['--add-scram', `${mechanism}=[name=${secure.username},password=${secure.password}]`];
+        });
+  await run('java', [...javaOptions(installation), ...args, ...users], { cwd: dataDir });
 }
 
 function startBroker(installation: Installation, dataDir: string, options: readonly string[]): Promise<JavaProcess> {
@@ -96,6 +129,13 @@ function startBroker(installation: Installation, dataDir: string, options: reado
     ready: (printed) => printed.includes('Kafka Server started'),
     explainEnd: (printed) => (printed.includes('Failed to acquire lock') ? dataInUse(dataDir) : null),
   });
+}
+
+/** A second broker would damage the metadata of the first before it finds the data locked. The port of a controller is its own: who listens there is it. */
+async function refuseDataInUse(dataDir: string): Promise<void> {
+  const properties = await readFile(propertiesFile(dataDir), 'utf8').catch(() => '');
+  const port = /CONTROLLER:\/\/127\.0\.0\.1:(\d+)$/m.exec(properties)?.[1];
+  if (port !== undefined && (await isListening(Number(port)))) throw dataInUse(dataDir);
 }
 
 function dataInUse(dataDir: string): ServiceError {
@@ -145,4 +185,24 @@ broker.heartbeat.interval.ms=300
 log.cleaner.dedupe.buffer.size=4194304
 auto.create.topics.enable=false
 `;
+}
+
+function withSecureListener(properties: string, secure: SecureListener): string {
+  const { port, keyStore, keyStorePassword, username, password } = secure;
+  const modules = 'org.apache.kafka.common.security';
+  const scram = scramMechanisms.map(
+    (name) => `${name.toLowerCase()}.sasl.jaas.config=${modules}.scram.ScramLoginModule required;`,
+  );
+  const own = [
+    `sasl.enabled.mechanisms=PLAIN,${scramMechanisms.join()}`,
+    `plain.sasl.jaas.config=${modules}.plain.PlainLoginModule required user_${username}="${password}";`,
+    ...scram,
+    'ssl.keystore.type=PKCS12',
+    `ssl.keystore.location=${keyStore}`,
+    `ssl.keystore.password=${keyStorePassword}`,
+  ].map((property) => `listener.name.secure.${property}\n`);
+  const opened = properties
+    .replaceAll(/(?<=listeners=)PLAINTEXT/g, `SECURE://127.0.0.1:${port},PLAINTEXT`)
+    .replace('protocol.map=', 'protocol.map=SECURE:SASL_SSL,');
+  return opened + own.join('');
 }

@@ -21,7 +21,7 @@ import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detec
 import { resolveWithModels } from './run-worker.ts';
 
 /** The whole history is held in memory; a longer one is refused. */
-const HISTORY_MAX = 5_000_000;
+const HISTORY_MAX = 2_000_000;
 
 const own = {
   ...csvFlags,

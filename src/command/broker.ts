@@ -5,7 +5,7 @@ import { readFlags } from '../config/command-line.ts';
 import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { flagOnly, processOptions } from '../config/options.ts';
-import { aborted, DONE, type RunnableCommand, sayProblems } from './command.ts';
+import { aborted, DONE, FAILED, type RunnableCommand, sayProblems } from './command.ts';
 
 const own = { port: flagOnly('port', integerFrom(1, 65_535), 9092, 'port of the broker on the loopback interface') };
 
@@ -22,8 +22,12 @@ export const brokerCommand: RunnableCommand = {
     const dataDir = join(loaded.config.dataDir, 'kafka');
     const broker = await startKafka({ cacheDir: cacheFolder(), dataDir, port: read.values.port });
     io.out(`Kafka is up. In another terminal: KAFKA_BROKERS=${broker.brokers.join(',')} npm start -- topics`);
-    await aborted(io.stop);
+    // Waiting for a signal does not keep a process alive.
+    const alive = setInterval(() => {}, 60_000);
+    const lost = await Promise.race([aborted(io.stop), broker.ended().then(() => true)]);
+    clearInterval(alive);
     await broker.stop();
-    return DONE;
+    if (lost) io.err(`Kafka ended by itself; ${join(dataDir, 'broker.log')} may say why`);
+    return lost ? FAILED : DONE;
   },
 };

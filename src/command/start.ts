@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kafkaVersion } from '../../deploy/local/java-artifacts.ts';
-import { type LocalKafka, startKafka } from '../../deploy/local/kafka-broker.ts';
+import { startKafka } from '../../deploy/local/kafka-broker.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
+import type { KafkaConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { options } from '../config/options.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
@@ -44,38 +45,52 @@ export const startCommand: RunnableCommand = {
     if (result.kind === 'problems') return sayProblems(result.problems, io);
     const { config } = result;
     const watched = watchedDemoSeries(config.stream, Date.now());
-    let local: LocalKafka | null = null;
+    let kafka: DemoKafka | null = null;
     try {
-      local = config.kafka === null ? await startLocalKafka(config.dataDir, io) : null;
-      const kafka = config.kafka ?? {
-        brokers: local!.brokers,
-        clientId: options.clientId.fallback,
-        tls: null,
-        sasl: null,
-      };
-      return io.stop.aborted ? DONE : await scoreDemo({ ...config, kafka }, catalog, watched, io);
+      kafka = config.kafka === null ? await startLocalKafka(config.dataDir, io) : clusterOf(config.kafka);
+      if (io.stop.aborted) return DONE;
+      return await scoreDemo({ ...config, kafka: kafka.config }, catalog, watched, kafka.lost, io);
     } catch (error) {
       // Whoever ends the start half-way is not told what it could not finish.
-      if (io.stop.aborted && error instanceof ServiceError) return DONE;
+      if (io.stop.aborted) return DONE;
       throw error;
     } finally {
-      await local?.stop();
+      await kafka?.stop();
     }
   },
 };
 
-async function startLocalKafka(dataDir: string, io: CommandIo): Promise<LocalKafka> {
-  const kafkaDir = join(dataDir, 'kafka');
+interface DemoKafka {
+  readonly config: KafkaConfig;
+  /** Resolves when it will not come back by itself. */
+  readonly lost: Promise<Error>;
+  stop(): Promise<void>;
+}
+
+/** Whoever runs a cluster brings it back: it is waited for. */
+function clusterOf(config: KafkaConfig): DemoKafka {
+  return { config, lost: new Promise(() => {}), stop: async () => {} };
+}
+
+async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafka> {
+  const folder = join(dataDir, 'kafka');
   io.out(
-    `Starting Apache Kafka ${kafkaVersion} on this machine (data in ${kafkaDir}; the first time its jars are fetched)`,
+    `Starting Apache Kafka ${kafkaVersion} on this machine (data in ${folder}; the first time its jars are fetched)`,
   );
-  return startKafka({ cacheDir: cacheFolder(), dataDir: kafkaDir });
+  const local = await startKafka({ cacheDir: cacheFolder(), dataDir: folder });
+  const text = `the local Kafka ended by itself; ${join(folder, 'broker.log')} may say why`;
+  return {
+    config: { brokers: local.brokers, clientId: options.clientId.fallback, tls: null, sasl: null },
+    lost: local.ended().then(() => new ServiceError('internal', text)),
+    stop: () => local.stop(),
+  };
 }
 
 async function scoreDemo(
   config: DemoConfig,
   catalog: ModelCatalog,
   watched: ReadonlySet<string>,
+  kafkaLost: Promise<Error>,
   io: CommandIo,
 ): Promise<ExitCode> {
   const plan = await prepareDemo(config);
@@ -86,7 +101,7 @@ async function scoreDemo(
   let demo: RunningDemo | null = null;
   try {
     demo = await startDemo(config, plan, watched, io);
-    const failure = await Promise.race([worker.finished, demo.failed, aborted(io.stop)]);
+    const failure = await Promise.race([worker.finished, demo.failed, kafkaLost, aborted(io.stop)]);
     if (failure) io.err(`The demo cannot go on: ${failure.message}`);
     else io.out('Stopping. The next start goes on from here.');
     return failure ? FAILED : DONE;

@@ -10,6 +10,7 @@ export interface GraphContexts {
 
 /** Rows whose largest magnitude is 2^31 or more, or less than 2^-30, are scaled. */
 const EXPONENT_MAX = 30;
+const NOISE_MAX = 2 ** -100;
 const FLOAT32_MAX = 2 ** 127 * (2 - 2 ** -23);
 
 /**
@@ -44,9 +45,13 @@ export function scaleContexts(values: Float32Array, contextLength: number): Grap
   return { observed, scales, infinite };
 }
 
-/** Brings forecasts back to the units of their contexts, in place; what lies beyond float32 becomes its largest number. */
+/**
+ * Brings forecasts back to the units of their contexts, in place; what lies beyond float32 becomes its largest number. What is nothing
+ * beside the smallest context (NOISE_MAX) becomes 0: it is noise around a series that is flat at 0, and would be judged as if it were not.
+ */
 export function unscaleForecasts(forecasts: Float32Array, scales: Float64Array): void {
   const rowLength = forecasts.length / scales.length;
+  for (let i = 0; i < forecasts.length; i++) if (Math.abs(forecasts[i]) < NOISE_MAX) forecasts[i] = 0;
   scales.forEach((scale, row) => {
     if (scale === 1) return;
     for (let i = row * rowLength; i < (row + 1) * rowLength; i++) {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { startSchemaRegistry } from '../../deploy/local/schema-registry.ts';
+import { cacheFolder } from '../../src/config/cache-folder.ts';
 import type { Topics } from '../../src/config/config.ts';
+import { connectRegistry } from '../../src/stream/codec/registry.ts';
+import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
 import { produceRecords } from '../../src/stream/kafka/feed.ts';
 import type { ScoreRecord } from '../../src/stream/score-record.ts';
 import { runCommand, startCommand } from '../fixture/command.ts';
@@ -126,6 +130,34 @@ test('a watch shows anomalies, says once that the broker is away, and goes on wh
       ['!', 'shown/flagged later'],
     ],
   );
+});
+
+test('scores in Avro are shown with the schema of the registry', async () => {
+  const topics = await freshTopics(1);
+  const registry = await startSchemaRegistry({ cacheDir: cacheFolder(), logDir: folder });
+  const connected = await connectRegistry({ url: registry.url });
+  try {
+    const encode = await createScoreEncoder('avro', { topic: topics.scores, registrar: connected });
+    const scores = [scoreRecord(), scoreRecord({ series: 'b', forecast: null, anomaly: false })];
+    const records = scores.map((score) => ({ partition: 0, key: null, value: encode(score) }));
+    await produceRecords(await kafkaConnection(), topics.scores, records);
+    const { DETECTORS, ...env } = await environment(topics);
+    await appendFile(DETECTORS, 'output: {format: avro}\n');
+    const watch = startCommand(['watch', '--json', '--from-beginning', '--detectors', DETECTORS], {
+      ...env,
+      SCHEMA_REGISTRY_URL: registry.url,
+    });
+    await watch.until(() => watch.out.length === scores.length);
+    watch.interrupt();
+    assert.equal(await watch.exitCode, 0);
+    assert.deepEqual(
+      watch.out.map((line) => JSON.parse(line)),
+      scores,
+    );
+  } finally {
+    await connected.close();
+    await registry.kill();
+  }
 });
 
 test('a group is fed with its id as key, from standard input, at the rate that was asked for', async () => {

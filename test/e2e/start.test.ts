@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { freePort } from '../../deploy/local/free-port.ts';
 import { startKafka } from '../../deploy/local/kafka-broker.ts';
 import { shownTime } from '../../src/command/score-line.ts';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
 import { DEMO_SERIES } from '../../src/stream/demo/demo-series.ts';
 import { STEP_MS } from '../../src/stream/demo/demo-time.ts';
+import { ensureTopics } from '../../src/stream/kafka/topics.ts';
 import { readTail } from '../../src/stream/kafka/watch.ts';
 import type { ScoreRecord } from '../../src/stream/score-record.ts';
 import { TOPICS } from '../fixture/stream-run.ts';
@@ -26,11 +28,11 @@ after(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Runs `start` until a line matches, ends it as Ctrl-C does, and gives what it has said. */
-async function startUntil(wanted: RegExp, env: Record<string, string> = {}) {
+/** Runs a command until a line matches, ends it as Ctrl-C does, and gives what it has said. */
+async function runUntil(wanted: RegExp, args: readonly string[], atMatch: () => Promise<unknown> = async () => {}) {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
-  const child = spawn(process.execPath, [program, 'start'], {
-    env: { PATH, HOME, XDG_CACHE_HOME, DATA_DIR: dataDir, OPS_PORT: '0', INFERENCE_THREADS: '1', ...env },
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH, HOME, XDG_CACHE_HOME, DATA_DIR: dataDir, OPS_PORT: '0', INFERENCE_THREADS: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running = child;
@@ -40,11 +42,20 @@ async function startUntil(wanted: RegExp, env: Record<string, string> = {}) {
     err += text;
   });
   const closed = once(child, 'close');
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    const seen = wanted.test(out);
-    out += text;
-    if (!seen && wanted.test(out)) child.kill('SIGINT');
+  const matched = new Promise<void>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+      if (wanted.test(out)) resolve();
+    });
   });
+  await Promise.race([matched, closed]);
+  try {
+    await atMatch();
+  } finally {
+    // A terminal and npm both send it.
+    child.kill('SIGINT');
+    setImmediate(() => child.kill('SIGINT'));
+  }
   const [code] = await closed;
   return { code, out, err };
 }
@@ -83,7 +94,7 @@ const javaProcesses = async () => {
 };
 
 test('start shows flagged and scored observations, ends at Ctrl-C, and goes on where it was', async () => {
-  const first = await startUntil(/lately:[\s\S]*\n {2}\d[^\n]* scored\n/);
+  const first = await runUntil(/lately:[\s\S]*\n {2}\d[^\n]* scored\n/, []);
   assert.deepEqual([first.code, first.err], [0, '']);
   assert.match(first.out, /History of 40 series scored: 34,560 observations, \d+ flagged/);
   assert.match(first.out, /^! .* ANOMALY/m);
@@ -92,7 +103,7 @@ test('start shows flagged and scored observations, ends at Ctrl-C, and goes on w
   const before = await scoresOnDisk();
   const newest = scoredWithoutGap(before.scores);
 
-  const second = await startUntil(/Going on at[\s\S]*\n[! ] \d[\s\S]*\n[! ] \d/);
+  const second = await runUntil(/Going on at[\s\S]*\n[! ] \d[\s\S]*\n[! ] \d/, ['start']);
   assert.deepEqual([second.code, second.err], [0, '']);
   assert.doesNotMatch(second.out, /History/);
   const after = await scoresOnDisk();
@@ -101,5 +112,30 @@ test('start shows flagged and scored observations, ends at Ctrl-C, and goes on w
   // What was fed and not scored before the first end is scored by the second run.
   const goesOn = /Going on at (.+)\./.exec(second.out)![1]!;
   assert.ok(after.scores.some(({ timestampMs }) => shownTime(timestampMs) === goesOn));
+  assert.deepEqual(await javaProcesses(), []);
+});
+
+test('a second broker on the same data is refused, and the first one goes on', async () => {
+  const folder = join(dataDir, 'shared');
+  const options = { cacheDir: cacheFolder(), dataDir: folder };
+  const first = await startKafka(options);
+  try {
+    await assert.rejects(startKafka(options), { code: 'configuration', message: /KAFKA_BROKERS.*DATA_DIR/ });
+    const config = { brokers: first.brokers, clientId: 'tidewatch-test', tls: null, sasl: null };
+    const creation = { partitions: 1, replicationFactor: 1, retentionMs: null };
+    assert.equal((await ensureTopics({ config }, TOPICS, creation)).length, 4);
+  } finally {
+    await first.stop();
+  }
+});
+
+test('the command broker runs until Ctrl-C', async () => {
+  const port = await freePort();
+  const config = { brokers: [`127.0.0.1:${port}`], clientId: 'tidewatch-test', tls: null, sasl: null };
+  const creation = { partitions: 1, replicationFactor: 1, retentionMs: null };
+  const { code, err } = await runUntil(/Kafka is up/, ['broker', '--port', String(port)], () =>
+    ensureTopics({ config }, TOPICS, creation),
+  );
+  assert.deepEqual([code, err], [0, '']);
   assert.deepEqual(await javaProcesses(), []);
 });

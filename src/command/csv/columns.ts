@@ -3,6 +3,8 @@ export interface WantedColumns {
   readonly series?: string | undefined;
   readonly time?: string | undefined;
   readonly value?: string | undefined;
+  /** The user says that the file holds one series: a column for it is a contradiction then. */
+  readonly onlySeriesNamed?: boolean;
 }
 
 /** Where the parts of an observation stand in a row; `series` is null where the file holds one series. */
@@ -36,6 +38,9 @@ export function findColumns(header: readonly string[], wanted: WantedColumns): F
     return at;
   };
   const [series, time, value] = [find('series'), find('time'), find('value')];
+  if (wanted.onlySeriesNamed && series >= 0) {
+    problems.push(`--series does not go with a series column, and there is ${JSON.stringify(header[series])}`);
+  }
   if (problems.length > 0) return { kind: 'problems', problems };
   return { kind: 'columns', columns: { count: header.length, series: series < 0 ? null : series, time, value } };
 }

@@ -27,6 +27,7 @@ export function csvReading(
     time: timeColumn,
     value: valueColumn,
     onlySeries: series ?? seriesOfFile(path),
+    onlySeriesNamed: series !== undefined,
     timeUnit,
   };
 }

@@ -9,7 +9,7 @@ const fenced = new Set([
 const tooLarge = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 const unknownTopic = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']);
 const refused =
-  /AUTHORIZATION_FAILED|SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|UNSUPPORTED_VERSION|SASLAuthentication|DoesNotSupport/;
+  /AUTHORIZATION_FAILED|SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|UNSUPPORTED_VERSION|SASLAuthentication|DoesNotSupport|INVALID_SESSION_TIMEOUT|INVALID_GROUP_ID|INCONSISTENT_GROUP_PROTOCOL/;
 const outOfReach =
   /Connection|RequestTimeout|BrokerNotFound|NoBrokerAvailable|CoordinatorNotFound|Metadata|LockTimeout/;
 
@@ -30,7 +30,10 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
   const kind = root.type ?? '';
   if (fenced.has(kind)) return new ServiceError('fenced', text, { cause: error });
   if (tooLarge.has(kind)) return new ServiceError('record-too-large', text, { cause: error });
-  if (unknownTopic.has(kind)) return new ServiceError('topic-mismatch', text, { retryable: true, cause: error });
+  if (unknownTopic.has(kind)) {
+    const hint = `${text}. The command \`topics\` makes the topics that are missing`;
+    return new ServiceError('topic-mismatch', hint, { retryable: true, cause: error });
+  }
   if (refused.test(kind) || refused.test(root.name)) return new ServiceError('configuration', text, { cause: error });
   if (outOfReach.test(root.name) || typeof root.code === 'string' || (kind !== '' && root.retriable === true)) {
     return new ServiceError('broker-unavailable', text, { retryable: true, cause: error });

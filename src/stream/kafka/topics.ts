@@ -130,9 +130,21 @@ async function asAdmin<T>(connection: KafkaConnection, doing: string, work: (adm
   }
 }
 
+/** What TLS on one side only, or an unknown certificate, looks like. */
+const hints: readonly { readonly tls: boolean; readonly said: RegExp; readonly hint: string }[] = [
+  { tls: false, said: /Closed connection/, hint: '. If the brokers want TLS, set KAFKA_TLS=true' },
+  { tls: true, said: /certificate/, hint: '. KAFKA_TLS_CA is the file of the authority that signed the brokers' },
+  {
+    tls: true,
+    said: /wrong version|packet length|disconnected/,
+    hint: '. If the brokers do not speak TLS there, unset KAFKA_TLS',
+  },
+];
+
 /** Whoever administers is at the beginning: the address may be wrong, or the brokers are not up yet. */
 function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
   if (failure.code !== 'broker-unavailable') return failure;
-  const text = `No Kafka could be reached at ${config.brokers.join(', ')}. ${failure.message}`;
+  const hint = hints.find(({ said, tls }) => said.test(failure.message) && tls === (config.tls !== null))?.hint;
+  const text = `No Kafka could be reached at ${config.brokers.join(', ')}. ${failure.message}${hint ?? ''}`;
   return new ServiceError(failure.code, text, { retryable: true, cause: failure });
 }

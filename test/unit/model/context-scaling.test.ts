@@ -41,3 +41,11 @@ test('a row that holds an infinite value is reported', () => {
   const values = Float32Array.of(1, 2, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, 1);
   assert.deepEqual(scaleContexts(values, 2).infinite, [1]);
 });
+
+test('noise around a series that is flat at 0 is 0, in its own units too', () => {
+  const { scales } = scaleContexts(Float32Array.of(0, 0, 1e-35, 1e-35), 2);
+  const forecasts = Float32Array.of(1e-39, -5e-39, 1e-39, 1);
+  unscaleForecasts(forecasts, scales);
+  assert.deepEqual([...forecasts.slice(0, 3)], [0, 0, 0]);
+  assert(forecasts[3] > 5e-36);
+});

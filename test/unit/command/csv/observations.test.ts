@@ -92,6 +92,12 @@ test('a quote that is never closed does not fill the memory', async () => {
   assert.deepEqual(kinds, ['time-unit', 'observation', 'broken']);
 });
 
+test('a name for the one series contradicts a column of series', async () => {
+  assert.deepEqual(await read('series,time,value\na,2014-02-14,1\n', { onlySeriesNamed: true }), [
+    { kind: 'no-observations', problems: ['--series does not go with a series column, and there is "series"'] },
+  ]);
+});
+
 test('without the columns nothing is read', async () => {
   assert.deepEqual(await read(''), [
     { kind: 'no-observations', problems: ['the file is empty: its first line must name the columns'] },
