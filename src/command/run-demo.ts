@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stdoutTakesColour } from '../config/colour.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
@@ -77,7 +78,7 @@ async function startView(
 ): Promise<{ stop(): Promise<void> }> {
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   const decode = createScoreDecoder(stream.output.format, registry);
-  const style = { ...SCORE_LINE_STYLE, colour: process.stdout.isTTY === true };
+  const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
   const historyScores = newest.size === 0 ? HISTORY_STEPS * watched.size : 0;
   const view = new DemoView({ watched, liveStart, historyScores, style });
   if (view.live) for (const line of [`Going on at ${shownTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);

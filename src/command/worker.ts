@@ -1,3 +1,4 @@
+import { describeConfig } from '../config/describe.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { options } from '../config/options.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -17,7 +18,7 @@ export const workerCommand: RunnableCommand = {
     const { config } = result;
     const logger = createLogger(config.logLevel);
     const worker = await runWorker({ ...config, kafka: config.kafka! }, catalog, logger);
-    logger.info({ detectors: config.stream.detectors.map(({ name }) => name) }, 'worker started');
+    logger.info({ config: describeConfig(config) }, 'worker started');
     const failure = await Promise.race([worker.finished, aborted(io.stop)]);
     if (failure) logger.fatal({ err: failure }, 'the worker cannot go on');
     else logger.info('stopping');

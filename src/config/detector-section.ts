@@ -1,6 +1,7 @@
 import { CONTEXT_MIN } from '../detector/cross-validation.ts';
 import { type Frequency, parseFrequency } from '../detector/frequency.ts';
 import type { CalibrationSize } from '../detector/settings.ts';
+import { CALIBRATION_WINDOWS_MIN } from '../detector/threshold.ts';
 import type { WrittenDetector } from './config.ts';
 import { integerFrom, type Kind, numberBelow, oneOf, recordPath, text, textMatching, textOf } from './kinds.ts';
 import type { Section } from './yaml-section.ts';
@@ -14,9 +15,8 @@ const DEFAULT_MODEL = 'tsmodel-1';
 const DEFAULT_LEVEL = 99;
 const DEFAULT_GRACE = 1;
 
-/** Calibration needs this many detection windows of forecasted positions; by default twice as many are kept. */
-const CALIBRATION_WINDOWS_MIN = 6;
-const CALIBRATION_WINDOWS_DEFAULT = 12;
+/** Detection windows of forecasted positions that are kept by default: twice as many as a calibration needs. */
+const CALIBRATION_WINDOWS_DEFAULT = 2 * CALIBRATION_WINDOWS_MIN;
 
 const length = integerFrom(1, LENGTH_MAX);
 const windowLength = integerFrom(1, DETECTION_SIZE_MAX);

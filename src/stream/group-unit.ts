@@ -101,7 +101,7 @@ export class GroupUnit implements WatchedUnit {
     if (position === newest) sink.duplicate();
     else if (position < newest || position < this.detector.positions) {
       sink.deadLetter('late', lateness(arrival.timestampMs), arrival, this.watched.config.name);
-      if (newest < 0 && this.joining.size < GROUP_MEMBERS_MAX) this.joining.set(arrival.series, position);
+      if (newest < 0 && this.#hasRoomFor(arrival.series)) this.joining.set(arrival.series, position);
     } else this.#keep(position, arrival, sink);
     return this.settle(sink) || this.#stall();
   }
@@ -172,6 +172,11 @@ export class GroupUnit implements WatchedUnit {
 
   #keep(position: number, arrival: Arrival, sink: ScoreSink): void {
     const { timestampMs, value, record, series } = arrival;
+    if (!this.#hasRoomFor(series)) {
+      const detail = `group ${JSON.stringify(this.group)} has as many members as it may have`;
+      sink.deadLetter('group-full', detail, arrival, this.watched.config.name);
+      return;
+    }
     const found = this.pending.findIndex((step) => step.position >= position);
     const at = found < 0 ? this.pending.length : found;
     let step = this.pending[at];
@@ -179,20 +184,17 @@ export class GroupUnit implements WatchedUnit {
       step = { position, observations: new Map() };
       this.pending.splice(at, 0, step);
     }
-    if (!this.#hasRoomFor(series, step)) {
-      const detail = `group ${JSON.stringify(this.group)} has as many members as it may have`;
-      sink.deadLetter('group-full', detail, arrival, this.watched.config.name);
-      return;
-    }
     step.observations.set(series, { timestampMs, value, offset: record.offset });
     this.newest = Math.max(this.newest, position);
   }
 
-  #hasRoomFor(series: string, { observations }: PendingStep): boolean {
+  /** Who waits for a first step, or is waited for, takes the room of a member already. */
+  #hasRoomFor(series: string): boolean {
     if (this.members.some((member) => member.series === series)) return true;
     const { layout, config } = this.watched;
     const openBytes = openStateBytesMax(layout, config.settings);
-    const ids = new Set([...this.members.map((member) => member.series), ...observations.keys(), series]);
+    const ids = new Set([...this.members.map((member) => member.series), ...this.joining.keys(), series]);
+    for (const { observations } of this.pending) for (const id of observations.keys()) ids.add(id);
     let bytes = 0;
     for (const id of ids) bytes += openBytes + (Buffer.byteLength(id) + WAITING_BYTES) * (config.settings.grace + 3);
     return ids.size <= GROUP_MEMBERS_MAX && bytes <= GROUP_STATE_BYTES_MAX;

@@ -13,12 +13,16 @@ import type { WatchedUnit } from './watched-unit.ts';
 /** Of all series and groups, how many make room at a time when there are too many. */
 const EVICTED_SHARE = 1 / 16;
 
+/** On which partition each group lives, by its key, across the partitions of this process. */
+export type GroupPlaces = Map<string, number>;
+
 /**
  * Every series and group of one partition. Given the same arrivals in the same order it does the same, however they are batched.
  */
 export class PartitionState {
   readonly place: InputPlace;
   readonly #unitsMax: number;
+  readonly #groupPlaces: GroupPlaces;
   readonly #memories = new Map<WatchedDetector, SeriesMemory>();
   readonly units = new Map<string, WatchedUnit>();
   /** Heads made under other settings or another model, until their series comes again. */
@@ -26,10 +30,14 @@ export class PartitionState {
   /** Ends when every forecast asked for so far is there; one batch of them at a time waits for the model. */
   #forecasts: Promise<void> = Promise.resolve();
 
-  /** @param unitsMax series (and groups) held at a time; the longest idle are evicted */
-  constructor(place: InputPlace, unitsMax: number) {
+  /**
+   * @param unitsMax series (and groups) held at a time; the longest idle are evicted
+   * @param groupPlaces hears of every group that is held here
+   */
+  constructor(place: InputPlace, unitsMax: number, groupPlaces: GroupPlaces = new Map()) {
     this.place = place;
     this.#unitsMax = unitsMax;
+    this.#groupPlaces = groupPlaces;
   }
 
   /**
@@ -75,6 +83,7 @@ export class PartitionState {
         ? new SeriesUnit(key, watched, memory, this.place)
         : new GroupUnit(group, watched, memory, this.place);
     this.units.set(key, unit);
+    if (group !== null) this.#groupPlaces.set(key, this.place.partition);
     return unit;
   }
 
@@ -96,7 +105,10 @@ export class PartitionState {
     return unit;
   }
 
-  /** Which ones go depends on input offsets alone, so that a repeated run evicts the same. */
+  /**
+   * Which ones go depends on input offsets, so that a repeated run evicts the same. Who waits for a forecast stays: it is among the newest,
+   * and would not go in any case unless one batch names nearly as many series as there is room for.
+   */
   #evict(sink: ScoreSink): void {
     const idle = [...this.units.values()]
       .filter((unit) => unit.waiting === null)
@@ -104,6 +116,7 @@ export class PartitionState {
       .slice(0, Math.max(1, Math.floor(this.#unitsMax * EVICTED_SHARE)));
     for (const unit of idle) {
       this.units.delete(unit.key);
+      this.#groupPlaces.delete(unit.key);
       for (const track of unit.tracks()) sink.windowsGone(closedWindowKeys(track));
       sink.unitGone(unit);
       unit.release();

@@ -2,9 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { WorkerLimits } from '../config/config.ts';
 import { ServiceError } from '../service-error.ts';
 import { PARTITION_COUNT_KEY, type Restored, restorePartition } from './changelog/restore.ts';
-import { GroupUnit } from './group-unit.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from './log.ts';
-import { PartitionState } from './partition-state.ts';
+import { type GroupPlaces, PartitionState } from './partition-state.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { RecordQueue } from './record-queue.ts';
 import { type Scoring, scoreRecords } from './score-records.ts';
@@ -20,6 +19,7 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly limits: WorkerLimits;
   readonly partitionCount: number;
   readonly detectorNamed: ReadonlyMap<string, WatchedDetector>;
+  readonly groupPlaces: GroupPlaces;
   readonly events: StreamEvents;
   readonly onFatal: (error: Error) => void;
   /** Resolves once the partition is free: the task that had it before has ended. */
@@ -91,7 +91,7 @@ export class PartitionTask {
     const { log, place, events, groupPlaces } = this.#options;
     const session = await log.openPartition(place.partition, this.#stop.signal);
     try {
-      const state = new PartitionState(place, this.#options.limits.seriesMax);
+      const state = new PartitionState(place, this.#options.limits.seriesMax, groupPlaces);
       const startedMs = performance.now();
       const restored = await this.#restore(session, state);
       this.#stop.signal.throwIfAborted();
@@ -106,7 +106,7 @@ export class PartitionTask {
       this.restoring = false;
       await this.#scoreAndCommit(session, state, restored, onCommitted);
     } finally {
-      for (const [group, partition] of groupPlaces) if (partition === place.partition) groupPlaces.delete(group);
+      for (const [key, partition] of groupPlaces) if (partition === place.partition) groupPlaces.delete(key);
       await session.close();
     }
   }
@@ -118,9 +118,6 @@ export class PartitionTask {
       const text = `topic ${place.topic} had ${restored.partitionCount} partitions when its series were learned and has ${partitionCount} now`;
       const remedy = `Stop all workers, delete topic ${topics.changelog} and make it again with the command "topics": every series then starts over`;
       throw new ServiceError('topic-mismatch', `${text}: series have moved away from their state. ${remedy}`);
-    }
-    for (const unit of state.units.values()) {
-      if (unit instanceof GroupUnit) this.#options.groupPlaces.set(unit.group, place.partition);
     }
     return restored;
   }

@@ -3,18 +3,16 @@ import type { RecordDecoder } from './codec/record-decoder.ts';
 import type { InputRecord } from './log.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PendingCommit } from './pending-commit.ts';
+import { groupKey } from './track.ts';
 import type { WatchedDetector } from './watched-detector.ts';
 
 /** Longest key of an input record, which is the key of its score too. */
 export const KEY_BYTES_MAX = 4_096;
 
-/** On which partition each group lives, across the partitions of this process. */
-export type GroupPlaces = Map<string, number>;
-
 export interface Scoring {
   readonly decoder: RecordDecoder;
   readonly detectorOf: (series: string) => WatchedDetector | null;
-  readonly groupPlaces: GroupPlaces;
+  readonly groupPlaces: ReadonlyMap<string, number>;
   readonly nowMs: () => number;
 }
 
@@ -74,7 +72,7 @@ function toArrival(
     return null;
   }
   if (group !== null) {
-    const split = whySplit(record, group, groupPlaces);
+    const split = whySplit(record, group, groupPlaces.get(groupKey(watched.config.name, group)));
     if (split !== null) {
       pending.setAside(record, 'group-split', split, series, watched.config.name);
       return null;
@@ -91,12 +89,10 @@ function whyKeyUnusable(key: Buffer | null): string | null {
 }
 
 /** Members of a group share a partition when the record's key is the group's id; what arrives elsewhere is never scored alone. */
-function whySplit({ key, partition }: InputRecord, group: string, groupPlaces: GroupPlaces): string | null {
+function whySplit({ key, partition }: InputRecord, group: string, place: number | undefined): string | null {
   if (key === null || key.toString() !== group) {
     return `the record's key must be the group's id ${JSON.stringify(group)}, so that all members share a partition`;
   }
-  const place = groupPlaces.get(group);
-  if (place === undefined) groupPlaces.set(group, partition);
   if (place === undefined || place === partition) return null;
   return `group ${JSON.stringify(group)} lives on partition ${place}; this member arrived on partition ${partition}`;
 }

@@ -45,10 +45,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let tasks = new Map<number, PartitionTask>();
   let connectionError: Error | null = null;
   let assigned = false;
+  let stopping = false;
 
   const taskOptions = commonTaskOptions(options, partitionCount);
   const subscription = await log.subscribe({
     onAssignment(partitions) {
+      // Others leave at the same time, and the group hands their partitions round.
+      if (stopping) return;
       assigned = true;
       events.assigned(partitions);
       if (partitions.some((partition) => partition >= partitionCount)) {
@@ -85,6 +88,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         .map(([partition]) => `partition ${partition} is being restored`);
     },
     async stop() {
+      stopping = true;
       await Promise.all(Array.from(tasks.values(), (task) => task.stop()));
       await subscription.stop();
       await log.close();

@@ -38,7 +38,11 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     restoreSeconds: histogram('restore_seconds', 'Duration of restoring a partition', RESTORE_SECONDS),
     partitionRetries: counter('partition_retries_total', 'Times a partition gave up its state and restored it'),
     unitsHeld: gauge('units_held', 'Series judged alone, and groups, in memory', 'partition'),
-    journalBytes: gauge('journal_bytes', 'Closed windows that the changelog keeps', 'partition'),
+    journalBytes: gauge(
+      'journal_bytes',
+      'Open states of series and groups in the changelog, replaced ones included',
+      'partition',
+    ),
     // The life of the worker.
     brokerConnected: gauge('broker_connected', '1 while Kafka is in reach, else 0'),
     partitionsAssigned: gauge('partitions_assigned', 'Input partitions this worker owns'),

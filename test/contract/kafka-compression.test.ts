@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import test from 'node:test';
 import { promisify } from 'node:util';
 import { kafkaClassPath } from '../../deploy/local/java-artifacts.ts';
-import { committedRecords, freshTopics, sharedKafka } from '../fixture/kafka.ts';
+import { committedRecords, freshTopics, kafkaTest, sharedKafka } from '../fixture/kafka.ts';
 
 const run = promisify(execFile);
 const recordCount = 20_000;
 
-test("what Kafka's own client compressed is read, in every codec", { timeout: 120_000 }, async () => {
+kafkaTest("what Kafka's own client compressed is read, in every codec", async () => {
   const { brokers } = await sharedKafka();
   const classPath = await kafkaClassPath(join(homedir(), '.cache', 'tidewatch'));
   const topicOf = new Map<string, string>();

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { produceRecords } from '../../src/stream/kafka/feed.ts';
 import { checkTopics, ensureTopics } from '../../src/stream/kafka/topics.ts';
 import { readTail, watchTopic } from '../../src/stream/kafka/watch.ts';
-import { committedRecords, freshTopics, kafkaConnection } from '../fixture/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../fixture/kafka.ts';
 
 const creation = { partitions: 2, replicationFactor: 1, retentionMs: 86_400_000 };
 
@@ -17,34 +16,34 @@ function mismatch(wanted: RegExp) {
   };
 }
 
-test('topics are made once, and those that are made fit together', async () => {
+kafkaTest('topics are made once, and those that are made fit together', async () => {
   const connection = await kafkaConnection();
   const topics = await freshTopics(3);
   assert.equal(await checkTopics(connection, topics), 3);
   assert.deepEqual(await ensureTopics(connection, topics, creation), []);
 });
 
-test('missing topics are named', async () => {
+kafkaTest('missing topics are named', async () => {
   const connection = await kafkaConnection();
   const topics = { ...(await freshTopics(1)), scores: `scores-${randomUUID()}` };
   await assert.rejects(checkTopics(connection, topics), mismatch(new RegExp(`missing: ${topics.scores}`)));
 });
 
-test('different partition counts are refused with their numbers', async () => {
+kafkaTest('different partition counts are refused with their numbers', async () => {
   const connection = await kafkaConnection();
   const topics = { ...(await freshTopics(3)), scores: `scores-${randomUUID()}` };
   assert.deepEqual(await ensureTopics(connection, topics, creation), [topics.scores]);
   await assert.rejects(checkTopics(connection, topics), mismatch(new RegExp(`${topics.scores} has 2`)));
 });
 
-test('a changelog that is not compacted is refused', async () => {
+kafkaTest('a changelog that is not compacted is refused', async () => {
   const connection = await kafkaConnection();
   const made = await freshTopics(2);
   const topics = { ...made, changelog: made.scores };
   await assert.rejects(checkTopics(connection, topics), mismatch(/cleanup\.policy=delete/));
 });
 
-test('records go to the partition of their key as Kafka places it', async () => {
+kafkaTest('records go to the partition of their key as Kafka places it', async () => {
   const connection = await kafkaConnection();
   const topics = await freshTopics(8);
   // Computed with org.apache.kafka.common.utils.Utils: toPositive(murmur2(key)) % 8.
@@ -67,7 +66,7 @@ test('records go to the partition of their key as Kafka places it', async () => 
   }
 });
 
-test('the tail of a partition holds its newest records', async () => {
+kafkaTest('the tail of a partition holds its newest records', async () => {
   const connection = await kafkaConnection();
   const { scores } = await freshTopics(1);
   const values = Array.from({ length: 100 }, (_, at) => String(at));
@@ -84,9 +83,7 @@ test('the tail of a partition holds its newest records', async () => {
   assert.deepEqual(await readTail(connection, scores, 0, 0), []);
 });
 
-test('a watch shows what comes, from where it was asked to begin, until it is stopped', {
-  timeout: 30_000,
-}, async () => {
+kafkaTest('a watch shows what comes, from where it was asked to begin, until it is stopped', async () => {
   const connection = await kafkaConnection();
   const { scores } = await freshTopics(2);
   const send = (value: string) =>

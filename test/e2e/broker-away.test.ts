@@ -54,10 +54,3 @@ kafkaTest('a worker that is told to stop while the broker is away ends in time',
   await broker.restart();
   assert.deepEqual(end, { code: 0, signal: null });
 });
-
-kafkaTest('a worker that finds no broker when it starts says where it looked, and ends with 1', async () => {
-  const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
-  const worker = await stream.startWorker({ KAFKA_BROKERS: '127.0.0.1:1' });
-  assert.deepEqual(await worker.ended, { code: 1, signal: null });
-  assert.match(worker.said(), /^No Kafka could be reached at 127\.0\.0\.1:1\. .*ECONNREFUSED/m);
-});

@@ -11,7 +11,7 @@ import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
 import { produceRecords } from '../../src/stream/kafka/feed.ts';
 import type { ScoreRecord } from '../../src/stream/score-record.ts';
 import { runCommand, startCommand } from '../fixture/command.ts';
-import { committedRecords, freshTopics, kafkaConnection, sharedKafka } from '../fixture/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../fixture/kafka.ts';
 import { scoreRecord } from '../fixture/score-record.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'tidewatch-commands-'));
@@ -55,7 +55,7 @@ async function environment(topics: Topics) {
 
 const COMPARED = ['value', 'forecast', 'lo', 'hi', 'anomalyScore'] as const;
 
-test('what is fed is scored by the worker and shown by watch, and backtest finds the same numbers', async () => {
+kafkaTest('what is fed is scored by the worker and shown by watch, and backtest finds the same numbers', async () => {
   const env = await environment(await freshTopics(2));
   const file = join(folder, 'cpu-1.csv');
   await writeFile(file, ['timestamp,value', ...rows, '2014-02-17 08:00:00,', ''].join('\n'));
@@ -102,7 +102,7 @@ test('what is fed is scored by the worker and shown by watch, and backtest finds
   assert.equal(streamed[SPIKE]!.state, 'scored');
 });
 
-test('a watch shows anomalies, says once that the broker is away, and goes on when it is back', async () => {
+kafkaTest('a watch shows anomalies, says once that the broker is away, and goes on when it is back', async () => {
   const topics = await freshTopics(1);
   const kafka = await sharedKafka();
   const show = async (series: string, changes: Partial<ScoreRecord> = {}) => {
@@ -132,7 +132,7 @@ test('a watch shows anomalies, says once that the broker is away, and goes on wh
   );
 });
 
-test('scores in Avro are shown with the schema of the registry', async () => {
+kafkaTest('scores in Avro are shown with the schema of the registry', async () => {
   const topics = await freshTopics(1);
   const registry = await startSchemaRegistry({ cacheDir: cacheFolder(), logDir: folder });
   const connected = await connectRegistry({ url: registry.url });
@@ -160,7 +160,7 @@ test('scores in Avro are shown with the schema of the registry', async () => {
   }
 });
 
-test('a group is fed with its id as key, from standard input, at the rate that was asked for', async () => {
+kafkaTest('a group is fed with its id as key, from standard input, at the rate that was asked for', async () => {
   const topics = await freshTopics(2);
   const { DETECTORS: _, ...env } = await environment(topics);
   const file = join(folder, 'groups.yaml');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 import { Compatibility, SchemaRegistryClient } from '@confluentinc/schemaregistry/dist/schemaregistry-client.js';
 import { AvroSerializer } from '@confluentinc/schemaregistry/dist/serde/avro.js';
 import { JsonSerializer } from '@confluentinc/schemaregistry/dist/serde/json.js';
@@ -13,6 +13,7 @@ import { createRecordDecoder } from '../../src/stream/codec/record-decoder.ts';
 import { connectRegistry, type SchemaRegistry } from '../../src/stream/codec/registry.ts';
 import { createScoreDecoder } from '../../src/stream/codec/score-decoder.ts';
 import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
+import { kafkaTest, whyWithoutKafka } from '../fixture/kafka.ts';
 import { CLOCK_MS, recordMapping } from '../fixture/record-mapping.ts';
 import { scoreRecord } from '../fixture/score-record.ts';
 import { avroRecord, protobufRecord } from '../fixture/wire-record.ts';
@@ -28,6 +29,7 @@ let registry: SchemaRegistry;
 let client: SchemaRegistryClient;
 
 before(async () => {
+  if (whyWithoutKafka !== null) return;
   logDir = await mkdtemp(join(tmpdir(), 'tidewatch-registry-'));
   local = await startSchemaRegistry({ cacheDir: join(homedir(), '.cache/tidewatch'), logDir });
   registry = await connectRegistry({ url: local.url });
@@ -35,6 +37,7 @@ before(async () => {
 });
 
 after(async () => {
+  if (whyWithoutKafka !== null) return;
   await client.close();
   await registry.close();
   await local.kill();
@@ -48,7 +51,7 @@ async function decode(format: RecordFormat, value: Buffer) {
   return decoder.decode(value, CLOCK_MS);
 }
 
-test("records that the registry's own Avro client writes are read", async () => {
+kafkaTest("records that the registry's own Avro client writes are read", async () => {
   await registry.register('avro-in-value', { type: 'AVRO', text: await schema('observation.avsc') });
   const serializer = new AvroSerializer(client, SerdeType.VALUE, {
     useLatestVersion: true,
@@ -57,7 +60,7 @@ test("records that the registry's own Avro client writes are read", async () => 
   assert.deepEqual(await decode('avro', await serializer.serialize('avro-in', RECORD)), OBSERVATION);
 });
 
-test("records that the registry's own JSON Schema client writes are read", async () => {
+kafkaTest("records that the registry's own JSON Schema client writes are read", async () => {
   await registry.register('json-in-value', { type: 'JSON', text: await schema('observation.schema.json') });
   const serializer = new JsonSerializer(client, SerdeType.VALUE, {
     useLatestVersion: true,
@@ -67,14 +70,14 @@ test("records that the registry's own JSON Schema client writes are read", async
   assert.deepEqual(await decode('json-schema', await serializer.serialize('json-in', RECORD)), OBSERVATION);
 });
 
-test('records of a registered Protobuf schema are read', async () => {
+kafkaTest('records of a registered Protobuf schema are read', async () => {
   const text = await schema('observation.proto');
   const id = await registry.register('proto-in-value', { type: 'PROTOBUF', text });
   const record = protobufRecord(id, text, 'tidewatch.Observation', RECORD);
   assert.deepEqual(await decode('protobuf', record), OBSERVATION);
 });
 
-test('a schema that refers to another is fetched with it', async () => {
+kafkaTest('a schema that refers to another is fetched with it', async () => {
   const host = '{"type":"record","name":"Host","namespace":"shared","fields":[{"name":"id","type":"string"}]}';
   const observation = (type: string) =>
     `{"type":"record","name":"HostObservation","fields":[{"name":"series","type":${type}},
@@ -89,13 +92,13 @@ test('a schema that refers to another is fetched with it', async () => {
   assert.equal(decoder.decode(value, CLOCK_MS).series, 'web-1');
 });
 
-test('a record whose schema the registry does not know is a dead letter', async () => {
+kafkaTest('a record whose schema the registry does not know is a dead letter', async () => {
   const value = avroRecord(987_654, '"long"', 1);
   const decoded = await decode('avro', value);
   assert.equal(decoded.kind === 'dead-letter' && decoded.reason, 'schema-unknown');
 });
 
-test('scores make the round trip under the subject of their topic, registered anew or not', async () => {
+kafkaTest('scores make the round trip under the subject of their topic, registered anew or not', async () => {
   for (const format of ['avro', 'json-schema'] as const) {
     const options = { topic: `scores-${format}`, registrar: registry };
     const first = (await createScoreEncoder(format, options))(scoreRecord());
@@ -106,7 +109,7 @@ test('scores make the round trip under the subject of their topic, registered an
   }
 });
 
-test('a subject that holds an incompatible schema refuses ours', async () => {
+kafkaTest('a subject that holds an incompatible schema refuses ours', async () => {
   await client.updateConfig('taken-value', { compatibility: Compatibility.BACKWARD });
   const other =
     '{"type":"record","name":"AnomalyScore","namespace":"tidewatch","fields":[{"name":"series","type":"int"}]}';
@@ -115,7 +118,7 @@ test('a subject that holds an incompatible schema refuses ours', async () => {
   await assert.rejects(refused, { code: 'schema-refused', retryable: false });
 });
 
-test('a registry that is away is worth another try, and its errors keep the password', async () => {
+kafkaTest('a registry that is away is worth another try, and its errors keep the password', async () => {
   const away = await connectRegistry({ url: 'http://127.0.0.1:9/', username: 'u', password: 'hunter2' });
   const failures = [away.fetch(1), away.register('a-value', { type: 'AVRO', text: '"long"' })];
   for (const failure of failures) {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after } from 'node:test';
 import { promisify } from 'node:util';
 import { freePort } from '../../deploy/local/free-port.ts';
 import { startKafka } from '../../deploy/local/kafka-broker.ts';
@@ -15,6 +15,7 @@ import { STEP_MS } from '../../src/stream/demo/demo-time.ts';
 import { ensureTopics } from '../../src/stream/kafka/topics.ts';
 import { readTail } from '../../src/stream/kafka/watch.ts';
 import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import { kafkaTest } from '../fixture/kafka.ts';
 import { TOPICS } from '../fixture/stream-run.ts';
 
 const program = join(import.meta.dirname, '../../src/main.ts');
@@ -93,7 +94,7 @@ const javaProcesses = async () => {
   return stdout.split('\n').filter((line) => line.includes(dataDir));
 };
 
-test('start shows flagged and scored observations, ends at Ctrl-C, and goes on where it was', async () => {
+kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and goes on where it was', async () => {
   const first = await runUntil(/lately:[\s\S]*\n {2}\d[^\n]* scored\n/, []);
   assert.deepEqual([first.code, first.err], [0, '']);
   assert.match(first.out, /History of 40 series scored: 34,560 observations, \d+ flagged/);
@@ -115,7 +116,7 @@ test('start shows flagged and scored observations, ends at Ctrl-C, and goes on w
   assert.deepEqual(await javaProcesses(), []);
 });
 
-test('a second broker on the same data is refused, and the first one goes on', async () => {
+kafkaTest('a second broker on the same data is refused, and the first one goes on', async () => {
   const folder = join(dataDir, 'shared');
   const options = { cacheDir: cacheFolder(), dataDir: folder };
   const first = await startKafka(options);
@@ -129,7 +130,7 @@ test('a second broker on the same data is refused, and the first one goes on', a
   }
 });
 
-test('the command broker runs until Ctrl-C', async () => {
+kafkaTest('the command broker runs until Ctrl-C', async () => {
   const port = await freePort();
   const config = { brokers: [`127.0.0.1:${port}`], clientId: 'tidewatch-test', tls: null, sasl: null };
   const creation = { partitions: 1, replicationFactor: 1, retentionMs: null };

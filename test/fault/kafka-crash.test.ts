@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { createKafkaLog } from '../../src/stream/kafka/kafka-log.ts';
-import { committedRecords, freshTopics, kafkaConnection, sharedKafka } from '../fixture/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../fixture/kafka.ts';
 
 /** About one crash in eight catches the broker between its promise to commit and the markers that carry it out. */
 const crashes = 4;
 
-test('a commit just before a crash of the broker is there after it, once', { timeout: 300_000 }, async (t) => {
+kafkaTest('a commit just before a crash of the broker is there after it, once', async (t) => {
   const connection = await kafkaConnection();
   const kafka = await sharedKafka();
   const topics = await freshTopics(1);

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
-import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISocketFactory } from 'kafkajs';
 import { produceRecords } from '../../src/stream/kafka/feed.ts';
 import { createKafkaLog } from '../../src/stream/kafka/kafka-log.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../src/stream/log.ts';
-import { committedRecords, freshTopics, kafkaConnection, sharedKafka } from '../fixture/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../fixture/kafka.ts';
 
 const partitions = 4;
 const recordsPerPartition = 12_000;
@@ -100,49 +99,50 @@ async function runCopier(log: StreamLog, scores: string, changelog: string): Pro
   };
 }
 
-test('through lost connections, rebalances and crashes of the broker every record is copied once and in order', {
-  timeout: 180_000,
-}, async () => {
-  const connection = await kafkaConnection();
-  const topics = await freshTopics(partitions);
-  const options = { topics, groupId: `copy-${topics.observations}`, sessionMs: 3_000 };
-  const sockets = [unreliableSockets(97), unreliableSockets(61)];
-  const wanted = Array.from({ length: recordsPerPartition }, (_, at) => at);
-  const total = partitions * recordsPerPartition;
-  let committed = 0;
-  const onCommit = ({ records }: { records: number }) => {
-    committed += records - 1;
-  };
-  for (let partition = 0; partition < partitions; partition++) {
-    const input = wanted.map((value) => ({ partition, key: null, value: Buffer.from(String(value)) }));
-    await produceRecords(connection, topics.observations, input);
-  }
-  const start = (at: number) =>
-    runCopier(
-      createKafkaLog({ ...connection, ...options, socketFactory: sockets[at]!.factory, onCommit }),
-      topics.scores,
-      topics.changelog,
-    );
-  const stops = [await start(0), await start(1)];
-  const progress = async (share: number) => {
-    while (committed < share * total) await sleep(5);
-  };
-  await progress(0.2);
-  await stops[1]!();
-  await progress(0.4);
-  stops[1] = await start(1);
-  await progress(0.6);
-  const kafka = await sharedKafka();
-  await kafka.kill();
-  await kafka.restart();
+kafkaTest(
+  'through lost connections, rebalances and crashes of the broker every record is copied once and in order',
+  async () => {
+    const connection = await kafkaConnection();
+    const topics = await freshTopics(partitions);
+    const options = { topics, groupId: `copy-${topics.observations}`, sessionMs: 3_000 };
+    const sockets = [unreliableSockets(97), unreliableSockets(61)];
+    const wanted = Array.from({ length: recordsPerPartition }, (_, at) => at);
+    const total = partitions * recordsPerPartition;
+    let committed = 0;
+    const onCommit = ({ records }: { records: number }) => {
+      committed += records - 1;
+    };
+    for (let partition = 0; partition < partitions; partition++) {
+      const input = wanted.map((value) => ({ partition, key: null, value: Buffer.from(String(value)) }));
+      await produceRecords(connection, topics.observations, input);
+    }
+    const start = (at: number) =>
+      runCopier(
+        createKafkaLog({ ...connection, ...options, socketFactory: sockets[at]!.factory, onCommit }),
+        topics.scores,
+        topics.changelog,
+      );
+    const stops = [await start(0), await start(1)];
+    const progress = async (share: number) => {
+      while (committed < share * total) await sleep(5);
+    };
+    await progress(0.2);
+    await stops[1]!();
+    await progress(0.4);
+    stops[1] = await start(1);
+    await progress(0.6);
+    const kafka = await sharedKafka();
+    await kafka.kill();
+    await kafka.restart();
 
-  const copied = async () => {
-    const all = Array.from({ length: partitions }, (_, partition) => committedRecords(topics.scores, partition));
-    return (await Promise.all(all)).map((records) => records.map(({ value }) => Number(value)));
-  };
-  const count = async () => (await copied()).flat().length;
-  for (let seen = -1; seen < total; seen = await count().catch(() => 0)) await sleep(500);
-  await Promise.all(stops.map((stop) => stop()));
-  assert.ok(sockets.every(({ losses }) => losses() > 5));
-  for (const values of await copied()) assert.deepEqual(values, wanted);
-});
+    const copied = async () => {
+      const all = Array.from({ length: partitions }, (_, partition) => committedRecords(topics.scores, partition));
+      return (await Promise.all(all)).map((records) => records.map(({ value }) => Number(value)));
+    };
+    const count = async () => (await copied()).flat().length;
+    for (let seen = -1; seen < total; seen = await count().catch(() => 0)) await sleep(500);
+    await Promise.all(stops.map((stop) => stop()));
+    assert.ok(sockets.every(({ losses }) => losses() > 5));
+    for (const values of await copied()) assert.deepEqual(values, wanted);
+  },
+);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
 import { createKafkaLog } from '../../src/stream/kafka/kafka-log.ts';
 import type { StreamLog } from '../../src/stream/log.ts';
-import { freshTopics, kafkaConnection } from '../fixture/kafka.ts';
+import { freshTopics, kafkaConnection, kafkaTest } from '../fixture/kafka.ts';
 
 const initProducerId = 22;
 const offsetFetch = 9;
@@ -41,14 +41,17 @@ async function owners(t: TestContext): Promise<{ log: StreamLog; open(factory: I
   };
 }
 
-test('what an earlier owner commits in the last moment before it is fenced, the later owner knows of', async (t) => {
-  const { log, open } = await owners(t);
-  const earlier = await log.openPartition(0);
-  const laterLog = open(interrupted(initProducerId, () => earlier.commit([], 7)));
-  assert.equal((await laterLog.openPartition(0)).committedOffset, 7);
-});
+kafkaTest(
+  'what an earlier owner commits in the last moment before it is fenced, the later owner knows of',
+  async (t) => {
+    const { log, open } = await owners(t);
+    const earlier = await log.openPartition(0);
+    const laterLog = open(interrupted(initProducerId, () => earlier.commit([], 7)));
+    assert.equal((await laterLog.openPartition(0)).committedOffset, 7);
+  },
+);
 
-test('an earlier owner cannot move the offset that the later owner is about to read', async (t) => {
+kafkaTest('an earlier owner cannot move the offset that the later owner is about to read', async (t) => {
   const { log, open } = await owners(t);
   const earlier = await log.openPartition(0);
   await earlier.commit([], 3);

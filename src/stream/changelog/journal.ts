@@ -78,12 +78,17 @@ export class Journal {
     this.#freeSlots.push(...freed);
     const writes: JournalWrite[] = [];
     let record = this.#openRecord();
-    for (const key of gone) this.#writeGone(key);
+    const divide = () => {
+      if (this.#writer.length < JOURNAL_RECORD_BYTES) return;
+      writes.push(this.#closeRecord(record));
+      record = this.#openRecord();
+    };
+    for (const key of gone) {
+      divide();
+      this.#writeGone(key);
+    }
     for (const entry of entries) {
-      if (this.#writer.length >= JOURNAL_RECORD_BYTES) {
-        writes.push(this.#closeRecord(record));
-        record = this.#openRecord();
-      }
+      divide();
       this.#writeEntry(entry, record);
     }
     writes.push(this.#closeRecord(record));

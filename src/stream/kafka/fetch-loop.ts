@@ -117,14 +117,11 @@ export class FetchLoop {
       await link.cluster.refreshMetadataIfNecessary();
       const broker = await link.cluster.findBroker({ nodeId });
       const response = await fetchTopic(broker, this.#topic, this.#inTurn(readings), limits);
-      if (this.#stopped || this.#link !== link) return;
-      this.#retryMs = retryMsMin;
-      this.#handlers.onConnection(null);
-      for (const fetched of response.partitions) {
-        const reading = readings.find(({ partition }) => partition === fetched.partition);
-        if (reading !== undefined && this.#readings.get(reading.partition) === reading) {
-          await this.#receive(link, reading, fetched);
-        }
+      // An answer of a link that was given up counts for nothing, but what is readable must be asked for all the same.
+      if (!this.#stopped && this.#link === link) {
+        this.#retryMs = retryMsMin;
+        this.#handlers.onConnection(null);
+        await this.#receiveAll(link, readings, response.partitions);
       }
     } catch (error) {
       if (this.#link === link) this.#recover(error);
@@ -141,6 +138,19 @@ export class FetchLoop {
       partition,
       offset,
     }));
+  }
+
+  async #receiveAll(
+    link: ClusterLink,
+    readings: readonly Reading[],
+    partitions: readonly FetchedPartition[],
+  ): Promise<void> {
+    for (const fetched of partitions) {
+      const reading = readings.find(({ partition }) => partition === fetched.partition);
+      if (reading !== undefined && this.#readings.get(reading.partition) === reading) {
+        await this.#receive(link, reading, fetched);
+      }
+    }
   }
 
   async #receive(link: ClusterLink, reading: Reading, fetched: FetchedPartition): Promise<void> {

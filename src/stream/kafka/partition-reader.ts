@@ -22,6 +22,12 @@ export async function stableRange(
   return { start: await read(true), end: await read(false) };
 }
 
+/** A leader just elected may not know for a moment what is committed: its empty answer does not mean that nothing is there. */
+function lagging(topic: string, partition: number): Error {
+  const text = `The leader of partition ${partition} of topic ${topic} has not caught up`;
+  return Object.assign(new Error(text), { type: 'OFFSET_NOT_AVAILABLE', retriable: true });
+}
+
 /**
  * Reads the committed records of a partition in [from, end) without a group. The next fetch is under way while the last one is
  * decoded. Keys and values are views of fetched bytes. Throws kafkajs's errors.
@@ -38,6 +44,7 @@ export async function readPartition(
     const { partitions, throttledMs } = await fetchTopic(broker, topic, [{ partition, offset }], limits);
     const fetched = partitions.find((one) => one.partition === partition);
     if (fetched !== undefined && fetched.errorCode !== 0) throw errorFromCode(fetched.errorCode);
+    if (fetched?.records.length === 0 && fetched.lastStableOffset < range.end) throw lagging(topic, partition);
     return throttledMs > 0 && !fetched?.records.length ? null : (fetched ?? null);
   };
   const stopAtEnd: RecordSink = (offset, timestampMs, key, value, headers) => {

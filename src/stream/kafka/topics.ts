@@ -3,6 +3,7 @@ import type { Topics } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import { type KafkaConnection, kafkaClient, partFrom } from './connection.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
+import { leaderIsElsewhere } from './leader.ts';
 import { type Patience, withPatience } from './patience.ts';
 
 const untilTopicsAreKnown: Patience = { firstMs: 20, nextMsMax: 500, totalMsMax: 30_000 };
@@ -41,6 +42,10 @@ export function ensureTopics(
     const plans = missing.map((topic) => planTopic(topics, topic, creation));
     await admin.createTopics({ topics: plans, waitForLeaders: false });
     await withPatience(() => admin.fetchTopicMetadata({ topics: missing }), isStillSpreading, untilTopicsAreKnown);
+    // Metadata name a leader before it knows that it leads; until then whoever joins a group is thrown out and joins again.
+    for (const topic of missing) {
+      await withPatience(() => admin.fetchTopicOffsets(topic), leaderIsElsewhere, untilTopicsAreKnown);
+    }
     return missing;
   });
 }

@@ -161,27 +161,87 @@ test('a member on another partition than its group is never scored alone', async
   );
 });
 
-test('a group with no room left takes no further member, and says so', async () => {
-  const long = streamSettings({
-    h: 64,
-    detectionSize: 4_096,
-    stepSize: 64,
-    thresholdMethod: 'multivariate',
-    gapLimit: 4,
-  });
-  const run = streamRun({
-    detectors: [detectorConfig({ group: 'group', settings: { ...long, calibrationSize: 24_576 } })],
-  });
-  for (let member = 0; member < 20; member++) {
-    const { key, value } = observationRecord(`m${member}`, 0, 1, 'g');
+/** Windows so long that 14 members are all a group has room for. */
+const crowded = [
+  detectorConfig({
+    group: 'group',
+    settings: streamSettings({
+      h: 64,
+      detectionSize: 4_096,
+      stepSize: 64,
+      calibrationSize: 24_576,
+      thresholdMethod: 'multivariate',
+      gapLimit: 4,
+    }),
+  }),
+];
+
+const member = (index: number) => `m${index}`;
+const members = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => member(from + i));
+
+async function scoreCrowd(observed: readonly Observed[]) {
+  const run = streamRun({ detectors: crowded });
+  for (const [series, step] of observed) {
+    const { key, value } = observationRecord(series, step, 1, 'g');
     run.broker.append(0, key, value);
   }
   const worker = await run.start();
   await run.settled();
   await worker.stop();
-  const reasons = run.deadLetters().map(({ reason, series }) => [reason, series]);
+  return run;
+}
+
+const refused = (run: Awaited<ReturnType<typeof scoreCrowd>>) =>
+  run.deadLetters().map(({ reason, series }) => [reason, series]);
+
+test('a group with no room left takes no further member, and says so', async () => {
+  const run = await scoreCrowd(members(0, 20).map((series) => [series, 0]));
   assert.deepEqual(
-    reasons,
-    [14, 15, 16, 17, 18, 19].map((member) => ['group-full', `m${member}`]),
+    refused(run),
+    members(14, 20).map((series) => ['group-full', series]),
   );
+});
+
+test('series that wait for their first step take room in a group, whatever step that is', async () => {
+  const run = await scoreCrowd([
+    ...members(0, 14).map((series) => [series, 0] as const),
+    ...members(14, 20).map((series) => [series, 1] as const),
+  ]);
+  assert.deepEqual(
+    refused(run),
+    members(14, 20).map((series) => ['group-full', series]),
+  );
+});
+
+test('a member refused for want of room leaves no empty step behind that a group could not get over', async () => {
+  const steps = [0, 1, 2].flatMap((step) => members(0, 14).map((series) => [series, step] as const));
+  const run = await scoreCrowd([...steps, [member(14), 4], [member(0), 9], [member(0), 10], [member(0), 11]]);
+  assert.deepEqual(refused(run), [['group-full', member(14)]]);
+  assert.deepEqual(published(run).slice(-3), ['m00', 'm01', 'm02']);
+});
+
+test('a group that was evicted does not hold its place: it may begin anew on another partition', async () => {
+  const run = streamRun({ detectors, partitions: 2, limits: { seriesMax: 2 } });
+  const append = (partition: number, group: string) => {
+    const { key, value } = observationRecord('a', 0, 1, group);
+    run.broker.append(partition, key, value);
+  };
+  const worker = await run.start();
+  for (const group of ['first', 'second', 'third']) append(0, group);
+  await run.settled();
+  append(1, 'first');
+  append(1, 'third');
+  await run.settled();
+  await worker.stop();
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, input }) => [reason, input.offset]),
+    [['group-split', 1]],
+  );
+});
+
+test('a series that comes too late for a group without room is not waited for', async () => {
+  const all = (step: number) => members(0, 14).map((series) => [series, step] as const);
+  const run = await scoreCrowd([...all(0), ...all(1), ...all(2), [member(14), 0], ...all(3)]);
+  assert.deepEqual(refused(run), [['late', member(14)]]);
+  assert.deepEqual(published(run).slice(-1), ['m133']);
 });

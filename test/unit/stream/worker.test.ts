@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamLog } from '../../../src/stream/log.ts';
 import type { WorkerEvents } from '../../../src/stream/worker.ts';
 import { observationRecord, streamEvents, streamRun } from '../../fixture/stream-run.ts';
@@ -21,4 +22,22 @@ test('a worker ends when its topic grows under it, since series move to partitio
   assert.match(failure!.message, /observations has got more than 1 partitions/);
   assert.deepEqual(scores(1), []);
   await worker.stop();
+});
+
+test('a worker that is ending takes up no partition that the group gives it meanwhile', async () => {
+  const { broker, start } = streamRun();
+  const log = broker.openLog();
+  let opened = 0;
+  const openPartition: StreamLog['openPartition'] = async (...partition) => {
+    opened++;
+    const session = await log.openPartition(...partition);
+    return { ...session, close: () => sleep(20).then(session.close) };
+  };
+  const worker = await start({ log: { ...log, openPartition } });
+  while (worker.notReady().length > 0) await sleep(1);
+  const stopped = worker.stop();
+  broker.rebalance();
+  await stopped;
+  await sleep(1);
+  assert.equal(opened, 1);
 });
