@@ -154,6 +154,12 @@ export class SeriesDetector {
     this.forecastDue = false;
   }
 
+  /** The last call: its memory is another one's from then on, so a forecast that is still on its way must not reach it. */
+  release(memory: SeriesMemory): void {
+    this.forecastDue = false;
+    memory.release(this.block);
+  }
+
   /** Residuals kept for calibration, oldest first; NaN where the value was missing. */
   residuals(): Float32Array {
     const { residualCapacity } = this.layout;

@@ -145,7 +145,7 @@ export class GroupUnit implements WatchedUnit {
   }
 
   release(): void {
-    for (const { detector } of this.members) this.#memory.release(detector.block);
+    for (const { detector } of this.members) detector.release(this.#memory);
   }
 
   writeHead(writer: StateWriter): void {

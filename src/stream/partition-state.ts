@@ -27,6 +27,8 @@ export class PartitionState {
   readonly units = new Map<string, WatchedUnit>();
   /** Heads made under other settings or another model, until their series comes again. */
   readonly stale = new Map<string, StaleHead>();
+  /** Ends when every forecast asked for so far is there; one batch of them at a time waits for the model. */
+  #forecasts: Promise<void> = Promise.resolve();
 
   /**
    * @param unitsMax series (and groups) held at a time; the longest idle are evicted
@@ -38,25 +40,40 @@ export class PartitionState {
     this.#groupPlaces = groupPlaces;
   }
 
-  /** Scores arrivals in their order. Rejects when the model fails or `signal` aborts; the state is to be thrown away then. */
+  /**
+   * Scores arrivals in their order. Forecasts that are due at the end are asked for, but not waited for: most often they are there
+   * before the next observation of their series is. Rejects when the model fails or `signal` aborts; the state is to be thrown away then.
+   */
   async score(
     arrivals: readonly (Arrival & { readonly watched: WatchedDetector })[],
     sink: ScoreSink,
     signal: AbortSignal,
   ): Promise<void> {
+    const touched: WatchedUnit[] = [];
     let blocked: WatchedUnit[] = [];
     for (const arrival of arrivals) {
       const unit = this.#unitOf(arrival, arrival.watched, sink);
+      if (unit.newestOffset < arrivals[0]!.record.offset) {
+        touched.push(unit);
+        sink.touched(unit);
+      }
       unit.newestOffset = arrival.record.offset;
-      sink.touched(unit);
       offer(unit, arrival, sink, blocked);
     }
     while (blocked.length > 0) {
-      await supplyForecasts(blocked, signal);
+      await this.#supply(blocked, signal);
       const stillBlocked: WatchedUnit[] = [];
       for (const unit of blocked) goOn(unit, sink, stillBlocked);
       blocked = stillBlocked;
     }
+    // Whoever needs one of them meets its failure too.
+    this.#supply(touched, signal).catch(() => undefined);
+  }
+
+  /** Those asked for earlier come first: a unit that waits for one of them is not due any more in its turn. */
+  #supply(units: readonly WatchedUnit[], signal: AbortSignal): Promise<void> {
+    this.#forecasts = this.#forecasts.then(() => supplyForecasts(units, signal));
+    return this.#forecasts;
   }
 
   createUnit(key: string, group: string | null, watched: WatchedDetector): WatchedUnit {

@@ -87,7 +87,7 @@ export class SeriesUnit implements WatchedUnit, Track {
   }
 
   release(): void {
-    this.#memory.release(this.detector.block);
+    this.detector.release(this.#memory);
   }
 
   writeHead(writer: StateWriter): void {

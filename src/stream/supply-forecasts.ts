@@ -26,7 +26,10 @@ async function supplyBatch(
   const values = new Float32Array(rows * contextLength);
   for (let row = 0; row < rows; row++) detectors[row]!.context(values, row * contextLength, contextLength);
   const medians = await forecaster.forecast({ rows, contextLength, values, horizon }, signal);
-  for (let row = 0; row < rows; row++) detectors[row]!.forecasted(medians, row * horizon);
+  for (let row = 0; row < rows; row++) {
+    // What was given up in the meantime wants no forecast any more.
+    if (detectors[row]!.forecastDue) detectors[row]!.forecasted(medians, row * horizon);
+  }
 }
 
 /** Batches that together have at most FORECAST_ROWS_MAX rows. */

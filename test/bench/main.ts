@@ -4,6 +4,9 @@ import type { Bench } from './bench.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   forecast: () => import('./forecast.ts'),
+  memory: () => import('./memory.ts'),
+  restore: () => import('./restore.ts'),
+  stream: () => import('./stream.ts'),
 };
 
 const [name, ...args] = process.argv.slice(2);

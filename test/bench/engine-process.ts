@@ -1,0 +1,75 @@
+/** The worker in a process of its own. Tells `restored` when every partition is, then what it measured. */
+import type { KafkaConfig, Topics } from '../../src/config/config.ts';
+import { openCatalog } from '../../src/model/catalog.ts';
+import { Forecasters } from '../../src/model/forecaster.ts';
+import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
+import { createKafkaLog } from '../../src/stream/kafka/kafka-log.ts';
+import { reportEvents, timeForecasts } from '../../src/stream/report-events.ts';
+import { startWorker } from '../../src/stream/worker.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { childOptions, stopAsked, tell } from './child.ts';
+import { PARTITIONS } from './local-broker.ts';
+import { throughputMeter } from './throughput.ts';
+import { benchStream, benchWatched, FREE_FORECASTER } from './watched-series.ts';
+
+export interface EngineOptions {
+  readonly kafka: KafkaConfig;
+  readonly topics: Topics;
+  readonly groupId: string;
+  readonly model: 'free' | 'tsmodel-1';
+  readonly inferenceThreads: number;
+  readonly detectionSize: number;
+  /** Records of the input; 0: nobody asks how fast they were scored. */
+  readonly observations: number;
+}
+
+const { kafka, topics, groupId, model, inferenceThreads, detectionSize, observations } = childOptions<EngineOptions>();
+const stopping = stopAsked();
+const stream = benchStream(topics, groupId, detectionSize);
+const models = model === 'free' ? [] : [(await openCatalog({ modelsDir: null })).get(model)];
+const forecasters = models.length === 0 ? null : await Forecasters.start(models, { threads: inferenceThreads });
+const metrics = createMetrics({ collectProcess: false });
+const forecaster = forecasters?.forecasterFor(model, detectionSize) ?? FREE_FORECASTER;
+const events = reportEvents(metrics, createLogger('error'));
+const meter = throughputMeter(observations, () => forecasters?.stats().cpuMs ?? 0, tell);
+let restored = 0;
+
+const worker = await startWorker({
+  log: createKafkaLog({ config: kafka, topics, groupId, sessionMs: 10_000 }),
+  stream,
+  limits: {
+    sessionMs: 10_000,
+    commitIntervalMs: 50,
+    commitRecordsMax: 5_000,
+    queueRecordsMax: 20_000,
+    seriesMax: 100_000,
+    inferenceThreads,
+    shutdownMsMax: 10_000,
+  },
+  detectors: [
+    benchWatched(
+      detectionSize,
+      timeForecasts(forecaster, metrics, () => performance.now()),
+    ),
+  ],
+  encodeScore: await createScoreEncoder('json', { topic: topics.scores, registrar: null }),
+  schemas: null,
+  nowMs: Date.now,
+  events: {
+    ...events,
+    restored(partition, restore) {
+      events.restored(partition, restore);
+      if (++restored === PARTITIONS) tell('restored');
+    },
+    committed(partition, commit) {
+      events.committed(partition, commit);
+      if (observations > 0) meter(commit.records);
+    },
+  },
+});
+const failure = await Promise.race([worker.finished, stopping]);
+if (failure) throw failure;
+await worker.stop();
+await forecasters?.close();
+process.disconnect();

@@ -1,0 +1,39 @@
+/** Holds series as a worker does, and tells what that takes. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { childOptions, stopAsked, tell } from './child.ts';
+import { PARTITIONS } from './local-broker.ts';
+import { seededPartition, seedOf } from './seeded-changelog.ts';
+import { benchWatched, FREE_FORECASTER } from './watched-series.ts';
+
+export interface HeldMemory {
+  readonly rssBytes: number;
+  /** Objects and buffers that are in use: without the gaps between them. */
+  readonly liveBytes: number;
+  /** Of one series in the slabs. */
+  readonly ringBytes: number;
+}
+
+const DETECTION_SIZE = 24;
+const { seriesCount } = childOptions<{ seriesCount: number }>();
+const stopping = stopAsked();
+const watched = benchWatched(DETECTION_SIZE, FREE_FORECASTER);
+const seed = { ...seedOf(seriesCount, DETECTION_SIZE, true), steps: 2 * DETECTION_SIZE + 2 };
+const held = [];
+for (let partition = 0; partition < PARTITIONS; partition++) {
+  const seeded = seededPartition(partition, seed, watched);
+  for await (const _ of seeded.commits);
+  held.push(seeded);
+}
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as (options: object) => void;
+// What batches left behind is given back to the system too: how much that is depends on the load, not on the series.
+collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+await new Promise((resolve) => setTimeout(resolve, 500));
+const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+const { floats, doubles } = watched.layout;
+tell({ rssBytes: rss, liveBytes: heapUsed + arrayBuffers, ringBytes: 4 * floats + 8 * doubles } satisfies HeldMemory);
+await stopping;
+// Until here nothing of it may be given back.
+if (held.length !== PARTITIONS) throw new Error('a partition is missing');
+process.disconnect();

@@ -1,0 +1,114 @@
+import { Journal } from '../../src/stream/changelog/journal.ts';
+import { PARTITION_COUNT_KEY } from '../../src/stream/changelog/restore.ts';
+import type { KafkaConnection } from '../../src/stream/kafka/connection.ts';
+import { type Feed, openFeed } from '../../src/stream/kafka/feed.ts';
+import type { OutputRecord } from '../../src/stream/log.ts';
+import { PartitionState } from '../../src/stream/partition-state.ts';
+import { PendingCommit } from '../../src/stream/pending-commit.ts';
+import type { WatchedDetector } from '../../src/stream/watched-detector.ts';
+import { PARTITIONS } from './local-broker.ts';
+import { partitionOf, START_MS, STEP_MS, seriesId, valueAt } from './synthetic-series.ts';
+import { benchWatched, FREE_FORECASTER } from './watched-series.ts';
+
+const NO_BYTES = Buffer.alloc(0);
+/** As the engine at full load: the changelog then holds older versions of open windows too. */
+const OBSERVATIONS_PER_COMMIT = 5_000;
+
+export interface Seed {
+  readonly seriesCount: number;
+  readonly detectionSize: number;
+  /** Steps that lie behind every series; the next observation is that of this step. */
+  readonly steps: number;
+  /** Whether series began at different steps, so that their windows do not all close at once. */
+  readonly spread: boolean;
+}
+
+/** Full rings and one window more; later beginners included. */
+export function seedOf(seriesCount: number, detectionSize: number, spread: boolean): Seed {
+  const windows = Math.max(Math.ceil(512 / detectionSize), 8) + 2;
+  return { seriesCount, detectionSize, steps: windows * detectionSize, spread };
+}
+
+/**
+ * Writes the changelog that the engine would have written by now, to each of the topics: as it was written, or `compacted` to the newest
+ * record of each key.
+ */
+export async function seedChangelog(
+  connection: KafkaConnection,
+  topics: readonly string[],
+  seed: Seed,
+  form: 'written' | 'compacted',
+): Promise<{ records: number; bytes: number }> {
+  const feeds: Feed[] = [];
+  for (const topic of topics) feeds.push(await openFeed(connection, topic));
+  let records = 0;
+  let bytes = 0;
+  const write = async (outputs: readonly OutputRecord[]) => {
+    records += outputs.length;
+    for (const { key, value } of outputs) bytes += (key?.length ?? 0) + (value?.length ?? 0);
+    for (const feed of feeds) await feed.send(outputs);
+  };
+  const watched = benchWatched(seed.detectionSize, FREE_FORECASTER);
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    const newest = new Map<string, OutputRecord>();
+    for await (const outputs of seededPartition(partition, seed, watched).commits) {
+      if (form === 'written') await write(outputs);
+      else keepNewest(newest, outputs);
+    }
+    if (newest.size > 0) await write([...newest.values()]);
+  }
+  for (const feed of feeds) await feed.close();
+  return { records, bytes };
+}
+
+/** In the order of the log: a key that is written again moves to its end. */
+function keepNewest(newest: Map<string, OutputRecord>, outputs: readonly OutputRecord[]): void {
+  for (const output of outputs) {
+    const key = output.key!.toString();
+    newest.delete(key);
+    newest.set(key, output);
+  }
+}
+
+/** The state of one partition, which moves on as its commits are taken: what each of them adds to the changelog. */
+export function seededPartition(partition: number, seed: Seed, watched: WatchedDetector) {
+  const state = new PartitionState({ topic: 'observations', partition }, seed.seriesCount);
+  const journal = new Journal();
+  return { state, journal, commits: commitsOf(partition, seed, watched, state, journal) };
+}
+
+/** Made by the engine's own writers. */
+async function* commitsOf(
+  partition: number,
+  { seriesCount, detectionSize, steps, spread }: Seed,
+  watched: WatchedDetector,
+  state: PartitionState,
+  journal: Journal,
+): AsyncGenerator<OutputRecord[]> {
+  const topics = { observations: 'observations', scores: 'scores', changelog: 'changelog', deadLetters: 'letters' };
+  const newPending = () => new PendingCommit({ place: state.place, topics, encodeScore: () => NO_BYTES }, () => 0);
+  const { signal } = new AbortController();
+  const members = Array.from({ length: seriesCount }, (_, series) => series)
+    .filter((series) => partitionOf(series) === partition)
+    .map((series, i) => ({ series, id: seriesId(series), firstStep: spread ? i % detectionSize : 0 }));
+  let offset = 0;
+  let pending = newPending();
+  pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(PARTITIONS)));
+  const arrivalAt = (step: number, { series, id }: (typeof members)[number]) => {
+    const timestampMs = START_MS + step * STEP_MS;
+    const record = { partition, offset: offset++, timestampMs, key: null, value: null };
+    return { series: id, group: null, timestampMs, value: valueAt(series, step), record, watched };
+  };
+  let arrivals: ReturnType<typeof arrivalAt>[] = [];
+  for (let step = 0; step < steps; step++) {
+    for (const [i, member] of members.entries()) {
+      if (step >= member.firstStep) arrivals.push(arrivalAt(step, member));
+      const isLast = step === steps - 1 && i === members.length - 1;
+      if (arrivals.length < OBSERVATIONS_PER_COMMIT && !isLast) continue;
+      await state.score(arrivals, pending, signal);
+      yield pending.outputs(journal).filter(({ topic }) => topic === topics.changelog);
+      pending = newPending();
+      arrivals = [];
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
+import type { Forecaster } from '../../src/detector/forecast.ts';
+import { parseFrequency } from '../../src/detector/frequency.ts';
+import { type WatchedDetector, watchDetector } from '../../src/stream/watched-detector.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The settings that a detectors file gives when it names nothing but these. */
+export function benchDetector(detectionSize: number): DetectorConfig {
+  return {
+    name: 'sensors',
+    series: ['plant-*'],
+    group: null,
+    model: 'tsmodel-1',
+    settings: {
+      h: detectionSize,
+      detectionSize,
+      stepSize: detectionSize,
+      level: 99,
+      thresholdMethod: 'univariate',
+      calibrationSize: 12 * detectionSize,
+      context: 512,
+      freq: parseFrequency('s')!,
+      gapLimit: detectionSize,
+      grace: 1,
+    },
+  };
+}
+
+/** Under one digest whatever the model, so that every variant takes up the same state. */
+export function benchWatched(detectionSize: number, forecaster: Forecaster): WatchedDetector {
+  const config = benchDetector(detectionSize);
+  return watchDetector(config, { forecaster, digest: 'bench'.repeat(13).slice(0, 64) }, settingsDigest(config));
+}
+
+export function benchStream(topics: Topics, groupId: string, detectionSize: number): StreamConfig {
+  return {
+    groupId,
+    topics,
+    input: {
+      format: 'json',
+      series: ['series'],
+      time: 'timestamp',
+      timeUnit: 'ms',
+      value: 'value',
+      futureMsMax: DAY_MS,
+    },
+    output: { format: 'json' },
+    detectors: [benchDetector(detectionSize)],
+  };
+}
+
+/** A model that costs nothing: the last value. */
+export const FREE_FORECASTER: Forecaster = {
+  limits: { context: 512, contextBuckets: [64, 128, 256, 512], horizonMax: 128 },
+  forecast({ rows, contextLength, horizon, values }) {
+    const medians = new Float32Array(rows * horizon);
+    for (let row = 0; row < rows; row++) {
+      medians.fill(values[(row + 1) * contextLength - 1]!, row * horizon, (row + 1) * horizon);
+    }
+    return Promise.resolve(medians);
+  },
+};
