@@ -85,6 +85,8 @@ export class PartitionTask {
           return;
         }
         this.restoring = true;
+        // To fence the later owner at once would throw away what it has just restored; most often the group is about to say that it is right.
+        if (error.code === 'fenced') delayMs = RETRY_MS_MAX;
         this.#options.events.retrying(this.#options.place.partition, error, delayMs);
         await setTimeout(delayMs, null, { signal }).catch(() => null);
         delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
@@ -236,6 +238,6 @@ export class PartitionTask {
 }
 
 /** A later owner took over while this one did not know yet: sooner or later the group says whose the partition is. */
-function isRecoverable(error: Error): boolean {
+function isRecoverable(error: Error): error is ServiceError {
   return error instanceof ServiceError && (error.retryable || error.code === 'fenced');
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../src/service-error.ts';
 import type { StreamLog } from '../../../src/stream/log.ts';
-import { COMMIT_BYTES_MAX, QUEUE_BYTES_MAX } from '../../../src/stream/partition-task.ts';
+import { COMMIT_BYTES_MAX, QUEUE_BYTES_MAX, RETRY_MS_MAX } from '../../../src/stream/partition-task.ts';
 import type { WorkerEvents } from '../../../src/stream/worker.ts';
 import { observationRecord, streamEvents, streamRun } from '../../fixture/stream-run.ts';
 
@@ -96,4 +96,20 @@ test('large records are committed, and wait, by their bytes, not by their number
   assert.ok(Math.max(...commits) * large.length <= COMMIT_BYTES_MAX + large.length, `commits of ${commits} records`);
   assert.ok(count * large.length > QUEUE_BYTES_MAX);
   assert.deepEqual(pauses, [true, false]);
+});
+
+test('who was fenced leaves the partition to the later owner for a while, since that one is likely to be right', async () => {
+  const { broker, start } = streamRun();
+  const { promise: retrying, resolve: onRetrying } = Promise.withResolvers<{ code: string; delayMs: number }>();
+  const worker = await start(
+    {},
+    { retrying: (_, error, delayMs) => onRetrying({ code: (error as ServiceError).code, delayMs }) },
+  );
+  while (worker.notReady().length > 0) await sleep(1);
+  const later = await broker.openLog().openPartition(0);
+  const { key, value } = observationRecord('s', 0, 1);
+  broker.append(0, key, value);
+  assert.deepEqual(await retrying, { code: 'fenced', delayMs: RETRY_MS_MAX });
+  await later.commit([], 1);
+  await worker.stop();
 });
