@@ -231,6 +231,11 @@ test('the example file explains every key of a detectors file', () => {
   }
 });
 
+test('a secret that does not fit is not shown', () => {
+  const problems = problemsOf(load({ env: { KAFKA_SASL_PASSWORD: ' \t ' } })).join('\n');
+  assert.match(problems, /KAFKA_SASL_PASSWORD must be .*, got a value that is not shown/);
+});
+
 function detectorsFile(more: string): string {
   return `${more}\ndetectors: [{ name: a, series: '*', freq: h, h: 24, detection_size: 24 }]`;
 }

@@ -7,6 +7,7 @@ import {
   STEP_MS,
   streamRun,
   streamSettings,
+  TOPICS,
 } from '../../fixture/stream-run.ts';
 
 async function scoreAll(records: readonly ReturnType<typeof observationRecord>[], options = {}) {
@@ -140,6 +141,16 @@ test('series whose settings changed start over and say so; the others go on', as
     [1, false],
     [2, false],
   ]);
+  assert.equal(
+    second.tallies.map(({ restarted }) => restarted['settings-changed'] ?? 0).reduce((a, b) => a + b),
+    1,
+  );
+  const windows = new Map(
+    run.broker.read(TOPICS.changelog, 0).map(({ key, value }) => [key!.toString(), value] as const),
+  );
+  const keysOf = (series: string) => [...windows.keys()].filter((key) => key.endsWith(`/${series}`));
+  assert.ok(keysOf('a1').length > 0 && keysOf('a1').every((key) => windows.get(key) !== null));
+  assert.ok(keysOf('b1').length > 0 && keysOf('b1').every((key) => windows.get(key) === null));
 });
 
 test('with no room left the longest idle series are forgotten, and start over when they return', async () => {
