@@ -95,12 +95,12 @@ function readBytes(bytes: Buffer, cursor: ByteCursor): Buffer | null {
 
 function readHeaders(bytes: Buffer, start: number): Record<string, string> {
   const cursor: ByteCursor = { bytes, at: start };
-  const headers: Record<string, string> = {};
+  const headers: [name: string, value: string][] = [];
   for (let left = readVarint(cursor); left > 0; left--) {
     const name = readBytes(bytes, cursor)?.toString() ?? '';
-    headers[name] = readBytes(bytes, cursor)?.toString() ?? '';
+    headers.push([name, readBytes(bytes, cursor)?.toString() ?? '']);
   }
-  return headers;
+  return Object.fromEntries(headers);
 }
 
 /** A control record's key is version i16, type i16; type 0 ends an aborted transaction, 1 a committed one. */

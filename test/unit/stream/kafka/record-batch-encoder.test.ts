@@ -87,6 +87,18 @@ test('a batch is decoded to the records that were encoded, and as kafkajs decode
   );
 });
 
+test('a header may have any name, also one that means something to objects', () => {
+  const headers = Object.fromEntries([
+    ['__proto__', 'a'],
+    ['toString', 'b'],
+  ]);
+  const noIdentity = { producerId: -1, producerEpoch: 0, firstSequence: 0, transactional: false };
+  const read: Record<string, string>[] = [];
+  const batch = encodeRecordBatch([{ key: null, value: null, headers }], noIdentity, nowMs);
+  decodeRecords(batch, 0, [], (_offset, _ms, _key, _value, headersOf) => read.push(headersOf()));
+  assert.deepEqual(read, [headers]);
+});
+
 test('the bound of a record holds', () => {
   fc.assert(
     fc.property(records, identity, (batch, of) => {
