@@ -1,0 +1,170 @@
+"""Measures a model folder on M4 (hourly, weekly) and NAB, which no training ever sees, and prints one table.
+
+With --write the figures also go into the folder's manifest.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import time
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from export import FOLDER
+
+ROOT = Path(__file__).resolve().parents[3]
+DATA = ROOT.parent / "shared" / "data"
+M4 = {"hourly": (24, 48), "weekly": (1, 13)}  # season of the MASE and of the seasonal naive forecast, horizon
+NAB_CUTOFFS, NAB_HORIZON = 300, 24
+FLOOR = 1e-2  # NAB: errors below this share of a series' deviation count as this much; some series repeat exactly
+
+
+class Model:
+    """A model folder behind ONNX Runtime."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        self.manifest = json.loads((folder / "manifest.json").read_text())
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        graph = folder / self.manifest["graph"]
+        self.session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        self.quantiles = np.array(self.manifest["quantiles"])
+        self.median = self.manifest["quantiles"].index(0.5)
+
+    def forecast(self, histories: list[np.ndarray], horizon: int, batch: int = 32) -> np.ndarray:
+        """Quantiles [N, horizon, Q] after each history; histories longer than the context are cut."""
+        patch, context = self.manifest["patch"], self.manifest["context"]
+        padded = -(-horizon // patch) * patch
+        out = []
+        for at in range(0, len(histories), batch):
+            part = [h[-context:] for h in histories[at : at + batch]]
+            origin = np.array([[h[0]] for h in part])
+            values, observed = np.zeros((2, len(part), context), np.float32)
+            for row, h in enumerate(part):
+                values[row, -len(h) :] = h - origin[row]
+                observed[row, -len(h) :] = 1
+            future = np.zeros((len(part), padded), np.float32)
+            feeds = {"values": values, "observed": observed, "future": future}
+            out.append(self.session.run(None, feeds)[0][:, :horizon] + origin[:, :, None])
+        return np.concatenate(out)
+
+
+def read_m4(path: Path) -> list[np.ndarray]:
+    with path.open() as file:
+        return [np.array([float(x) for x in row[1:] if x]) for row in list(csv.reader(file))[1:]]
+
+
+def seasonal_naive(history: np.ndarray, season: int, horizon: int) -> np.ndarray:
+    season = min(season, len(history))
+    return history[-season:][np.arange(horizon) % season]
+
+
+def evaluate_m4(model: Model, data: Path, name: str) -> dict[str, float]:
+    """MASE as in the M4 competition, weighted quantile loss over the deciles, coverage of the 80 % interval."""
+    season, horizon = M4[name]
+    histories, actuals = (read_m4(data / "m4" / f"{name.title()}-{part}.csv") for part in ("train", "test"))
+    quantiles = model.forecast(histories, horizon)
+    scale = np.array([np.abs(h[season:] - h[:-season]).mean() for h in histories])
+    actual = np.stack([a[:horizon] for a in actuals])
+    naive = np.stack([seasonal_naive(h, season, horizon) for h in histories])
+    deciles = [int(np.abs(model.quantiles - level / 10).argmin()) for level in range(1, 10)]
+    error, levels = actual[..., None] - quantiles[..., deciles], model.quantiles[deciles]
+    loss = 2 * np.maximum(levels * error, (levels - 1) * error).mean(-1).sum()
+    inside = (actual >= quantiles[..., deciles[0]]) & (actual <= quantiles[..., deciles[-1]])
+    mase = float((np.abs(actual - quantiles[..., model.median]).mean(1) / scale).mean())
+    base = float((np.abs(actual - naive).mean(1) / scale).mean())
+    return {
+        f"m4_{name}_mase": mase,
+        f"m4_{name}_seasonal_naive_mase": base,
+        f"m4_{name}_ratio": mase / base,
+        f"m4_{name}_wql": float(loss / np.abs(actual).sum()),
+        f"m4_{name}_seasonal_naive_wql": float(np.abs(actual - naive).sum() / np.abs(actual).sum()),
+        f"m4_{name}_coverage_80": float(inside.mean()),
+    }
+
+
+def read_nab(path: Path) -> tuple[np.ndarray, int]:
+    """Values in order, and the number of points in a day by the median sampling period."""
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    times = [datetime.fromisoformat(row["timestamp"]).timestamp() for row in rows]
+    return np.array([float(row["value"]) for row in rows]), max(1, round(86400 / float(np.median(np.diff(times)))))
+
+
+def evaluate_nab(model: Model, data: Path) -> dict[str, float]:
+    """MAE over 24 steps and over one, relative to the last value and the seasonal naive forecast of the
+    same day phase; geometric mean over files of each file's ratio, at evenly spaced cutoffs."""
+    logs: dict[str, list[float]] = {}
+    inside, files, skipped = [], sorted((data / "nab" / "data").glob("*/*.csv")), 0
+    for path in files:
+        values, day = read_nab(path)
+        if values.std() == 0:
+            skipped += 1
+            continue
+        first = min(max(model.manifest["context"], day), len(values) // 2)
+        cutoffs = np.unique(np.linspace(first, len(values) - NAB_HORIZON, NAB_CUTOFFS).astype(int))
+        quantiles = model.forecast([values[max(0, c - 512) : c] for c in cutoffs], NAB_HORIZON)
+        actual = np.stack([values[c : c + NAB_HORIZON] for c in cutoffs])
+        rivals = {
+            "last_value": np.stack([np.full(NAB_HORIZON, values[c - 1]) for c in cutoffs]),
+            "seasonal_naive": np.stack([seasonal_naive(values[:c], day, NAB_HORIZON) for c in cutoffs]),
+        }
+        for steps, label in ((NAB_HORIZON, f"h{NAB_HORIZON}"), (1, "one_step")):
+
+            def mae(forecast: np.ndarray) -> float:
+                return max(float(np.abs(actual - forecast)[:, :steps].mean()), FLOOR * float(values.std()))
+
+            ours = mae(quantiles[..., model.median])
+            for rival, forecast in rivals.items():
+                logs.setdefault(f"nab_{label}_to_{rival}", []).append(np.log(ours / mae(forecast)))
+        low, high = (int(np.abs(model.quantiles - level).argmin()) for level in (0.1, 0.9))
+        inside.append(((actual >= quantiles[..., low]) & (actual <= quantiles[..., high])).mean())
+    figures = {key: float(np.exp(np.mean(ratios))) for key, ratios in logs.items()}
+    return {"nab_files": len(files) - skipped, "nab_files_constant": skipped, **figures, "nab_coverage_80": float(np.mean(inside))}
+
+
+def cost(folder: Path) -> dict[str, float]:
+    """Milliseconds a forecast takes on one thread, context 512 and horizon 32, batch 32; the quickest of 20 runs."""
+    model = Model(folder, threads=1)
+    histories = [np.random.default_rng(1).standard_normal(512) for _ in range(32)]
+    times = []
+    for _ in range(20):
+        began = time.perf_counter()
+        model.forecast(histories, 32)
+        times.append(time.perf_counter() - began)
+    return {"forecast_ms": min(times) / 32 * 1000}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, default=FOLDER)
+    parser.add_argument("--data", type=Path, default=DATA, help="folder with m4/ and nab/")
+    parser.add_argument("--write", action="store_true", help="put the figures into manifest.json")
+    parser.add_argument("--threads", type=int, default=2)
+    args = parser.parse_args()
+    if not (args.data / "m4").is_dir() or not (args.data / "nab").is_dir():
+        print(f"no data to evaluate on: {args.data} has no m4/ and nab/ (say where with --data); nothing was measured")
+        return
+    model = Model(args.model, args.threads)
+    figures = {}
+    for name in M4:
+        figures.update(evaluate_m4(model, args.data, name))
+    figures.update(evaluate_nab(model, args.data))
+    figures.update(cost(args.model))
+    for key, value in figures.items():
+        print(f"{key:<36}{value:>10.3f}" if isinstance(value, float) else f"{key:<36}{value:>10}")
+    if args.write:
+        path = args.model / "manifest.json"
+        manifest = json.loads(path.read_text())
+        manifest["quality"] = {k: round(v, 4) for k, v in figures.items()}
+        path.write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""A pool of synthetic series that is refreshed as training goes on, and the crops drawn from it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from generator.augment import augment, hide
+from generator.metrics import collector, counter, gauge, latency, queue, request_rate, sparse, utilisation
+from generator.processes import autoregression, local_trend, mean_reversion, random_walk, steps, wave
+from generator.seasonal import decomposition, seasonal_walk, tide, weekly_economy
+from generator.shapes import standard
+from generator.spectral import gaussian_processes
+
+LENGTH = 1024
+GAUSSIAN_SHARE = 0.15
+
+
+@njit(cache=True)
+def one(n: int) -> np.ndarray:
+    """One series of a family drawn at random; the weights are those of the table in README.md."""
+    pick = np.random.random()
+    if pick < 0.24:
+        return decomposition(n)
+    if pick < 0.34:
+        return weekly_economy(n)
+    if pick < 0.39:
+        return seasonal_walk(n)
+    if pick < 0.45:
+        return tide(n)
+    if pick < 0.52:
+        return random_walk(n)
+    if pick < 0.59:
+        return local_trend(n)
+    if pick < 0.63:
+        return autoregression(n)
+    if pick < 0.67:
+        return mean_reversion(n)
+    if pick < 0.70:
+        return steps(n)
+    if pick < 0.73:
+        return wave(n)
+    if pick < 0.80:
+        return request_rate(n)
+    if pick < 0.86:
+        return utilisation(n)
+    if pick < 0.88:
+        return counter(n)
+    if pick < 0.90:
+        return gauge(n)
+    if pick < 0.92:
+        return sparse(n)
+    if pick < 0.94:
+        return collector(n)
+    if pick < 0.96:
+        return queue(n)
+    return latency(n)
+
+
+@njit(cache=True, nogil=True)
+def fill(out: np.ndarray, seed: int) -> None:
+    """Writes a standardised series into every row of `out`."""
+    np.random.seed(seed)
+    for row in range(out.shape[0]):
+        out[row] = standard(one(out.shape[1]))
+
+
+class Pool:
+    """Rows of standardised series. `refresh` replaces some; `draw` gives crops, mixed and augmented."""
+
+    def __init__(self, rows: int, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.rows = np.empty((rows, LENGTH), np.float32)
+        self.next = 0
+        self.made = 0
+        self.refresh(rows)
+
+    def refresh(self, count: int) -> None:
+        """Replaces the `count` oldest rows."""
+        gaussian = round(count * GAUSSIAN_SHARE)
+        fresh = np.empty((count, LENGTH))
+        fill(fresh[gaussian:], int(self.rng.integers(2**31)))
+        fresh[:gaussian] = gaussian_processes(self.rng, gaussian, LENGTH)
+        fresh = np.nan_to_num(fresh, nan=0.0, posinf=0.0, neginf=0.0)
+        index = (self.next + np.arange(count)) % len(self.rows)
+        self.rows[index] = self.rng.permutation(np.clip(fresh, -1e4, 1e4).astype(np.float32))
+        self.next = (self.next + count) % len(self.rows)
+        self.made += count
+
+    def draw(self, count: int, context: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values and the observed mask [count, context + horizon]; the horizon is marked as not observed."""
+        length = context + horizon
+        rows = self.rng.integers(len(self.rows), size=(2, count))
+        start = self.rng.integers(LENGTH - length + 1, size=(2, count, 1))
+        crops = self.rows[rows[..., None], start + np.arange(length)]
+        values = np.empty((count, length), np.float32)
+        seed = int(self.rng.integers(2**31))
+        augment(crops[0], crops[1], values, context, seed)
+        observed = np.ones((count, length), np.float32)
+        observed[:, context:] = 0
+        hide(observed, context, seed + 1)
+        return values, observed

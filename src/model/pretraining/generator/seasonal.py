@@ -1,0 +1,71 @@
+"""Trend x season x noise: the classical decomposition, and the weekly economic series that resemble it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from generator.processes import local_trend, random_walk
+from generator.shapes import chance, log_uniform, noise, season, seasonal, standard, trend, uniform
+
+
+@njit(cache=True)
+def decomposition(n: int) -> np.ndarray:
+    """Added or multiplied parts; the season stands out of the noise by a factor of 0.5 to 50."""
+    s, e = season(n), noise(n)
+    size = log_uniform(0.005, 1.5)
+    base = s + size * e
+    if chance(0.6):
+        base = base + trend(n) * log_uniform(0.3, 6.0)
+    if chance(0.2):
+        base = base + standard(random_walk(n)) * log_uniform(0.1, 2.0)
+    if chance(0.35):
+        return np.exp(standard(base) * log_uniform(0.05, 1.0))
+    return base
+
+
+@njit(cache=True)
+def weekly_economy(n: int) -> np.ndarray:
+    """Weekly data: a wandering level with long memory, a smooth year of 52.18 weeks with holidays, mostly multiplicative."""
+    level = random_walk(n)
+    level = standard(level) * log_uniform(0.1, 2.0)
+    if chance(0.6):
+        level = level + trend(n) * log_uniform(0.2, 3.0)
+    year = seasonal(n, 52.18) * log_uniform(0.02, 1.5)
+    if chance(0.5):
+        for _ in range(np.random.randint(1, 4)):
+            week, size = np.random.randint(52), np.random.normal() * 0.7
+            for k in range(n // 52 + 1):
+                at = int(week + 52.18 * k)
+                if at < n:
+                    year[at] += size * (1 + 0.2 * np.random.normal())
+    out = level + year + noise(n) * log_uniform(0.003, 0.4)
+    return np.exp(out * uniform(0.1, 0.7)) if chance(0.7) else out
+
+
+@njit(cache=True)
+def seasonal_walk(n: int) -> np.ndarray:
+    """A season whose every phase is a random walk of its own, so that the newest cycle tells most."""
+    p = np.array([7, 12, 24, 24, 52, 48, 96, 168])[np.random.randint(8)]
+    state = standard(seasonal(p, float(p)))
+    step, size, level = log_uniform(0.01, 0.4), log_uniform(0.02, 0.6), 0.0
+    wander = log_uniform(0.002, 0.2)
+    out = np.empty(n)
+    for i in range(n):
+        state[i % p] += step * np.random.normal()
+        level += wander * np.random.normal()
+        out[i] = state[i % p] + level + size * np.random.normal()
+    return out
+
+
+@njit(cache=True)
+def tide(n: int) -> np.ndarray:
+    """A clean season whose level and amplitude change smoothly: temperatures, tides, daylight."""
+    p = [24.0, 24.0, 24.0, 12.42, 48.0, 96.0, 144.0, 288.0, 52.18, 365.25, 7.0, 12.0][np.random.randint(12)]
+    base = seasonal(n, p)
+    for _ in range(np.random.randint(0, 3)):
+        base = base + log_uniform(0.03, 0.6) * seasonal(n, p)
+    swing = standard(local_trend(n)) if chance(0.5) else standard(seasonal(n, n * uniform(0.3, 3.0)))
+    level = standard(local_trend(n)) if chance(0.5) else standard(seasonal(n, n * uniform(0.3, 3.0)))
+    out = base * np.exp(log_uniform(0.02, 0.4) * swing) + log_uniform(0.02, 1.5) * level
+    return out + log_uniform(0.001, 0.1) * noise(n)

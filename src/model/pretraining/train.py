@@ -1,0 +1,183 @@
+"""Trains the network on synthetic series: warm-up, constant rate, and a cool-down on demand from any checkpoint.
+
+Without an end in the schedule a run may be stopped, resumed and prolonged at will; `--cooldown N` takes the newest
+checkpoint, brings the learning rate to zero in N steps and writes `cooled.pt`, leaving the run itself untouched. Both
+are stopped by SIGTERM (exit status 1) and continued by the same command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from generator.pool import LENGTH, Pool
+from network import CONTEXT, HORIZON_MAX, PATCH, QUANTILES, Network, scale
+from optimiser import Optimisers
+
+WARM_UP = 300
+EMA_DECAY = 0.9985
+CHECKPOINT_SECONDS = 300
+SHAPES = [(CONTEXT, HORIZON_MAX), (CONTEXT, 32), (128, 32)]
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tidewatch" / "pretraining"
+
+
+def pinball(quantiles: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """Mean pinball loss, weighted: quantiles [B, N, Q], target and weight [B, N]."""
+    levels = torch.tensor(QUANTILES)
+    error = target.unsqueeze(-1) - quantiles
+    loss = torch.maximum(levels * error, (levels - 1) * error).mean(-1)
+    return (loss * weight).sum() / (weight > 0).sum().clamp(min=1)
+
+
+def loss_of(network: Network, values: Tensor, observed: Tensor, context: int) -> Tensor:
+    """Loss at every hidden point behind the first shown one. Series whose steps or seasonal differences are small beside
+    their range count more: there an error that looks small in the network's space is large beside a naive forecast's."""
+    with torch.no_grad():
+        s = scale(values[:, :context], observed[:, :context])
+        target = s.forward(values)
+        begun = observed.cummax(1).values
+        usable = ((s.std > 1e-4) & (observed.sum(1, keepdim=True) >= 8)).float()
+        weight = (1 - observed) * begun * usable
+        shown = observed[:, :context].unflatten(1, (-1, PATCH)).amax(-1).repeat_interleave(PATCH, 1)
+        weight[:, :context] *= (1 - shown) * 0.5
+    quantiles, logs = network.everywhere(s, values[:, context:] * 0)
+    return pinball(quantiles, target, weight * (logs.amin(1, keepdim=True) * -0.5).exp().clamp(0.7, 8.0))
+
+
+def shape(rng: np.random.Generator) -> tuple[int, int]:
+    """Context and horizon of a batch, in points. Few shapes, as each is compiled on its own; shorter contexts also come
+    from hidden beginnings."""
+    return SHAPES[int(rng.choice(len(SHAPES), p=[0.45, 0.4, 0.15]))]
+
+
+class Run:
+    """A training run: network, averaged network, optimisers and what is needed to continue."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        torch.manual_seed(args.seed)
+        self.args = args
+        self.network = Network()
+        self.loss_of = torch.compile(loss_of, dynamic=False) if args.compile else loss_of
+        self.average = {k: v.clone() for k, v in self.network.state_dict().items()}
+        self.optimisers = Optimisers(self.network, args.muon_lr, args.adam_lr)
+        self.step, self.series, self.core_seconds = 0, 0, 0.0
+        self.cooling: list[int] | None = None  # first and last step of the cool-down that this state belongs to
+
+    def save(self, path: Path) -> None:
+        state = {
+            "network": self.network.state_dict(),
+            "average": self.average,
+            "optimisers": self.optimisers.state_dict(),
+            "step": self.step,
+            "series": self.series,
+            "core_seconds": self.core_seconds,
+            "cooling": self.cooling,
+            "recipe": {k: str(v) if isinstance(v, Path) else v for k, v in vars(self.args).items()},
+        }
+        part = path.with_suffix(".part")
+        torch.save(state, part)
+        part.rename(path)
+
+    def load(self, path: Path) -> None:
+        state = torch.load(path, weights_only=True)
+        self.network.load_state_dict(state["network"])
+        self.average = state["average"]
+        self.optimisers.load_state_dict(state["optimisers"])
+        self.step, self.series, self.core_seconds = state["step"], state["series"], state["core_seconds"]
+        self.cooling = state.get("cooling")
+
+    def cool(self, steps: int, path: Path) -> None:
+        """Prepares a cool-down from where the run is, or goes on with the one begun there that `path` holds."""
+        plan = [self.step, self.step + steps]
+        if path.exists() and torch.load(path, weights_only=True).get("cooling") == plan:
+            self.load(path)
+        self.cooling = plan
+
+    def rate(self) -> float:
+        """Share of the full learning rate at the present step."""
+        if self.cooling:
+            start, end = self.cooling
+            return (end - self.step) / (end - start)
+        return min(1.0, (self.step + 1) / WARM_UP)
+
+    def advance(self, pool: Pool, rate: float) -> float:
+        """One step; returns the loss."""
+        context, horizon = shape(pool.rng)
+        batch = min(self.args.batch * (CONTEXT + HORIZON_MAX) // (context + horizon), self.args.batch * 3)
+        pool.refresh(batch // self.args.reuse)
+        values, observed = map(torch.from_numpy, pool.draw(batch, context, horizon))
+        loss = self.loss_of(self.network, values, observed, context)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimisers.step(rate)
+        self.step += 1
+        self.series += batch
+        decay = min(EMA_DECAY, self.step / (self.step + 10))
+        with torch.no_grad():
+            names = list(self.average)
+            state = self.network.state_dict()
+            torch._foreach_lerp_([self.average[k] for k in names], [state[k] for k in names], 1 - decay)
+        return loss.item()
+
+
+def train(args: argparse.Namespace) -> None:
+    torch.set_num_threads(args.threads)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    run, newest, stop = Run(args), CACHE / "newest.pt", []
+    if newest.exists():
+        run.load(newest)
+    elif args.cooldown:
+        raise SystemExit(f"there is no checkpoint to cool down: {newest}")
+    target, end = newest, args.steps
+    if args.cooldown:
+        target = CACHE / "cooled.pt"
+        run.cool(args.cooldown, target)
+        end = run.cooling[1]
+    pool = Pool(args.pool, args.seed * 1_000_003 + run.step)
+    signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
+    losses, began, saved, told = [], time.monotonic(), time.monotonic(), run.step
+    while run.step < end and not stop:
+        tick = time.process_time()
+        losses.append(run.advance(pool, run.rate()))
+        if not math.isfinite(losses[-1]):
+            raise SystemExit(f"the loss is no longer finite at step {run.step}")
+        run.core_seconds += time.process_time() - tick
+        if run.step % 200 == 0:
+            pace = (time.monotonic() - began) / (run.step - told) * 1000
+            print(f"step {run.step} loss {np.mean(losses):.5f} {pace:.0f} ms/step {run.series} series", flush=True)
+            losses, began, told = [], time.monotonic(), run.step
+        if time.monotonic() - saved > CHECKPOINT_SECONDS:
+            run.save(target)
+            saved = time.monotonic()
+    run.save(target)
+    if run.step < end:
+        raise SystemExit(f"stopped at step {run.step} of {end}; the same command goes on from there")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=10_000, help="where the run ends; the rate stays constant")
+    parser.add_argument("--cooldown", type=int, default=0, help="bring the newest checkpoint's rate to zero in so many steps")
+    parser.add_argument("--batch", type=int, default=64, help="series a step at the longest context and horizon")
+    parser.add_argument("--pool", type=int, default=1024, help=f"series of {LENGTH} points kept to draw from")
+    parser.add_argument("--reuse", type=int, default=2, help="times a series is drawn on average")
+    parser.add_argument("--muon-lr", type=float, default=0.01)
+    parser.add_argument("--adam-lr", type=float, default=2e-3)
+    compiler = shutil.which("g++") is not None
+    parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=compiler, help="a fifth quicker")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    train(arguments())
