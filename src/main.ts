@@ -3,6 +3,7 @@ import { brokerCommand } from './command/broker.ts';
 import { type CommandIo, FAILED, type RunnableCommand, WRONG_USE } from './command/command.ts';
 import { feedCommand } from './command/feed.ts';
 import { modelsCommand } from './command/models.ts';
+import { serveCommand } from './command/serve.ts';
 import { startCommand } from './command/start.ts';
 import { topicsCommand } from './command/topics.ts';
 import { watchCommand } from './command/watch.ts';
@@ -13,6 +14,7 @@ import { ServiceError } from './service-error.ts';
 const COMMANDS: readonly RunnableCommand[] = [
   startCommand,
   workerCommand,
+  serveCommand,
   feedCommand,
   watchCommand,
   backtestCommand,

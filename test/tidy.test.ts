@@ -128,6 +128,10 @@ test('the detector room does no I/O and knows neither clock nor chance', () => {
 
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string>> = {
+  '@fastify/swagger': 'src/http/',
+  '@fastify/type-provider-typebox': 'src/http/',
+  fastify: 'src/http/',
+  typebox: 'src/http/',
   'csv-parse': 'src/command/csv/',
   kafkajs: 'src/stream/kafka/',
   'onnxruntime-node': 'src/model/',

@@ -5,7 +5,7 @@ import { startKafka } from '../../deploy/local/kafka-broker.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
 import type { KafkaConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { options } from '../config/options.ts';
+import { workerOptions } from '../config/options.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { ServiceError } from '../service-error.ts';
 import { watchedDemoSeries } from '../stream/demo/watched-demo.ts';
@@ -33,9 +33,9 @@ export const startCommand: RunnableCommand = {
   summary:
     'Scores a demo of 40 series before your eyes, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is set',
   options: Object.values({
-    ...options,
-    detectors: { ...options.detectors, fallback: DETECTORS },
-    logLevel: { ...options.logLevel, fallback: LOG_LEVEL },
+    ...workerOptions,
+    detectors: { ...workerOptions.detectors, fallback: DETECTORS },
+    logLevel: { ...workerOptions.logLevel, fallback: LOG_LEVEL },
   }),
   async run(_operands, flags, io) {
     const detectors = fileURLToPath(new URL(`../../${DETECTORS}`, import.meta.url));
@@ -80,7 +80,7 @@ async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafk
   const local = await startKafka({ cacheDir: cacheFolder(), dataDir: folder });
   const text = `the local Kafka ended by itself; ${join(folder, 'broker.log')} may say why`;
   return {
-    config: { brokers: local.brokers, clientId: options.clientId.fallback, tls: null, sasl: null },
+    config: { brokers: local.brokers, clientId: workerOptions.clientId.fallback, tls: null, sasl: null },
     lost: local.ended().then(() => new ServiceError('internal', text)),
     stop: () => local.stop(),
   };

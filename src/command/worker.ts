@@ -1,6 +1,6 @@
 import { describeConfig } from '../config/describe.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { options } from '../config/options.ts';
+import { workerOptions } from '../config/options.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { aborted, DONE, FAILED, type RunnableCommand, sayProblems, withDeadline } from './command.ts';
 import { resolveWithModels, runWorker } from './run-worker.ts';
@@ -9,7 +9,7 @@ import { resolveWithModels, runWorker } from './run-worker.ts';
 export const workerCommand: RunnableCommand = {
   name: 'worker',
   summary: 'Scores the series of a detectors file on the cluster of KAFKA_BROKERS',
-  options: Object.values(options),
+  options: Object.values(workerOptions),
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers', 'detectors']);
     if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);

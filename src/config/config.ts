@@ -88,6 +88,15 @@ export interface WorkerLimits {
   readonly sessionMs: number;
 }
 
+/** Where the HTTP interface listens, and who may use it. */
+export interface HttpConfig {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** null: one is made at the start. */
+  readonly apiKey: string | null;
+}
+
 export interface StreamConfig {
   readonly groupId: string;
   readonly topics: Topics;
@@ -102,6 +111,7 @@ export interface Config {
   readonly registry: RegistryConfig | null;
   readonly stream: StreamConfig;
   readonly worker: WorkerLimits;
+  readonly http: HttpConfig;
   readonly opsHost: string;
   /** 0 takes any free port. */
   readonly opsPort: number;

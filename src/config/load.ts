@@ -44,6 +44,11 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     registry,
     stream: { groupId, ...file.stream },
     worker: readWorkerLimits(reader, file.worker, sources.processors),
+    http: {
+      host: reader.readOr(options.httpHost),
+      port: reader.readOr(options.httpPort),
+      apiKey: reader.read(options.apiKey) ?? null,
+    },
     opsHost: reader.readOr(options.opsHost),
     opsPort: reader.readOr(options.opsPort),
     dataDir: reader.readOr(options.dataDir),

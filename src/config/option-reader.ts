@@ -5,9 +5,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Flags as the command line had them, without dashes; a flag without a value is `true`. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The prefix of ours alone: every variable with it must be known. The sidecar's first key may be set for every command. */
+/** The prefix of ours alone: every variable with it must be known. */
 const OUR_PREFIX = 'TIDEWATCH_';
-const OTHERS_OF_OURS: readonly string[] = ['TIDEWATCH_API_KEY'];
 /** What Kubernetes sets in every container for a service that is named as we are. */
 const isServiceLink = (name: string, value: string | undefined) =>
   /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name) || /^(tcp|udp|sctp):\/\//.test(value ?? '');
@@ -69,10 +68,10 @@ export class OptionReader {
   checkEnvironment(): void {
     const known = Object.values(options).flatMap(({ env }) => env ?? []);
     for (const [name, value] of Object.entries(this.#env)) {
-      if (known.includes(name) || OTHERS_OF_OURS.includes(name) || isServiceLink(name, value)) continue;
+      if (known.includes(name) || isServiceLink(name, value)) continue;
       if (name.startsWith(OUR_PREFIX)) {
         const meant = known.find((env) => env === name.slice(OUR_PREFIX.length));
-        this.problems.push(notKnown(name, 'variable', meant ?? nearestOf(name, [...known, ...OTHERS_OF_OURS])));
+        this.problems.push(notKnown(name, 'variable', meant ?? nearestOf(name, known)));
       } else if (/^(KAFKA|SCHEMA_REGISTRY)_/.test(name)) {
         const nearest = nearestOf(name, known, SLIP_LETTERS_MAX);
         if (nearest !== null) this.problems.push(notKnown(name, 'variable', nearest));

@@ -1,5 +1,5 @@
 import type { LogLevel, WorkerLimits } from './config.ts';
-import { boolean, integerFrom, type Kind, oneOf, text, textOf } from './kinds.ts';
+import { boolean, integerFrom, type Kind, oneOf, text, textMatching, textOf } from './kinds.ts';
 
 /** One setting of the environment, the command line, or both. */
 export interface Option<T> {
@@ -54,6 +54,9 @@ const registryUrl = textOf('an http or https URL without user and password in it
   const fits = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   return fits ? value : undefined;
 });
+
+/** What `Authorization: Bearer` can carry. */
+const bearerToken = textMatching('printable ASCII without spaces', /^[\x21-\x7e]+$/);
 
 const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') satisfies Kind<LogLevel>;
 const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512');
@@ -110,5 +113,24 @@ export const processOptions = {
   logLevel: settingOr('LOG_LEVEL', logLevel, 'info', logLevel.expected),
 };
 
+/** Every setting of what scores a stream. */
+export const workerOptions = {
+  ...kafkaOptions,
+  ...registryOptions,
+  ...workerLimits,
+  ...streamOptions,
+  ...processOptions,
+};
+
+/** Settings of the HTTP sidecar. */
+export const httpOptions = {
+  httpHost: settingOr('HTTP_HOST', text, '127.0.0.1', 'address of the HTTP interface'),
+  httpPort: settingOr('HTTP_PORT', integerFrom(0, 65_535), 8080, 'its port; 0 takes any free one'),
+  apiKey: {
+    ...secret('TIDEWATCH_API_KEY', 'key of the HTTP interface; unset, one is made and printed'),
+    kind: bearerToken,
+  },
+};
+
 /** Every setting of the environment. */
-export const options = { ...kafkaOptions, ...registryOptions, ...workerLimits, ...streamOptions, ...processOptions };
+export const options = { ...workerOptions, ...httpOptions };

@@ -1,7 +1,10 @@
 import { accumulate, calibrateAccumulation } from './accumulation.ts';
 import { type Calibration, calibrate } from './calibration.ts';
-import { contextBucket, cutoffsOfWindow } from './cross-validation.ts';
+import { cutoffsOfWindow } from './cross-validation.ts';
+import type { ExogenousEffects } from './exogenous/exogenous-effects.ts';
+import { withinFloat32 } from './float32.ts';
 import type { Forecaster } from './forecast.ts';
+import { forecastFolds } from './forecast-folds.ts';
 import type { DetectionSettings } from './settings.ts';
 import {
   CALIBRATION_WINDOWS_MIN,
@@ -24,21 +27,20 @@ export interface OnlineDetection {
   readonly calibratedOn: 'before-window' | 'whole-series';
 }
 
-/** Rows handed to the model at a time; bounds the memory of a large request. */
-const BATCH_ROWS_MAX = 512;
-
 /**
  * Online detection over whole histories, straight from its definition: cross-validate up to the series end, calibrate on the
  * residuals before the detection window, score the window. The stream's state machine gives the same numbers one by one.
  * @param series histories, oldest first, NaN where missing; equally long when the threshold is multivariate
+ * @param effects of exogenous variables, one for each series
  */
 export async function detectOnline(
   series: readonly ArrayLike<number>[],
   settings: DetectionSettings,
   forecaster: Forecaster,
   signal?: AbortSignal,
+  effects?: readonly ExogenousEffects[],
 ): Promise<OnlineDetection[]> {
-  const histories = series.map(distances);
+  const histories = series.map((values, i) => historyOf(values, effects?.[i]));
   await crossValidate(histories, settings, forecaster, signal);
   return settings.thresholdMethod === 'univariate'
     ? histories.map((history) => judgeAlone(history, settings))
@@ -49,19 +51,30 @@ interface History {
   readonly origin: number;
   /** Distances from the origin, rounded as the model sees them. */
   readonly values: Float32Array;
+  /** The same without the effect of exogenous variables: what the model sees. */
+  readonly seen: Float32Array;
+  readonly effects: ExogenousEffects | null;
   readonly forecastSums: Float64Array;
   readonly forecastCounts: Uint32Array;
 }
 
-function distances(values: ArrayLike<number>): History {
-  const all = Float64Array.from(values);
-  const origin = all.find((value) => !Number.isNaN(value)) ?? Number.NaN;
-  return {
-    origin,
-    values: Float32Array.from(all, (value) => value - origin),
-    forecastSums: new Float64Array(all.length),
-    forecastCounts: new Uint32Array(all.length),
-  };
+function historyOf(values: ArrayLike<number>, effects: ExogenousEffects | null = null): History {
+  const { length } = values;
+  const origin = firstObserved(values);
+  const cleaned = effects?.cleaned ?? null;
+  const distances = new Float32Array(length);
+  const seen = cleaned === null ? distances : new Float32Array(length);
+  for (let i = 0; i < length; i++) {
+    distances[i] = withinFloat32(values[i]! - origin);
+    if (cleaned !== null) seen[i] = withinFloat32(values[i]! - origin - cleaned[i]!);
+  }
+  const forecastSums = new Float64Array(length);
+  return { origin, values: distances, seen, effects, forecastSums, forecastCounts: new Uint32Array(length) };
+}
+
+function firstObserved(values: ArrayLike<number>): number {
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i]!)) return values[i]!;
+  return Number.NaN;
 }
 
 async function crossValidate(
@@ -70,42 +83,34 @@ async function crossValidate(
   forecaster: Forecaster,
   signal?: AbortSignal,
 ): Promise<void> {
-  const byLength = new Map<number, { history: History; cutoff: number }[]>();
-  for (const history of histories) {
-    for (const cutoff of cutoffsOfWindow(history.values.length, settings)) {
-      const length = contextBucket(Math.min(cutoff, settings.context), forecaster.limits.contextBuckets);
-      const folds = byLength.get(length) ?? [];
-      if (folds.length === 0) byLength.set(length, folds);
-      folds.push({ history, cutoff });
-    }
-  }
-  for (const [length, folds] of byLength) {
-    for (let start = 0; start < folds.length; start += BATCH_ROWS_MAX) {
-      await forecastFolds(folds.slice(start, start + BATCH_ROWS_MAX), length, settings, forecaster, signal);
-    }
-  }
+  const { h, context } = settings;
+  const folds = histories.flatMap((history) =>
+    cutoffsOfWindow(history.values.length, settings).map((cutoff) => ({ history, cutoff })),
+  );
+  await forecastFolds(
+    {
+      folds,
+      horizon: h,
+      seenBy: ({ cutoff }) => Math.min(cutoff, context),
+      fill: ({ history, cutoff }, target) => target.set(history.seen.subarray(cutoff - target.length, cutoff)),
+      forecast: (batch) => forecaster.forecast(batch, signal),
+      take({ history, cutoff }, medians) {
+        for (let k = 0; k < h; k++) {
+          history.forecastSums[cutoff + k]! += medians === null ? Number.NaN : medians[k]!;
+          history.forecastCounts[cutoff + k]!++;
+        }
+      },
+    },
+    forecaster.limits,
+  );
+  for (const history of histories) if (history.effects !== null) await applyEffects(history, history.effects);
 }
 
-async function forecastFolds(
-  folds: readonly { history: History; cutoff: number }[],
-  length: number,
-  { h, context }: DetectionSettings,
-  forecaster: Forecaster,
-  signal?: AbortSignal,
-): Promise<void> {
-  const values = new Float32Array(folds.length * length).fill(Number.NaN);
-  folds.forEach(({ history, cutoff }, row) => {
-    const seen = history.values.subarray(Math.max(0, cutoff - Math.min(context, length)), cutoff);
-    values.set(seen, (row + 1) * length - seen.length);
-  });
-  const medians = await forecaster.forecast({ rows: folds.length, contextLength: length, values, horizon: h }, signal);
-  folds.forEach(({ history, cutoff }, row) => {
-    const blind = values.subarray(row * length, (row + 1) * length).every(Number.isNaN);
-    for (let k = 0; k < h; k++) {
-      history.forecastSums[cutoff + k]! += blind ? Number.NaN : medians[row * h + k]!;
-      history.forecastCounts[cutoff + k]!++;
-    }
-  });
+/** Moves every forecast by what exogenous variables add there. */
+async function applyEffects(history: History, effects: ExogenousEffects): Promise<void> {
+  const residuals = Float64Array.from(history.values, (value, position) => value - forecastAt(history, position));
+  const ahead = await effects.ahead(residuals);
+  for (let i = 0; i < ahead.length; i++) history.forecastSums[i]! += history.forecastCounts[i]! * ahead[i]!;
 }
 
 function forecastAt(history: History, position: number): number {
@@ -120,12 +125,13 @@ function residualsBeforeWindow(history: History, { detectionSize, calibrationSiz
 }
 
 function residualsBefore(history: History, end: number): Float32Array {
-  const residuals: number[] = [];
+  const residuals = new Float32Array(Math.max(0, end));
+  let count = 0;
   for (let position = 0; position < end; position++) {
-    if (history.forecastCounts[position]! > 0)
-      residuals.push(history.values[position]! - forecastAt(history, position));
+    if (history.forecastCounts[position]! === 0) continue;
+    residuals[count++] = history.values[position]! - forecastAt(history, position);
   }
-  return Float32Array.from(residuals);
+  return residuals.subarray(0, count);
 }
 
 function judgeAlone(history: History, settings: DetectionSettings): OnlineDetection {

@@ -26,3 +26,15 @@ export interface Forecaster {
   /** Medians, `rows * horizon`, row-major, in the units of `values`, always finite. Rejects when `signal` aborts. */
   forecast(batch: ForecastBatch, signal?: AbortSignal): Promise<Float32Array>;
 }
+
+export interface QuantileForecast {
+  readonly levels: readonly number[];
+  /** `rows * horizon * levels.length`, row-major, ascending along the last axis, always finite. */
+  readonly values: Float32Array;
+}
+
+/** A forecaster that also knows how sure it is. */
+export interface QuantileForecaster extends Forecaster {
+  /** As `forecast`, with every quantile of the model. */
+  forecastQuantiles(batch: ForecastBatch, signal?: AbortSignal): Promise<QuantileForecast>;
+}

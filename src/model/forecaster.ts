@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ForecastBatch, Forecaster } from '../detector/forecast.ts';
+import type { ForecastBatch, QuantileForecaster } from '../detector/forecast.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
 import { checkBatch, checkHorizon, deliver, type ForecastRequest, runOf } from './forecast-request.ts';
@@ -15,17 +15,9 @@ export interface ForecasterLimits {
   readonly runRowsMax?: number;
 }
 
-export interface QuantileForecast {
-  readonly levels: readonly number[];
-  /** `rows * horizon * levels.length`, row-major, ascending along the last axis, always finite. */
-  readonly values: Float32Array;
-}
-
 /** A model that forecasts. The values of a batch must not change before its promise is settled. */
-export interface ModelForecaster extends Forecaster {
+export interface ModelForecaster extends QuantileForecaster {
   readonly model: Model;
-  /** As `forecast`, with every quantile of the model. */
-  forecastQuantiles(batch: ForecastBatch, signal?: AbortSignal): Promise<QuantileForecast>;
 }
 
 /** Sums since the start, but for what waits now. */

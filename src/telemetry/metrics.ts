@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 const COMMIT_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COMMIT_RECORDS = [1, 10, 50, 100, 500, 1_000, 2_000, 5_000, 10_000];
 const RESTORE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const FORECAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -48,6 +49,9 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     partitionsAssigned: gauge('partitions_assigned', 'Input partitions this worker owns'),
     partitionPaused: gauge('partition_paused', '1 while the partition waits for its queue to empty', 'partition'),
     queueRecords: gauge('queue_records', 'Input records that wait to be processed', 'partition'),
+    // The HTTP interface.
+    httpRequests: counter('http_requests_total', 'Requests answered, by route and status', 'route', 'status'),
+    httpRequestSeconds: histogram('http_request_seconds', 'From a request to the end of its answer', REQUEST_SECONDS),
     // Inference; more of it by collectForecasts().
     forecastLatencySeconds: histogram('forecast_latency_seconds', 'From asking to having forecasts', FORECAST_SECONDS),
   };

@@ -172,8 +172,20 @@ test('problems of flags, environment and detectors file are said together', () =
   assert.equal(problems.length, 4, problems.join('\n'));
 });
 
+test('the HTTP interface is on this machine alone unless told otherwise; a key must fit into a header', () => {
+  const result = load({ env: { HTTP_PORT: '0' } });
+  assert.equal(result.kind, 'config');
+  assert.deepEqual(result.config.http, { host: '127.0.0.1', port: 0, apiKey: null });
+  const problems = problemsOf(load({ env: { HTTP_PORT: 'x', TIDEWATCH_API_KEY: 'with space' } }));
+  assert.equal(problems.length, 2, problems.join('\n'));
+});
+
 test('no secret appears in a problem or in the description of a configuration', () => {
-  const secrets = { KAFKA_SASL_PASSWORD: 'swordfish', SCHEMA_REGISTRY_PASSWORD: 'open-sesame' };
+  const secrets = {
+    KAFKA_SASL_PASSWORD: 'swordfish',
+    SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
+    TIDEWATCH_API_KEY: 'abracadabra',
+  };
   const env = {
     KAFKA_BROKERS: 'a:9092',
     KAFKA_TLS: 'true',
@@ -193,6 +205,7 @@ test('no secret appears in a problem or in the description of a configuration', 
     KAFKA_SASL_MECHANISM: 'x',
     SCHEMA_REGISTRY_URL: 'http://ada:swordfish@registry',
     KAFKA_TLS_CA: '-',
+    TIDEWATCH_API_KEY: 'abracadabra x',
   };
   const problems = problemsOf(load({ env: wrong, files: FILES })).join('\n');
   for (const secret of [...Object.values(secrets), 'BEGIN CERTIFICATE']) {

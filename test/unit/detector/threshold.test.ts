@@ -27,3 +27,13 @@ test('a level of 95 percent leaves 2.5 percent on either side, or 5 on one', () 
   assert.ok(Math.abs(oneSidedThreshold(95) - 1.6448536269514722) < 1e-14);
   assert.equal(twoSidedThreshold(0), 0);
 });
+
+test('a case that the compatible API answered comes out the same, as far as its digits go', () => {
+  const calibration = { samples: 100, mean: 0.00020959, deviation: 0.00331374 };
+  const residual = 0.606017 - 0.544625;
+  assert.ok(Math.abs(standardScore(residual, calibration) - 18.463266) < 1e-3);
+  const halfWidth = twoSidedThreshold(99) * calibration.deviation;
+  assert.ok(Math.abs(0.544625 - halfWidth - 0.53609) < 1e-6);
+  assert.ok(Math.abs(0.544625 + halfWidth - 0.553161) < 1e-6);
+  assert.equal(isOutside(residual, twoSidedThreshold(99), calibration.deviation), true);
+});

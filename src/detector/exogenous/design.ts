@@ -1,0 +1,70 @@
+/** A variable beside the series: numbers (NaN where missing), or categories as texts (null where missing). */
+export interface ExogenousVariable {
+  readonly values: ArrayLike<number | string | null>;
+  /** Each value is a category of its own, also where it is a number. */
+  readonly categorical: boolean;
+}
+
+/** A column of the regression: a variable itself, or one of its categories; standardised over the rows it was learnt from. */
+export interface DesignColumn {
+  readonly variable: number;
+  /** null for a numeric variable. */
+  readonly category: string | null;
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+/** The most frequent categories have columns of their own; the others are alike. */
+const CATEGORIES_MAX = 30;
+
+/** A value further out is taken to be this far: a sentinel must not make numbers that are none. */
+const DEVIATIONS_MAX = 1e6;
+
+/** Learns the columns from rows; one that is the same in all of them says nothing and is left out. */
+export function learnColumns(variables: readonly ExogenousVariable[], rows: readonly number[]): DesignColumn[] {
+  return variables.flatMap((variable, index) =>
+    categoriesOf(variable, rows).flatMap((category) => {
+      const column = { variable: index, category, ...momentsOf(variable, category, rows) };
+      return column.deviation > 0 ? [column] : [];
+    }),
+  );
+}
+
+/** The standardised value of a column at a row of its variable; a missing one counts as the mean. */
+export function designValue({ category, mean, deviation }: DesignColumn, variable: ExogenousVariable, row: number) {
+  const value = rawValue(variable, category, row);
+  if (Number.isNaN(value)) return 0;
+  return Math.max(-DEVIATIONS_MAX, Math.min(DEVIATIONS_MAX, (value - mean) / deviation));
+}
+
+function rawValue({ values }: ExogenousVariable, category: string | null, row: number): number {
+  const value = values[row]!;
+  if (category === null) return value === null ? Number.NaN : Number(value);
+  if (value === null || Number.isNaN(value)) return Number.NaN;
+  return String(value) === category ? 1 : 0;
+}
+
+function categoriesOf({ values, categorical }: ExogenousVariable, rows: readonly number[]): (string | null)[] {
+  if (!categorical) return [null];
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const value = values[row]!;
+    if (value === null || Number.isNaN(value)) continue;
+    counts.set(String(value), (counts.get(String(value)) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([a, often], [b, seldom]) => seldom - often || (a < b ? -1 : 1))
+    .slice(0, CATEGORIES_MAX)
+    .map(([category]) => category);
+}
+
+function momentsOf(variable: ExogenousVariable, category: string | null, rows: readonly number[]) {
+  const present = rows.map((row) => rawValue(variable, category, row)).filter((value) => !Number.isNaN(value));
+  const mean = present.reduce((sum, value) => sum + value, 0) / present.length;
+  const squares = present.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const deviation = Math.sqrt(squares / present.length);
+  // Rounding makes a constant look as if it moved.
+  return { mean, deviation: deviation > ROUNDING * Math.abs(mean) ? deviation : 0 };
+}
+
+const ROUNDING = 1e-12;

@@ -1,0 +1,49 @@
+import type { ExogenousVariable } from './design.ts';
+import { fitExogenous, totalOf } from './exogenous-fit.ts';
+
+/** What exogenous variables do to a history that is forecast at many places of it. Arrays are as long as the series. */
+export interface ExogenousEffects {
+  /** Taken away from what the model sees; null where it sees the series as it is. */
+  readonly cleaned: Float64Array | null;
+  /**
+   * Added to what the model forecasts.
+   * @param residuals what it missed so far, NaN where nothing was forecast
+   */
+  ahead(residuals: Float64Array): Promise<Float64Array>;
+  /** Shares of the variables, once `ahead` was called. */
+  weights(): Float64Array;
+  /** What each variable adds, once `ahead` was called. */
+  contributions(): readonly Float64Array[];
+}
+
+export interface EffectsSettings {
+  readonly cleanFirst: boolean;
+  /** Variables that are not known ahead: they clean what the model sees and add nothing to its forecasts. */
+  readonly pastOnly: readonly number[];
+  /** Only values before it are learnt from. */
+  readonly end: number;
+  /** Lets others have a turn before a fit. */
+  readonly pause: () => Promise<unknown>;
+}
+
+export async function exogenousEffects(
+  values: ArrayLike<number>,
+  variables: readonly ExogenousVariable[],
+  { cleanFirst, pastOnly, end, pause }: EffectsSettings,
+): Promise<ExogenousEffects> {
+  const { length } = values;
+  const known = variables.map((variable, i) => (pastOnly.includes(i) ? null : variable));
+  if (cleanFirst) await pause();
+  let fit = cleanFirst ? fitExogenous(variables, values, end) : null;
+  const contributions = () => fit!.contributions(known, 0, length);
+  return {
+    cleaned: fit === null ? null : totalOf(fit.contributions(variables, 0, length), length),
+    async ahead(residuals) {
+      if (fit === null) await pause();
+      fit ??= fitExogenous(variables, residuals, end);
+      return totalOf(contributions(), length);
+    },
+    weights: () => fit!.weights,
+    contributions,
+  };
+}

@@ -1,0 +1,77 @@
+import type { QuantileForecaster } from '../forecast.ts';
+import { type ForecastSettings, forecastFrom, type PointForecast } from '../forecast-from.ts';
+import { forecastInSample } from '../in-sample.ts';
+import type { ExogenousVariable } from './design.ts';
+import { type ExogenousFit, fitExogenous, totalOf } from './exogenous-fit.ts';
+
+/** A place in a series from which it is forecast, with what is known beside it. */
+export interface ExogenousPoint {
+  readonly values: Float64Array;
+  readonly cutoff: number;
+  /** Aligned with the values; only what lies before the cutoff is looked at. */
+  readonly past: readonly ExogenousVariable[];
+  /** The same variables, the horizon beginning at row `futureStart`; null for one that is not known ahead. */
+  readonly future: readonly (ExogenousVariable | null)[];
+  readonly futureStart: number;
+}
+
+export interface ExogenousForecast extends PointForecast {
+  /** What each variable adds to the forecast. */
+  readonly contributions: readonly Float64Array[];
+  readonly weights: Float64Array;
+}
+
+export interface ExogenousSettings extends ForecastSettings {
+  /** Whether the effect of the variables is taken away before the model is applied, or is fitted to what the model misses. */
+  readonly cleanFirst: boolean;
+  /** Steps of the forecasts from within whose residuals are fitted, where the model is applied first. */
+  readonly inSampleHorizon: number;
+  /** Lets others have a turn between two fits. */
+  readonly pause: () => Promise<unknown>;
+}
+
+/** Forecasts from many places with exogenous variables. Nothing at or after a cutoff is looked at but what is known ahead. */
+export async function forecastWithExogenous(
+  points: readonly ExogenousPoint[],
+  settings: ExogenousSettings,
+  forecaster: QuantileForecaster,
+  signal?: AbortSignal,
+): Promise<ExogenousForecast[]> {
+  const { h, context, cleanFirst, pause } = settings;
+  const targets = cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
+  const fits: ExogenousFit[] = [];
+  for (const { past, values, cutoff } of points) {
+    fits.push(fitExogenous(past, targets?.get(values) ?? values, cutoff));
+    await pause();
+    signal?.throwIfAborted();
+  }
+  const seen = points.map(({ values, cutoff, past }, i) => {
+    const start = Math.max(0, cutoff - context);
+    const kept = values.slice(start, cutoff);
+    if (!cleanFirst) return { values: kept, cutoff: kept.length };
+    const effect = totalOf(fits[i]!.contributions(past, start, kept.length), kept.length);
+    return { values: kept.map((value, k) => value - effect[k]!), cutoff: kept.length };
+  });
+  const forecasts = await forecastFrom(seen, settings, forecaster, signal);
+  return forecasts.map(({ mean, quantiles }, i) => {
+    const { future, futureStart } = points[i]!;
+    const contributions = fits[i]!.contributions(future, futureStart, h);
+    const effect = totalOf(contributions, h);
+    const moved = (numbers: Float64Array) => numbers.map((value, k) => value + effect[k]!);
+    return { mean: moved(mean), quantiles: quantiles.map(moved), contributions, weights: fits[i]!.weights };
+  });
+}
+
+/** What the model alone misses in each series, where it forecasts from earlier values. */
+async function residualsOf(
+  points: readonly ExogenousPoint[],
+  { inSampleHorizon, context }: ExogenousSettings,
+  forecaster: QuantileForecaster,
+  signal?: AbortSignal,
+): Promise<Map<Float64Array, Float64Array>> {
+  const series = [...new Set(points.map(({ values }) => values))];
+  const forecasts = await forecastInSample(series, { h: inSampleHorizon, context }, forecaster, signal);
+  return new Map(
+    series.map((values, i) => [values, forecasts[i]!.residual.fill(Number.NaN, 0, forecasts[i]!.forwardStart)]),
+  );
+}

@@ -1,0 +1,53 @@
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { createGzip, gzip, zstdCompress } from 'node:zlib';
+
+/** Below this compressing costs more than it saves. */
+const COMPRESSED_BYTES_MIN = 1024;
+/** Numbers in JSON gain little from trying harder. */
+const GZIP_LEVEL = 1;
+
+const compressors = {
+  zstd: promisify(zstdCompress),
+  gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: GZIP_LEVEL }),
+};
+
+export type Coding = keyof typeof compressors;
+
+/** The coding that a client takes of those offered, the earlier one where it does not say which it prefers; null when it takes none. */
+export function acceptedCoding(
+  header: string | undefined,
+  offered: readonly Coding[] = ['zstd', 'gzip'],
+): Coding | null {
+  const weights = new Map<string, number>();
+  for (const part of (header ?? '').split(',')) {
+    const [name, ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)) || 0);
+  }
+  let best: { readonly coding: Coding | null; readonly weight: number } = { coding: null, weight: 0 };
+  for (const coding of offered) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
+    if (weight > best.weight) best = { coding, weight };
+  }
+  return best.coding;
+}
+
+export interface CompressedBody {
+  readonly coding: Coding;
+  readonly body: Buffer | Readable;
+}
+
+/**
+ * A body, a text or a stream of it, as the client likes it best; null where it takes none of our codings or compressing is not worth it.
+ * Streams are never sent as zstd: Node ends them with an empty frame of its own, on which public clients stumble.
+ */
+export async function compressed(body: unknown, accepted: string | undefined): Promise<CompressedBody | null> {
+  if (body instanceof Readable) {
+    const coding = acceptedCoding(accepted, ['gzip']);
+    return coding === null ? null : { coding, body: body.pipe(createGzip({ level: GZIP_LEVEL })) };
+  }
+  if (typeof body !== 'string' || Buffer.byteLength(body) < COMPRESSED_BYTES_MIN) return null;
+  const coding = acceptedCoding(accepted);
+  return coding === null ? null : { coding, body: await compressors[coding](Buffer.from(body)) };
+}

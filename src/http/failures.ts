@@ -1,0 +1,51 @@
+import type { Socket } from 'node:net';
+import { ServiceError } from '../service-error.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { App } from './app.ts';
+import { HttpProblem, overloaded } from './problem.ts';
+
+const METHODS = ['GET', 'POST', 'DELETE'] as const;
+
+/** Every answer is JSON with `detail`, whatever went wrong and wherever. */
+export function answerProblems(app: App, logger: Logger): void {
+  app.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error);
+    if (problem.status >= 500 && problem.status !== 503) {
+      logger.error({ err: error, requestId: request.id }, 'a request failed');
+    }
+    // What was not read to its end would be taken for the next request; the framework closes after every body it could not take.
+    if (request.raw.complete) reply.removeHeader('connection');
+    else reply.header('connection', 'close');
+    return reply.code(problem.status).headers(problem.headers).send(problem.body);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0];
+    const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
+    if (allowed.length === 0) return reply.code(404).send({ detail: 'Not Found' });
+    return reply.code(405).header('allow', allowed.join(', ')).send({ detail: 'Method Not Allowed' });
+  });
+}
+
+function problemOf(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  if (error instanceof ServiceError && error.code === 'overloaded')
+    return overloaded('Too much is asked at once, try again');
+  const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
+  if (status >= 400 && status < 500) return new HttpProblem(status, (error as Error).message);
+  return new HttpProblem(500, 'Internal error; the log tells more under this request id');
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** What Node could not read as HTTP never becomes a request. */
+export function refuseBadConnections(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';
+  const body = JSON.stringify({ detail: status.slice(4) });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,60 @@
+/** One wrong field of a request. */
+export interface FieldProblem {
+  /** Where it is: `["body", "series", "sizes", 3]`. */
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: string;
+  readonly input?: unknown;
+  readonly ctx?: Readonly<Record<string, unknown>>;
+}
+
+/** An answer other than success. Every body of one carries `detail`, which public clients read whatever the status. */
+export class HttpProblem extends Error {
+  override readonly name = 'HttpProblem';
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    detail: string | readonly FieldProblem[],
+    options: { readonly body?: Record<string, unknown>; readonly headers?: Record<string, string> } = {},
+  ) {
+    super(typeof detail === 'string' ? detail : detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '));
+    this.status = status;
+    this.body = { ...options.body, detail };
+    this.headers = options.headers ?? {};
+  }
+}
+
+const SUPPORT = 'Ask whoever runs this service; its README says how keys are made.';
+
+/** The body that public clients know for a key that is missing or wrong. */
+export function invalidKey(requestId: string): HttpProblem {
+  const body = {
+    data: null,
+    message: 'Invalid API key',
+    details: 'Key not found',
+    code: 'A12',
+    requestID: requestId,
+    support: SUPPORT,
+  };
+  return new HttpProblem(401, 'Invalid API key', { body, headers: { 'www-authenticate': 'Bearer' } });
+}
+
+/** Every wrong field at once. */
+export function invalidRequest(problems: readonly FieldProblem[]): HttpProblem {
+  return new HttpProblem(422, problems);
+}
+
+/** A field that fits its schema and still cannot be used, in the words clients know. */
+export function fieldProblem(loc: FieldProblem['loc'], error: string): FieldProblem {
+  return { loc, msg: `Value error, ${error}`, type: 'value_error', ctx: { error } };
+}
+
+/** Seconds after which it is worth trying again. */
+const RETRY_AFTER_S = 2;
+
+export function overloaded(detail: string): HttpProblem {
+  return new HttpProblem(503, detail, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
+}

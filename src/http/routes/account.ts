@@ -1,0 +1,23 @@
+import type { App, AppServices } from '../app.ts';
+import { answers, Detail, KEY_NEEDED, Usage } from '../schema/answers.ts';
+
+/** Public clients show it to their users. */
+const WELCOME = { detail: 'Happy Forecasting! :)' };
+
+/** What concerns the key of the caller. */
+export function addAccountRoutes(app: App, { usage }: AppServices): void {
+  const schema = { summary: 'Whether the key is valid', security: KEY_NEEDED, response: answers(Detail) };
+  app.get('/validate_api_key', { schema }, async () => WELCOME);
+  app.post('/validate_token', { schema: { ...schema, summary: 'The same, for old clients' } }, async () => WELCOME);
+  app.get(
+    '/usage',
+    {
+      schema: {
+        summary: 'Requests and tokens of this minute and this month, since the service started',
+        security: KEY_NEEDED,
+        response: answers(Usage),
+      },
+    },
+    async () => usage.usage(),
+  );
+}

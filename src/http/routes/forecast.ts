@@ -1,0 +1,59 @@
+import type { Static } from 'typebox';
+import type { App, AppServices } from '../app.ts';
+import { clientGone } from '../client-gone.ts';
+import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
+import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
+import { answerTooLong } from '../request-limits.ts';
+import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
+import { ForecastAnswer, type ForecastBody, ForecastRequest } from '../schema/forecast.ts';
+import { modelOf, seriesProblems } from '../series-request.ts';
+import { outputsOfLevels, tokensOf } from '../tokens.ts';
+import { distinctLevels } from '../wire/interval-keys.ts';
+import { sendAnswer } from '../wire/wire-answer.ts';
+
+/** Fewer values say too little about how far forecasts miss. */
+const INTERVAL_SAMPLES_MIN = 8;
+
+export function addForecast(app: App, { models, usage }: AppServices): void {
+  app.post(
+    '/v2/forecast',
+    {
+      schema: {
+        summary: 'Forecasts what follows each series',
+        security: KEY_NEEDED,
+        body: ForecastRequest,
+        response: seriesAnswers(ForecastAnswer),
+      },
+    },
+    async ({ body }, reply) => {
+      const levels = distinctLevels(body.level);
+      const outputs = outputsOfLevels(levels.length);
+      const predicted = body.series.sizes.length * body.h;
+      const problems = [...seriesProblems(body), ...forecastProblems(body), ...answerTooLong(predicted * outputs)];
+      const model = modelOf(models, body, problems);
+      if (model === null || problems.length > 0) throw invalidRequest(problems);
+      const points = body.series.sizes.map((size, series) => ({ series, cutoff: size }));
+      const answer = await forecastAnswer(body, points, () => aheadOfForecast(body), model, clientGone(reply));
+      const future = (body.series.X_future?.length ?? 0) * predicted;
+      const tokens = tokensOf(body.series, predicted, outputs, future);
+      usage.count(tokens);
+      return sendAnswer(reply, { ...tokens, ...answer } satisfies Static<typeof ForecastAnswer>);
+    },
+  );
+}
+
+function forecastProblems({ series: { sizes, X_future: future }, h, level }: ForecastBody): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const values = sizes.length * h;
+  future?.forEach((column, i) => {
+    if (column.length === values) return;
+    const text = `a variable has ${column.length} values, but ${sizes.length} series over h ${h} make ${values}`;
+    problems.push(fieldProblem(['body', 'series', 'X_future', i], text));
+  });
+  const short = level && level.length > 0 ? sizes.findIndex((size) => size < INTERVAL_SAMPLES_MIN) : -1;
+  if (short >= 0) {
+    const text = `Minimum required ${INTERVAL_SAMPLES_MIN} samples for computing prediction intervals; series ${short} has ${sizes[short]}`;
+    problems.push(fieldProblem(['body', 'series', 'sizes', short], text));
+  }
+  return problems;
+}

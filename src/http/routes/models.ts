@@ -1,0 +1,36 @@
+import type { App, AppServices } from '../app.ts';
+import { invalidRequest } from '../problem.ts';
+import { answers, InvalidRequest, KEY_NEEDED, Models } from '../schema/answers.ts';
+import { ModelParams, ModelParamsQuery } from '../schema/model-params.ts';
+import { DEFAULT_MODEL, modelParams, type ServedModels, unknownModel } from '../served-models.ts';
+
+export function addModelRoutes(app: App, { models }: AppServices): void {
+  app.get(
+    '/v2/models',
+    { schema: { summary: 'The models that may be named', security: KEY_NEEDED, response: answers(Models) } },
+    async () => ({ models: models.names.map((name) => ({ name })) }),
+  );
+  const summary = 'How many observations a model looks at, and how many steps it is meant to forecast';
+  const response = { ...answers(ModelParams), 422: InvalidRequest };
+  app.get(
+    '/model_params',
+    { schema: { summary, security: KEY_NEEDED, querystring: ModelParamsQuery, response } },
+    async ({ query }) => paramsOf(models, query, 'query'),
+  );
+  app.post(
+    '/model_params',
+    { schema: { summary, security: KEY_NEEDED, body: ModelParamsQuery, response } },
+    async ({ body }) => paramsOf(models, body, 'body'),
+  );
+}
+
+function paramsOf(
+  models: ServedModels,
+  { model: name = DEFAULT_MODEL, freq }: { readonly model?: string; readonly freq: string },
+  where: 'query' | 'body',
+) {
+  const model = models.find(name);
+  if (model === null) throw invalidRequest([unknownModel(models, where)]);
+  const { inputSize, horizon } = modelParams(model, freq);
+  return { detail: { input_size: inputSize, horizon } };
+}

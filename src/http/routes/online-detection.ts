@@ -1,0 +1,112 @@
+import type { Static } from 'typebox';
+import { CONTEXT_MIN } from '../../detector/cross-validation.ts';
+import { detectOnline, type OnlineDetection } from '../../detector/detect-online.ts';
+import type { DetectionSettings } from '../../detector/settings.ts';
+import type { App, AppServices } from '../app.ts';
+import { clientGone } from '../client-gone.ts';
+import { effectsOf } from '../exogenous-request.ts';
+import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
+import { tooManyForecasts } from '../request-limits.ts';
+import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
+import { OnlineDetectionAnswer, type OnlineDetectionBody, OnlineDetectionRequest } from '../schema/online-detection.ts';
+import { modelOf, seriesProblems, tooShort } from '../series-request.ts';
+import { splitSeries } from '../split-series.ts';
+import { OUTPUTS_OF_DETECTION, tokensOf } from '../tokens.ts';
+import { DEFAULT_LEVEL, intervalKeys } from '../wire/interval-keys.ts';
+import { flagsOf, joined, sendAnswer } from '../wire/wire-answer.ts';
+
+export function addOnlineDetection(app: App, { models, usage }: AppServices): void {
+  app.post(
+    '/v2/online_anomaly_detection',
+    {
+      schema: {
+        summary: 'Judges the end of each series by forecasts from what came before it',
+        security: KEY_NEEDED,
+        body: OnlineDetectionRequest,
+        response: seriesAnswers(OnlineDetectionAnswer),
+      },
+    },
+    async ({ body }, reply) => {
+      const problems = [...seriesProblems(body), ...detectionProblems(body)];
+      const model = modelOf(models, body, problems);
+      if (model === null || problems.length > 0) throw invalidRequest(problems);
+      const { forecaster } = model;
+      const settings = settingsOf(body, forecaster.limits.context);
+      const series = splitSeries(body.series);
+      const signal = clientGone(reply);
+      const effects = await effectsOf(body, body.detection_size, signal);
+      const detections = await detectOnline(series, settings, forecaster, signal, effects);
+      const predicted = series.length * body.detection_size;
+      const tokens = tokensOf(body.series, predicted, OUTPUTS_OF_DETECTION);
+      usage.count(tokens);
+      return sendAnswer(reply, { ...tokens, ...answerOf(body, detections) } satisfies Static<
+        typeof OnlineDetectionAnswer
+      >);
+    },
+  );
+}
+
+function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
+  const { series, h, detection_size: size, threshold_method: method, model_parameters: parameters } = body;
+  const { sizes } = series;
+  const step = body.step_size ?? h;
+  const forecasts = sizes.reduce(
+    (sum, length) => sum + Math.max(0, Math.ceil((length - h - CONTEXT_MIN + 1) / step)),
+    0,
+  );
+  const problems = [
+    ...tooShort(sizes, Math.max(size, CONTEXT_MIN + h), `for h ${h} and detection_size ${size}`),
+    ...tooManyForecasts(forecasts),
+  ];
+  if (method === 'multivariate' && sizes.some((length) => length !== sizes[0])) {
+    problems.push(
+      fieldProblem(['body', 'series', 'sizes'], 'series must be equally long for a multivariate threshold'),
+    );
+  }
+  const calibration = parameters?.calibration_size;
+  const fits = calibration === undefined || calibration === null || calibration === 'all' || isCount(calibration);
+  if (!fits) {
+    const loc = ['body', 'model_parameters', 'calibration_size'];
+    problems.push(fieldProblem(loc, `calibration_size must be "all" or a whole number above 0`));
+  }
+  return problems;
+}
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+
+function settingsOf(body: OnlineDetectionBody, context: number): DetectionSettings {
+  const { h, detection_size, step_size, level, threshold_method, model_parameters } = body;
+  const calibration = model_parameters?.calibration_size;
+  return {
+    h,
+    detectionSize: detection_size,
+    stepSize: step_size ?? h,
+    level: (level ?? DEFAULT_LEVEL).value,
+    thresholdMethod: threshold_method ?? 'univariate',
+    calibrationSize: typeof calibration === 'number' ? calibration : 'all',
+    context,
+  };
+}
+
+function answerOf(
+  { series, detection_size: size, level, threshold_method }: OnlineDetectionBody,
+  detections: OnlineDetection[],
+) {
+  const together = threshold_method === 'multivariate';
+  const { lo, hi } = intervalKeys(level ?? DEFAULT_LEVEL);
+  const numbers = (of: (detection: OnlineDetection) => Float64Array) => joined(detections.map(of));
+  let end = 0;
+  const idxs = series.sizes.flatMap((length) => {
+    end += length;
+    return Array.from({ length: size }, (_, k) => end - size + k);
+  });
+  return {
+    mean: numbers(({ forecast }) => forecast),
+    sizes: series.sizes.map(() => size),
+    idxs: Float64Array.from(idxs),
+    anomaly: flagsOf(detections.map(({ anomaly }) => anomaly)),
+    anomaly_score: numbers(({ score }) => score),
+    ...(together ? { accumulated_anomaly_score: numbers(({ accumulatedScore }) => accumulatedScore!) } : {}),
+    intervals: together ? null : { [lo]: numbers(({ lo }) => lo), [hi]: numbers(({ hi }) => hi) },
+  };
+}

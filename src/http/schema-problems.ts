@@ -1,0 +1,121 @@
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
+import type { FieldProblem } from './problem.ts';
+
+/** Wrong fields told at once; a request of millions of wrong numbers does not make millions of problems. */
+const PROBLEMS_MAX = 100;
+/** Longer texts are not repeated to whoever sent them. */
+const INPUT_LENGTH_MAX = 200;
+
+Settings.Set({ maxErrors: 2 * PROBLEMS_MAX });
+
+/** Checks a value against a schema: no problems, or all of them. */
+export type CheckValue = (value: unknown) => FieldProblem[];
+
+/**
+ * Compiles a schema into a check whose problems have the shape public clients know.
+ * @param root first element of every `loc`: `body` or `query`
+ */
+export function schemaCheck(schema: TSchema, root: string): CheckValue {
+  const compiled = Compile(schema);
+  return (value) => {
+    if (compiled.Check(value)) return [];
+    const problems = compiled.Errors(value).flatMap((error) => problemsOf(error as SchemaError, value, root));
+    return problems.slice(0, PROBLEMS_MAX);
+  };
+}
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+type Said = Pick<FieldProblem, 'msg' | 'type' | 'ctx'>;
+
+function problemsOf({ keyword, instancePath, params, message }: SchemaError, value: unknown, root: string) {
+  const path = instancePath.split('/').slice(1).map(pathKey);
+  const loc = [root, ...path];
+  if (keyword === 'required') {
+    const missing = params.requiredProperties as readonly string[];
+    return missing.map((name): FieldProblem => ({ loc: [...loc, name], msg: 'Field required', type: 'missing' }));
+  }
+  // The property that is too much is told by itself, as `boolean`.
+  if (keyword === 'additionalProperties') return [];
+  const input = valueAt(value, path);
+  const said = WORDS[keyword]?.(params, input) ?? { msg: `Input ${message}`, type: 'value_error' };
+  const shown = shownInput(input);
+  return [{ loc, ...said, ...(shown === undefined ? {} : { input: shown }) }];
+}
+
+const TYPE_WORDS: Readonly<Record<string, Said>> = {
+  integer: { msg: 'Input should be a valid integer', type: 'int_type' },
+  number: { msg: 'Input should be a valid number', type: 'float_type' },
+  string: { msg: 'Input should be a valid string', type: 'string_type' },
+  boolean: { msg: 'Input should be a valid boolean', type: 'bool_type' },
+  array: { msg: 'Input should be a valid list', type: 'list_type' },
+  object: {
+    msg: 'Input should be a valid dictionary or object to extract fields from',
+    type: 'model_attributes_type',
+  },
+};
+
+const bound = (type: string, words: string, key: string) => (params: SchemaError['params']) => ({
+  msg: `Input should be ${words} ${params.limit}`,
+  type,
+  ctx: { [key]: params.limit },
+});
+
+const WORDS: Readonly<Record<string, (params: SchemaError['params'], input: unknown) => Said>> = {
+  type: ({ type }, input) => {
+    const first = String(Array.isArray(type) ? type[0] : type);
+    if (first === 'integer' && typeof input === 'number') {
+      return { msg: 'Input should be a valid integer, got a number with a fractional part', type: 'int_from_float' };
+    }
+    return TYPE_WORDS[first] ?? { msg: `Input should be ${first}`, type: 'type_error' };
+  },
+  minimum: bound('greater_than_equal', 'greater than or equal to', 'ge'),
+  exclusiveMinimum: bound('greater_than', 'greater than', 'gt'),
+  maximum: bound('less_than_equal', 'less than or equal to', 'le'),
+  exclusiveMaximum: bound('less_than', 'less than', 'lt'),
+  enum: ({ allowedValues }) => {
+    const shown = (allowedValues as readonly unknown[])
+      .filter((value) => value !== null)
+      .map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));
+    const expected = shown.length < 2 ? shown.join() : `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}`;
+    return { msg: `Input should be ${expected}`, type: 'literal_error', ctx: { expected } };
+  },
+  pattern: ({ pattern }) => ({
+    msg: `String should match pattern '${pattern}'`,
+    type: 'string_pattern_mismatch',
+    ctx: { pattern },
+  }),
+  minItems: ({ limit }, input) => {
+    const actual = Array.isArray(input) ? input.length : 0;
+    const msg = `List should have at least ${limit} item${limit === 1 ? '' : 's'} after validation, not ${actual}`;
+    return { msg, type: 'too_short', ctx: { field_type: 'List', min_length: limit, actual_length: actual } };
+  },
+  maxItems: ({ limit }, input) => {
+    const actual = Array.isArray(input) ? input.length : 0;
+    const msg = `List should have at most ${limit} items after validation, not ${actual}`;
+    return { msg, type: 'too_long', ctx: { field_type: 'List', max_length: limit, actual_length: actual } };
+  },
+  boolean: () => ({ msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }),
+};
+
+function pathKey(segment: string): string | number {
+  const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+  return /^\d{1,15}$/.test(key) ? Number(key) : key;
+}
+
+function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<string | number, unknown> | undefined)?.[key], value);
+}
+
+/** What was sent, unless it is long: numbers, flags and short texts. */
+function shownInput(input: unknown): unknown {
+  if (input === null || typeof input === 'boolean' || typeof input === 'number') return input;
+  return typeof input === 'string' && input.length <= INPUT_LENGTH_MAX ? input : undefined;
+}

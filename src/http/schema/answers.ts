@@ -1,0 +1,53 @@
+import Type, { type TSchema } from 'typebox';
+
+/** What happened, in words: errors, as every endpoint may answer them, and the welcome to a key. */
+export const Detail = Type.Object({ detail: Type.String() });
+
+export const InvalidKey = Type.Object({
+  data: Type.Null(),
+  message: Type.String(),
+  details: Type.String(),
+  code: Type.String({ description: 'A12' }),
+  requestID: Type.String(),
+  support: Type.String(),
+  detail: Type.String(),
+});
+
+export const InvalidRequest = Type.Object({
+  detail: Type.Array(
+    Type.Object({
+      loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] })),
+      msg: Type.String(),
+      type: Type.String(),
+      input: Type.Optional(Type.Unknown()),
+      ctx: Type.Optional(Type.Object({})),
+    }),
+  ),
+});
+
+const UsageCounts = Type.Object({ requests: Type.Integer(), tokens: Type.Integer() });
+
+export const Usage = Type.Object({ minute: UsageCounts, month: UsageCounts });
+
+export const Models = Type.Object({ models: Type.Array(Type.Object({ name: Type.String() })) });
+
+/** The answers of an endpoint that needs a key. */
+export function answers<T extends TSchema>(success: T) {
+  return { 200: success, 401: InvalidKey };
+}
+
+/** The answers of an endpoint that takes a body of series. */
+export function seriesAnswers<T extends TSchema>(success: T) {
+  return {
+    200: success,
+    400: Detail,
+    401: InvalidKey,
+    404: Detail,
+    413: Detail,
+    415: Detail,
+    422: InvalidRequest,
+    503: Detail,
+  };
+}
+
+export const KEY_NEEDED = [{ key: [] }];

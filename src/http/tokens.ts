@@ -1,0 +1,28 @@
+/** What a request is charged. */
+export interface Tokens {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly finetune_tokens: number;
+}
+
+interface Measured {
+  readonly y: { readonly length: number };
+  readonly X?: { readonly length: number } | null | undefined;
+}
+
+export const OUTPUTS_OF_DETECTION = 5;
+export const OUTPUTS_OF_CROSS_VALIDATION = 2;
+
+/** A forecast, and two bounds for each level. */
+export function outputsOfLevels(levels: number): number {
+  return 1 + 2 * levels;
+}
+
+/**
+ * @param outputs numbers that the answer holds for each predicted value
+ * @param future values of exogenous variables over the horizon
+ */
+export function tokensOf({ y, X }: Measured, predicted: number, outputs: number, future = 0): Tokens {
+  const inputs = y.length * (1 + (X?.length ?? 0)) + future;
+  return { input_tokens: inputs, output_tokens: predicted * outputs, finetune_tokens: 0 };
+}

@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+
+/** Numbers of an answer; NaN is written as null. */
+export type WireNumbers = Float64Array;
+/** Flags of an answer: 0 is written as false, 1 as true. */
+export type WireFlags = Uint8Array;
+
+/** Numbers that are written at a time; between two pieces others have a turn. */
+const PIECE = 4_096;
+/** Answers of more numbers leave piece by piece: as one text they would take memory and time at once, and the longest could not be one text. */
+const PIECEMEAL_NUMBERS_MIN = 100_000;
+
+/** JSON of an answer whose long parts are typed arrays, in pieces that make one text together. */
+export function* jsonPieces(value: unknown): Generator<string> {
+  if (value instanceof Float64Array || value instanceof Uint8Array) {
+    yield '[';
+    for (let start = 0; start < value.length; start += PIECE) {
+      const piece = value.subarray(start, start + PIECE);
+      const items = piece instanceof Float64Array ? Array.from(piece) : Array.from(piece, (flag) => flag === 1);
+      yield (start === 0 ? '' : ',') + JSON.stringify(items).slice(1, -1);
+    }
+    yield ']';
+  } else if (Array.isArray(value)) {
+    yield '[';
+    for (const [i, item] of value.entries()) {
+      if (i > 0) yield ',';
+      yield* jsonPieces(item);
+    }
+    yield ']';
+  } else if (typeof value === 'object' && value !== null) {
+    let separator = '{';
+    for (const [key, item] of Object.entries(value)) {
+      if (item === undefined) continue;
+      yield `${separator}${JSON.stringify(key)}:`;
+      yield* jsonPieces(item);
+      separator = ',';
+    }
+    yield separator === '{' ? '{}' : '}';
+  } else {
+    yield JSON.stringify(value);
+  }
+}
+
+export function jsonOf(value: unknown): string {
+  return [...jsonPieces(value)].join('');
+}
+
+/** Sends an answer, whole or piece by piece. A handler returns what this returns. */
+export function sendAnswer(reply: FastifyReply, answer: object): FastifyReply {
+  const long = numbersIn(answer) >= PIECEMEAL_NUMBERS_MIN;
+  const body = long ? Readable.from(jsonPieces(answer)) : jsonOf(answer);
+  return reply.type('application/json; charset=utf-8').send(body);
+}
+
+function numbersIn(value: unknown): number {
+  if (value instanceof Float64Array || value instanceof Uint8Array) return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum: number, item) => sum + numbersIn(item), 0);
+}
+
+/** One after the other. */
+export function joined(parts: readonly Float64Array[]): WireNumbers {
+  const whole = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+export function flagsOf(parts: readonly (readonly boolean[])[]): WireFlags {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) for (const flag of part) whole[at++] = flag ? 1 : 0;
+  return whole;
+}

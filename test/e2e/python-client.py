@@ -1,0 +1,240 @@
+"""What users do with the public client, unmodified, against a running service.
+
+Called with its URL and key. Prints a line of JSON for each check: its name, and what went wrong or null.
+"""
+
+import json
+import logging
+import sys
+import traceback
+import warnings
+from importlib.metadata import version
+
+import numpy as np
+import pandas as pd
+from nixtla import NixtlaClient
+
+warnings.simplefilter("ignore")
+logging.disable(logging.CRITICAL)
+
+URL, KEY = sys.argv[1:]
+client = NixtlaClient(api_key=KEY, base_url=URL, max_retries=1)
+STEPS = 400
+VERSION = tuple(int(part) for part in version("nixtla").split(".")[:2])
+
+
+def series(uid, seed, steps=STEPS):
+    rng = np.random.default_rng(seed)
+    hours = np.arange(steps)
+    y = 10 + 3 * np.sin(hours * 2 * np.pi / 24) + rng.normal(0, 0.2, steps)
+    times = pd.date_range("2024-01-01", periods=steps, freq="h")
+    return pd.DataFrame({"unique_id": uid, "ds": times, "y": y})
+
+
+frame = pd.concat([series("a", 1), series("b", 2)], ignore_index=True)
+checks = []
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+@check
+def validate_api_key():
+    assert client.validate_api_key()
+    assert not NixtlaClient(api_key="wrong", base_url=URL).validate_api_key()
+
+
+@check
+def usage():
+    counts = client.usage()
+    assert set(counts) == {"minute", "month"}
+    assert all(isinstance(n, int) for period in counts.values() for n in period.values())
+
+
+@check
+def list_models():
+    if VERSION < (0, 9):
+        return
+    assert "timegpt-2.1" in client.list_models()
+
+
+@check
+def detect_anomalies():
+    spiked = frame.copy()
+    spiked.loc[150, "y"] = 100
+    out = client.detect_anomalies(spiked, freq="h", level=99.0)
+    assert {"TimeGPT", "TimeGPT-lo-99.0", "TimeGPT-hi-99.0", "anomaly"} <= set(out.columns)
+    assert len(out) == len(spiked)
+    assert out["anomaly"].to_numpy()[150]
+
+
+@check
+def detect_anomalies_of_a_frame_out_of_order():
+    shuffled = frame.sample(frac=1, random_state=0)
+    out = client.detect_anomalies(shuffled, freq="h")
+    assert len(out) == len(frame)
+
+
+@check
+def detect_anomalies_online():
+    spiked = frame.copy()
+    spiked.loc[STEPS - 3, "y"] = 100
+    out = client.detect_anomalies_online(spiked, freq="h", h=6, detection_size=12, level=99)
+    assert len(out) == 24
+    first = out[out["unique_id"] == "a"]
+    assert list(first["y"]) == list(spiked["y"][STEPS - 12 : STEPS])
+    assert list(first["anomaly"]) == [i == 9 for i in range(12)]
+    assert {"anomaly_score", "TimeGPT-lo-99", "TimeGPT-hi-99"} <= set(out.columns)
+
+
+@check
+def detect_anomalies_online_multivariate():
+    out = client.detect_anomalies_online(
+        frame, freq="h", h=6, detection_size=12, threshold_method="multivariate"
+    )
+    assert len(out) == 24
+    scores = out["accumulated_anomaly_score"].to_numpy()
+    assert np.array_equal(scores[:12], scores[12:])
+
+
+@check
+def forecast_with_levels():
+    out = client.forecast(frame, h=30, freq="h", level=[80, 99.5])
+    assert len(out) == 60
+    inner = out["TimeGPT-hi-80"] - out["TimeGPT-lo-80"]
+    outer = out["TimeGPT-hi-99.5"] - out["TimeGPT-lo-99.5"]
+    assert (inner > 0).all() and (outer > inner).all()
+
+
+@check
+def forecast_with_quantiles():
+    quantiles = [0.1, 0.2, 0.305, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    out = client.forecast(frame, h=5, freq="h", quantiles=quantiles)
+    columns = [f"TimeGPT-q-{int(q * 100)}" for q in quantiles]
+    assert (np.diff(out[columns].to_numpy(), axis=1) > 0).all()
+
+
+@check
+def forecast_with_history():
+    out = client.forecast(frame, h=5, freq="h", add_history=True, level=[90])
+    assert len(out) == len(frame) + 10
+    assert out["TimeGPT-lo-90"].notna().all()
+
+
+@check
+def forecast_of_cut_history_is_the_same():
+    cut = frame.groupby("unique_id").tail(340)
+    whole = client.forecast(frame, h=5, freq="h")
+    np.testing.assert_allclose(client.forecast(cut, h=5, freq="h")["TimeGPT"], whole["TimeGPT"], rtol=1e-6)
+
+
+@check
+def forecast_with_exogenous_variables():
+    rng = np.random.default_rng(0)
+    known = frame.assign(load=rng.normal(size=len(frame)), past=rng.normal(size=len(frame)))
+    known["y"] += 5 * known["load"]
+    future = pd.concat(
+        pd.DataFrame(
+            {
+                "unique_id": uid,
+                "ds": pd.date_range(frame["ds"].max() + pd.Timedelta("1h"), periods=5, freq="h"),
+                "load": [0, 1, 2, 3, 4],
+            }
+        )
+        for uid in "ab"
+    )
+    out = client.forecast(
+        known, X_df=future, h=5, freq="h", hist_exog_list=["past"], level=[80], feature_contributions=True
+    )
+    assert list(client.weights_x["features"]) == ["load", "past"]
+    parts = client.feature_contributions
+    np.testing.assert_allclose(parts[["load", "past", "base_value"]].sum(axis=1), out["TimeGPT"], rtol=1e-3)
+    assert np.diff(parts["load"].to_numpy()[:5]).min() > 3
+
+
+@check
+def forecast_with_categorical_variables():
+    if VERSION < (0, 9):
+        return
+    days = np.array(["work", "work", "rest"])
+    known = frame.assign(day=days[np.arange(len(frame)) % 3])
+    known["y"] += 10 * (known["day"] == "rest")
+    steps = np.arange(6)
+    future = pd.concat(
+        pd.DataFrame(
+            {
+                "unique_id": uid,
+                "ds": pd.date_range(frame["ds"].max() + pd.Timedelta("1h"), periods=6, freq="h"),
+                "day": days[steps % 3],
+            }
+        )
+        for uid in "ab"
+    )
+    client.forecast(
+        known, X_df=future, h=6, freq="h", categorical_exog_list=["day"], feature_contributions=True
+    )
+    added = client.feature_contributions["day"].to_numpy()[:6]
+    assert (added[[2, 5]] > 5).all() and (added[[0, 1, 3, 4]] < 0).all(), added
+
+
+@check
+def forecast_with_date_features():
+    out = client.forecast(frame, h=5, freq="h", date_features=["hour"], date_features_to_one_hot=True)
+    assert len(out) == 10
+    assert len(client.weights_x) == 24
+
+
+@check
+def cross_validation():
+    out = client.cross_validation(frame, h=6, n_windows=3, step_size=4, freq="h", level=[80])
+    assert len(out) == 36
+    assert out["cutoff"].nunique() == 3
+    assert (out["ds"] > out["cutoff"]).all()
+    merged = out.merge(frame, on=["unique_id", "ds"], suffixes=("", "_sent"))
+    np.testing.assert_allclose(merged["y"], merged["y_sent"], rtol=1e-6)
+
+
+@check
+def missing_values_are_sent_as_null():
+    if VERSION < (0, 7):
+        return
+    gaps = frame.copy()
+    gaps.loc[[20, 197], "y"] = np.nan
+    out = client.detect_anomalies_online(gaps, freq="h", h=6, detection_size=12)
+    assert not out[out["y"].isna()]["anomaly"].any()
+
+
+@check
+def large_bodies_travel_compressed_both_ways():
+    large = pd.concat([series(str(i), i, 1000) for i in range(120)], ignore_index=True)
+    out = client.detect_anomalies_online(large, freq="h", h=240, detection_size=240, step_size=240)
+    assert len(out) == 28_800
+
+
+@check
+def integer_time():
+    counted = frame[frame["unique_id"] == "a"].assign(ds=np.arange(STEPS))
+    assert len(client.forecast(counted, h=3, freq=1)) == 3
+
+
+@check
+def too_short_for_intervals():
+    try:
+        client.forecast(frame.groupby("unique_id").tail(3), h=3, freq="h", level=[80])
+    except Exception as error:
+        told_by_service = "Minimum required" in str(error) and "422" in str(error)
+        told_by_client = VERSION < (0, 7) and "too short" in str(error)
+        assert told_by_service or told_by_client, error
+    else:
+        raise AssertionError("it must be refused")
+
+
+for function in checks:
+    try:
+        function()
+        problem = None
+    except Exception:
+        problem = traceback.format_exc()
+    print(json.dumps({"name": function.__name__, "problem": problem}))
