@@ -1,6 +1,8 @@
 import type { TSchema } from 'typebox';
+import { FinetuneRequest } from '../schema/finetune.ts';
 import { CrossValidationRequest, ForecastRequest } from '../schema/forecast.ts';
 import { HistoricForecastRequest, InSampleDetectionRequest } from '../schema/in-sample.ts';
+import { CrossValidationJob, DetectionJob, FinetuneJob, ForecastJob } from '../schema/jobs.ts';
 import { ModelParamsQuery } from '../schema/model-params.ts';
 import { OnlineDetectionRequest } from '../schema/online-detection.ts';
 import { type CheckValue, schemaCheck } from '../schema-problems.ts';
@@ -13,6 +15,11 @@ const BODY_SCHEMAS: Readonly<Record<string, TSchema>> = {
   historicForecast: HistoricForecastRequest,
   forecast: ForecastRequest,
   crossValidation: CrossValidationRequest,
+  finetune: FinetuneRequest,
+  detectionJob: DetectionJob,
+  forecastJob: ForecastJob,
+  crossValidationJob: CrossValidationJob,
+  finetuneJob: FinetuneJob,
 };
 
 const checks = new Map<string, CheckValue>();
