@@ -83,6 +83,9 @@ const NAMES = [
   'large_bodies_travel_compressed_both_ways',
   'integer_time',
   'too_short_for_intervals',
+  'asynchronous_jobs',
+  'asynchronous_job_is_cancelled',
+  'fine_tuning_is_refused_at_once',
 ];
 
 for (const client of CLIENTS) {
