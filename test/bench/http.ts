@@ -1,115 +1,140 @@
-/** How fast requests are answered: small ones alone and side by side, a large one, and small ones while a large one is under way. */
-import { keyCheck } from '../../src/http/api-key.ts';
-import { JobQueue } from '../../src/http/jobs/job-queue.ts';
-import { serveModels } from '../../src/http/served-models.ts';
-import { startHttpServer } from '../../src/http/server.ts';
-import { UsageMeter } from '../../src/http/usage-meter.ts';
-import { openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/forecaster.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+/** How the sidecar answers: many series at once, one at a time alone and beside many, and a body as large as is taken. */
+import { Agent } from 'node:http';
 import type { Figures } from './bench.ts';
-import { printTable, rounded } from './table.ts';
+import { ask, askAgain, type Latencies, type Question } from './http-load.ts';
+import { type Sidecar, startSidecar } from './sidecar-process.ts';
+import { valueAt } from './synthetic-series.ts';
+import { type Cell, printTable, rounded } from './table.ts';
 
-const KEY = 'bench';
-const MEASURE_MS = 4_000;
-const SIDE_BY_SIDE = 8;
-const SMALL = { series: 1, length: 500 };
-const LARGE = { series: 4_000, length: 1_000 };
+const DAILY = { series: 1_000, length: 730 };
+const HOURLY = { series: 10_000, length: 500 };
+const ONLINE = { freq: 'h', h: 24, detection_size: 48 };
+const LARGE_BYTES = 200 * 2 ** 20;
+/** Few forecasts of many values: what the body takes is asked, not what the model does. */
+const LARGE_LENGTH = 2_000;
+const CONNECTIONS = [1, 16, 64];
+const ALONE_MS = 3_000;
+const BESIDE_MS = 8_000;
 
-interface Latencies {
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+export async function run(): Promise<Figures> {
+  const sidecar = await startSidecar();
+  const many = await measureMany(sidecar).finally(() => sidecar.stop());
+  // Another process: the peak is that of this body alone.
+  const fresh = await startSidecar();
+  const large = await measureLarge(fresh).finally(() => fresh.stop());
+  return { ...many, ...large };
 }
 
-/** @param args name of the model, by default `tsmodel-1`; folder of further models, by default none */
-export async function run(args: readonly string[]): Promise<Figures> {
-  const catalog = await openCatalog({ modelsDir: args[1] ?? null });
-  const model = catalog.get(args[0] ?? 'tsmodel-1');
-  const forecasters = await Forecasters.start([model], { threads: 1 });
-  const server = await startHttpServer({
-    host: '127.0.0.1',
-    port: 0,
-    checkKey: keyCheck(KEY),
-    models: serveModels(catalog, forecasters),
-    usage: new UsageMeter(Date.now),
-    jobs: new JobQueue(Date.now, createLogger('silent')),
-    logger: createLogger('silent'),
-    metrics: createMetrics({ collectProcess: false }),
-  });
-  try {
-    return await measureAll(server.url, model.name);
-  } finally {
-    await server.close(1_000);
-    await forecasters.close();
+async function measureMany(sidecar: Sidecar): Promise<Figures> {
+  const check = onlineDetection({ ...HOURLY, series: 1 });
+  await askAgain(sidecar.url, check, 1, 500);
+  const alone: Latencies[] = [];
+  for (const connections of CONNECTIONS) {
+    alone.push(await askAgain(sidecar.url, check, connections, ALONE_MS));
   }
-}
-
-async function measureAll(url: string, model: string): Promise<Figures> {
-  const small = detectionOf(SMALL, 24, model);
-  const large = detectionOf(LARGE, 960, model);
-  await post(url, small);
-  const alone = await measure(() => post(url, small), 1);
-  const crowd = await measure(() => post(url, small), SIDE_BY_SIDE);
-  const begun = performance.now();
-  await post(url, large);
-  const largeMs = performance.now() - begun;
-  let underWay = true;
-  const busy = (async () => {
-    while (underWay) await post(url, large);
-  })();
-  const beside = await measure(() => post(url, small), 1);
-  underWay = false;
-  await busy;
-  const row = (name: string, { perSecond, p50Ms, p99Ms }: Latencies) => [name, perSecond, p50Ms, p99Ms];
+  const daily = question('/v2/anomaly_detection', DAILY, { freq: 'D' });
+  const detectMs = await askAlone(sidecar, daily);
+  const hourly = onlineDetection(HOURLY);
+  const before = await cpuSeconds(sidecar);
+  const onlineMs = await askAlone(sidecar, hourly);
+  const after = await cpuSeconds(sidecar);
+  const modelShare = (after.model - before.model) / (after.process - before.process);
+  const beside = await checksBeside(sidecar, check, hourly);
+  const row = (of: string, { series, length }: typeof DAILY, { body }: Question, ms: number): Cell[] => [
+    of,
+    series,
+    length,
+    body.length / 2 ** 20,
+    ms / 1_000,
+  ];
   printTable(
-    `online detection of ${SMALL.length} values, one inference thread, client in the same process`,
-    ['requests', 'requests/s', 'p50 ms', 'p99 ms'],
-    [row('one at a time', alone), row(`${SIDE_BY_SIDE} at a time`, crowd), row('beside a large one', beside)],
+    'many series in one request',
+    ['request', 'series', 'values each', 'MiB', 's'],
+    [
+      row('anomaly_detection, daily', DAILY, daily, detectMs),
+      row('online_anomaly_detection, hourly', HOURLY, hourly, onlineMs),
+    ],
   );
-  const values = LARGE.series * LARGE.length;
-  printTable('one large request', ['MiB', 'values', 'ms'], [[large.length / 2 ** 20, values, largeMs]]);
+  const latencyRows = (of: string, latencies: readonly Latencies[]) =>
+    latencies.map((l, i): Cell[] => [of, CONNECTIONS[i], l.answers, l.perSecond, l.p50Ms, l.p99Ms]);
+  printTable(
+    `online detection of one series of ${HOURLY.length} values`,
+    ['', 'connections', 'answers', 'answers/s', 'p50 ms', 'p99 ms'],
+    [...latencyRows('alone', alone), ...latencyRows(`beside ${HOURLY.series} series`, beside)],
+  );
   return {
-    model,
-    requests_per_s: rounded(crowd.perSecond),
-    p50_ms: rounded(alone.p50Ms),
-    p99_ms: rounded(alone.p99Ms),
-    beside_large_p99_ms: rounded(beside.p99Ms),
-    large_values_per_s: rounded((values / largeMs) * 1_000),
-    rss_mb: rounded(process.memoryUsage.rss() / 2 ** 20),
+    detect_1000_daily_s: rounded(detectMs / 1_000),
+    online_10000_hourly_s: rounded(onlineMs / 1_000),
+    check_p50_ms: rounded(alone[0].p50Ms),
+    check_p99_ms: rounded(alone[0].p99Ms),
+    check_under_load_p99_ms: rounded(beside[0].p99Ms),
+    model_share: rounded(modelShare),
   };
 }
 
-/** Asks again and again, as many at a time as `width`. */
-async function measure(ask: () => Promise<void>, width: number): Promise<Latencies> {
-  const times: number[] = [];
-  const begun = performance.now();
-  const worker = async () => {
-    while (performance.now() - begun < MEASURE_MS) {
-      const before = performance.now();
-      await ask();
-      times.push(performance.now() - before);
-    }
-  };
-  await Promise.all(Array.from({ length: width }, worker));
-  const ms = performance.now() - begun;
-  times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))];
-  return { perSecond: (times.length / ms) * 1_000, p50Ms: at(0.5), p99Ms: at(0.99) };
+/** Checks while the large request is under way, asked again whenever it is answered; hangs up on the last of them. */
+async function checksBeside(sidecar: Sidecar, check: Question, large: Question): Promise<Latencies[]> {
+  const agent = new Agent({ keepAlive: true });
+  const enough = new AbortController();
+  const busy = (async () => {
+    while (!enough.signal.aborted) await ask(sidecar.url, large, agent, enough.signal);
+  })().catch((error: Error) => {
+    if (!enough.signal.aborted) throw error;
+  });
+  const beside: Latencies[] = [];
+  for (const connections of CONNECTIONS) {
+    beside.push(await askAgain(sidecar.url, check, connections, BESIDE_MS));
+  }
+  enough.abort();
+  await busy;
+  agent.destroy();
+  return beside;
 }
 
-/** Bytes, made once: the client shares the processor and the thread of what it measures. */
-function detectionOf({ series, length }: typeof SMALL, step: number, model: string): Buffer<ArrayBuffer> {
-  const y = Array.from({ length: series * length }, (_, i) => Number((10 + 3 * Math.sin(i / 4)).toFixed(5)));
-  const sizes = new Array(series).fill(length);
-  const body = { series: { y, sizes }, freq: 'h', h: 24, detection_size: 24, step_size: step, model };
-  return Buffer.from(JSON.stringify(body));
+async function measureLarge(sidecar: Sidecar): Promise<Figures> {
+  const idleBytes = await sidecar.rssPeakBytes();
+  const one = columnOf(LARGE_LENGTH);
+  const settings = { ...ONLINE, step_size: LARGE_LENGTH };
+  const { body } = question('', { series: 1, length: LARGE_LENGTH }, settings);
+  // One more series adds its values, a comma, its size and another comma.
+  const oneMore = one.length + `,${LARGE_LENGTH},`.length;
+  const series = 1 + Math.floor((LARGE_BYTES - body.length) / oneMore);
+  const large = question('/v2/online_anomaly_detection', { series, length: LARGE_LENGTH }, settings);
+  const ms = await askAlone(sidecar, large);
+  const rssBytes = await sidecar.rssPeakBytes();
+  printTable(
+    'a large body',
+    ['MiB', 'series', 'values', 's', 'rss MiB before', 'rss MiB at most'],
+    [[large.body.length / 2 ** 20, series, series * LARGE_LENGTH, ms / 1_000, idleBytes / 2 ** 20, rssBytes / 2 ** 20]],
+  );
+  return { rss_200mib_mb: rounded(rssBytes / 2 ** 20) };
 }
 
-async function post(url: string, body: Buffer<ArrayBuffer>): Promise<void> {
-  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${url}/v2/online_anomaly_detection`, { method: 'POST', headers, body });
-  if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
-  await answer.arrayBuffer();
+async function askAlone({ url }: Sidecar, question: Question): Promise<number> {
+  const agent = new Agent();
+  return ask(url, question, agent);
+}
+
+async function cpuSeconds(sidecar: Sidecar): Promise<{ readonly model: number; readonly process: number }> {
+  const [model, process] = await Promise.all([
+    sidecar.metric('tidewatch_forecast_cpu_seconds_total'),
+    sidecar.metric('process_cpu_seconds_total'),
+  ]);
+  return { model, process };
+}
+
+function onlineDetection(size: typeof HOURLY): Question {
+  return question('/v2/online_anomaly_detection', size, ONLINE);
+}
+
+/** The values of all series are the same: no series knows of another, and so the body is made fast. */
+function question(path: string, { series, length }: typeof DAILY, settings: object): Question {
+  const y = new Array(series).fill(columnOf(length)).join();
+  const sizes = new Array(series).fill(length).join();
+  const rest = JSON.stringify(settings).slice(1);
+  return { path, body: Buffer.from(`{"series":{"y":[${y}],"sizes":[${sizes}]},${rest}`) };
+}
+
+function columnOf(length: number): string {
+  return Array.from({ length }, (_, step) => valueAt(0, step).toFixed(4)).join();
 }
