@@ -32,28 +32,23 @@ async function measureMany(sidecar: Sidecar): Promise<Figures> {
   for (const connections of CONNECTIONS) {
     alone.push(await askAgain(sidecar.url, check, connections, ALONE_MS));
   }
-  const daily = question('/v2/anomaly_detection', DAILY, { freq: 'D' });
-  const detectMs = await askAlone(sidecar, daily);
-  const hourly = onlineDetection(HOURLY);
-  const before = await cpuSeconds(sidecar);
-  const onlineMs = await askAlone(sidecar, hourly);
-  const after = await cpuSeconds(sidecar);
-  const modelShare = (after.model - before.model) / (after.process - before.process);
-  const beside = await checksBeside(sidecar, check, hourly);
-  const row = (of: string, { series, length }: typeof DAILY, { body }: Question, ms: number): Cell[] => [
+  const daily = await measureOne(sidecar, question('/v2/anomaly_detection', DAILY, { freq: 'D' }));
+  const large = onlineDetection(HOURLY);
+  const hourly = await measureOne(sidecar, large);
+  const beside = await checksBeside(sidecar, check, large);
+  const row = (of: string, { series, length }: typeof DAILY, one: Answered): Cell[] => [
     of,
     series,
     length,
-    body.length / 2 ** 20,
-    ms / 1_000,
+    one.mib,
+    one.seconds,
+    one.forecasts,
+    one.modelShare,
   ];
   printTable(
     'many series in one request',
-    ['request', 'series', 'values each', 'MiB', 's'],
-    [
-      row('anomaly_detection, daily', DAILY, daily, detectMs),
-      row('online_anomaly_detection, hourly', HOURLY, hourly, onlineMs),
-    ],
+    ['request', 'series', 'values each', 'MiB', 's', 'forecasts', 'model share of cpu'],
+    [row('anomaly_detection, daily', DAILY, daily), row('online_anomaly_detection, hourly', HOURLY, hourly)],
   );
   const latencyRows = (of: string, latencies: readonly Latencies[]) =>
     latencies.map((l, i): Cell[] => [of, CONNECTIONS[i], l.answers, l.perSecond, l.p50Ms, l.p99Ms]);
@@ -63,12 +58,12 @@ async function measureMany(sidecar: Sidecar): Promise<Figures> {
     [...latencyRows('alone', alone), ...latencyRows(`beside ${HOURLY.series} series`, beside)],
   );
   return {
-    detect_1000_daily_s: rounded(detectMs / 1_000),
-    online_10000_hourly_s: rounded(onlineMs / 1_000),
+    detect_1000_daily_s: rounded(daily.seconds),
+    online_10000_hourly_s: rounded(hourly.seconds),
     check_p50_ms: rounded(alone[0].p50Ms),
     check_p99_ms: rounded(alone[0].p99Ms),
     check_under_load_p99_ms: rounded(beside[0].p99Ms),
-    model_share: rounded(modelShare),
+    model_share: rounded(hourly.modelShare),
   };
 }
 
@@ -82,10 +77,13 @@ async function checksBeside(sidecar: Sidecar, check: Question, large: Question):
     if (!enough.signal.aborted) throw error;
   });
   const beside: Latencies[] = [];
-  for (const connections of CONNECTIONS) {
-    beside.push(await askAgain(sidecar.url, check, connections, BESIDE_MS));
+  try {
+    for (const connections of CONNECTIONS) {
+      beside.push(await askAgain(sidecar.url, check, connections, BESIDE_MS));
+    }
+  } finally {
+    enough.abort();
   }
-  enough.abort();
   await busy;
   agent.destroy();
   return beside;
@@ -100,27 +98,44 @@ async function measureLarge(sidecar: Sidecar): Promise<Figures> {
   const oneMore = one.length + `,${LARGE_LENGTH},`.length;
   const series = 1 + Math.floor((LARGE_BYTES - body.length) / oneMore);
   const large = question('/v2/online_anomaly_detection', { series, length: LARGE_LENGTH }, settings);
-  const ms = await askAlone(sidecar, large);
+  const { seconds } = await measureOne(sidecar, large);
   const rssBytes = await sidecar.rssPeakBytes();
   printTable(
     'a large body',
     ['MiB', 'series', 'values', 's', 'rss MiB before', 'rss MiB at most'],
-    [[large.body.length / 2 ** 20, series, series * LARGE_LENGTH, ms / 1_000, idleBytes / 2 ** 20, rssBytes / 2 ** 20]],
+    [[large.body.length / 2 ** 20, series, series * LARGE_LENGTH, seconds, idleBytes / 2 ** 20, rssBytes / 2 ** 20]],
   );
   return { rss_200mib_mb: rounded(rssBytes / 2 ** 20) };
 }
 
-async function askAlone({ url }: Sidecar, question: Question): Promise<number> {
-  const agent = new Agent();
-  return ask(url, question, agent);
+/** A request alone, and what it took. */
+interface Answered {
+  readonly mib: number;
+  readonly seconds: number;
+  readonly forecasts: number;
+  /** Processor time inside the model over that of the process. */
+  readonly modelShare: number;
 }
 
-async function cpuSeconds(sidecar: Sidecar): Promise<{ readonly model: number; readonly process: number }> {
-  const [model, process] = await Promise.all([
-    sidecar.metric('tidewatch_forecast_cpu_seconds_total'),
-    sidecar.metric('process_cpu_seconds_total'),
+async function measureOne(sidecar: Sidecar, question: Question): Promise<Answered> {
+  const before = await workOf(sidecar);
+  const seconds = (await ask(sidecar.url, question, new Agent())) / 1_000;
+  const after = await workOf(sidecar);
+  return {
+    mib: question.body.length / 2 ** 20,
+    seconds,
+    forecasts: after.forecasts - before.forecasts,
+    modelShare: (after.modelS - before.modelS) / (after.processS - before.processS),
+  };
+}
+
+async function workOf({ metric }: Sidecar) {
+  const [forecasts, modelS, processS] = await Promise.all([
+    metric('tidewatch_forecast_rows_total'),
+    metric('tidewatch_forecast_cpu_seconds_total'),
+    metric('process_cpu_seconds_total'),
   ]);
-  return { model, process };
+  return { forecasts, modelS, processS };
 }
 
 function onlineDetection(size: typeof HOURLY): Question {

@@ -21,6 +21,8 @@ export async function startSidecar(): Promise<Sidecar> {
   const env = { TIDEWATCH_API_KEY: API_KEY, HTTP_PORT: '0', OPS_PORT: '0' };
   const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
+  // A bench that fails leaves nothing running.
+  process.once('exit', () => child.kill());
   const lines = createInterface({ input: child.stdout });
   const serving = Promise.withResolvers<{ readonly url: string; readonly ops: string }>();
   lines.on('line', (line) => {
