@@ -1,5 +1,6 @@
 import type { HttpConfig, WorkerLimits } from '../config/config.ts';
 import { keyCheck, makeApiKey } from '../http/api-key.ts';
+import { JobQueue } from '../http/jobs/job-queue.ts';
 import { serveModels } from '../http/served-models.ts';
 import { startHttpServer } from '../http/server.ts';
 import { UsageMeter } from '../http/usage-meter.ts';
@@ -36,6 +37,7 @@ export async function runSidecar(
       checkKey: keyCheck(http.apiKey ?? madeKey!),
       models: serveModels(catalog, forecasters),
       usage: new UsageMeter(Date.now),
+      jobs: new JobQueue(Date.now, logger),
       metrics,
       logger,
     });

@@ -10,6 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { bearerToken, type CheckKey } from './api-key.ts';
 import { compressed } from './compression.ts';
 import { answerProblems, refuseBadConnections } from './failures.ts';
+import type { JobQueue } from './jobs/job-queue.ts';
 import { OPENAPI } from './openapi.ts';
 import { invalidKey, invalidRequest } from './problem.ts';
 import { addRoutes } from './routes/routes.ts';
@@ -26,6 +27,7 @@ export interface AppServices {
   readonly checkKey: CheckKey;
   readonly models: ServedModels;
   readonly usage: UsageMeter;
+  readonly jobs: JobQueue;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   /** What the bodies of all requests may hold together. */
@@ -84,6 +86,7 @@ export async function createApp(services: AppServices): Promise<App> {
   });
   takeBodies(app, services.bodies ?? new BodyBudget());
   answerProblems(app, services.logger);
+  app.addHook('onClose', () => services.jobs.close());
   await app.register(swagger, { openapi: OPENAPI });
   // A page for readers, whole in itself: its content policy lets it load nothing from elsewhere.
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });

@@ -33,13 +33,17 @@ export function answerProblems(app: App, logger: Logger): void {
   });
 }
 
-function problemOf(error: unknown): HttpProblem {
+/**
+ * What is told of a failure; what only the log may know stays there.
+ * @param known under which id the log has it
+ */
+export function problemOf(error: unknown, known = 'request id'): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error instanceof ServiceError && error.code === 'overloaded')
     return overloaded('Too much is asked at once, try again');
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   if (status >= 400 && status < 500) return new HttpProblem(status, (error as Error).message);
-  return new HttpProblem(500, 'Internal error; the log tells more under this request id');
+  return new HttpProblem(500, `Internal error; the log tells more under this ${known}`);
 }
 
 const UNREADABLE: Readonly<Record<string, string>> = {

@@ -14,6 +14,9 @@ export interface SeriesRequest {
 
 const SERIES = ['body', 'series'] as const;
 
+/** Public clients know these words. */
+export const NO_SUCH_FINETUNED = 'Finetuned model not found';
+
 /** What contradicts itself in a request that fits its schema. */
 export function seriesProblems(request: SeriesRequest): FieldProblem[] {
   const { series, finetune_steps: steps = 0 } = request;
@@ -51,7 +54,7 @@ export function seriesProblems(request: SeriesRequest): FieldProblem[] {
 
 /** The model of a request. Throws an HttpProblem 404 for a fine-tuned one that is not there; a problem is added for an unknown name. */
 export function modelOf(models: ServedModels, request: SeriesRequest, problems: FieldProblem[]): ServedModel | null {
-  if (request.finetuned_model_id) throw new HttpProblem(404, 'Finetuned model not found');
+  if (request.finetuned_model_id) throw new HttpProblem(404, NO_SUCH_FINETUNED);
   const model = models.find(request.model ?? DEFAULT_MODEL);
   if (model === null) problems.push(unknownModel(models, 'body'));
   return model;

@@ -1,5 +1,6 @@
 /** How fast requests are answered: small ones alone and side by side, a large one, and small ones while a large one is under way. */
 import { keyCheck } from '../../src/http/api-key.ts';
+import { JobQueue } from '../../src/http/jobs/job-queue.ts';
 import { serveModels } from '../../src/http/served-models.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { UsageMeter } from '../../src/http/usage-meter.ts';
@@ -33,6 +34,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
     checkKey: keyCheck(KEY),
     models: serveModels(catalog, forecasters),
     usage: new UsageMeter(Date.now),
+    jobs: new JobQueue(Date.now, createLogger('silent')),
     logger: createLogger('silent'),
     metrics: createMetrics({ collectProcess: false }),
   });

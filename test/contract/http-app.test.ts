@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { ask } from '../fixture/ask.ts';
 import { AUTHORIZED, KEY, startApp } from '../fixture/http-service.ts';
 
 const OPENAPI = new URL('../../schemas/openapi.json', import.meta.url);
@@ -60,6 +61,20 @@ test('whatever goes wrong is answered in JSON with a detail', async () => {
     assert.equal(answer.statusCode, status, JSON.stringify(request));
     assert.match(String(answer.headers['content-type']), /^application\/json/);
     assert.ok(answer.json().detail.length > 0, JSON.stringify(request));
+  }
+});
+
+test('fields that no endpoint names are ignored, whatever they hold', async () => {
+  const app = await startApp();
+  const series = { y: Array.from({ length: 40 }, (_, i) => Math.sin(i)), sizes: [40] };
+  const body = { series, freq: 'h', h: 2, detection_size: 4 };
+  for (const odd of [5, 'text', [5], [['a']], { a: 1 }]) {
+    for (const url of ['/v2/online_anomaly_detection', '/v2/cross_validation', '/v2/anomaly_detection']) {
+      const { status } = await ask(app, url, { ...body, other: odd, series: { ...series, X_future: odd, texts: odd } });
+      assert.equal(status, 200, `${url} ${JSON.stringify(odd)}`);
+    }
+    const { status } = await ask(app, '/model_params', { freq: 'h', series: odd, level: odd });
+    assert.equal(status, 200, JSON.stringify(odd));
   }
 });
 

@@ -161,7 +161,7 @@ test('a fine-tuned model that is not there is not found', async () => {
 
 test('a body is no longer counted once its request was answered', async () => {
   const bodies = new BodyBudget();
-  const counted = await startApp(quantileForecaster(), bodies);
+  const counted = await startApp(quantileForecaster(), { bodies });
   await post(counted, '/v2/online_anomaly_detection', { series: both, freq: 'h', h: 4, detection_size: 6 });
   await post(counted, '/v2/online_anomaly_detection', { series: both, freq: 'h' });
   assert.equal(bodies.held, 0);
@@ -193,7 +193,7 @@ test('an answer that nobody waits for any more is not computed to its end', asyn
     },
   };
   const bodies = new BodyBudget();
-  const listening = await startApp(forecaster, bodies);
+  const listening = await startApp(forecaster, { bodies });
   const url = `${await listening.listen({ port: 0 })}/v2/online_anomaly_detection`;
   const hangUp = new AbortController();
   const body = JSON.stringify({ series: both, freq: 'h', h: 4, detection_size: 6 });

@@ -231,6 +231,61 @@ def too_short_for_intervals():
         raise AssertionError("it must be refused")
 
 
+@check
+def asynchronous_jobs():
+    if VERSION < (0, 9):
+        return
+    wait = {"poll_interval": 0.05, "poll_timeout": 60}
+    job = client.jobs.forecast(frame, h=5, freq="h", level=[80], job_timeout_seconds=60)
+    now = client.forecast(frame, h=5, freq="h", level=[80])
+    pd.testing.assert_frame_equal(job.wait(**wait), now)
+    assert job.status == "succeeded"
+    job = client.jobs.cross_validation(frame, h=6, n_windows=2, freq="h")
+    assert len(job.wait(**wait)) == 24
+    job = client.jobs.detect_anomalies(frame, freq="h", h=6, detection_size=12)
+    assert len(job.wait(**wait)) == 24
+    parts = client.forecast(frame, h=5, freq="h", num_partitions=2)
+    np.testing.assert_allclose(parts.sort_values("unique_id")["TimeGPT"], now["TimeGPT"], rtol=1e-6)
+
+
+@check
+def asynchronous_job_is_cancelled():
+    if VERSION < (0, 9):
+        return
+    # A million forecasts keep the second job waiting, so that there is something to cancel.
+    long = pd.concat([series(str(i), i, 5000) for i in range(200)], ignore_index=True)
+    first = client.jobs.detect_anomalies(long, freq="h", h=6, step_size=1, detection_size=12)
+    second = client.jobs.detect_anomalies(frame, freq="h", h=6, detection_size=12)
+    for job in (second, first):
+        assert job.status in ("pending", "running"), job.status
+        job.cancel()
+        try:
+            job.wait(poll_interval=0.05)
+        except Exception as error:
+            assert type(error).__name__ == "JobCancelledError", error
+        else:
+            raise AssertionError("a cancelled job must not end well")
+
+
+@check
+def fine_tuning_is_refused_at_once():
+    assert client.finetuned_models() == []
+    for attempt in (
+        lambda: client.finetune(frame, freq="h"),
+        lambda: client.jobs.finetune(frame, freq="h"),
+        lambda: client.finetuned_model("unknown"),
+    ):
+        try:
+            attempt()
+        except AttributeError:
+            assert VERSION < (0, 9)
+        except Exception as error:
+            assert "not available in this version" in str(error) or "Finetuned model not found" in str(error), error
+        else:
+            raise AssertionError("it must be refused")
+    assert client.delete_finetuned_model("unknown") is False
+
+
 for function in checks:
     try:
         function()

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { keyCheck } from '../../src/http/api-key.ts';
+import { JobQueue } from '../../src/http/jobs/job-queue.ts';
 import { serveModels } from '../../src/http/served-models.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { UsageMeter } from '../../src/http/usage-meter.ts';
@@ -54,6 +55,7 @@ async function serve(): Promise<string> {
     checkKey: keyCheck(KEY),
     models: serveModels(catalog, forecasters),
     usage: new UsageMeter(Date.now),
+    jobs: new JobQueue(Date.now, createLogger('silent')),
     logger: createLogger('silent'),
     metrics: createMetrics({ collectProcess: false }),
   });
@@ -81,6 +83,9 @@ const NAMES = [
   'large_bodies_travel_compressed_both_ways',
   'integer_time',
   'too_short_for_intervals',
+  'asynchronous_jobs',
+  'asynchronous_job_is_cancelled',
+  'fine_tuning_is_refused_at_once',
 ];
 
 for (const client of CLIENTS) {

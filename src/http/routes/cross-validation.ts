@@ -3,6 +3,7 @@ import type { App, AppServices } from '../app.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-forecast.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
+import type { Work } from '../jobs/job.ts';
 import { invalidRequest } from '../problem.ts';
 import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
@@ -13,7 +14,7 @@ import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../token
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { sendAnswer } from '../wire/wire-answer.ts';
 
-export function addCrossValidation(app: App, { models, usage }: AppServices): void {
+export function addCrossValidation(app: App, services: AppServices): void {
   app.post(
     '/v2/cross_validation',
     {
@@ -24,20 +25,22 @@ export function addCrossValidation(app: App, { models, usage }: AppServices): vo
         response: seriesAnswers(CrossValidationAnswer),
       },
     },
-    async ({ body }, reply) => {
-      const problems = [
-        ...seriesProblems(body),
-        ...(body.full_history ? inSampleProblems(body) : windowProblems(body)),
-      ];
-      const model = modelOf(models, body, problems);
-      if (model === null || problems.length > 0) throw invalidRequest(problems);
-      const validate = body.full_history ? validateHistories : validateWindows;
-      const answer = await validate(body, model, clientGone(reply));
-      const tokens = tokensOf(body.series, answer.mean.length, OUTPUTS_OF_CROSS_VALIDATION);
-      usage.count(tokens);
-      return sendAnswer(reply, { ...tokens, ...answer } satisfies Static<typeof CrossValidationAnswer>);
-    },
+    async ({ body }, reply) => sendAnswer(reply, await crossValidationWork(body, services)(clientGone(reply))),
   );
+}
+
+/** Throws an HttpProblem for what cannot be answered. */
+export function crossValidationWork(body: CrossValidationBody, { models, usage }: AppServices): Work {
+  const problems = [...seriesProblems(body), ...(body.full_history ? inSampleProblems(body) : windowProblems(body))];
+  const model = modelOf(models, body, problems);
+  if (model === null || problems.length > 0) throw invalidRequest(problems);
+  const validate = body.full_history ? validateHistories : validateWindows;
+  return async (signal) => {
+    const answer = await validate(body, model, signal);
+    const tokens = tokensOf(body.series, answer.mean.length, OUTPUTS_OF_CROSS_VALIDATION);
+    usage.count(tokens);
+    return { ...tokens, ...answer } satisfies Static<typeof CrossValidationAnswer>;
+  };
 }
 
 /** The first window must have something before it. */

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import type { App, AppServices } from '../app.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
+import type { Work } from '../jobs/job.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { answerTooLong } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
@@ -14,7 +15,7 @@ import { sendAnswer } from '../wire/wire-answer.ts';
 /** Fewer values say too little about how far forecasts miss. */
 const INTERVAL_SAMPLES_MIN = 8;
 
-export function addForecast(app: App, { models, usage }: AppServices): void {
+export function addForecast(app: App, services: AppServices): void {
   app.post(
     '/v2/forecast',
     {
@@ -25,21 +26,26 @@ export function addForecast(app: App, { models, usage }: AppServices): void {
         response: seriesAnswers(ForecastAnswer),
       },
     },
-    async ({ body }, reply) => {
-      const levels = distinctLevels(body.level);
-      const outputs = outputsOfLevels(levels.length);
-      const predicted = body.series.sizes.length * body.h;
-      const problems = [...seriesProblems(body), ...forecastProblems(body), ...answerTooLong(predicted * outputs)];
-      const model = modelOf(models, body, problems);
-      if (model === null || problems.length > 0) throw invalidRequest(problems);
-      const points = body.series.sizes.map((size, series) => ({ series, cutoff: size }));
-      const answer = await forecastAnswer(body, points, () => aheadOfForecast(body), model, clientGone(reply));
-      const future = (body.series.X_future?.length ?? 0) * predicted;
-      const tokens = tokensOf(body.series, predicted, outputs, future);
-      usage.count(tokens);
-      return sendAnswer(reply, { ...tokens, ...answer } satisfies Static<typeof ForecastAnswer>);
-    },
+    async ({ body }, reply) => sendAnswer(reply, await forecastWork(body, services)(clientGone(reply))),
   );
+}
+
+/** Throws an HttpProblem for what cannot be answered. */
+export function forecastWork(body: ForecastBody, { models, usage }: AppServices): Work {
+  const levels = distinctLevels(body.level);
+  const outputs = outputsOfLevels(levels.length);
+  const predicted = body.series.sizes.length * body.h;
+  const problems = [...seriesProblems(body), ...forecastProblems(body), ...answerTooLong(predicted * outputs)];
+  const model = modelOf(models, body, problems);
+  if (model === null || problems.length > 0) throw invalidRequest(problems);
+  return async (signal) => {
+    const points = body.series.sizes.map((size, series) => ({ series, cutoff: size }));
+    const answer = await forecastAnswer(body, points, () => aheadOfForecast(body), model, signal);
+    const future = (body.series.X_future?.length ?? 0) * predicted;
+    const tokens = tokensOf(body.series, predicted, outputs, future);
+    usage.count(tokens);
+    return { ...tokens, ...answer } satisfies Static<typeof ForecastAnswer>;
+  };
 }
 
 function forecastProblems({ series: { sizes, X_future: future }, h, level }: ForecastBody): FieldProblem[] {

@@ -5,6 +5,7 @@ import type { DetectionSettings } from '../../detector/settings.ts';
 import type { App, AppServices } from '../app.ts';
 import { clientGone } from '../client-gone.ts';
 import { effectsOf } from '../exogenous-request.ts';
+import type { Work } from '../jobs/job.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
@@ -15,7 +16,7 @@ import { OUTPUTS_OF_DETECTION, tokensOf } from '../tokens.ts';
 import { DEFAULT_LEVEL, intervalKeys } from '../wire/interval-keys.ts';
 import { flagsOf, joined, sendAnswer } from '../wire/wire-answer.ts';
 
-export function addOnlineDetection(app: App, { models, usage }: AppServices): void {
+export function addOnlineDetection(app: App, services: AppServices): void {
   app.post(
     '/v2/online_anomaly_detection',
     {
@@ -26,24 +27,25 @@ export function addOnlineDetection(app: App, { models, usage }: AppServices): vo
         response: seriesAnswers(OnlineDetectionAnswer),
       },
     },
-    async ({ body }, reply) => {
-      const problems = [...seriesProblems(body), ...detectionProblems(body)];
-      const model = modelOf(models, body, problems);
-      if (model === null || problems.length > 0) throw invalidRequest(problems);
-      const { forecaster } = model;
-      const settings = settingsOf(body, forecaster.limits.context);
-      const series = splitSeries(body.series);
-      const signal = clientGone(reply);
-      const effects = await effectsOf(body, body.detection_size, signal);
-      const detections = await detectOnline(series, settings, forecaster, signal, effects);
-      const predicted = series.length * body.detection_size;
-      const tokens = tokensOf(body.series, predicted, OUTPUTS_OF_DETECTION);
-      usage.count(tokens);
-      return sendAnswer(reply, { ...tokens, ...answerOf(body, detections) } satisfies Static<
-        typeof OnlineDetectionAnswer
-      >);
-    },
+    async ({ body }, reply) => sendAnswer(reply, await onlineDetectionWork(body, services)(clientGone(reply))),
   );
+}
+
+/** Throws an HttpProblem for what cannot be answered. */
+export function onlineDetectionWork(body: OnlineDetectionBody, { models, usage }: AppServices): Work {
+  const problems = [...seriesProblems(body), ...detectionProblems(body)];
+  const model = modelOf(models, body, problems);
+  if (model === null || problems.length > 0) throw invalidRequest(problems);
+  const { forecaster } = model;
+  return async (signal) => {
+    const settings = settingsOf(body, forecaster.limits.context);
+    const series = splitSeries(body.series);
+    const effects = await effectsOf(body, body.detection_size, signal);
+    const detections = await detectOnline(series, settings, forecaster, signal, effects);
+    const tokens = tokensOf(body.series, series.length * body.detection_size, OUTPUTS_OF_DETECTION);
+    usage.count(tokens);
+    return { ...tokens, ...answerOf(body, detections) } satisfies Static<typeof OnlineDetectionAnswer>;
+  };
 }
 
 function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {

@@ -1,9 +1,11 @@
 import { type App, type AppServices, requireKey } from '../app.ts';
 import { addAccountRoutes } from './account.ts';
 import { addCrossValidation } from './cross-validation.ts';
+import { addFinetuning } from './finetuning.ts';
 import { addForecast } from './forecast.ts';
 import { addHealthRoutes } from './health.ts';
 import { addInSampleRoutes } from './in-sample.ts';
+import { addJobRoutes } from './jobs.ts';
 import { addModelRoutes } from './models.ts';
 import { addOnlineDetection } from './online-detection.ts';
 
@@ -18,5 +20,7 @@ export async function addRoutes(app: App, services: AppServices): Promise<void> 
     addInSampleRoutes(secured, services);
     addForecast(secured, services);
     addCrossValidation(secured, services);
+    addFinetuning(secured, services);
+    addJobRoutes(secured, services);
   });
 }

@@ -64,8 +64,10 @@ export const CleanExFirst = Type.Optional(
     description: 'Whether the exogenous signal is removed before the model is applied, or applied after it.',
   }),
 );
+/** What an id of a fine-tuned model looks like. */
+export const MODEL_ID = '^[a-zA-Z0-9\\-_]{1,36}$';
 export const FinetunedModelId = Type.Optional(
-  Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: '^[a-zA-Z0-9\\-_]{1,36}$' }),
+  Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: MODEL_ID }),
 );
 
 /** Any level of a two-sided interval, as a number; kept with the digits it was written with. */

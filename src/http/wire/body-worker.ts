@@ -1,7 +1,7 @@
 /** Reads large bodies on a thread of its own, one after the other: parsing 200 MiB would hold up everybody else for seconds. */
 import assert from 'node:assert/strict';
 import { parentPort } from 'node:worker_threads';
-import { bodyCheck } from './body-schemas.ts';
+import { bodyRules } from './body-schemas.ts';
 import type { BodyTask } from './body-thread.ts';
 import { readWireBody, type WireReading } from './wire-body.ts';
 
@@ -9,7 +9,7 @@ assert(parentPort !== null, 'this file is the body of a worker thread');
 const port = parentPort;
 
 port.on('message', ({ bytes, name }: BodyTask) => {
-  const reading = readWireBody(bytes, bodyCheck(name));
+  const reading = readWireBody(bytes, bodyRules(name));
   port.postMessage(reading, columnsOf(reading));
 });
 

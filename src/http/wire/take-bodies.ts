@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { App } from '../app.ts';
 import { HttpProblem, invalidRequest } from '../problem.ts';
-import { bodyCheck, bodyName } from './body-schemas.ts';
+import { bodyName, bodyRules } from './body-schemas.ts';
 import { BodyThread } from './body-thread.ts';
 import { BODY_BYTES_MAX, type BodyBudget, bodyTooLarge, readBytes } from './read-bytes.ts';
 import { readWireBody } from './wire-body.ts';
@@ -34,7 +34,7 @@ export function takeBodies(app: App, budget: BodyBudget): void {
     if (taken === 0) return undefined;
     const name = bodyName(schema);
     const small = taken <= INLINE_BYTES_MAX;
-    const reading = small ? readWireBody(bytes, bodyCheck(name)) : await thread.read(bytes, name);
+    const reading = small ? readWireBody(bytes, bodyRules(name)) : await thread.read(bytes, name);
     switch (reading.kind) {
       case 'body':
         return reading.body;

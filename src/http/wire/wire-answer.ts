@@ -53,7 +53,8 @@ export function sendAnswer(reply: FastifyReply, answer: object): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(body);
 }
 
-function numbersIn(value: unknown): number {
+/** Numbers and flags in the typed arrays of a request or an answer. */
+export function numbersIn(value: unknown): number {
   if (value instanceof Float64Array || value instanceof Uint8Array) return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce((sum: number, item) => sum + numbersIn(item), 0);

@@ -8,11 +8,19 @@ export type WireReading =
   | { readonly kind: 'not-json'; readonly reason: string }
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 
+/** What holds for the body of a route. */
+export interface BodyRules {
+  readonly check: CheckValue;
+  /** The fields that its schema names. Others are dropped, whatever they hold: nobody has checked them. */
+  readonly fields: readonly string[];
+  readonly seriesFields: readonly string[];
+}
+
 /**
- * Reads the bytes of a request: parses, checks against the schema, then brings what is long or needs its literal into the types that the
+ * Reads the bytes of a request: parses, checks against the schema, drops what it does not name, then brings what is long or needs its literal into the types that the
  * schema gives it (`Float64Array`, `WireLevel`). Bytes that are no UTF-8 are replaced, as JSON in any other encoding is none.
  */
-export function readWireBody(bytes: Uint8Array, check: CheckValue): WireReading {
+export function readWireBody(bytes: Uint8Array, rules: BodyRules): WireReading {
   const text = new TextDecoder().decode(bytes);
   let parsed: unknown;
   try {
@@ -20,9 +28,18 @@ export function readWireBody(bytes: Uint8Array, check: CheckValue): WireReading 
   } catch (error) {
     return { kind: 'not-json', reason: (error as Error).message };
   }
-  const problems = check(parsed);
+  const problems = rules.check(parsed);
   if (problems.length > 0) return { kind: 'invalid', problems };
-  return { kind: 'body', body: typed(parsed as ParsedBody, text) };
+  return { kind: 'body', body: typed(named(parsed as ParsedBody, rules), text) };
+}
+
+function named(body: ParsedBody, { fields, seriesFields }: BodyRules): ParsedBody {
+  const { series, ...rest } = only(body, fields);
+  return series === undefined ? rest : { ...rest, series: only(series, seriesFields) };
+}
+
+function only<T extends object>(value: T, fields: readonly string[]): T {
+  return Object.fromEntries(Object.entries(value).filter(([field]) => fields.includes(field))) as T;
 }
 
 /** The parts of any body that are given another type. */

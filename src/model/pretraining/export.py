@@ -109,7 +109,24 @@ def check(network: Network, path: Path) -> dict[str, float]:
         apart = float((np.abs(got - want).max((1, 2)) / size).max())
         assert apart < TOLERANCE, f"{name}: differs from PyTorch by {apart}"
         worst = max(worst, apart)
+    company(session)
     return {"parity": worst, "padding": padding(session)}
+
+
+def company(session: onnxruntime.InferenceSession) -> None:
+    """A forecast must not depend, by a single bit, on the other rows of its batch (batches of a multiple of four rows)."""
+    rng = np.random.default_rng(5)
+    values = rng.standard_normal((32, 512)).cumsum(1).astype(np.float32)
+    observed = (rng.random((32, 512)) > 0.05).astype(np.float32)
+
+    def forecast(rows: np.ndarray) -> np.ndarray:
+        future = np.zeros((len(rows), 32), np.float32)
+        return session.run(None, {"values": values[rows], "observed": observed[rows], "future": future})[0]
+
+    whole = forecast(np.arange(32))
+    for size in (4, 8, 12, 20):
+        rows = rng.permutation(32)[:size]
+        assert (forecast(rows) == whole[rows]).all(), f"a forecast depends on its company in a batch of {size}"
 
 
 def padding(session: onnxruntime.InferenceSession) -> float:
@@ -148,7 +165,7 @@ def write_manifest(folder: Path, network: Network, state: dict) -> None:
             "data": "synthetic only; see src/model/pretraining/generator",
             "steps": state["step"],
             "series": state["series"],
-            "compute": f"{state['core_seconds'] / 3600:.2f} core hours, CPU only",
+            "compute": f"{state['core_seconds'] / 3600:.1f} core hours, CPU only",
             "seed": state["recipe"]["seed"],
             "recipe": {k: state["recipe"][k] for k in ("batch", "muon_lr", "adam_lr", "cooldown")},
         },

@@ -60,7 +60,7 @@ def scale(values: Tensor, observed: Tensor) -> Scaled:
     index = torch.arange(1, values.shape[1] + 1, device=values.device).to(values.dtype)
     position = (index * observed).amax(1, keepdim=True)
     last = (a * (index == position).to(values.dtype)).sum(1, keepdim=True)
-    # Padded to whole vectors: a sum over 511 of them rounds differently by where in the batch a row lies.
+    # Padded to the full length: sums over 511 points would round differently by a row's place in the batch.
     pairs = observed * F.pad(observed[:, :-1], (1, 0))
     steps = (a - F.pad(a[:, :-1], (1, 0))) * pairs
     step = steps.abs().sum(1, keepdim=True) / pairs.sum(1, keepdim=True).clamp(min=1.0)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { bodyCheck } from '../../../../src/http/wire/body-schemas.ts';
+import { bodyRules } from '../../../../src/http/wire/body-schemas.ts';
 import { BodyThread } from '../../../../src/http/wire/body-thread.ts';
 import { readWireBody } from '../../../../src/http/wire/wire-body.ts';
 
@@ -30,7 +30,7 @@ test('a body reads the same on the thread as here, whether it fits or not, in th
   const read = await Promise.all(bodies.map((body) => thread.read(Buffer.from(body), NAME)));
   assert.deepEqual(
     read,
-    bodies.map((body) => readWireBody(Buffer.from(body), bodyCheck(NAME))),
+    bodies.map((body) => readWireBody(Buffer.from(body), bodyRules(NAME))),
   );
 });
 

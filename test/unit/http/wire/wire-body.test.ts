@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readWireBody } from '../../../../src/http/wire/wire-body.ts';
 
+const RULES = {
+  check: () => [],
+  fields: ['series', 'h', 'level', 'model_parameters'],
+  seriesFields: ['y', 'sizes', 'X', 'X_future'],
+};
+
 const read = (text: string) => {
-  const reading = readWireBody(Buffer.from(text), () => []);
+  const reading = readWireBody(Buffer.from(text), RULES);
   assert.equal(reading.kind, 'body');
   return reading.body as Record<string, unknown>;
 };
@@ -51,5 +57,5 @@ test('a level elsewhere in the body is not taken for the level', () => {
 });
 
 test('what is no JSON says why', () => {
-  assert.equal(readWireBody(Buffer.from('{"h":'), () => []).kind, 'not-json');
+  assert.equal(readWireBody(Buffer.from('{"h":'), RULES).kind, 'not-json');
 });

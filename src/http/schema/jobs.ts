@@ -1,0 +1,95 @@
+import Type, { type TSchema } from 'typebox';
+import { JOB_STATUSES, TASK_NAMES } from '../jobs/job.ts';
+import { FinetuneRequest } from './finetune.ts';
+import { CrossValidationRequest, ForecastRequest } from './forecast.ts';
+import { OnlineDetectionRequest } from './online-detection.ts';
+import { SeriesWithFuture } from './series.ts';
+
+/** How long a job may run, and does unless its request says less. */
+export const JOB_SECONDS_MAX = 300;
+
+interface JobOptions {
+  readonly timeout_seconds?: number | null;
+}
+
+/** The only part of a request that is closed: an option that would not count is refused. */
+const Options = {
+  job_options: Type.Optional(
+    Type.Unsafe<JobOptions | null>({
+      type: ['object', 'null'],
+      properties: {
+        timeout_seconds: {
+          type: ['integer', 'null'],
+          exclusiveMinimum: 0,
+          maximum: JOB_SECONDS_MAX,
+          description: `How long the job may run, ${JOB_SECONDS_MAX} unless said otherwise; waiting does not count.`,
+        },
+      },
+      additionalProperties: false,
+    }),
+  ),
+};
+
+export const DetectionJob = Type.Object({ ...OnlineDetectionRequest.properties, series: SeriesWithFuture, ...Options });
+export const ForecastJob = Type.Object({ ...ForecastRequest.properties, ...Options });
+export const CrossValidationJob = Type.Object({ ...CrossValidationRequest.properties, ...Options });
+export const FinetuneJob = Type.Object({ ...FinetuneRequest.properties, ...Options });
+
+/** What every body of a job may carry. */
+export interface JobBody {
+  readonly job_options?: JobOptions | null;
+}
+
+export const JobAccepted = Type.Object({ job_id: Type.String() });
+export const JobCancelled = Type.Object({ job_id: Type.String(), status: Type.Literal('cancelled') });
+
+const Status = Type.Enum([...JOB_STATUSES]);
+
+/** @param result what the task answers */
+export function jobAnswer<T extends TSchema>(result: T) {
+  return Type.Object({
+    job_id: Type.String(),
+    status: Status,
+    result: Type.Union([result, Type.Null()], { description: 'Once it succeeded.' }),
+    error: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Why it failed.' }),
+  });
+}
+
+const PAGE_SIZE_MAX = 1_000;
+const PAGE_SIZE = 100;
+
+export const JobsQuery = Type.Object({
+  page_size: Type.Optional(
+    Type.String({
+      pattern: '^([1-9]\\d{0,2}|1000)$',
+      description: `Jobs on a page, at most ${PAGE_SIZE_MAX}; ${PAGE_SIZE} unless said otherwise.`,
+    }),
+  ),
+  page_token: Type.Optional(
+    Type.String({ pattern: '^\\d{1,15}$', description: '`next_page_token` of the page before.' }),
+  ),
+});
+
+/** The page that a query asks for: jobs made before that number, and how many. */
+export function pageOf({ page_size: size, page_token: token }: Type.Static<typeof JobsQuery>) {
+  return {
+    before: token === undefined ? Number.POSITIVE_INFINITY : Number(token),
+    size: size === undefined ? PAGE_SIZE : Number(size),
+  };
+}
+
+export const Jobs = Type.Object({
+  jobs: Type.Array(
+    Type.Object({
+      job_id: Type.String(),
+      task_name: Type.Enum([...TASK_NAMES]),
+      status: Status,
+      created_at: Type.String({ format: 'date-time' }),
+    }),
+    { description: 'Newest first.' },
+  ),
+  next_page_token: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'null on the last page' }),
+});
+
+const OpenJobs = Type.Object({ pending: Type.Integer(), running: Type.Integer() });
+export const OpenJobsByTask = Type.Record(Type.Enum([...TASK_NAMES]), OpenJobs);

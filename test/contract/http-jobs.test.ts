@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { QuantileForecaster } from '../../src/detector/forecast.ts';
+import type { App } from '../../src/http/app.ts';
+import { ask } from '../fixture/ask.ts';
+import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http-service.ts';
+
+const y = Array.from({ length: 120 }, (_, i) => 10 + Math.sin(i / 3) + ((i * 7919) % 13) / 20);
+const series = { y, sizes: [60, 60] };
+const FORECAST = { series, freq: 'h', h: 5, level: [80, 99.5] };
+const TASKS = [
+  { task: 'forecast', prefix: 'fc-', url: '/v2/forecast', body: FORECAST },
+  { task: 'cross_validation', prefix: 'cv-', url: '/v2/cross_validation', body: { ...FORECAST, n_windows: 2 } },
+  {
+    task: 'anomaly_detection',
+    prefix: 'ad-',
+    url: '/v2/online_anomaly_detection',
+    body: { series, freq: 'h', h: 4, detection_size: 6, level: 99, refit: true, multivariate: false },
+  },
+] as const;
+
+async function get(app: App, url: string) {
+  const answer = await app.inject({ url, headers: AUTHORIZED });
+  return { status: answer.statusCode, body: answer.json() };
+}
+
+const submit = (app: App, task: string, body: object) => ask(app, `/v2/${task}/async`, body);
+const cancel = (app: App, id: string) => ask(app, `/v2/async/jobs/${id}/cancel`, '');
+const jobOf = async (app: App, task: string, id: string) => (await get(app, `/v2/${task}/jobs/${id}`)).body;
+
+async function ended(app: App, task: string, id: string) {
+  for (;;) {
+    const job = await jobOf(app, task, id);
+    if (job.status !== 'pending' && job.status !== 'running') return job;
+    await nextTurn();
+  }
+}
+
+/** Forecasts nothing until it is told to stop. */
+function stuckForecaster(): QuantileForecaster {
+  const never = (_: unknown, signal?: AbortSignal) =>
+    new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+  return { limits: quantileForecaster().limits, forecast: never, forecastQuantiles: never };
+}
+
+for (const { task, prefix, url, body } of TASKS) {
+  test(`${task}: a job ends with what the same request is answered at once`, async () => {
+    const app = await startApp();
+    const { status, body: accepted } = await submit(app, task, { ...body, job_options: { timeout_seconds: 60 } });
+    assert.equal(status, 202);
+    assert.deepEqual(Object.keys(accepted), ['job_id']);
+    assert.ok(accepted.job_id.startsWith(prefix));
+    const job = await ended(app, task, accepted.job_id);
+    const { body: result } = await ask(app, url, body);
+    assert.deepEqual(job, { job_id: accepted.job_id, status: 'succeeded', result, error: null });
+    const other = TASKS.find((known) => known.task !== task)!.task;
+    assert.deepEqual(await get(app, `/v2/${other}/jobs/${accepted.job_id}`), {
+      status: 404,
+      body: { detail: 'Job not found' },
+    });
+  });
+
+  test(`${task}: what is wrong with a request is told before there is a job`, async () => {
+    const app = await startApp();
+    const wrong = [
+      [{ ...body, h: 0 }, ['body', 'h']],
+      [{ ...body, series: { y, sizes: [60] } }, ['body', 'series', 'sizes']],
+      [{ ...body, model: 'unheard-of' }, ['body', 'model']],
+      [{ ...body, finetune_steps: 3 }, ['body', 'finetune_steps']],
+      [{ ...body, job_options: { timeout_seconds: 0 } }, ['body', 'job_options', 'timeout_seconds']],
+      [{ ...body, job_options: { timeout_seconds: 301 } }, ['body', 'job_options', 'timeout_seconds']],
+      [{ ...body, job_options: { priority: 1 } }, ['body', 'job_options', 'priority']],
+    ] as const;
+    for (const [request, loc] of wrong) {
+      const { status, body: refusal } = await submit(app, task, request);
+      assert.equal(status, 422, JSON.stringify(loc));
+      assert.deepEqual(refusal.detail[0].loc, loc);
+    }
+    assert.equal((await submit(app, task, { ...body, finetuned_model_id: 'mine' })).status, 404);
+    assert.deepEqual((await get(app, '/v2/async/jobs')).body, { jobs: [], next_page_token: null });
+  });
+}
+
+test('jobs run one after the other; one that waits, and one that runs, can be cancelled once', async () => {
+  const app = await startApp(stuckForecaster());
+  const [first, second, third] = await Promise.all(
+    [1, 2, 3].map(async () => (await submit(app, 'forecast', FORECAST)).body.job_id),
+  );
+  const counts = async () => (await get(app, '/v2/async/jobs/status')).body;
+  const none = { pending: 0, running: 0 };
+  const others = { anomaly_detection: none, cross_validation: none, finetune: none };
+  assert.deepEqual(await counts(), { ...others, forecast: { pending: 2, running: 1 } });
+  for (const id of [second, first]) {
+    const answer = await cancel(app, id);
+    assert.deepEqual([answer.status, answer.body], [200, { job_id: id, status: 'cancelled' }]);
+    assert.deepEqual(await jobOf(app, 'forecast', id), { job_id: id, status: 'cancelled', result: null, error: null });
+    assert.equal((await cancel(app, id)).status, 404);
+  }
+  assert.equal((await cancel(app, 'fc-unknown')).status, 404);
+  while ((await jobOf(app, 'forecast', third)).status === 'pending') await nextTurn();
+  assert.deepEqual(await counts(), { ...others, forecast: { pending: 0, running: 1 } });
+  await app.close();
+});
+
+test('a job is stopped at its limit, and says so', async () => {
+  const app = await startApp(stuckForecaster());
+  const { body } = await submit(app, 'forecast', { ...FORECAST, job_options: { timeout_seconds: 1 } });
+  const alive = setInterval(() => {}, 1_000);
+  const job = await ended(app, 'forecast', body.job_id);
+  clearInterval(alive);
+  assert.equal(job.status, 'failed');
+  assert.match(job.error, /stopped after 1 seconds/);
+});
+
+test('a job that fails tells no more than an answer would', async () => {
+  const failing = {
+    ...stuckForecaster(),
+    forecastQuantiles: () => Promise.reject(new Error('a secret of the inside')),
+  };
+  const app = await startApp(failing);
+  const { body } = await submit(app, 'forecast', FORECAST);
+  const job = await ended(app, 'forecast', body.job_id);
+  assert.deepEqual([job.status, job.result], ['failed', null]);
+  assert.match(job.error, /^Internal error/);
+});
+
+test('with too many jobs in flight the next is told when to come again, and taken once there is room', async () => {
+  for (const limits of [
+    { jobsMax: 2, numbersMax: 1_000 },
+    { jobsMax: 9, numbersMax: 300 },
+  ]) {
+    const app = await startApp(stuckForecaster(), { limits });
+    const { body: first } = await submit(app, 'forecast', FORECAST);
+    assert.equal((await submit(app, 'forecast', FORECAST)).status, 202);
+    const refused = await submit(app, 'forecast', FORECAST);
+    assert.equal(refused.status, 429);
+    assert.ok(Number(refused.headers['retry-after']) > 0);
+    assert.match(refused.body.detail, /Too many jobs/);
+    await cancel(app, first.job_id);
+    while ((await submit(app, 'forecast', FORECAST)).status === 429) await nextTurn();
+    await app.close();
+  }
+});
+
+test('a list of jobs is newest first, page by page', async () => {
+  const app = await startApp();
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) ids.push((await submit(app, 'forecast', FORECAST)).body.job_id);
+  const seen: string[] = [];
+  let query = '?page_size=2';
+  for (;;) {
+    const { body } = await get(app, `/v2/async/jobs${query}`);
+    for (const job of body.jobs) {
+      assert.deepEqual(Object.keys(job), ['job_id', 'task_name', 'status', 'created_at']);
+      assert.deepEqual([job.task_name, job.created_at], ['forecast', '1970-01-01T00:00:00.000Z']);
+      seen.push(job.job_id);
+    }
+    if (body.next_page_token === null) break;
+    query = `?page_size=2&page_token=${body.next_page_token}`;
+  }
+  assert.deepEqual(seen, ids.toReversed());
+  for (const wrong of ['page_size=0', 'page_size=1001', 'page_token=x']) {
+    assert.equal((await get(app, `/v2/async/jobs?${wrong}`)).status, 422, wrong);
+  }
+});
+
+test('jobs are nobody else business: every endpoint needs the key', async () => {
+  const app = await startApp();
+  for (const url of ['/v2/forecast/jobs/fc-1', '/v2/async/jobs', '/v2/async/jobs/status', '/v2/finetuned_models']) {
+    assert.equal((await app.inject({ url })).statusCode, 401, url);
+  }
+});
+
+test('fine-tuning is refused in words, after what is wrong with the request; and there is no fine-tuned model', async () => {
+  const app = await startApp();
+  const request = { series: { y: [1, 2], sizes: [2] }, freq: 'D', model: 'timegpt-1', finetune_steps: 10 };
+  for (const url of ['/v2/finetune', '/v2/finetune/async']) {
+    const { status, body } = await ask(app, url, request);
+    assert.equal(status, 422);
+    assert.match(body.detail[0].msg, /fine-tuning is not available in this version/);
+    const wrong = await ask(app, url, { ...request, finetune_depth: 6 });
+    assert.deepEqual([wrong.status, wrong.body.detail[0].loc], [422, ['body', 'finetune_depth']]);
+    assert.equal((await ask(app, url, { ...request, finetuned_model_id: 'mine' })).status, 404);
+    assert.equal((await ask(app, url, { ...request, output_model_id: 'not an id' })).status, 422);
+  }
+  assert.deepEqual(await get(app, '/v2/finetuned_models'), { status: 200, body: { finetuned_models: [] } });
+  const unknown = { status: 404, body: { detail: 'Finetuned model not found' } };
+  assert.deepEqual(await get(app, '/v2/finetuned_models/mine'), unknown);
+  const deleted = await app.inject({ method: 'DELETE', url: '/v2/finetuned_models/mine', headers: AUTHORIZED });
+  assert.deepEqual({ status: deleted.statusCode, body: deleted.json() }, unknown);
+});
