@@ -129,6 +129,7 @@ test('the detector room does no I/O and knows neither clock nor chance', () => {
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string>> = {
   '@fastify/swagger': 'src/http/',
+  '@fastify/swagger-ui': 'src/http/',
   '@fastify/type-provider-typebox': 'src/http/',
   fastify: 'src/http/',
   typebox: 'src/http/',

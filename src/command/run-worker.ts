@@ -12,7 +12,7 @@ import { FORECAST_ROWS_MAX } from '../stream/supply-forecasts.ts';
 import { watchDetector } from '../stream/watched-detector.ts';
 import { startWorker, type Worker } from '../stream/worker.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { collectForecasts, createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { collectForecasts, createMetrics, type ForecastSums, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 
 export interface RunningWorker {
@@ -39,6 +39,12 @@ export async function resolveWithModels(loaded: LoadedConfig) {
   return { catalog, result: resolveConfig(loaded, limits) };
 }
 
+/** What runs in the same process and is reported at the same operator's port. */
+export interface Beside {
+  readonly metrics: Metrics;
+  forecasts(): ForecastSums;
+}
+
 /**
  * The whole worker: operator's port, models, inference threads, Kafka. Throws a ServiceError for what stands in its way; nothing
  * is left running then.
@@ -47,19 +53,24 @@ export async function runWorker(
   config: Config & { readonly kafka: KafkaConfig },
   catalog: ModelCatalog,
   logger: Logger,
+  beside: Beside | null = null,
 ): Promise<RunningWorker> {
   const opened: (() => Promise<unknown> | undefined)[] = [];
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
   };
   try {
-    const metrics = createMetrics({ collectProcess: true });
+    const metrics = beside?.metrics ?? createMetrics({ collectProcess: true });
     let notReady = () => ['the worker is starting'];
     const { opsHost: host, opsPort: port } = config;
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
     opened.push(() => ops.close());
     logger.info({ url: ops.url }, 'operators can ask');
-    const worker = await startStream(config, catalog, metrics, logger, (close) => opened.push(close));
+    const { worker, forecasters } = await startStream(config, catalog, metrics, logger, (close) => opened.push(close));
+    collectForecasts(metrics, () => {
+      const own = forecasters.stats();
+      return beside === null ? own : together(own, beside.forecasts());
+    });
     notReady = () => worker.notReady();
     return { opsUrl: ops.url, notReady: () => worker.notReady(), finished: worker.finished, stop: closeAll };
   } catch (error) {
@@ -75,7 +86,7 @@ async function startStream(
   metrics: Metrics,
   logger: Logger,
   onOpened: (close: () => Promise<unknown> | undefined) => void,
-): Promise<Worker> {
+): Promise<{ readonly worker: Worker; readonly forecasters: Forecasters }> {
   await checkTopics({ config: kafka }, stream.topics);
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   onOpened(() => registry?.close());
@@ -94,7 +105,6 @@ async function startStream(
   const queueRowsMax = FORECAST_ROWS_MAX * (await log.partitionCount());
   const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads, queueRowsMax });
   onOpened(() => forecasters.close());
-  collectForecasts(metrics, () => forecasters.stats());
   const detectors = stream.detectors.map((detector, i) => {
     const forecaster = forecasters.forecasterFor(models[i]!.name, detector.settings.h);
     const timed = timeForecasts(forecaster, metrics, () => performance.now());
@@ -104,5 +114,15 @@ async function startStream(
   const options = { log, stream, limits, detectors, encodeScore, schemas: registry, events, nowMs: Date.now };
   const worker = await startWorker(options);
   onOpened(() => worker.stop());
-  return worker;
+  return { worker, forecasters };
+}
+
+function together(a: ForecastSums, b: ForecastSums): ForecastSums {
+  return {
+    rowsWaiting: a.rowsWaiting + b.rowsWaiting,
+    runs: a.runs + b.runs,
+    forecasts: a.forecasts + b.forecasts,
+    runMs: a.runMs + b.runMs,
+    cpuMs: a.cpuMs + b.cpuMs,
+  };
 }

@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { kafkaVersion } from '../../deploy/local/java-artifacts.ts';
 import { startKafka } from '../../deploy/local/kafka-broker.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
-import type { KafkaConfig } from '../config/config.ts';
+import type { Config, KafkaConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { workerOptions } from '../config/options.ts';
-import type { ModelCatalog } from '../model/catalog.ts';
+import { httpOptions, workerOptions } from '../config/options.ts';
 import { ServiceError } from '../service-error.ts';
 import { watchedDemoSeries } from '../stream/demo/watched-demo.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { collectForecasts, createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { startOpsServer } from '../telemetry/ops-server.ts';
 import {
   aborted,
   type CommandIo,
@@ -21,7 +22,8 @@ import {
   withDeadline,
 } from './command.ts';
 import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from './run-demo.ts';
-import { resolveWithModels, runWorker } from './run-worker.ts';
+import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
+import { type RunningWorker, resolveWithModels, runWorker } from './run-worker.ts';
 
 const DETECTORS = 'deploy/demo.detectors.yaml';
 /** What passes by itself is said in the view; log lines would drown it. */
@@ -31,9 +33,10 @@ const LOG_LEVEL = 'error';
 export const startCommand: RunnableCommand = {
   name: 'start',
   summary:
-    'Scores a demo of 40 series before your eyes, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is set',
+    'Scores a demo of 40 series before your eyes, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is set, and serves HTTP',
   options: Object.values({
     ...workerOptions,
+    ...httpOptions,
     detectors: { ...workerOptions.detectors, fallback: DETECTORS },
     logLevel: { ...workerOptions.logLevel, fallback: LOG_LEVEL },
   }),
@@ -44,21 +47,49 @@ export const startCommand: RunnableCommand = {
     const { catalog, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems') return sayProblems(result.problems, io);
     const { config } = result;
+    const logger = createLogger(config.logLevel, process.stderr);
+    const metrics = createMetrics({ collectProcess: true });
     const watched = watchedDemoSeries(config.stream, Date.now());
+    const sidecar = await runSidecar(config, catalog, metrics, logger);
     let kafka: DemoKafka | null = null;
     try {
-      kafka = config.kafka === null ? await startLocalKafka(config.dataDir, io) : clusterOf(config.kafka);
+      saySidecar(sidecar, io);
+      const found = config.kafka === null ? await startLocalKafka(config.dataDir, io) : clusterOf(config.kafka);
       if (io.stop.aborted) return DONE;
-      return await scoreDemo({ ...config, kafka: kafka.config }, catalog, watched, kafka.lost, io);
+      if (found === null) return await serveAlone(config, metrics, sidecar, io);
+      kafka = found;
+      const beside = { metrics, forecasts: () => sidecar.forecasts() };
+      const startStream = (demo: DemoConfig) => runWorker(demo, catalog, logger, beside);
+      return await scoreDemo({ ...config, kafka: kafka.config }, startStream, watched, kafka.lost, io);
     } catch (error) {
       // Whoever ends the start half-way is not told what it could not finish.
       if (io.stop.aborted) return DONE;
       throw error;
     } finally {
-      await kafka?.stop();
+      await Promise.all([kafka?.stop(), sidecar.stop()]);
     }
   },
 };
+
+function saySidecar({ url, madeKey }: RunningSidecar, io: CommandIo): void {
+  io.out(`HTTP is at ${url}${madeKey === null ? '.' : `; the key of this run, shown once: ${madeKey}`}`);
+  // A key that was configured is not repeated where others may read it.
+  io.out(`Try: curl -H "Authorization: Bearer ${madeKey ?? '$TIDEWATCH_API_KEY'}" ${url}/validate_api_key`);
+}
+
+/** Without a Kafka the sidecar is all there is. */
+async function serveAlone(
+  { opsHost: host, opsPort: port }: Config,
+  metrics: Metrics,
+  sidecar: RunningSidecar,
+  io: CommandIo,
+): Promise<ExitCode> {
+  collectForecasts(metrics, () => sidecar.forecasts());
+  const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => [] });
+  await aborted(io.stop);
+  await ops.close();
+  return DONE;
+}
 
 interface DemoKafka {
   readonly config: KafkaConfig;
@@ -72,12 +103,18 @@ function clusterOf(config: KafkaConfig): DemoKafka {
   return { config, lost: new Promise(() => {}), stop: async () => {} };
 }
 
-async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafka> {
+/** null, with the reason said, where this machine has not what it takes. */
+async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafka | null> {
   const folder = join(dataDir, 'kafka');
   io.out(
     `Starting Apache Kafka ${kafkaVersion} on this machine (data in ${folder}; the first time its jars are fetched)`,
   );
-  const local = await startKafka({ cacheDir: cacheFolder(), dataDir: folder });
+  const local = await startKafka({ cacheDir: cacheFolder(), dataDir: folder }).catch((error: unknown) => {
+    if (!(error instanceof ServiceError && error.code === 'missing-tool')) throw error;
+    io.out(`Only HTTP is served, no stream is scored: ${error.message}`);
+    return null;
+  });
+  if (local === null) return null;
   const text = `the local Kafka ended by itself; ${join(folder, 'broker.log')} may say why`;
   return {
     config: { brokers: local.brokers, clientId: workerOptions.clientId.fallback, tls: null, sasl: null },
@@ -88,13 +125,13 @@ async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafk
 
 async function scoreDemo(
   config: DemoConfig,
-  catalog: ModelCatalog,
+  startStream: (config: DemoConfig) => Promise<RunningWorker>,
   watched: ReadonlySet<string>,
   kafkaLost: Promise<Error>,
   io: CommandIo,
 ): Promise<ExitCode> {
   const plan = await prepareDemo(config);
-  const worker = await runWorker(config, catalog, createLogger(config.logLevel, process.stderr));
+  const worker = await startStream(config);
   const brokers = config.kafka.brokers.join(',');
   io.out(`Kafka is at ${brokers}. While this runs, open ${worker.opsUrl}/readyz and ${worker.opsUrl}/metrics,`);
   io.out(`or type in another terminal: KAFKA_BROKERS=${brokers} npm start -- watch`);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -87,6 +88,8 @@ export async function createApp(services: AppServices): Promise<App> {
   answerProblems(app, services.logger);
   app.addHook('onClose', () => services.jobs.close());
   await app.register(swagger, { openapi: OPENAPI });
+  // A page for readers, whole in itself: its content policy lets it load nothing from elsewhere.
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
   await app.register(async (scope) => addRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), services));
   await app.ready();
   return app;

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../service-error.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { App } from './app.ts';
@@ -18,11 +19,17 @@ export function answerProblems(app: App, logger: Logger): void {
     else reply.header('connection', 'close');
     return reply.code(problem.status).headers(problem.headers).send(problem.body);
   });
-  app.setNotFoundHandler((request, reply) => {
+  const answerUnknown = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0];
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
     if (allowed.length === 0) return reply.code(404).send({ detail: 'Not Found' });
     return reply.code(405).header('allow', allowed.join(', ')).send({ detail: 'Method Not Allowed' });
+  };
+  app.setNotFoundHandler(answerUnknown);
+  // A method that nothing here has is refused for itself: what its body lacks does not matter.
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404 && !METHODS.some((method) => method === request.method)) return answerUnknown(request, reply);
+    return undefined;
   });
 }
 

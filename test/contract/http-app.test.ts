@@ -46,6 +46,7 @@ test('whatever goes wrong is answered in JSON with a detail', async () => {
     [404, { url: '/nothing' }],
     [404, { method: 'POST', url: '/nothing', headers: json, payload: '{' }],
     [405, { method: 'DELETE', url: '/usage', headers: AUTHORIZED }],
+    [405, { method: 'QUERY', url: '/usage', headers: AUTHORIZED }],
     [400, { url: '/%zz' }],
     [400, { method: 'POST', url: '/model_params', headers: json, payload: '{"freq":' }],
     [415, { method: 'POST', url: '/model_params', headers: { ...json, 'content-type': 'text/plain' }, payload: '{}' }],

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { freePort } from '../../deploy/local/free-port.ts';
 import { startKafka } from '../../deploy/local/kafka-broker.ts';
@@ -15,6 +16,7 @@ import { STEP_MS } from '../../src/stream/demo/demo-time.ts';
 import { ensureTopics } from '../../src/stream/kafka/topics.ts';
 import { readTail } from '../../src/stream/kafka/watch.ts';
 import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import { startCommand } from '../fixture/command.ts';
 import { kafkaTest } from '../fixture/kafka.ts';
 import { TOPICS } from '../fixture/stream-run.ts';
 
@@ -30,10 +32,14 @@ after(async () => {
 });
 
 /** Runs a command until a line matches, ends it as Ctrl-C does, and gives what it has said. */
-async function runUntil(wanted: RegExp, args: readonly string[], atMatch: () => Promise<unknown> = async () => {}) {
+async function runUntil(
+  wanted: RegExp,
+  args: readonly string[],
+  atMatch: (out: string) => Promise<unknown> = async () => {},
+) {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH, HOME, XDG_CACHE_HOME, DATA_DIR: dataDir, OPS_PORT: '0', INFERENCE_THREADS: '1' },
+    env: { PATH, HOME, XDG_CACHE_HOME, DATA_DIR: dataDir, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running = child;
@@ -51,7 +57,7 @@ async function runUntil(wanted: RegExp, args: readonly string[], atMatch: () => 
   });
   await Promise.race([matched, closed]);
   try {
-    await atMatch();
+    await atMatch(out);
   } finally {
     // A terminal and npm both send it.
     child.kill('SIGINT');
@@ -59,6 +65,12 @@ async function runUntil(wanted: RegExp, args: readonly string[], atMatch: () => 
   }
   const [code] = await closed;
   return { code, out, err };
+}
+
+/** Asks the sidecar as `start` says it can be asked; gives the status. */
+async function knocks(out: string): Promise<number> {
+  const [, key, url] = /^Try: curl -H "Authorization: Bearer (\S+)" (\S+)$/m.exec(out)!;
+  return (await fetch(url!, { headers: { authorization: `Bearer ${key}` } })).status;
 }
 
 /** What a stopped demo has left behind. */
@@ -95,7 +107,9 @@ const javaProcesses = async () => {
 };
 
 kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and goes on where it was', async () => {
-  const first = await runUntil(/lately:[\s\S]*\n {2}\d[^\n]* scored\n/, []);
+  const first = await runUntil(/lately:[\s\S]*\n {2}\d[^\n]* scored\n/, [], async (out) => {
+    assert.equal(await knocks(out), 200);
+  });
   assert.deepEqual([first.code, first.err], [0, '']);
   assert.match(first.out, /History of 40 series scored: 34,560 observations, \d+ flagged/);
   assert.match(first.out, /^! .* ANOMALY/m);
@@ -139,4 +153,31 @@ kafkaTest('the command broker runs until Ctrl-C', async () => {
   );
   assert.deepEqual([code, err], [0, '']);
   assert.deepEqual(await javaProcesses(), []);
+});
+
+/** A start on a machine without Java. */
+function startWithoutJava(httpPort: string) {
+  const env = { PATH: '', DATA_DIR: dataDir, OPS_PORT: '0', HTTP_PORT: httpPort, INFERENCE_THREADS: '1' };
+  return startCommand(['start'], env);
+}
+
+test('start without Java says so in one sentence and serves HTTP alone, until Ctrl-C', async () => {
+  const command = startWithoutJava('0');
+  const said = () => command.out.filter((line) => line.startsWith('Only HTTP is served'));
+  await command.until(() => said().length > 0);
+  assert.match(said()[0]!, /no working java is on the path.*KAFKA_BROKERS/);
+  assert.equal(await knocks(command.out.join('\n')), 200);
+  command.interrupt();
+  assert.deepEqual([await command.exitCode, said().length, command.err], [0, 1, []]);
+});
+
+test('start with a taken HTTP port says which setting changes it, and makes nothing', async () => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const command = startWithoutJava(String((holder.address() as AddressInfo).port));
+  assert.equal(await command.exitCode, 2);
+  assert.equal(command.err.length, 1);
+  assert.match(command.err[0]!, /HTTP_PORT/);
+  assert.deepEqual(command.out, []);
+  holder.close();
 });

@@ -1,6 +1,6 @@
 import type { App, AppServices } from '../app.ts';
 import { invalidRequest } from '../problem.ts';
-import { answers, InvalidRequest, KEY_NEEDED, Models } from '../schema/answers.ts';
+import { answers, bodyAnswers, InvalidRequest, KEY_NEEDED, Models } from '../schema/answers.ts';
 import { ModelParams, ModelParamsQuery } from '../schema/model-params.ts';
 import { DEFAULT_MODEL, modelParams, type ServedModels, unknownModel } from '../served-models.ts';
 
@@ -19,7 +19,7 @@ export function addModelRoutes(app: App, { models }: AppServices): void {
   );
   app.post(
     '/model_params',
-    { schema: { summary, security: KEY_NEEDED, body: ModelParamsQuery, response } },
+    { schema: { summary, security: KEY_NEEDED, body: ModelParamsQuery, response: bodyAnswers(ModelParams) } },
     async ({ body }) => paramsOf(models, body, 'body'),
   );
 }

@@ -36,18 +36,22 @@ export function answers<T extends TSchema>(success: T) {
   return { 200: success, 401: InvalidKey };
 }
 
-/** The answers of an endpoint that takes a body of series. */
-export function seriesAnswers<T extends TSchema>(success: T) {
+/** The answers of an endpoint that takes a body. */
+export function bodyAnswers<T extends TSchema>(success: T) {
   return {
     200: success,
     400: Detail,
     401: InvalidKey,
-    404: Detail,
     413: Detail,
     415: Detail,
     422: InvalidRequest,
     503: Detail,
   };
+}
+
+/** The answers of an endpoint that takes a body of series, and may name a fine-tuned model. */
+export function seriesAnswers<T extends TSchema>(success: T) {
+  return { ...bodyAnswers(success), 404: Detail };
 }
 
 export const KEY_NEEDED = [{ key: [] }];
