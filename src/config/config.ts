@@ -95,6 +95,10 @@ export interface HttpConfig {
   readonly port: number;
   /** null: one is made at the start. */
   readonly apiKey: string | null;
+  /** Jobs that wait or run. */
+  readonly jobsInFlightMax: number;
+  /** Memory of the process that runs jobs, MiB. */
+  readonly jobMemoryMbMax: number;
 }
 
 export interface StreamConfig {
@@ -112,6 +116,8 @@ export interface Config {
   readonly stream: StreamConfig;
   readonly worker: WorkerLimits;
   readonly http: HttpConfig;
+  /** Of Postgres, a secret; null for SQLite in the data folder. */
+  readonly storeUrl: string | null;
   readonly opsHost: string;
   /** 0 takes any free port. */
   readonly opsPort: number;

@@ -122,6 +122,11 @@ export const workerOptions = {
   ...processOptions,
 };
 
+/** A password may stand in it, so that it is no flag and is shown nowhere. */
+const storeUrl = textOf('a postgres:// or postgresql:// URL', (value) =>
+  URL.canParse(value) && /^postgres(?:ql)?:$/.test(new URL(value).protocol) ? value : undefined,
+);
+
 /** Settings of the HTTP sidecar. */
 export const httpOptions = {
   httpHost: settingOr('HTTP_HOST', text, '127.0.0.1', 'address of the HTTP interface'),
@@ -130,6 +135,12 @@ export const httpOptions = {
     ...secret('TIDEWATCH_API_KEY', 'key of the HTTP interface; unset, one is made and printed'),
     kind: bearerToken,
   },
+  storeUrl: {
+    ...secret('STORE_URL', 'Postgres that several replicas share; unset, SQLite in DATA_DIR'),
+    kind: storeUrl,
+  },
+  jobsInFlightMax: settingOr('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 1_000, 'jobs that wait or run; beyond it: 429'),
+  jobMemoryMbMax: settingOr('JOB_MEMORY_MB_MAX', integerFrom(256, 1_000_000), 4_096, 'MiB that a job may hold'),
 };
 
 /** Every setting of the environment. */

@@ -3,6 +3,9 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 /** Whether a presented key is the one. */
 export type CheckKey = (key: string) => boolean;
 
+/** Who jobs belong to: there is one key. */
+export const ONLY_OWNER = 'owner';
+
 const KEY_BYTES = 32;
 
 /** A key that nobody can guess. */

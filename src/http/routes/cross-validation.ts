@@ -3,7 +3,7 @@ import type { App, AppServices } from '../app.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-forecast.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
-import type { Work } from '../jobs/job.ts';
+import type { Work, WorkServices } from '../jobs/job.ts';
 import { invalidRequest } from '../problem.ts';
 import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
@@ -30,7 +30,7 @@ export function addCrossValidation(app: App, services: AppServices): void {
 }
 
 /** Throws an HttpProblem for what cannot be answered. */
-export function crossValidationWork(body: CrossValidationBody, { models, usage }: AppServices): Work {
+export function crossValidationWork(body: CrossValidationBody, { models, usage }: WorkServices): Work {
   const problems = [...seriesProblems(body), ...(body.full_history ? inSampleProblems(body) : windowProblems(body))];
   const model = modelOf(models, body, problems);
   if (model === null || problems.length > 0) throw invalidRequest(problems);

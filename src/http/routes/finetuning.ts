@@ -56,7 +56,7 @@ export function addFinetuning(app: App, services: AppServices): void {
 }
 
 /** Throws an HttpProblem: what is wrong with the request, and that it could not be answered if it were right. */
-export function refuseFinetuning(body: FinetuneBody, { models }: AppServices): never {
+export function refuseFinetuning(body: FinetuneBody, { models }: Pick<AppServices, 'models'>): never {
   const problems = seriesProblems({ ...body, finetune_steps: 0 });
   modelOf(models, body, problems);
   const error = 'fine-tuning is not available in this version; use the models as they are';

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import type { App, AppServices } from '../app.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
-import type { Work } from '../jobs/job.ts';
+import type { Work, WorkServices } from '../jobs/job.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { answerTooLong } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
@@ -31,7 +31,7 @@ export function addForecast(app: App, services: AppServices): void {
 }
 
 /** Throws an HttpProblem for what cannot be answered. */
-export function forecastWork(body: ForecastBody, { models, usage }: AppServices): Work {
+export function forecastWork(body: ForecastBody, { models, usage }: WorkServices): Work {
   const levels = distinctLevels(body.level);
   const outputs = outputsOfLevels(levels.length);
   const predicted = body.series.sizes.length * body.h;

@@ -5,7 +5,7 @@ import type { DetectionSettings } from '../../detector/settings.ts';
 import type { App, AppServices } from '../app.ts';
 import { clientGone } from '../client-gone.ts';
 import { effectsOf } from '../exogenous-request.ts';
-import type { Work } from '../jobs/job.ts';
+import type { Work, WorkServices } from '../jobs/job.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
@@ -32,7 +32,7 @@ export function addOnlineDetection(app: App, services: AppServices): void {
 }
 
 /** Throws an HttpProblem for what cannot be answered. */
-export function onlineDetectionWork(body: OnlineDetectionBody, { models, usage }: AppServices): Work {
+export function onlineDetectionWork(body: OnlineDetectionBody, { models, usage }: WorkServices): Work {
   const problems = [...seriesProblems(body), ...detectionProblems(body)];
   const model = modelOf(models, body, problems);
   if (model === null || problems.length > 0) throw invalidRequest(problems);
