@@ -50,7 +50,7 @@ export async function runSidecar(
       executor: new JobSandbox(catalog, { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax }),
       nowMs: Date.now,
       logger,
-      onSucceeded: (_owner, tokens) => usage.count(tokens),
+      onSucceeded: (_job, tokens) => usage.count(tokens),
       limits: { inFlight: { ...inFlight, jobsMax: http.jobsInFlightMax } },
     });
     const server = await startHttpServer({

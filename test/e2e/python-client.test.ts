@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { keyCheck } from '../../src/http/api-key.ts';
-import { JobQueue } from '../../src/http/jobs/job-queue.ts';
 import { serveModels } from '../../src/http/served-models.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { UsageMeter } from '../../src/http/usage-meter.ts';
@@ -13,6 +12,7 @@ import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { jobsOfCatalog } from '../fixture/job-service.ts';
 import { writeModelFolder } from '../fixture/model-folder.ts';
 import { CLIENTS, pythonWithClient, runPython, whyNoPython } from '../fixture/python-client.ts';
 
@@ -55,7 +55,7 @@ async function serve(): Promise<string> {
     checkKey: keyCheck(KEY),
     models: serveModels(catalog, forecasters),
     usage: new UsageMeter(Date.now),
-    jobs: new JobQueue(Date.now, createLogger('silent')),
+    jobs: await jobsOfCatalog(catalog, join(dir, 'data')),
     logger: createLogger('silent'),
     metrics: createMetrics({ collectProcess: false }),
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../store/database.ts';
 import {
   type AnsweredJob,
+  type ClaimedJob,
   cancelJob,
   countInFlight,
   findJob,
@@ -27,8 +28,8 @@ export interface JobQueueParts {
   readonly executor: JobExecutor;
   readonly nowMs: () => number;
   readonly logger: Logger;
-  /** Hears what a job that succeeded is charged. */
-  readonly onSucceeded: (owner: string, tokens: Tokens) => void;
+  /** Hears of a job whose result was taken from this process, and what it is charged. */
+  readonly onSucceeded: (job: ClaimedJob, tokens: Tokens) => void;
   readonly limits?: Partial<JobLimits>;
 }
 
@@ -59,7 +60,7 @@ export class JobQueue {
       nowMs,
       logger,
       holder: randomUUID(),
-      onSucceeded: ({ owner }, tokens) => onSucceeded(owner, tokens),
+      onSucceeded,
     });
   }
 
