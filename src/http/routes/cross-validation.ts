@@ -27,8 +27,8 @@ export function addCrossValidation(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = crossValidationWork(request.body, modelsOfKey(services.models, callerOf(request)));
-      return sendAnswer(reply, await charged(services.calls, request, work, clientGone(reply)));
+      const work = crossValidationWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }

@@ -25,7 +25,7 @@ export function addFinetuning(app: App, services: AppServices): void {
         response: seriesAnswers(FinetuneAnswer),
       },
     },
-    async (request) => refuseFinetuning(request.body, modelsOfKey(services.models, callerOf(request))),
+    async (request) => refuseFinetuning(request.body, modelsOfKey(services.models, callerOf(request).key)),
   );
   const summary = 'Models that were fine-tuned; none in this version';
   const schema = { security: KEY_NEEDED, params: Type.Object({ id: Type.String() }) };

@@ -29,8 +29,8 @@ export function addForecast(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = forecastWork(request.body, modelsOfKey(services.models, callerOf(request)));
-      return sendAnswer(reply, await charged(services.calls, request, work, clientGone(reply)));
+      const work = forecastWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }

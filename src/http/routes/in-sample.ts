@@ -38,8 +38,8 @@ function addDetection(app: App, { models, calls }: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = detectionWork(request.body, modelsOfKey(models, callerOf(request)));
-      return sendAnswer(reply, await charged(calls, request, work, clientGone(reply)));
+      const work = detectionWork(request.body, modelsOfKey(models, callerOf(request).key));
+      return sendAnswer(reply, await charged(calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }
@@ -58,8 +58,8 @@ function addHistoricForecast(app: App, { models, calls }: AppServices): void {
     },
     async (request, reply) => {
       reply.headers({ deprecation: 'true', link: '</v2/cross_validation>; rel="successor-version"' });
-      const work = historicForecastWork(request.body, modelsOfKey(models, callerOf(request)));
-      return sendAnswer(reply, await charged(calls, request, work, clientGone(reply)));
+      const work = historicForecastWork(request.body, modelsOfKey(models, callerOf(request).key));
+      return sendAnswer(reply, await charged(calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }

@@ -30,8 +30,8 @@ export function addOnlineDetection(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = onlineDetectionWork(request.body, modelsOfKey(services.models, callerOf(request)));
-      return sendAnswer(reply, await charged(services.calls, request, work, clientGone(reply)));
+      const work = onlineDetectionWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }
