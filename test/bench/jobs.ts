@@ -10,12 +10,12 @@ import { API_KEY, startSidecar } from './sidecar-process.ts';
 import { valueAt } from './synthetic-series.ts';
 import { printTable, rounded } from './table.ts';
 
-const QUEUED = 500;
+const QUEUED = 10_000;
 /** Jobs one at a time, each submitted when the one before it has ended. */
 const ALONE = 50;
 const CONNECTIONS = 16;
 const LENGTH = 200;
-const POLL_MS = 100;
+const POLL_MS = 500;
 
 interface JobTimes {
   readonly createdMs: number;
