@@ -99,5 +99,5 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
   `CREATE INDEX jobs_by_expiry ON jobs (expires_at) WHERE expires_at IS NOT NULL`,
   `CREATE INDEX jobs_pending ON jobs (number) WHERE status = 'pending'`,
   `CREATE INDEX jobs_running ON jobs (lease_until) WHERE status = 'running'`,
-  `CREATE INDEX jobs_in_flight ON jobs (owner, request_bytes) WHERE status IN ('pending', 'running')`,
+  `CREATE INDEX jobs_in_flight ON jobs (owner, task, status, request_bytes) WHERE status IN ('pending', 'running')`,
 ];
