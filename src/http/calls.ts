@@ -49,7 +49,7 @@ export class Calls {
     this.#database = database;
     this.#nowMs = nowMs;
     this.#logger = logger;
-    this.#renewing = setInterval(() => void this.#renew(), RENEW_MS).unref();
+    this.#renewing = setInterval(() => void this.renew(), RENEW_MS).unref();
   }
 
   /** Why the store could not be asked when it was last tried; null where it could. */
@@ -83,7 +83,8 @@ export class Calls {
     clearInterval(this.#renewing);
   }
 
-  async #renew(): Promise<void> {
+  /** Done every few seconds. */
+  async renew(): Promise<void> {
     const nowMs = this.#nowMs();
     try {
       await this.#database.transaction((sql) => renewHolds(sql, this.#holder, nowMs + LEASE_MS));
