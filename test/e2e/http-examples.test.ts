@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startCommand } from '../fixture/command.ts';
-import { CLIENTS, pythonWithClient, whyNoPython } from '../fixture/python-client.ts';
+import { CLIENTS, pythonWith, whyNoPython } from '../fixture/python.ts';
 
 const run = promisify(execFile);
 const EXAMPLES = readFileSync(new URL('../../src/http/README.md', import.meta.url), 'utf8');
@@ -85,7 +85,7 @@ test(`the example of the Python client runs to its end${suffix}`, { skip: noPyth
   try {
     const script = join(folder, 'example.py');
     await writeFile(script, blocks('python').join('\n'));
-    await run(await pythonWithClient(CLIENTS[0]), [script], { env });
+    await run(await pythonWith(CLIENTS['nixtla==0.9.0']), [script], { env });
   } finally {
     await rm(folder, { recursive: true });
   }
