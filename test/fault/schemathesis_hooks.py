@@ -78,7 +78,8 @@ def fitting_series(fields, size_min):
     if series.get("X_future"):
         ahead = len(sizes) * fields.get("h", 1)
         series["X_future"] = [as_long(column, ahead) for column in series["X_future"][: len(columns)]]
-    texts = {i for i, column in enumerate(columns) if any(isinstance(value, str) for value in column)}
+    given = [*enumerate(columns), *enumerate(series.get("X_future") or [])]
+    texts = {i for i, column in given if any(isinstance(value, str) for value in column)}
     named = {column for column in series.get("categorical_exog") or [] if column < len(columns)}
     if texts or series.get("categorical_exog"):
         series["categorical_exog"] = sorted(texts | named)
