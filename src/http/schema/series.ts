@@ -31,7 +31,11 @@ export const History = {
   }),
   X: Columns('Exogenous variables, one list each, aligned with `y`; those with a future come first.'),
   start_datetime: Type.Optional(
-    Type.Unsafe<readonly string[] | null>({ type: ['array', 'null'], items: { type: 'string' } }),
+    Type.Unsafe<readonly string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: 'When each series begins; without effect where the model forecasts each alone.',
+    }),
   ),
   categorical_exog: Type.Optional(
     Type.Unsafe<readonly number[] | null>({
