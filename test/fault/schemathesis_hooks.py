@@ -72,8 +72,8 @@ def fitting_series(fields, size_min):
         sizes = [sizes[0]] * len(sizes)
     series["sizes"] = sizes
     series["y"] = as_long(series["y"], sum(sizes))
-    if series.get("start_datetime"):
-        series["start_datetime"] = as_long(series["start_datetime"], len(sizes))
+    if series.get("start_datetime") is not None:
+        series["start_datetime"] = as_long(series["start_datetime"] or ["2024-01-01"], len(sizes))
     columns = [as_long(column, sum(sizes)) for column in (series.get("X") or [])[:VARIABLES_MAX]]
     if "X" in series:
         series["X"] = columns if series["X"] is not None else None
