@@ -36,36 +36,41 @@ def known(model):
 
 
 def fitting(path, body):
+    # What an endpoint does not name may be anything, and is left as it is.
     fields = {**body}
     for steps in ("h", "detection_size", "step_size", "n_windows"):
-        if fields.get(steps):
+        if is_number(fields.get(steps)):
             fields[steps] = 1 + (int(fields[steps]) - 1) % STEPS_MAX
-    if "model" in fields:
+    if isinstance(fields.get("model"), str):
         fields["model"] = known(fields["model"])
-    if fields.get("finetuned_model_id") and len(fields["finetuned_model_id"]) % 4:
+    tuned = fields.get("finetuned_model_id")
+    if isinstance(tuned, str) and len(tuned) % 4:
         # One in four is not found; the others are about everything else.
         fields["finetuned_model_id"] = None
-    if "finetune" not in path:
+    if "/finetune" not in path:
         fields.pop("finetune_steps", None)
     if isinstance(fields.get("model_parameters"), dict):
         fields["model_parameters"] = {**fields["model_parameters"], "calibration_size": "all"}
-    fields["series"], columns = fitting_series(fields, needed(path, fields))
-    if fields.get("hist_exog"):
-        fields["hist_exog"] = [column for column in fields["hist_exog"] if column < columns]
+    fields["series"], columns = fitting_series(path, fields, needed(path, fields))
+    if isinstance(fields.get("hist_exog"), list):
+        fields["hist_exog"] = [column for column in fields["hist_exog"] if is_number(column) and column < columns]
     return fields
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def needed(path, fields):
     """Values that each series must have."""
-    h = fields.get("h", 1)
-    if "anomaly_detection" in path and "detection_size" in fields:
-        return max(fields["detection_size"], CONTEXT_MIN + h)
-    if "cross_validation" in path and not fields.get("full_history"):
-        return h + ((fields.get("n_windows") or 1) - 1) * (fields.get("step_size") or h) + 1
-    return SAMPLES_OF_INTERVALS_MIN if "forecast" in path and fields.get("level") else 1
+    if path in ("/v2/online_anomaly_detection", "/v2/anomaly_detection/async"):
+        return max(fields["detection_size"], CONTEXT_MIN + fields["h"])
+    if path.startswith("/v2/cross_validation") and not fields.get("full_history"):
+        return fields["h"] + (fields.get("n_windows", 1) - 1) * (fields.get("step_size") or fields["h"]) + 1
+    return SAMPLES_OF_INTERVALS_MIN if path.startswith("/v2/forecast") and fields.get("level") else 1
 
 
-def fitting_series(fields, size_min):
+def fitting_series(path, fields, size_min):
     series = {**fields["series"]}
     sizes = [max(size_min, min(int(size), SIZE_MAX)) for size in series["sizes"][:SERIES_MAX]]
     if fields.get("threshold_method") == "multivariate":
@@ -75,12 +80,13 @@ def fitting_series(fields, size_min):
     if series.get("start_datetime") is not None:
         series["start_datetime"] = as_long(series["start_datetime"] or ["2024-01-01"], len(sizes))
     columns = [as_long(column, sum(sizes)) for column in (series.get("X") or [])[:VARIABLES_MAX]]
-    if "X" in series:
-        series["X"] = columns if series["X"] is not None else None
-    if series.get("X_future"):
-        ahead = len(sizes) * fields.get("h", 1)
-        series["X_future"] = [as_long(column, ahead) for column in series["X_future"][: len(columns)]]
-    given = [*enumerate(columns), *enumerate(series.get("X_future") or [])]
+    if series.get("X") is not None:
+        series["X"] = columns
+    ahead = []
+    if series.get("X_future") and path in ("/v2/forecast", "/v2/forecast/async", "/v2/anomaly_detection/async"):
+        ahead = [as_long(column, len(sizes) * fields["h"]) for column in series["X_future"][: len(columns)]]
+        series["X_future"] = ahead
+    given = [*enumerate(columns), *enumerate(ahead)]
     texts = {i for i, column in given if any(isinstance(value, str) for value in column)}
     named = {column for column in series.get("categorical_exog") or [] if column < len(columns)}
     if texts or series.get("categorical_exog"):
