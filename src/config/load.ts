@@ -51,10 +51,10 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
       jobsInFlightMax: reader.readOr(options.jobsInFlightMax),
       jobMemoryMbMax: reader.readOr(options.jobMemoryMbMax),
     },
-    storeUrl: reader.read(options.storeUrl) ?? null,
     opsHost: reader.readOr(options.opsHost),
     opsPort: reader.readOr(options.opsPort),
     dataDir: reader.readOr(options.dataDir),
+    storeUrl: reader.read(options.storeUrl) ?? null,
     modelsDir: reader.read(options.modelsDir) ?? null,
     logLevel: reader.read(options.logLevel) ?? sources.fallbacks?.logLevel ?? options.logLevel.fallback,
   };

@@ -11,8 +11,7 @@ const METHODS = ['GET', 'POST', 'DELETE'] as const;
 export function answerProblems(app: App, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error);
-    const ours = problem.status >= 500 && problem.status !== 503;
-    if (ours || (error instanceof ServiceError && error.code === 'store-unavailable')) {
+    if (problem.status >= 500 && !(error instanceof HttpProblem) && !isOverload(error)) {
       logger.error({ err: error, requestId: request.id }, 'a request failed');
     }
     // What was not read to its end would be taken for the next request; the framework closes after every body it could not take.
@@ -34,6 +33,9 @@ export function answerProblems(app: App, logger: Logger): void {
   });
 }
 
+/** Expected, and said by what is answered. */
+const isOverload = (error: unknown) => error instanceof ServiceError && error.code === 'overloaded';
+
 /**
  * What is told of a failure; what only the log may know stays there.
  * @param known under which id the log has it
@@ -43,7 +45,7 @@ export function problemOf(error: unknown, known = 'request id'): HttpProblem {
   if (error instanceof ServiceError && error.code === 'overloaded')
     return overloaded('Too much is asked at once, try again');
   if (error instanceof ServiceError && error.code === 'store-unavailable')
-    return overloaded('The store cannot be used now, try again; the log of the service tells why');
+    return overloaded('Keys, credits and jobs cannot be looked up now, try again');
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   if (status >= 400 && status < 500) return new HttpProblem(status, (error as Error).message);
   return new HttpProblem(500, `Internal error; the log tells more under this ${known}`);

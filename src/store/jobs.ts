@@ -1,4 +1,6 @@
+import { settleWithin } from './credits.ts';
 import type { Database, Sql } from './database.ts';
+import { addUsage } from './usage.ts';
 
 /** pending -> running -> succeeded | failed; cancelled from either; back to pending when who ran it fell silent. */
 export const JOB_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
@@ -8,7 +10,8 @@ export interface NewJob {
   readonly id: string;
   readonly task: string;
   readonly owner: string;
-  readonly keyId: string | null;
+  /** Who pays, and what is held for it; null for a key that nothing is held for. */
+  readonly keyId: string;
   readonly holdId: string | null;
   readonly createdAtMs: number;
   readonly timeoutSeconds: number;
@@ -48,7 +51,8 @@ export interface ClaimedJob {
   readonly id: string;
   readonly task: string;
   readonly owner: string;
-  readonly keyId: string | null;
+  /** Who pays, and what is held for it; null for a key that nothing is held for. */
+  readonly keyId: string;
   readonly holdId: string | null;
   readonly attempt: number;
   readonly timeoutSeconds: number;
@@ -68,6 +72,13 @@ export interface JobEnd {
   readonly error: string | null;
   readonly endedAtMs: number;
   readonly expiresAtMs: number;
+}
+
+export interface JobSuccess extends Pick<JobEnd, 'endedAtMs' | 'expiresAtMs'> {
+  readonly result: Uint8Array;
+  /** What it costs. */
+  readonly tokens: number;
+  readonly exhaustedError: string;
 }
 
 /** Names what owners of jobs are locked by, among the advisory locks of the database; 1 is taken by those of models. */
@@ -139,6 +150,42 @@ export async function endJob(sql: Sql, { id, attempt }: ClaimedJob, holder: stri
     [id, attempt, holder, status, result, error, endedAtMs, expiresAtMs],
   );
   return rows.length > 0;
+}
+
+/**
+ * Ends a job that succeeded and charges it, both or neither. `lost` as above; `exhausted` where its hold had lapsed and the credits that are left do not
+ * pay for it: then it has failed, with `exhaustedError`.
+ */
+export function succeedJob(
+  database: Database,
+  job: ClaimedJob,
+  holder: string,
+  success: JobSuccess,
+): Promise<'succeeded' | 'exhausted' | 'lost'> {
+  const { result, tokens, exhaustedError, endedAtMs, expiresAtMs } = success;
+  const { keyId, holdId } = job;
+  return database.transaction(async (sql) => {
+    const at = { endedAtMs, expiresAtMs };
+    if (!(await endJob(sql, job, holder, { status: 'succeeded', result, error: null, ...at }))) return 'lost';
+    if (holdId === null) {
+      await addUsage(sql, keyId, endedAtMs, { calls: 1, requests: 1, tokens });
+      return 'succeeded';
+    }
+    const settled = await settleWithin(sql, database.dialect, { holdId, keyId, nowMs: endedAtMs, tokens });
+    if (settled === 'settled') return 'succeeded';
+    const text = `UPDATE jobs SET status = 'failed', result = NULL, error = $2 WHERE id = $1`;
+    await sql.query(text, [job.id, exhaustedError]);
+    return 'exhausted';
+  });
+}
+
+/** Says that the holds of jobs in flight live on, whoever made them. */
+export async function renewJobHolds(database: Database, leaseUntilMs: number): Promise<void> {
+  await database.query(
+    `UPDATE credit_holds SET lease_until = $1
+      WHERE lease_until < $1 AND id IN (SELECT hold_id FROM jobs WHERE ${IN_FLIGHT} AND hold_id IS NOT NULL)`,
+    [leaseUntilMs],
+  );
 }
 
 /** Gives a job back that was not run to its end: it waits again, before those that were made after it. */

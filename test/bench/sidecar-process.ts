@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,8 +21,9 @@ export interface Sidecar {
 
 /** @param settings further variables of its environment */
 export async function startSidecar(settings: Readonly<Record<string, string>> = {}): Promise<Sidecar> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-bench-'));
-  const env = { TIDEWATCH_API_KEY: API_KEY, HTTP_PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, ...settings };
+  const dataDir = mkdtempSync(join(tmpdir(), 'tidewatch-bench-'));
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const env = { TIDEWATCH_API_KEY: API_KEY, DATA_DIR: dataDir, HTTP_PORT: '0', OPS_PORT: '0', ...settings };
   const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
   // A bench that fails leaves nothing running.
@@ -49,7 +51,6 @@ export async function startSidecar(settings: Readonly<Record<string, string>> = 
     async stop() {
       child.kill('SIGTERM');
       await exit;
-      await rm(dataDir, { recursive: true });
     },
   };
 }

@@ -7,7 +7,6 @@ import type { QuantileForecaster } from '../../src/detector/forecast.ts';
 import type { App } from '../../src/http/app.ts';
 import { ask } from '../fixture/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http-service.ts';
-import { jobsOf } from '../fixture/job-service.ts';
 
 const y = Array.from({ length: 120 }, (_, i) => 10 + Math.sin(i / 3) + ((i * 7919) % 13) / 20);
 const series = { y, sizes: [60, 60] };
@@ -128,7 +127,7 @@ test('with too many jobs in flight the next is told when to come again, and take
     { jobsMax: 2, requestBytesMax: 1_000_000 },
     { jobsMax: 9, requestBytesMax: 2 * requestBytes },
   ]) {
-    const app = await startApp(stuckForecaster(), { jobs: (models) => jobsOf(models, { limits: { inFlight } }) });
+    const app = await startApp(stuckForecaster(), { limits: { inFlight } });
     const { body: first } = await submit(app, 'forecast', FORECAST);
     assert.equal((await submit(app, 'forecast', FORECAST)).status, 202);
     const refused = await submit(app, 'forecast', FORECAST);

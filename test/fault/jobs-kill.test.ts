@@ -8,14 +8,19 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createApiKey } from '../../src/store/api-keys.ts';
 import type { ReplicaOptions, ReplicaTold } from '../fixture/job-replica.ts';
 import { writeModelFolder } from '../fixture/model-folder.ts';
+import { newKey } from '../fixture/new-key.ts';
 import { postgresTest, storeTest, type TestStore } from '../fixture/stores.ts';
 
 const REPLICA = fileURLToPath(new URL('../fixture/job-replica.ts', import.meta.url));
 const KEY = 'a-key-of-the-tests';
 const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
 const JOBS = 50;
+const CREDITS = 10_000;
+/** 20 values go in, 2 come out. */
+const JOB_TOKENS = 22;
 
 interface Replica {
   readonly url: string;
@@ -35,8 +40,9 @@ async function world(store: TestStore, t: TestContext) {
     await rm(dir, { recursive: true, force: true });
   });
   const { place } = store;
+  await createApiKey(await store.open(), newKey('the-key', { secret: KEY, credits: CREDITS }), 'operator');
   const start = async (): Promise<Replica> => {
-    const options: ReplicaOptions = { place, modelsDir: join(dir, 'models'), noModelsDir, key: KEY, leaseMs: 1_000 };
+    const options: ReplicaOptions = { place, modelsDir: join(dir, 'models'), noModelsDir, leaseMs: 1_000 };
     const child = spawn(process.execPath, [REPLICA, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
     children.push(child);
     const succeeded: string[] = [];
@@ -97,16 +103,31 @@ async function assertAllOnce(ids: readonly string[], alive: Replica, killed: rea
   assert.ok(taken.length >= ids.length - killed.length, `${taken.length} results were taken`);
 }
 
-storeTest('a server that is killed with 50 jobs in flight loses none, and none ends twice', async (store, t) => {
-  const { start } = await world(store, t);
-  const first = await start();
-  const ids = await Promise.all(Array.from({ length: JOBS }, (_, i) => submit(first, i)));
-  await until(() => first.succeeded.length >= 3);
-  await first.kill();
-  const second = await start();
-  await assertAllOnce(ids, second, [first]);
-  assert.ok(first.succeeded.length < JOBS, 'it was killed in the middle');
-});
+/** Every job was charged, and none twice. */
+async function assertChargedOnce(store: TestStore): Promise<void> {
+  const database = await store.open();
+  const [ledger] = await database.query(
+    `SELECT (SELECT credits FROM api_keys) AS credits, (SELECT SUM(charged) FROM usage_minutes) AS charged,
+      (SELECT COUNT(*) FROM credit_holds) AS holds`,
+  );
+  const charged = JOBS * JOB_TOKENS;
+  assert.deepEqual(ledger, { credits: CREDITS - charged, charged, holds: 0 });
+}
+
+storeTest(
+  'a server that is killed with 50 jobs in flight loses none, and none ends or costs twice',
+  async (store, t) => {
+    const { start } = await world(store, t);
+    const first = await start();
+    const ids = await Promise.all(Array.from({ length: JOBS }, (_, i) => submit(first, i)));
+    await until(() => first.succeeded.length >= 3);
+    await first.kill();
+    const second = await start();
+    await assertAllOnce(ids, second, [first]);
+    await assertChargedOnce(store);
+    assert.ok(first.succeeded.length < JOBS, 'it was killed in the middle');
+  },
+);
 
 postgresTest('replicas share the jobs; when one is killed the others end all of them, none twice', async (store, t) => {
   const { start } = await world(store, t);
@@ -115,4 +136,5 @@ postgresTest('replicas share the jobs; when one is killed the others end all of 
   await until(() => first.succeeded.length >= 3 && second.succeeded.length >= 3);
   await first.kill();
   await assertAllOnce(ids, second, [first]);
+  await assertChargedOnce(store);
 });

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { ApiKey } from '../../store/api-keys.ts';
+import { releaseCall } from '../../store/credits.ts';
 import type { Database } from '../../store/database.ts';
 import {
   type AnsweredJob,
@@ -13,7 +15,6 @@ import {
 } from '../../store/jobs.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { HttpProblem } from '../problem.ts';
-import type { Tokens } from '../tokens.ts';
 import { type JobExecutor, TASKS, type TaskName } from './job.ts';
 import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
 import { JobRunner } from './job-runner.ts';
@@ -28,14 +29,16 @@ export interface JobQueueParts {
   readonly executor: JobExecutor;
   readonly nowMs: () => number;
   readonly logger: Logger;
-  /** Hears of a job whose result was taken from this process, and what it is charged. */
-  readonly onSucceeded: (job: ClaimedJob, tokens: Tokens) => void;
+  /** Hears of a job whose result was taken from this process. */
+  readonly onSucceeded?: (job: ClaimedJob) => void;
   readonly limits?: Partial<JobLimits>;
 }
 
 export interface JobRequest {
   readonly task: TaskName;
-  readonly owner: string;
+  readonly key: Pick<ApiKey, 'id' | 'owner'>;
+  /** What is held for it. */
+  readonly holdId: string | null;
   /** JSON, compressed with zstd. */
   readonly body: Uint8Array;
   /** How long it may run; waiting does not count. */
@@ -60,7 +63,7 @@ export class JobQueue {
       nowMs,
       logger,
       holder: randomUUID(),
-      onSucceeded,
+      onSucceeded: onSucceeded ?? (() => {}),
     });
   }
 
@@ -70,9 +73,9 @@ export class JobQueue {
   }
 
   /** Gives the id of the new job once the store has it. Throws an HttpProblem 429 when its owner has too many. */
-  async submit({ task, owner, body, timeoutSeconds }: JobRequest): Promise<string> {
+  async submit({ task, key, holdId, body, timeoutSeconds }: JobRequest): Promise<string> {
     const id = `${TASKS[task]}-${randomUUID()}`;
-    const job = { id, task, owner, keyId: null, holdId: null, timeoutSeconds, request: body };
+    const job = { id, task, owner: key.owner, keyId: key.id, holdId, timeoutSeconds, request: body };
     const submitted = await submitJob(this.#database, { ...job, createdAtMs: this.#nowMs() }, this.#limits.inFlight);
     if (submitted.kind === 'too-many') {
       const text = `Too many jobs in flight (${submitted.inFlight}); try again when some have ended`;
@@ -90,6 +93,9 @@ export class JobQueue {
     const cancelled = await cancelJob(this.#database, { owner, id }, { endedAtMs, expiresAtMs });
     if (cancelled === null) return false;
     this.#runner.cancelled(id);
+    const { keyId, holdId } = cancelled;
+    // Where this fails it comes back by itself, as nobody renews it any more.
+    if (holdId !== null) await releaseCall(this.#database, { holdId, keyId }).catch(() => {});
     return true;
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../../service-error.ts';
+import { releaseCall } from '../../store/credits.ts';
 import type { Database } from '../../store/database.ts';
 import {
   type ClaimedJob,
@@ -9,9 +10,11 @@ import {
   extendLease,
   lapseLeases,
   releaseJob,
+  renewJobHolds,
+  succeedJob,
 } from '../../store/jobs.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import type { Tokens } from '../tokens.ts';
+import { tokenSum } from '../tokens.ts';
 import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type TaskName } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
 
@@ -23,12 +26,15 @@ export interface RunnerParts {
   readonly logger: Logger;
   /** Names this process among those that share the store. */
   readonly holder: string;
-  /** Hears of a job that succeeded, once. */
-  readonly onSucceeded: (job: ClaimedJob, tokens: Tokens) => void;
+  /** Hears of a job whose result was taken from this process. */
+  readonly onSucceeded: (job: ClaimedJob) => void;
 }
 
 /** Why a run is stopped: nobody waits for its job any more, or this process ends and another one shall run it. */
 type Stop = 'not-ours' | 'ending';
+
+/** Of a job whose hold lapsed while no process was there, when the credits that are left do not pay for it. */
+const EXHAUSTED = 'The credits of the key are exhausted';
 
 /** Takes jobs from the store and runs them, one after the other. Many processes may do so on one store. */
 export class JobRunner {
@@ -88,6 +94,7 @@ export class JobRunner {
         logger.warn({ jobId }, 'a job waits again: whoever ran it fell silent');
       }
       await expireJobs(database, now);
+      await renewJobHolds(database, now + limits.leaseMs);
     }
     return claimJob(database, this.#lease(), now);
   }
@@ -120,20 +127,36 @@ export class JobRunner {
 
   /** Writes the end down. A store that is away is tried again until the lease is over: then the job is another run's. */
   async #end(job: ClaimedJob, outcome: Exclude<JobOutcome, { readonly kind: 'stopped' }>): Promise<void> {
-    const { database, limits, nowMs, holder, onSucceeded } = this.#parts;
+    const { limits, nowMs } = this.#parts;
     const lapsesMs = nowMs() + limits.leaseMs;
     do {
-      const endedAtMs = nowMs();
-      const at = { endedAtMs, expiresAtMs: endedAtMs + limits.keptMs };
-      const end =
-        outcome.kind === 'answered'
-          ? ({ status: 'succeeded', result: outcome.result, error: null, ...at } as const)
-          : ({ status: 'failed', result: null, error: outcome.error, ...at } as const);
-      const accepted = await this.#whileAway(() => endJob(database, job, holder, end));
-      if (accepted === true && outcome.kind === 'answered') onSucceeded(job, outcome.tokens);
-      if (accepted !== null) return;
+      const ended = await this.#whileAway(() =>
+        outcome.kind === 'answered' ? this.#succeed(job, outcome) : this.#fail(job, outcome),
+      );
+      if (ended !== null) return;
       await pause(limits.pollMs, undefined, { signal: this.#ending.signal }).catch(() => {});
     } while (nowMs() < lapsesMs && !this.#ending.signal.aborted);
+  }
+
+  async #succeed(
+    job: ClaimedJob,
+    { result, tokens }: Extract<JobOutcome, { readonly kind: 'answered' }>,
+  ): Promise<void> {
+    const { database, holder, onSucceeded } = this.#parts;
+    const success = { result, tokens: tokenSum(tokens), exhaustedError: EXHAUSTED, ...this.#endedNow() };
+    if ((await succeedJob(database, job, holder, success)) === 'succeeded') onSucceeded(job);
+  }
+
+  async #fail(job: ClaimedJob, { error }: Extract<JobOutcome, { readonly kind: 'failed' }>): Promise<void> {
+    const { database, holder } = this.#parts;
+    const { keyId, holdId } = job;
+    const ended = await endJob(database, job, holder, { status: 'failed', result: null, error, ...this.#endedNow() });
+    if (ended && holdId !== null) await releaseCall(database, { holdId, keyId });
+  }
+
+  #endedNow() {
+    const endedAtMs = this.#parts.nowMs();
+    return { endedAtMs, expiresAtMs: endedAtMs + this.#parts.limits.keptMs };
   }
 
   async #release(job: ClaimedJob): Promise<void> {

@@ -1,4 +1,3 @@
-import type { ServedModels } from '../served-models.ts';
 import type { Tokens } from '../tokens.ts';
 
 /** What can be asked for now and fetched later, and how the ids of such jobs begin. */
@@ -6,15 +5,6 @@ export const TASKS = { anomaly_detection: 'ad', cross_validation: 'cv', finetune
 
 export type TaskName = keyof typeof TASKS;
 export const TASK_NAMES = Object.keys(TASKS) as TaskName[];
-
-/** Does what a request asks for, in the process that took it or in a sandbox. Rejects soon after the signal. */
-export type Work = (signal: AbortSignal) => Promise<object>;
-
-/** What work needs of the service, wherever it runs. */
-export interface WorkServices {
-  readonly models: ServedModels;
-  readonly usage: { count(tokens: Tokens): void };
-}
 
 /** A job to be run now. */
 export interface JobRun {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, createZstdCompress, zstdDecompress } from 'node:zlib';
+import type { Work } from '../calls.ts';
 import { problemOf } from '../failures.ts';
 import { crossValidationWork } from '../routes/cross-validation.ts';
 import { refuseFinetuning } from '../routes/finetuning.ts';
@@ -11,22 +12,21 @@ import type { FinetuneBody } from '../schema/finetune.ts';
 import type { CrossValidationBody, ForecastBody } from '../schema/forecast.ts';
 import type { OnlineDetectionBody } from '../schema/online-detection.ts';
 import type { ServedModels } from '../served-models.ts';
-import type { Tokens } from '../tokens.ts';
 import { bodyRules } from '../wire/body-schemas.ts';
 import { BODY_BYTES_MAX } from '../wire/read-bytes.ts';
 import { jsonPieces } from '../wire/wire-answer.ts';
 import { readWireBody } from '../wire/wire-body.ts';
-import type { JobOutcome, TaskName, Work, WorkServices } from './job.ts';
+import type { JobOutcome, TaskName } from './job.ts';
 
 /** A task as it runs: the name of its body in BODY_SCHEMAS, and what makes its answer. */
 interface TaskWork {
   readonly body: string;
   /** The work of the same request answered at once. Throws an HttpProblem for what cannot be answered. */
-  work(body: unknown, services: WorkServices): Work;
+  work(body: unknown, models: ServedModels): Work;
 }
 
-function taskOf<B>(body: string, work: (body: B, services: WorkServices) => Work): TaskWork {
-  return { body, work: (read, services) => work(read as B, services) };
+function taskOf<B>(body: string, work: (body: B, models: ServedModels) => Work): TaskWork {
+  return { body, work: (read, models) => work(read as B, models) };
 }
 
 /** Every task there is. A body was checked against its schema when it gets here. */
@@ -37,7 +37,6 @@ export const TASK_WORK: Readonly<Record<TaskName, TaskWork>> = {
   forecast: taskOf<ForecastBody>('forecastJob', forecastWork),
 };
 
-const NO_TOKENS: Tokens = { input_tokens: 0, output_tokens: 0, finetune_tokens: 0 };
 /** Numbers in JSON gain little from trying harder. */
 const LEVEL = 1;
 
@@ -52,20 +51,14 @@ export async function answerTask(
   signal: AbortSignal,
 ): Promise<Extract<JobOutcome, { readonly kind: 'answered' | 'failed' }>> {
   const { body, work } = TASK_WORK[task];
-  let tokens = NO_TOKENS;
-  const usage = {
-    count(counted: Tokens) {
-      tokens = counted;
-    },
-  };
   try {
     const bytes = await promisify(zstdDecompress)(request, { maxOutputLength: BODY_BYTES_MAX });
     const reading = readWireBody(bytes, bodyRules(body));
     signal.throwIfAborted();
     // Requests are checked before they become jobs; a later release may have become stricter.
     if (reading.kind !== 'body') return { kind: 'failed', error: `The request cannot be read: ${reading.kind}` };
-    const answer = await work(reading.body, { models, usage })(signal);
-    return { kind: 'answered', result: await compressedJson(answer), tokens };
+    const { tokens, run } = work(reading.body, models);
+    return { kind: 'answered', result: await compressedJson(await run(signal)), tokens };
   } catch (error) {
     const problem = problemOf(error);
     if (problem.status === 500) throw error;

@@ -1,11 +1,12 @@
 import Type, { type TSchema } from 'typebox';
 import type { InFlightCount, JobRecord } from '../../store/jobs.ts';
-import { ONLY_OWNER } from '../api-key.ts';
 import type { App, AppServices } from '../app.ts';
+import { audit } from '../audit.ts';
+import { callerOf } from '../caller.ts';
 import { TASK_NAMES, type TaskName } from '../jobs/job.ts';
 import { TASK_WORK } from '../jobs/task-work.ts';
 import { HttpProblem } from '../problem.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
+import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers, TooManyRequests } from '../schema/answers.ts';
 import { FinetuneAnswer } from '../schema/finetune.ts';
 import { CrossValidationAnswer, ForecastAnswer } from '../schema/forecast.ts';
 import {
@@ -25,6 +26,7 @@ import {
   pageToken,
 } from '../schema/jobs.ts';
 import { OnlineDetectionAnswer } from '../schema/online-detection.ts';
+import { modelsOfKey } from '../served-models.ts';
 import { sendJob } from '../wire/send-job.ts';
 import { keptBody } from '../wire/take-bodies.ts';
 
@@ -53,7 +55,7 @@ export function addJobRoutes(app: App, services: AppServices): void {
 }
 
 function addTask(app: App, services: AppServices, { name, request, answer }: JobTask): void {
-  const { jobs } = services;
+  const { jobs, calls, models, store, logger, nowMs } = services;
   app.post(
     `/v2/${name}/async`,
     {
@@ -61,16 +63,25 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
         summary: `Submits a job: ${name}`,
         security: KEY_NEEDED,
         body: request,
-        response: { 202: JobAccepted, ...REFUSALS, 429: Detail },
+        response: { 202: JobAccepted, ...REFUSALS, 429: TooManyRequests },
       },
     },
     async (request, reply) => {
       const { job_options: options } = request.body as JobBody;
       const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
+      const key = callerOf(request);
       // Throws for what cannot be answered: a job that is accepted is right.
-      TASK_WORK[name].work(request.body, services);
-      const job = { task: name, owner: ONLY_OWNER, body: keptBody(request), timeoutSeconds };
-      return reply.code(202).send({ job_id: await jobs.submit(job) });
+      const { tokens } = TASK_WORK[name].work(request.body, modelsOfKey(models, key));
+      const call = await calls.begin(key, tokens, request.id);
+      try {
+        const { holdId } = call;
+        const id = await jobs.submit({ task: name, key, holdId, body: keptBody(request), timeoutSeconds });
+        await audit(store, logger, request, { happenedAtMs: nowMs(), action: 'job-submitted', subject: id });
+        return reply.code(202).send({ job_id: id });
+      } catch (error) {
+        await call.release();
+        throw error;
+      }
     },
   );
   app.get(
@@ -83,15 +94,15 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
         response: { ...answers(jobAnswer(answer)), 404: Detail, 503: Detail },
       },
     },
-    async ({ params }, reply) => {
-      const job = await jobs.find(ONLY_OWNER, params.id);
+    async (request, reply) => {
+      const job = await jobs.find(callerOf(request).owner, request.params.id);
       if (job === null || job.task !== name) throw notFound();
       return sendJob(reply, job);
     },
   );
 }
 
-function addOverview(app: App, { jobs }: AppServices): void {
+function addOverview(app: App, { jobs, store, logger, nowMs }: AppServices): void {
   app.get(
     '/v2/async/jobs',
     {
@@ -102,8 +113,8 @@ function addOverview(app: App, { jobs }: AppServices): void {
         response: { ...answers(Jobs), 422: InvalidRequest, 503: Detail },
       },
     },
-    async ({ query }) => {
-      const page = await jobs.page(ONLY_OWNER, pageOf(query));
+    async (request) => {
+      const page = await jobs.page(callerOf(request).owner, pageOf(request.query));
       return { jobs: page.jobs.map(listed), next_page_token: page.next === null ? null : pageToken(page.next) };
     },
   );
@@ -116,7 +127,7 @@ function addOverview(app: App, { jobs }: AppServices): void {
         response: { ...answers(OpenJobsByTask), 503: Detail },
       },
     },
-    async () => byTask(await jobs.inFlight(ONLY_OWNER)),
+    async (request) => byTask(await jobs.inFlight(callerOf(request).owner)),
   );
   app.post(
     '/v2/async/jobs/:id/cancel',
@@ -128,8 +139,10 @@ function addOverview(app: App, { jobs }: AppServices): void {
         response: { ...answers(JobCancelled), 404: Detail, 503: Detail },
       },
     },
-    async ({ params: { id } }) => {
-      if (!(await jobs.cancel(ONLY_OWNER, id))) throw notFound();
+    async (request) => {
+      const { id } = request.params;
+      if (!(await jobs.cancel(callerOf(request).owner, id))) throw notFound();
+      await audit(store, logger, request, { happenedAtMs: nowMs(), action: 'job-cancelled', subject: id });
       return { job_id: id, status: 'cancelled' as const };
     },
   );

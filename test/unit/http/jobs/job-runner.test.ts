@@ -1,34 +1,38 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JobExecutor, JobOutcome, JobRun } from '../../../../src/http/jobs/job.ts';
 import { JOB_LIMITS } from '../../../../src/http/jobs/job-limits.ts';
 import { JobRunner } from '../../../../src/http/jobs/job-runner.ts';
 import { ServiceError } from '../../../../src/service-error.ts';
+import { createApiKey } from '../../../../src/store/api-keys.ts';
 import type { Database } from '../../../../src/store/database.ts';
 import { cancelJob, claimJob, findJob, submitJob } from '../../../../src/store/jobs.ts';
-import { openDatabase } from '../../../../src/store/open-store.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
+import { openMemoryStore } from '../../../fixture/memory-store.ts';
+import { newKey } from '../../../fixture/new-key.ts';
 
 const TOKENS = { input_tokens: 1, output_tokens: 2, finetune_tokens: 0 };
 const ANSWER: JobOutcome = { kind: 'answered', result: new Uint8Array([7]), tokens: TOKENS };
 
+const AWAY = new ServiceError('store-unavailable', 'it is away', { retryable: true });
+
 type Run = (run: JobRun) => Promise<JobOutcome>;
 
 async function world(t: TestContext, run: Run) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-runner-'));
-  const database = await openDatabase({ dataDir, url: null });
+  const database = await openMemoryStore();
+  await createApiKey(database, newKey('the-key'), 'operator');
   const store = { away: false };
   const reached: Database = {
     dialect: 'sqlite',
     query: async (text, values) => {
-      if (store.away) throw new ServiceError('store-unavailable', 'it is away', { retryable: true });
+      if (store.away) throw AWAY;
       return database.query(text, values);
     },
-    transaction: (work) => database.transaction(work),
+    transaction: async (work) => {
+      if (store.away) throw AWAY;
+      return database.transaction(work);
+    },
     close: () => database.close(),
   };
   const succeeded: string[] = [];
@@ -46,10 +50,9 @@ async function world(t: TestContext, run: Run) {
   t.after(async () => {
     await runner.close();
     await database.close();
-    await rm(dataDir, { recursive: true });
   });
   const submit = async (id: string) => {
-    const of = { id, task: 'forecast', owner: 'ann', keyId: null, holdId: null, timeoutSeconds: 9 };
+    const of = { id, task: 'forecast', owner: 'ann', keyId: 'the-key', holdId: null, timeoutSeconds: 9 };
     await submitJob(database, { ...of, createdAtMs: Date.now(), request: new Uint8Array(3) }, JOB_LIMITS.inFlight);
     runner.wake();
   };
