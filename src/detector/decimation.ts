@@ -10,9 +10,10 @@ export interface Decimation {
   readonly day: number;
 }
 
-/** Cutoffs in the past at which it is tried whether blocks would have helped, in days before the present one; the first lies one horizon back. */
+/** Days back at which it is tried whether blocks would have helped; before them it is tried one horizon back. */
 const TRIAL_DAYS_MAX = 2;
-/** Days of blocks that the earliest trial must see: fewer show nothing that the context of single values does not. */
+const WEEK_DAYS = 7;
+/** Days that a trial must see: of fewer, blocks show nothing that the context of single values does not. */
 const SEEN_DAYS_MIN = 2;
 /** A shorter horizon is better known from single values. */
 const HORIZON_BLOCKS_MIN = 2;
@@ -23,15 +24,36 @@ const GAIN_MIN = 0.02;
 
 /** Values before a cutoff that a forecast looks at, trials in the past included. */
 export function lookback({ stride, blocks, day }: Decimation, context: number): number {
-  return Math.max(context, stride * blocks) + TRIAL_DAYS_MAX * day;
+  return Math.max(context, stride * blocks, SEEN_DAYS_MIN * day) + TRIAL_DAYS_MAX * day;
 }
 
-/** Steps that a trial forecasts, and how far before the cutoff each of them begins. None overlaps what is to be forecast. */
-export function trialsOf(h: number, { day }: Decimation): { readonly h: number; readonly offsets: readonly number[] } {
+/** Forecasts of the past, steps and distances from the cutoff in values. */
+export interface TrialPlan {
+  /** Steps that each of them covers; none overlaps what is to be forecast. */
+  readonly h: number;
+  /** Where the forecast and its correction are made anew. */
+  readonly offsets: readonly number[];
+  /**
+   * Where the present correction itself is tried, on a forecast of single values made a week ago: what the days before a weekend show of a weekend
+   * is nothing, what the last one shows is all. Null where a forecast does not look as far back.
+   */
+  readonly weekAgo: { readonly offset: number; readonly context: number } | null;
+}
+
+export function trialsOf(h: number, context: number, decimation: Decimation): TrialPlan {
+  const { day } = decimation;
   const trialH = Math.min(h, day);
   const offsets = new Set([trialH]);
   for (let days = 1; days <= TRIAL_DAYS_MAX; days++) offsets.add(days * day);
-  return { h: trialH, offsets: [...offsets] };
+  const offset = WEEK_DAYS * day;
+  const left = lookback(decimation, context) - offset;
+  const weekAgo = left < SEEN_DAYS_MIN * day ? null : { offset, context: Math.min(context, left) };
+  return { h: trialH, offsets: [...offsets], weekAgo };
+}
+
+/** Whether something can be tried so far back. */
+export function seesEnough(cutoff: number, { day }: Decimation): boolean {
+  return cutoff >= SEEN_DAYS_MIN * day;
 }
 
 /** Whether blocks can say anything about `h` values after this cutoff. */

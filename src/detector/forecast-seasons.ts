@@ -1,4 +1,14 @@
-import { blocksBefore, correctionOf, type Decimation, isDecimated, lookback, shareOf, trialsOf } from './decimation.ts';
+import {
+  blocksBefore,
+  correctionOf,
+  type Decimation,
+  isDecimated,
+  lookback,
+  seesEnough,
+  shareOf,
+  type Trial,
+  trialsOf,
+} from './decimation.ts';
 import type { QuantileForecaster } from './forecast.ts';
 import { type ForecastPoint, type ForecastSettings, forecastFrom, type PointForecast } from './forecast-from.ts';
 
@@ -16,9 +26,10 @@ export function lookbackOf({ context, decimation }: Pick<SeasonalSettings, 'cont
 }
 
 /** Forecasts that one point may need, those of blocks and trials included. */
-export function forecastsPerPoint(h: number, decimation: Decimation | null): number {
-  const decimated = decimation !== null && isDecimated(Number.POSITIVE_INFINITY, h, decimation);
-  return decimated ? 2 * (1 + trialsOf(h, decimation).offsets.length) : 1;
+export function forecastsPerPoint({ h, context, decimation }: Omit<SeasonalSettings, 'probabilities'>): number {
+  if (decimation === null || !isDecimated(Number.POSITIVE_INFINITY, h, decimation)) return 1;
+  const { offsets, weekAgo } = trialsOf(h, context, decimation);
+  return 2 * (1 + offsets.length) + (weekAgo === null ? 0 : 1);
 }
 
 /**
@@ -48,45 +59,57 @@ async function forecastSome(
   forecaster: QuantileForecaster,
   signal?: AbortSignal,
 ): Promise<PointForecast[]> {
-  const { h, decimation } = settings;
-  const single = await forecastFrom(points, settings, forecaster, signal);
-  const decimated = points.flatMap((point, index) =>
-    isDecimated(point.cutoff, h, decimation) ? [{ point, index }] : [],
-  );
-  if (decimated.length === 0) return single;
-  const { h: trialH, offsets } = trialsOf(h, decimation);
-  const tried = decimated.flatMap(({ point }) =>
-    offsets.map((offset): ForecastPoint => ({ values: point.values, cutoff: point.cutoff - offset })),
-  );
-  const medians = async (from: readonly ForecastPoint[], steps: number, context: number) => {
-    const made = await forecastFrom(from, { h: steps, context, probabilities: [] }, forecaster, signal);
+  const { h, context, decimation } = settings;
+  const forecasts = await forecastFrom(points, settings, forecaster, signal);
+  const decimated = Array.from(points.keys()).filter((i) => isDecimated(points[i]!.cutoff, h, decimation));
+  if (decimated.length === 0) return forecasts;
+  const medians = async (from: readonly ForecastPoint[], steps: number, seen: number) => {
+    const made = await forecastFrom(from, { h: steps, context: seen, probabilities: [] }, forecaster, signal);
     return made.map(({ mean }) => mean);
   };
-  const inBlocks = (from: readonly ForecastPoint[], steps: number) => {
-    const blocks = from.map(({ values, cutoff }): ForecastPoint => {
-      const means = blocksBefore(values, cutoff, decimation);
-      return { values: means, cutoff: means.length };
-    });
-    return medians(blocks, Math.ceil(steps / decimation.stride), decimation.blocks);
+  const corrections = async (from: readonly ForecastPoint[], single: readonly Float64Array[], steps: number) => {
+    const inBlocks = from.map(({ values, cutoff }) => wholeOf(blocksBefore(values, cutoff, decimation)));
+    const blocks = await medians(inBlocks, Math.ceil(steps / decimation.stride), decimation.blocks);
+    return single.map((forecast, i) => correctionOf(forecast, blocks[i]!, decimation));
   };
-  const triedSingle = await medians(tried, trialH, settings.context);
-  const triedBlocks = await inBlocks(tried, trialH);
-  const blocks = await inBlocks(
-    decimated.map(({ point }) => point),
+  const plan = trialsOf(h, context, decimation);
+  const present = decimated.map((i) => points[i]!);
+  const past = present.flatMap((point) => plan.offsets.map((offset) => before(point, offset)));
+  const pastSingle = await medians(past, plan.h, context);
+  const pastCorrections = await corrections(past, pastSingle, plan.h);
+  const presentCorrections = await corrections(
+    present,
+    decimated.map((i) => forecasts[i]!.mean),
     h,
   );
-  decimated.forEach(({ index }, i) => {
-    const trials = offsets.map((_, t) => {
-      const place = i * offsets.length + t;
-      const { values, cutoff } = tried[place]!;
-      const actual = Float64Array.from({ length: trialH }, (_, k) => values[cutoff + k]!);
-      const correction = correctionOf(triedSingle[place]!, triedBlocks[place]!, decimation);
-      return { actual, single: triedSingle[place]!, correction };
+  const weekAgo = plan.weekAgo && present.map((point) => before(point, plan.weekAgo!.offset));
+  const weekAgoSingle = weekAgo && (await medians(weekAgo, plan.h, plan.weekAgo!.context));
+  decimated.forEach((index, i) => {
+    const correction = presentCorrections[i]!;
+    if (!correction.every(Number.isFinite)) return;
+    const trials = plan.offsets.map((_, t): Trial => {
+      const at = i * plan.offsets.length + t;
+      return { actual: after(past[at]!, plan.h), single: pastSingle[at]!, correction: pastCorrections[at]! };
     });
-    const correction = correctionOf(single[index]!.mean, blocks[i]!, decimation);
-    if (correction.every(Number.isFinite)) single[index] = moved(single[index]!, correction, shareOf(trials));
+    if (weekAgo !== null && seesEnough(weekAgo[i]!.cutoff, decimation)) {
+      trials.push({ actual: after(weekAgo[i]!, plan.h), single: weekAgoSingle![i]!, correction });
+    }
+    forecasts[index] = moved(forecasts[index]!, correction, shareOf(trials));
   });
-  return single;
+  return forecasts;
+}
+
+/** The place in the same series that lies `offset` values earlier; before its beginning nothing was observed. */
+function before({ values, cutoff }: ForecastPoint, offset: number): ForecastPoint {
+  return { values, cutoff: Math.max(0, cutoff - offset) };
+}
+
+function after({ values, cutoff }: ForecastPoint, steps: number): Float64Array {
+  return Float64Array.from({ length: steps }, (_, k) => values[cutoff + k]!);
+}
+
+function wholeOf(values: Float64Array): ForecastPoint {
+  return { values, cutoff: values.length };
 }
 
 /** The forecast, its quantiles with it, moved by a share of the correction. */

@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   http: () => import('./http.ts'),
   memory: () => import('./memory.ts'),
   restore: () => import('./restore.ts'),
+  seasons: () => import('./seasons.ts'),
   stream: () => import('./stream.ts'),
 };
 

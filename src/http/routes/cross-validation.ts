@@ -49,12 +49,14 @@ export function crossValidationWork(body: CrossValidationBody, { models, usage }
 function windowProblems(body: CrossValidationBody) {
   const { series, freq, h, n_windows: windows = 1, step_size: step, level } = body;
   const { sizes } = series;
+  const context = Number.POSITIVE_INFINITY;
+  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) });
   const span = h + (windows - 1) * (step ?? h);
   const numbers = sizes.length * windows * h * outputsOfLevels(level?.length ?? 0);
   return [
     ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
     ...answerTooLong(numbers),
-    ...tooManyForecasts(sizes.length * windows * forecastsPerPoint(h, decimationOf(freq, Number.POSITIVE_INFINITY))),
+    ...tooManyForecasts(sizes.length * windows * perWindow),
   ];
 }
 
