@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../service-error.ts';
 
 /**
- * What a model folder says of itself in manifest.json (there in snake case). Anyone may drop in a folder that follows it.
+ * What a model folder says of itself in manifest.json (there in snake case). Anyone may drop in a folder that follows it; README.md says how.
  * The graph takes `values` and `observed` [batch, T] and `future` [batch, H], all float32, and returns [batch, H, quantiles]
  * in the units of `values`, ascending along the last axis. A row without any observation gives zeros.
  */
