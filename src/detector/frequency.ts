@@ -1,3 +1,5 @@
+import { seasonOf } from './season.ts';
+
 /**
  * Sampling frequencies by their pandas aliases, as grids on which event times find their position.
  */
@@ -6,7 +8,7 @@ const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 
 /** A grid of equal steps, of calendar months, or of weekdays (Monday to Friday). */
-export type Frequency = { readonly alias: string } & (
+export type Frequency = { readonly alias: string; readonly season: number } & (
   | { readonly kind: 'fixed'; readonly stepMs: number }
   | { readonly kind: 'calendar'; readonly months: number }
   | { readonly kind: 'weekday'; readonly days: number }
@@ -87,13 +89,15 @@ function stepOf(unit: string, multiple: number): AliasStep | null {
 export function parseFrequency(alias: string): Frequency | null {
   const anchor = ALIAS.exec(alias)?.[3];
   const step = anchor === undefined || ANCHOR.test(anchor) ? readAlias(alias) : null;
-  switch (step?.kind) {
+  if (step === null) return null;
+  const common = { alias, season: seasonOf(step) };
+  switch (step.kind) {
     case 'fixed':
-      return step.stepMs < 1 ? null : { alias, ...step };
+      return step.stepMs < 1 ? null : { ...common, ...step };
     case 'months':
-      return { alias, kind: 'calendar', months: step.months };
+      return { ...common, kind: 'calendar', months: step.months };
     case 'weekdays':
-      return { alias, kind: 'weekday', days: step.days };
+      return { ...common, kind: 'weekday', days: step.days };
     default:
       return null;
   }

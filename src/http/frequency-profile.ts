@@ -1,5 +1,6 @@
 import type { Decimation } from '../detector/decimation.ts';
 import { type AliasStep, readAlias } from '../detector/frequency.ts';
+import { seasonOf } from '../detector/season.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -18,70 +19,50 @@ export interface FrequencyProfile {
 const GENERIC: FrequencyProfile = { season: 24, history: null, fine: null };
 
 /**
- * Cycles and histories, in steps of the family. Old clients ask for intervals only of series that are at least the history and a horizon long, and
- * all clients cut what they send to it; so where series tend to be short it is no longer than it must be, and a forecast looks at no more of them.
+ * Histories, in steps of the family. Old clients ask for intervals only of series that are at least this and a horizon long, and all clients cut what
+ * they send to it; so where series tend to be short it is no longer than it must be, and a forecast looks at no more of them.
  */
-const HOURLY = { cycle: 24, history: 336 };
-const DAILY = { cycle: 7, history: 140 };
-const WEEKDAILY = { cycle: 5, history: 100 };
-const BUSINESS_HOURLY = { cycle: 8, history: 160 };
-const WEEKLY = { cycle: 52, history: 104 };
-const HALF_MONTHLY = { cycle: 24, history: 216 };
-const MONTHLY = { cycle: 12, history: 108 };
-const QUARTERLY = { cycle: 4, history: 40 };
-/** Multiples of a step are not looked at for fewer values than this, years for as many. */
+const HOURS = 336;
+const DAYS = 140;
+const WEEKDAYS = 100;
+const BUSINESS_HOURS = 160;
+const WEEKS = 104;
+const HALF_MONTHS = 216;
+const MONTHS = 108;
+const QUARTERS = 40;
+/** Of multiples of a step, and of years, no fewer values are looked at. */
 const HISTORY_MIN = 24;
-/** A cycle of fewer and not a whole number of steps is taken as many times as make it one. */
-const ROUNDED_SEASON_MIN = 4;
 
 /** The profile of a pandas alias; unknown ones get a generic one. */
 export function frequencyProfile(alias: string): FrequencyProfile {
   const step = readAlias(alias);
-  return step === null ? GENERIC : profileOf(step);
+  if (step === null) return GENERIC;
+  const season = seasonOf(step);
+  const history = historyOf(step);
+  return { season, history: history && Math.max(HISTORY_MIN, Math.ceil(history)), fine: fineOf(step, season) };
 }
 
-function profileOf(step: AliasStep): FrequencyProfile {
+function historyOf(step: AliasStep): number | null {
   switch (step.kind) {
     case 'fixed':
-      return fixedProfile(step.stepMs);
+      if (step.stepMs >= 7 * DAY_MS) return (WEEKS * 7 * DAY_MS) / step.stepMs;
+      if (step.stepMs >= DAY_MS) return (DAYS * DAY_MS) / step.stepMs;
+      return step.stepMs >= HOUR_MS ? (HOURS * HOUR_MS) / step.stepMs : null;
     case 'weekdays':
-      return stepped(WEEKDAILY, step.days);
+      return WEEKDAYS / step.days;
     case 'business-hours':
-      return stepped(BUSINESS_HOURLY, step.hours);
+      return BUSINESS_HOURS / step.hours;
     case 'half-months':
-      return stepped(HALF_MONTHLY, step.halves);
+      return HALF_MONTHS / step.halves;
     case 'months':
-      return step.months % 3 === 0 ? stepped(QUARTERLY, step.months / 3) : stepped(MONTHLY, step.months);
+      return step.months % 3 === 0 ? QUARTERS / (step.months / 3) : MONTHS / step.months;
   }
 }
 
-function fixedProfile(stepMs: number): FrequencyProfile {
-  if (stepMs >= 7 * DAY_MS) return stepped(WEEKLY, stepMs / (7 * DAY_MS));
-  if (stepMs >= DAY_MS) return stepped(DAILY, stepMs / DAY_MS);
-  if (stepMs >= HOUR_MS) return stepped(HOURLY, stepMs / HOUR_MS);
-  const hour = Math.floor(HOUR_MS / stepMs);
-  if (stepMs >= HOUR_MS / 60) {
-    const season = seasonOf(DAY_MS, stepMs);
-    return { season, history: null, fine: hour > 1 ? { hour, day: season } : null };
-  }
-  if (stepMs >= 1_000) return { season: seasonOf(HOUR_MS, stepMs), history: null, fine: null };
-  // Less than a second: a thousand of the unit make the next one.
-  const unitMs = [1, 1e-3, 1e-6].find((unit) => stepMs >= unit) ?? stepMs;
-  return { season: seasonOf(1_000, Math.round(stepMs / unitMs)), history: null, fine: null };
-}
-
-function stepped({ cycle, history }: { readonly cycle: number; readonly history: number }, step: number) {
-  return { season: seasonOf(cycle, step), history: Math.max(HISTORY_MIN, Math.ceil(history / step)), fine: null };
-}
-
-/** Steps in a cycle, to the nearest; or in the fewest cycles that are a whole number of steps, where one has but a few. */
-function seasonOf(cycle: number, step: number): number {
-  if (cycle / step >= ROUNDED_SEASON_MIN || !Number.isInteger(step)) return Math.max(1, Math.round(cycle / step));
-  return cycle / divisorOf(cycle, step);
-}
-
-function divisorOf(a: number, b: number): number {
-  return b === 0 ? a : divisorOf(b, a % b);
+function fineOf(step: AliasStep, season: number): FrequencyProfile['fine'] {
+  if (step.kind !== 'fixed' || step.stepMs < HOUR_MS / 60) return null;
+  const hour = Math.floor(HOUR_MS / step.stepMs);
+  return hour > 1 ? { hour, day: season } : null;
 }
 
 /** Yearly data has a season of one step; a forecast covers some more. */
