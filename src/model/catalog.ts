@@ -71,10 +71,12 @@ export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog
     }
   }
   if (reasons.length > 0) throw new ServiceError('model-invalid', reasons.join('\n'));
-  return catalogOf(models, aliases);
+  return catalogOf([...models.values()], aliases);
 }
 
-function catalogOf(models: ReadonlyMap<string, Model>, aliases: Readonly<Record<string, string>>): ModelCatalog {
+/** A catalog of models of different names that were verified before. */
+export function catalogOf(verified: readonly Model[], aliases: Readonly<Record<string, string>>): ModelCatalog {
+  const models = new Map(verified.map((model) => [model.name, model]));
   const names = [...models.keys()].sort();
   const known = Object.keys(aliases)
     .filter((alias) => models.has(aliases[alias]) && !models.has(alias))
