@@ -1,14 +1,15 @@
 /** A model of the operator's own, from its folder to HTTP and to the stream's detectors. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { runCommand, startCommand } from '../fixture/command.ts';
+import { runCommand } from '../fixture/command.ts';
 import { writeModelFolder } from '../fixture/model-folder.ts';
+import { freshFolder, serve } from '../fixture/served.ts';
 
 const run = promisify(execFile);
 const SCRIPT = fileURLToPath(new URL('../../src/model/pretraining/own_model.py', import.meta.url));
@@ -19,28 +20,20 @@ const noTorch = await run(PYTHON, ['-c', 'import importlib.util as u; assert u.f
   () => 'there is no Python with PyTorch: npm run pretrain makes one',
 );
 
-const dir = await mkdtemp(join(tmpdir(), 'tidewatch-own-model-'));
-after(() => rm(dir, { recursive: true }));
-
 async function folder(name: string): Promise<string> {
-  await mkdir(join(dir, name));
-  return join(dir, name);
+  const path = join(await freshFolder(), name);
+  await mkdir(path);
+  return path;
 }
 
 const wave = (step: number) => 10 + Math.sin(step / 3);
 
 async function assertServed(modelsDir: string, name: string, context: number): Promise<void> {
-  const env = {
+  const { command, url } = await serve({
     MODELS_DIR: modelsDir,
+    DATA_DIR: await freshFolder(),
     TIDEWATCH_API_KEY: 'mine',
-    HTTP_PORT: '0',
-    OPS_PORT: '0',
-    INFERENCE_THREADS: '1',
-  };
-  const command = startCommand(['serve'], env);
-  const started = () => command.out.find((line) => line.includes('"serving"'));
-  await command.until(() => started() !== undefined);
-  const { url } = JSON.parse(started()!);
+  });
   const ask = async (path: string, body?: object) => {
     const answer = await fetch(`${url}${path}`, {
       headers: { authorization: 'Bearer mine', 'content-type': 'application/json' },
@@ -96,7 +89,9 @@ test('models that cannot be used are refused together, each by its folder and wi
   await writeModelFolder(modelsDir, 'crossing', { fault: 'descends' });
   await writeModelFolder(modelsDir, 'other-names', { changes: { output: 'forecast' } });
   for (const command of ['models', 'serve']) {
-    const refused = await runCommand([command], { MODELS_DIR: modelsDir, HTTP_PORT: '0', OPS_PORT: '0' });
+    const refused = await runCommand([command], {
+      ...{ MODELS_DIR: modelsDir, DATA_DIR: await freshFolder(), HTTP_PORT: '0', OPS_PORT: '0' },
+    });
     assert.equal(refused.exitCode, 1);
     const text = refused.err.join('\n');
     assert.match(text, /model folder \S+\/wrong\/crossing: the graph forecasts quantiles that cross/);
