@@ -19,11 +19,12 @@ interface Variant {
   readonly context: number;
 }
 
-/** Pairs to compare, as `h:context`. */
+/** Pairs to compare, as `h:context`; the second is what is in use (`src/http/frequency-profile.ts`). */
 const VARIANTS: Readonly<Record<string, readonly string[]>> = {
-  D: ['7:512', '7:128', '14:512', '14:256', '14:128', '14:64', '16:128', '28:512', '28:256', '28:128'],
-  h: ['24:512', '24:336', '24:256', '24:128', '48:512', '48:256', '32:512', '16:512'],
-  '5min': ['24:512', '24:256', '24:128', '48:512', '32:512', '16:512'],
+  D: ['7:512', '7:112', '7:64', '14:112', '28:112'],
+  B: ['5:512', '5:112', '5:64', '10:112'],
+  h: ['24:512', '16:512', '16:336', '24:256', '48:512'],
+  '5min': ['24:512', '16:512', '16:256', '32:512', '48:512'],
 };
 
 /** What one series got out of one variant. */
