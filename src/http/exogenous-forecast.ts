@@ -1,5 +1,6 @@
 import { forecastWithExogenous } from '../detector/exogenous/exogenous-forecast.ts';
-import { type ForecastPoint, forecastFrom, type PointForecast } from '../detector/forecast-from.ts';
+import { forecastFrom, type PointForecast } from '../detector/forecast-from.ts';
+import type { ForecastPoint } from '../detector/forecast-points.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
 import { inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';

@@ -1,3 +1,4 @@
+import { FOLDS_MAX } from '../detector/interval-calibration.ts';
 import { type FieldProblem, fieldProblem } from './problem.ts';
 
 /** Numbers of one answer that are not as many as those of its request. */
@@ -9,6 +10,11 @@ export function answerTooLong(numbers: number): FieldProblem[] {
   if (numbers <= ANSWER_NUMBERS_MAX) return [];
   const text = `the answer would hold ${numbers} numbers, more than ${ANSWER_NUMBERS_MAX}; ask for less at once`;
   return [fieldProblem(['body', 'h'], text)];
+}
+
+/** Forecasts that an answer from one place in a series may need: intervals are calibrated on some from earlier places. */
+export function forecastsOfPoint(levels: number): number {
+  return levels === 0 ? 1 : 1 + FOLDS_MAX;
 }
 
 export function tooManyForecasts(forecasts: number): FieldProblem[] {

@@ -1,6 +1,8 @@
 import type { QuantileForecaster } from '../forecast.ts';
 import { type ForecastSettings, forecastFrom, type PointForecast } from '../forecast-from.ts';
+import type { ForecastPoint } from '../forecast-points.ts';
 import { forecastInSample } from '../in-sample.ts';
+import { contextsSeen } from '../interval-calibration.ts';
 import type { ExogenousVariable } from './design.ts';
 import { type ExogenousFit, fitExogenous, totalOf } from './exogenous-fit.ts';
 
@@ -37,7 +39,7 @@ export async function forecastWithExogenous(
   forecaster: QuantileForecaster,
   signal?: AbortSignal,
 ): Promise<ExogenousForecast[]> {
-  const { h, context, cleanFirst, pause } = settings;
+  const { h, context, probabilities, cleanFirst, pause } = settings;
   const targets = cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
   const fits: ExogenousFit[] = [];
   for (const { past, values, cutoff } of points) {
@@ -45,12 +47,12 @@ export async function forecastWithExogenous(
     await pause();
     signal?.throwIfAborted();
   }
-  const seen = points.map(({ values, cutoff, past }, i) => {
-    const start = Math.max(0, cutoff - context);
+  const seen = points.map(({ values, cutoff, past }, i): ForecastPoint => {
+    const start = Math.max(0, cutoff - contextsSeen(probabilities) * context);
     const kept = values.slice(start, cutoff);
-    if (!cleanFirst) return { values: kept, cutoff: kept.length };
     const effect = totalOf(fits[i]!.contributions(past, start, kept.length), kept.length);
-    return { values: kept.map((value, k) => value - effect[k]!), cutoff: kept.length };
+    const cleaned = kept.map((value, k) => value - effect[k]!);
+    return { values: cleanFirst ? cleaned : kept, targets: cleaned, cutoff: kept.length };
   });
   const forecasts = await forecastFrom(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {

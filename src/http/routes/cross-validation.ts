@@ -5,7 +5,7 @@ import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
 import type { Work } from '../jobs/job.ts';
 import { invalidRequest } from '../problem.ts';
-import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
+import { answerTooLong, forecastsOfPoint, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { CrossValidationAnswer, type CrossValidationBody, CrossValidationRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems, tooShort } from '../series-request.ts';
@@ -50,7 +50,7 @@ function windowProblems({ series: { sizes }, h, n_windows: windows = 1, step_siz
   return [
     ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
     ...answerTooLong(numbers),
-    ...tooManyForecasts(sizes.length * windows),
+    ...tooManyForecasts(sizes.length * windows * forecastsOfPoint(level?.length ?? 0)),
   ];
 }
 

@@ -4,7 +4,7 @@ import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
 import type { Work } from '../jobs/job.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
-import { answerTooLong } from '../request-limits.ts';
+import { answerTooLong, forecastsOfPoint, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { ForecastAnswer, type ForecastBody, ForecastRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems } from '../series-request.ts';
@@ -31,11 +31,16 @@ export function addForecast(app: App, services: AppServices): void {
 }
 
 /** Throws an HttpProblem for what cannot be answered. */
-export function forecastWork(body: ForecastBody, { models, usage }: AppServices): Work {
+export function forecastWork(body: ForecastBody, { models, usage }: Pick<AppServices, 'models' | 'usage'>): Work {
   const levels = distinctLevels(body.level);
   const outputs = outputsOfLevels(levels.length);
   const predicted = body.series.sizes.length * body.h;
-  const problems = [...seriesProblems(body), ...forecastProblems(body), ...answerTooLong(predicted * outputs)];
+  const problems = [
+    ...seriesProblems(body),
+    ...forecastProblems(body),
+    ...answerTooLong(predicted * outputs),
+    ...tooManyForecasts(body.series.sizes.length * forecastsOfPoint(levels.length)),
+  ];
   const model = modelOf(models, body, problems);
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   return async (signal) => {
