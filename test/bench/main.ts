@@ -6,6 +6,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   forecast: () => import('./forecast.ts'),
   http: () => import('./http.ts'),
   memory: () => import('./memory.ts'),
+  quality: () => import('./quality.ts'),
   restore: () => import('./restore.ts'),
   stream: () => import('./stream.ts'),
 };

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startCommand } from '../fixture/command.ts';
-import { CLIENTS, pythonWithClient, whyNoPython } from '../fixture/python-client.ts';
+import { whyNoPython } from '../fixture/python.ts';
+import { CLIENTS, pythonWithClient } from '../fixture/python-client.ts';
 
 const run = promisify(execFile);
 const EXAMPLES = readFileSync(new URL('../../src/http/README.md', import.meta.url), 'utf8');

@@ -14,7 +14,8 @@ import { Forecasters } from '../../src/model/forecaster.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { writeModelFolder } from '../fixture/model-folder.ts';
-import { CLIENTS, pythonWithClient, runPython, whyNoPython } from '../fixture/python-client.ts';
+import { whyNoPython } from '../fixture/python.ts';
+import { CLIENTS, pythonWithClient, runPython } from '../fixture/python-client.ts';
 
 interface Check {
   readonly name: string;
