@@ -3,7 +3,8 @@
  * its quantiles are moved to where the values of those stretches fell (conformalised quantile regression: Romano, Patterson and Candes 2019).
  *
  * A value is scored by where it falls among the model's quantiles, as the deviate of the standard normal distribution: scores know no unit and no
- * horizon, so that all steps of all folds are pooled. One fold more is the model's own word: without folds its quantiles stay as they are.
+ * horizon, so that all steps of all folds are pooled. Each of eight folds has a voice, and the model one and those of the folds that a short series
+ * does not have: the fewer folds there are, the less they move.
  */
 import { CONTEXT_MIN } from './cross-validation.ts';
 import type { QuantileForecaster } from './forecast.ts';
@@ -82,12 +83,12 @@ export async function scoresBefore(
 
 /**
  * Where among a model's quantiles those of the given probabilities are found: 0 at one half, and strictly increasing. The deviates of the scores
- * and those of the model itself are averaged, each with the weight of its values.
- * @param scores absolute deviates, ascending
+ * and those of the model itself are averaged, with a weight by how many folds the scores fill.
+ * @param scores absolute deviates, ascending; at most those of all folds
  */
 export function calibratedDeviates(probabilities: readonly number[], scores: Float32Array, h: number): number[] {
   const count = scores.length;
-  const weight = count / (count + foldSteps(h));
+  const weight = count / ((FOLDS_MAX + 1) * foldSteps(h));
   return probabilities.map((probability) => {
     const own = normalQuantile(probability);
     if (count === 0 || own === 0) return own;

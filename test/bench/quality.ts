@@ -1,10 +1,11 @@
 /** How good the forecasts are that `POST /v2/forecast` answers, beside naive and statistical ones: a section of the README. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { serveModels } from '../../src/http/served-models.ts';
-import { openCatalog } from '../../src/model/catalog.ts';
+import { type Model, type ModelCatalog, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
 import { whyNoPython } from '../fixture/python.ts';
 import type { Figures } from './bench.ts';
@@ -14,7 +15,9 @@ import { type Entry, type Report, reportCompetition, reportFiles } from './quali
 import { hasCollections, type QualityTask, readM4, readNab } from './quality/tasks.ts';
 
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
-const README = new URL('../../README.md', import.meta.url);
+const README = fileURLToPath(new URL('../../README.md', import.meta.url));
+/** The README tells of the model that is used unless said otherwise; every model's card may tell of its own. */
+const README_MODEL = 'tsmodel-1';
 const SECTION = { begin: '<!-- quality: begin -->\n', end: '<!-- quality: end -->' };
 
 const USUAL_PEERS: readonly PeerModel[] = ['AutoETS', 'AutoTheta'];
@@ -23,13 +26,13 @@ const NAB_PEERS: readonly PeerModel[] = ['AutoETS'];
 
 /**
  * @param args `--model NAME`, `--models-dir FOLDER`, `--data FOLDER` (with m4/ and nab/), `--no-peers` leaves the statistical models out, `--write`
- *   puts the tables into the README
+ *   puts the tables into the README and the model's card
  */
 export async function run(args: readonly string[]): Promise<Figures> {
   const { values: flags } = parseArgs({
     args: [...args],
     options: {
-      model: { type: 'string', default: 'tsmodel-1' },
+      model: { type: 'string', default: README_MODEL },
       'models-dir': { type: 'string' },
       data: { type: 'string', default: DATA },
       peers: { type: 'boolean', default: true },
@@ -41,16 +44,21 @@ export async function run(args: readonly string[]): Promise<Figures> {
     console.log(`No data to measure on: ${flags.data} has no m4/ and nab/; say where they are with --data.`);
     return {};
   }
-  const report = await measure(flags.data, flags.model, flags['models-dir'] ?? null, flags.peers);
+  const catalog = await openCatalog({ modelsDir: flags['models-dir'] ?? null });
+  const model = catalog.get(flags.model);
+  const report = await measure(flags.data, catalog, model, flags.peers);
   const section = report.markdown.join('\n');
   console.log(`\n${section}\n`);
-  if (flags.write) await writeSection(section);
+  if (flags.write) {
+    if (model.name === README_MODEL) await writeSection(README, section);
+    await writeSection(join(dirname(model.graphPath), 'card.md'), section);
+  }
   return report.figures;
 }
 
-async function measure(data: string, name: string, modelsDir: string | null, wanted: boolean): Promise<Report> {
-  const catalog = await openCatalog({ modelsDir });
-  const forecasters = await Forecasters.start([catalog.get(name)], { threads: availableParallelism() });
+async function measure(data: string, catalog: ModelCatalog, model: Model, wanted: boolean): Promise<Report> {
+  const { name } = model;
+  const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
   const noPython = wanted ? await whyNoPython() : 'is not wanted';
   if (noPython !== null) console.log(`Without statistical models: statsforecast ${noPython}.`);
   try {
@@ -106,11 +114,11 @@ const LEGEND = [
   `AutoETS and AutoTheta: ${PACKAGE} ${VERSION}, from the last ${HISTORY_MAX.m4_hourly} values of a series; on NAB from the last ${HISTORY_MAX.nab}, without season.`,
 ];
 
-/** Replaces what stands between the marks. */
-async function writeSection(section: string): Promise<void> {
-  const text = await readFile(README, 'utf8');
+/** Replaces what stands between the marks of a file. */
+async function writeSection(path: string, section: string): Promise<void> {
+  const text = await readFile(path, 'utf8');
   const begin = text.indexOf(SECTION.begin) + SECTION.begin.length;
   const end = text.indexOf(SECTION.end);
-  if (begin < SECTION.begin.length || end < begin) throw new Error('README.md has no marks for the section');
-  await writeFile(README, `${text.slice(0, begin)}${section}\n${text.slice(end)}`);
+  if (begin < SECTION.begin.length || end < begin) throw new Error(`${path} has no marks for the section`);
+  await writeFile(path, `${text.slice(0, begin)}${section}\n${text.slice(end)}`);
 }

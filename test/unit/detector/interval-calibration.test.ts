@@ -17,7 +17,7 @@ test('without scores the quantiles are where the model says', () => {
 test('intervals of any levels are strictly nested around the median, whatever was scored', () => {
   const levels = fc.uniqueArray(fc.integer({ min: 1, max: 99_999 }), { minLength: 2, maxLength: 8 });
   fc.assert(
-    fc.property(scores, levels, fc.integer({ min: 1, max: 50 }), (of, wanted, h) => {
+    fc.property(scores, levels, fc.integer({ min: 8, max: 50 }), (of, wanted, h) => {
       const ascending = wanted.sort((a, b) => a - b).map((level) => level / 1000);
       const at = calibratedDeviates([0.5, ...ascending.flatMap(bounds)], of, h);
       assert.equal(at[0], 0);
@@ -39,6 +39,15 @@ test('many scores outweigh the model: half as far out, half as wide', () => {
     assert.ok(Math.abs(hi / own - (8 / 9 / 2 + 1 / 9)) < 1e-3, `${level}: ${hi} of ${own}`);
     assert.ok(Math.abs(lo + hi) < 1e-9);
   }
+});
+
+test('the fewer scores there are, the less they move', () => {
+  const widths = [0, 1, 4, 8].map((folds) => calibratedDeviates([0.9], new Float32Array(folds * 10).fill(0.1), 10)[0]);
+  assert.deepEqual(
+    widths,
+    widths.toSorted((a, b) => b - a),
+  );
+  assert.ok(widths[1] > 0.85 * normalQuantile(0.9) && widths[3] < 0.25 * normalQuantile(0.9));
 });
 
 test('one value that nobody could foresee does not stretch the interval without bound', () => {
