@@ -47,12 +47,16 @@ export async function forecastWithExogenous(
     await pause();
     signal?.throwIfAborted();
   }
-  const seen = points.map(({ values, cutoff, past }, i): ForecastPoint => {
+  const seen = points.map(({ values, cutoff, past, future }, i): ForecastPoint => {
     const start = Math.max(0, cutoff - contextsSeen(probabilities) * context);
     const kept = values.slice(start, cutoff);
-    const effect = totalOf(fits[i]!.contributions(past, start, kept.length), kept.length);
-    const cleaned = kept.map((value, k) => value - effect[k]!);
-    return { values: cleanFirst ? cleaned : kept, targets: cleaned, cutoff: kept.length };
+    const without = (variables: readonly (ExogenousVariable | null)[]) => {
+      const effect = totalOf(fits[i]!.contributions(variables, start, kept.length), kept.length);
+      return kept.map((value, k) => value - effect[k]!);
+    };
+    // What is not known ahead is missed by the forecast, however well its past is known.
+    const targets = without(past.map((variable, v) => (future[v] === null ? null : variable)));
+    return { values: cleanFirst ? without(past) : kept, targets, cutoff: kept.length };
   });
   const forecasts = await forecastFrom(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {
