@@ -4,15 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { keyCheck } from '../../src/http/api-key.ts';
-import { JobQueue } from '../../src/http/jobs/job-queue.ts';
 import { serveModels } from '../../src/http/served-models.ts';
 import { startHttpServer } from '../../src/http/server.ts';
-import { UsageMeter } from '../../src/http/usage-meter.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { jobsOfCatalog } from '../fixture/job-service.ts';
+import { memoryAccounts } from '../fixture/memory-store.ts';
 import { writeModelFolder } from '../fixture/model-folder.ts';
 import { whyNoPython } from '../fixture/python.ts';
 import { CLIENTS, pythonWithClient, runPython } from '../fixture/python-client.ts';
@@ -50,13 +49,14 @@ async function serve(): Promise<string> {
   const catalog = await openCatalog({ modelsDir: join(dir, 'models'), pretrainedDir: join(dir, 'none') });
   const forecasters = await Forecasters.start([catalog.get('tsmodel-1')], { threads: 1 });
   ends.push(() => forecasters.close());
+  const accounts = await memoryAccounts({ secret: KEY });
   const server = await startHttpServer({
     host: '127.0.0.1',
     port: 0,
-    checkKey: keyCheck(KEY),
+    ...accounts,
     models: serveModels(catalog, forecasters),
-    usage: new UsageMeter(Date.now),
-    jobs: new JobQueue(Date.now, createLogger('silent')),
+    jobs: jobsOfCatalog(catalog, accounts.store),
+    nowMs: Date.now,
     logger: createLogger('silent'),
     metrics: createMetrics({ collectProcess: false }),
   });

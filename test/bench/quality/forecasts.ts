@@ -4,7 +4,6 @@ import { normalQuantile } from '../../../src/detector/normal.ts';
 import { boundsOf, quantilesAt } from '../../../src/detector/quantile-interval.ts';
 import { forecastWork } from '../../../src/http/routes/forecast.ts';
 import { modelParams, type ServedModel, type ServedModels } from '../../../src/http/served-models.ts';
-import { UsageMeter } from '../../../src/http/usage-meter.ts';
 import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
 
 /** Levels of the intervals: those whose coverage is told, and what the nine deciles need. */
@@ -24,7 +23,6 @@ const POINTS_MAX = 300;
 
 /** What `POST /v2/forecast` answers, by the code that answers it, to a client that sends as much as it is told to. */
 export async function servedForecasts(task: QualityTask, models: ServedModels, name: string): Promise<TaskForecasts> {
-  const services = { models, usage: new UsageMeter(() => 0) };
   const model = models.find(name)!;
   const mean = rowsOf(task);
   const intervals = boundRows(task);
@@ -35,7 +33,7 @@ export async function servedForecasts(task: QualityTask, models: ServedModels, n
       const { series, cutoff } = task.points[i];
       return task.series[series].values.slice(Math.max(0, cutoff - kept), cutoff);
     });
-    const answer = await forecastWork(
+    const work = forecastWork(
       {
         series: {
           y: Float64Array.from(sent.flatMap((values) => [...values])),
@@ -46,8 +44,9 @@ export async function servedForecasts(task: QualityTask, models: ServedModels, n
         model: name,
         level: LEVELS.map((value) => ({ value, text: `${value}` })),
       },
-      services,
-    )(new AbortController().signal);
+      models,
+    );
+    const answer = await work.run(new AbortController().signal);
     const numbers = answer as { mean: ArrayLike<number>; intervals: Record<string, ArrayLike<number>> };
     indices.forEach((i, row) => {
       const of = (values: ArrayLike<number>) => Array.prototype.slice.call(values, row * task.h, (row + 1) * task.h);
