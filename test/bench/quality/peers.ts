@@ -1,7 +1,7 @@
 /** Statistical models of statsforecast, in a Python of their own. Their forecasts are kept: they take minutes. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
@@ -49,6 +49,7 @@ export async function peerForecasts(task: QualityTask, model: PeerModel): Promis
     const python = await pythonWith(STATSFORECAST);
     await runProgram(python, [SCRIPT, `${kept}.task`, `${kept}.new`, `${availableParallelism()}`]);
     await rename(`${kept}.new`, kept);
+    await rm(`${kept}.task`);
   }
   return JSON.parse(await readFile(kept, 'utf8')) as PeerForecasts;
 }
