@@ -12,9 +12,9 @@ export function answerTooLong(numbers: number): FieldProblem[] {
   return [fieldProblem(['body', 'h'], text)];
 }
 
-/** Forecasts that an answer from one place in a series may need: intervals are calibrated on some from earlier places. */
-export function forecastsOfPoint(levels: number): number {
-  return levels === 0 ? 1 : 1 + FOLDS_MAX;
+/** Earlier forecasts that one from the same series may need: intervals are calibrated on them. */
+export function foldsOfPoint(levels: number): number {
+  return levels === 0 ? 0 : FOLDS_MAX;
 }
 
 export function tooManyForecasts(forecasts: number): FieldProblem[] {

@@ -108,7 +108,7 @@ async function measure(data: string, catalog: ModelCatalog, model: Model, wanted
 const [PACKAGE, VERSION] = STATSFORECAST.split('==');
 const LEGEND = [
   'Smaller errors are better; an interval is good that holds as much as it says. Forecasts are those of `POST /v2/forecast`; not calibrated: the',
-  "model's own quantiles. MASE and seasons as in the competition (24 hours, one week). WQL: weighted quantile loss of the nine deciles. NAB: 300",
+  "model's own quantiles, from one look at the values. MASE and seasons as in the competition (24 hours, one week). WQL: weighted quantile loss of the nine deciles. NAB: 300",
   'places in every file that is not constant, the day before as seasonal naive forecast, geometric mean over files; errors count as at least a',
   "hundredth of a file's deviation; what intervals hold is counted outside of the labelled anomalies.",
   `AutoETS and AutoTheta: ${PACKAGE} ${VERSION}, from the last ${HISTORY_MAX.m4_hourly} values of a series; on NAB from the last ${HISTORY_MAX.nab}, without season.`,

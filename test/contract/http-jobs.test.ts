@@ -5,8 +5,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import type { QuantileForecaster } from '../../src/detector/forecast.ts';
 import type { App } from '../../src/http/app.ts';
+import { createApiKey } from '../../src/store/api-keys.ts';
 import { ask } from '../fixture/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http-service.ts';
+import { openMemoryStore } from '../fixture/memory-store.ts';
+import { newKey } from '../fixture/new-key.ts';
 
 const y = Array.from({ length: 120 }, (_, i) => 10 + Math.sin(i / 3) + ((i * 7919) % 13) / 20);
 const series = { y, sizes: [60, 60] };
@@ -138,6 +141,41 @@ test('with too many jobs in flight the next is told when to come again, and take
     while ((await submit(app, 'forecast', FORECAST)).status === 429) await wait(2);
     await app.close();
   }
+});
+
+test('a store that cannot be asked, or has no room left, is told with 503; what it took stays, and it goes on when it can', async () => {
+  const store = await openMemoryStore();
+  const app = await startApp(quantileForecaster(), { store });
+  const { body: first } = await submit(app, 'forecast', FORECAST);
+  await ended(app, 'forecast', first.job_id);
+  await store.query('PRAGMA max_page_count = 1');
+  const large = { ...FORECAST, series: { y: Array.from({ length: 9_000 }, (_, i) => Math.sin(i)), sizes: [9_000] } };
+  const refused = await submit(app, 'forecast', large);
+  assert.equal(refused.status, 503);
+  assert.ok(Number(refused.headers['retry-after']) > 0);
+  assert.equal((await jobOf(app, 'forecast', first.job_id)).status, 'succeeded');
+  await store.query('PRAGMA max_page_count = 1000000');
+  const { status, body } = await submit(app, 'forecast', large);
+  assert.equal(status, 202);
+  assert.equal((await ended(app, 'forecast', body.job_id)).status, 'succeeded');
+  assert.equal((await get(app, '/v2/async/jobs')).body.jobs.length, 2);
+  await store.close();
+  for (const answer of [await submit(app, 'forecast', FORECAST), await get(app, '/v2/async/jobs')]) {
+    assert.equal(answer.status, 503);
+  }
+});
+
+test('jobs are those of an owner: another key sees, lists and cancels none of them', async () => {
+  const store = await openMemoryStore();
+  const app = await startApp(stuckForecaster(), { store });
+  await createApiKey(store, newKey('another', { secret: 'another-secret' }), 'operator');
+  const { body } = await submit(app, 'forecast', FORECAST);
+  const headers = { authorization: 'Bearer another-secret' };
+  const url = `/v2/async/jobs/${body.job_id}/cancel`;
+  assert.equal((await app.inject({ method: 'POST', url, headers })).statusCode, 404);
+  assert.equal((await app.inject({ url: `/v2/forecast/jobs/${body.job_id}`, headers })).statusCode, 404);
+  assert.deepEqual((await app.inject({ url: '/v2/async/jobs', headers })).json().jobs, []);
+  assert.equal((await cancel(app, body.job_id)).status, 200);
 });
 
 test('a list of jobs is newest first, page by page', async () => {

@@ -1,6 +1,7 @@
 import type { QuantileForecaster } from '../forecast.ts';
-import { type ForecastSettings, forecastFrom, type PointForecast } from '../forecast-from.ts';
+import type { PointForecast } from '../forecast-from.ts';
 import type { ForecastPoint } from '../forecast-points.ts';
+import { forecastSeasons, lookbackOf, type SeasonalSettings } from '../forecast-seasons.ts';
 import { forecastInSample } from '../in-sample.ts';
 import { contextsSeen } from '../interval-calibration.ts';
 import type { ExogenousVariable } from './design.ts';
@@ -23,12 +24,12 @@ export interface ExogenousForecast extends PointForecast {
   readonly weights: Float64Array;
 }
 
-export interface ExogenousSettings extends ForecastSettings {
+export interface ExogenousSettings extends SeasonalSettings {
   /** Whether the effect of the variables is taken away before the model is applied, or is fitted to what the model misses. */
   readonly cleanFirst: boolean;
   /** Steps of the forecasts from within whose residuals are fitted, where the model is applied first. */
   readonly inSampleHorizon: number;
-  /** Lets others have a turn between two fits. */
+  /** Lets others have a turn, several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
 
@@ -43,12 +44,12 @@ export async function forecastWithExogenous(
   const targets = cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
   const fits: ExogenousFit[] = [];
   for (const { past, values, cutoff } of points) {
-    fits.push(fitExogenous(past, targets?.get(values) ?? values, cutoff));
-    await pause();
+    fits.push(await fitExogenous(past, targets?.get(values) ?? values, cutoff, pause));
     signal?.throwIfAborted();
   }
+  const lookback = Math.max(lookbackOf(settings), contextsSeen(probabilities) * context);
   const seen = points.map(({ values, cutoff, past, future }, i): ForecastPoint => {
-    const start = Math.max(0, cutoff - contextsSeen(probabilities) * context);
+    const start = Math.max(0, cutoff - lookback);
     const kept = values.slice(start, cutoff);
     const without = (variables: readonly (ExogenousVariable | null)[]) => {
       const effect = totalOf(fits[i]!.contributions(variables, start, kept.length), kept.length);
@@ -58,7 +59,7 @@ export async function forecastWithExogenous(
     const targets = without(past.map((variable, v) => (future[v] === null ? null : variable)));
     return { values: cleanFirst ? without(past) : kept, targets, cutoff: kept.length };
   });
-  const forecasts = await forecastFrom(seen, settings, forecaster, signal);
+  const forecasts = await forecastSeasons(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {
     const { future, futureStart } = points[i]!;
     const contributions = fits[i]!.contributions(future, futureStart, h);

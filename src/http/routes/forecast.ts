@@ -5,7 +5,7 @@ import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
-import { answerTooLong, forecastsOfPoint, tooManyForecasts } from '../request-limits.ts';
+import { answerTooLong, foldsOfPoint, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { ForecastAnswer, type ForecastBody, ForecastRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems } from '../series-request.ts';
@@ -44,7 +44,7 @@ export function forecastWork(body: ForecastBody, models: ServedModels): Work {
     ...seriesProblems(body),
     ...forecastProblems(body),
     ...answerTooLong(predicted * outputs),
-    ...tooManyForecasts(body.series.sizes.length * forecastsOfPoint(levels.length)),
+    ...tooManyForecasts(body.series.sizes.length * (1 + foldsOfPoint(levels.length))),
   ];
   const model = modelOf(models, body, problems);
   if (model === null || problems.length > 0) throw invalidRequest(problems);

@@ -3,7 +3,7 @@ import { forecastPoints } from '../../../src/detector/forecast-points.ts';
 import { normalQuantile } from '../../../src/detector/normal.ts';
 import { boundsOf, quantilesAt } from '../../../src/detector/quantile-interval.ts';
 import { forecastWork } from '../../../src/http/routes/forecast.ts';
-import { modelParams, type ServedModel, type ServedModels } from '../../../src/http/served-models.ts';
+import { modelParams, type ServedModel, type ServedModels, seenOf } from '../../../src/http/served-models.ts';
 import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
 
 /** Levels of the intervals: those whose coverage is told, and what the nine deciles need. */
@@ -67,7 +67,7 @@ export async function ownForecasts(task: QualityTask, model: ServedModel): Promi
   const deviates = LEVELS.flatMap((level) => Object.values(boundsOf(level)).map(normalQuantile));
   for (const { freq, indices } of alike(task)) {
     const points = indices.map((i) => ({ i, ...task.points[i], values: task.series[task.points[i].series].values }));
-    const settings = { h: task.h, context: modelParams(model, freq).inputSize, quantiles: 'all' } as const;
+    const settings = { h: task.h, context: seenOf(model, freq).context, quantiles: 'all' } as const;
     await forecastPoints(points, settings, model.forecaster, undefined, ({ i }, { values, levels, origin }) => {
       const at = quantilesAt(levels, [0, ...deviates]);
       const row = (index: number) =>

@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
-import { pythonWith, runProgram } from '../../fixture/python.ts';
+import { printedBy, pythonWith } from '../../fixture/python.ts';
 import { LEVELS, type TaskForecasts } from './forecasts.ts';
 import type { QualityTask } from './tasks.ts';
 
@@ -46,8 +46,8 @@ export async function peerForecasts(task: QualityTask, model: PeerModel): Promis
     console.log(`${model} forecasts ${task.name} (${task.points.length} forecasts, kept for the next time)`);
     await mkdir(folder, { recursive: true });
     await writeFile(`${kept}.task`, asked);
-    const python = await pythonWith(STATSFORECAST);
-    await runProgram(python, [SCRIPT, `${kept}.task`, `${kept}.new`, `${availableParallelism()}`]);
+    const python = await pythonWith([STATSFORECAST]);
+    await printedBy(python, SCRIPT, [`${kept}.task`, `${kept}.new`, `${availableParallelism()}`]);
     await rename(`${kept}.new`, kept);
     await rm(`${kept}.task`);
   }

@@ -11,7 +11,14 @@ const variable = { values: load, categorical: false };
 
 for (const cleanFirst of [true, false]) {
   test(`intervals are narrower where a variable is known ahead than where only its past is (${cleanFirst ? 'removed before' : 'applied after'} the model)`, async () => {
-    const settings = { h: 10, context: 64, probabilities: [0.1, 0.9], cleanFirst, inSampleHorizon: 10 };
+    const settings = {
+      h: 10,
+      context: 64,
+      probabilities: [0.1, 0.9],
+      cleanFirst,
+      inSampleHorizon: 10,
+      decimation: null,
+    };
     const widthOf = async (future: readonly (typeof variable | null)[]) => {
       const point = { values, cutoff: N, past: [variable], future, futureStart: N };
       const [{ quantiles }] = await forecastWithExogenous(
