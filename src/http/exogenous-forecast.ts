@@ -1,9 +1,10 @@
 import { forecastWithExogenous } from '../detector/exogenous/exogenous-forecast.ts';
-import { type ForecastPoint, forecastFrom, type PointForecast } from '../detector/forecast-from.ts';
+import type { ForecastPoint, PointForecast } from '../detector/forecast-from.ts';
+import { forecastSeasons } from '../detector/forecast-seasons.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
 import { inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';
-import { modelParams, type ServedModel } from './served-models.ts';
+import { type ServedModel, seenOf } from './served-models.ts';
 import { splitSeries } from './split-series.ts';
 import { distinctLevels, intervalsOfQuantiles, probabilitiesOf } from './wire/interval-keys.ts';
 import { joined } from './wire/wire-answer.ts';
@@ -45,7 +46,7 @@ export async function forecastAnswer(
   const levels = distinctLevels(body.level);
   const series = splitSeries(body.series);
   const { forecaster } = model;
-  const settings = { h, context: modelParams(model, freq).inputSize, probabilities: probabilitiesOf(levels) };
+  const settings = { h, ...seenOf(model, freq), probabilities: probabilitiesOf(levels) };
   const numbersOf = (forecasts: readonly PointForecast[]) => ({
     mean: joined(forecasts.map(({ mean }) => mean)),
     intervals: intervalsOfQuantiles(levels, forecasts),
@@ -53,7 +54,7 @@ export async function forecastAnswer(
   const variables = variablesOf(body.series);
   if (variables === null) {
     const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
-    const forecasts = await forecastFrom(places, settings, forecaster, signal);
+    const forecasts = await forecastSeasons(places, settings, forecaster, signal);
     return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
   }
   const known = ahead();
