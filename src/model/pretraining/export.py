@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
-import onnx
 import onnxruntime
 import torch
 
+from graphs import exported, write_graph
 from network import CONTEXT, HORIZON_MAX, PATCH, QUANTILES, Network
 from train import CACHE
 
@@ -27,39 +26,6 @@ def load(checkpoint: Path) -> tuple[Network, dict]:
     network = Network()
     network.load_state_dict(state["average"])
     return network.eval(), state
-
-
-def write_graph(network: Network, path: Path) -> None:
-    """Exports with dynamic batch, context and horizon (both multiples of the patch), opset 18."""
-    values, future = torch.randn(2, 256), torch.zeros(2, 48)
-    batch, context, horizon = (torch.export.Dim.DYNAMIC for _ in range(3))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = torch.onnx.export(
-            network,
-            (values, torch.ones_like(values), future),
-            input_names=["values", "observed", "future"],
-            output_names=["quantiles"],
-            dynamic_shapes=({0: batch, 1: context}, {0: batch, 1: context}, {0: batch, 1: horizon}),
-            opset_version=18,
-            dynamo=True,
-            verbose=False,
-        )
-    model = program.model_proto
-    for node in model.graph.node:
-        del node.metadata_props[:]
-        node.doc_string = ""
-    for tensor in (*model.graph.input, *model.graph.output):
-        del tensor.metadata_props[:]
-    del model.metadata_props[:], model.graph.metadata_props[:]
-    axes = {"values": ["batch", "context"], "observed": ["batch", "context"], "future": ["batch", "horizon"]}
-    for tensor in model.graph.input:
-        for dim, name in zip(tensor.type.tensor_type.shape.dim, axes[tensor.name]):
-            dim.Clear()
-            dim.dim_param = name
-    del model.graph.value_info[:]
-    onnx.checker.check_model(model, full_check=True)
-    onnx.save(model, path)
 
 
 def samples() -> list[tuple[str, np.ndarray, np.ndarray, int]]:
