@@ -1,10 +1,12 @@
-"""Writes a checkpoint's averaged weights as a model folder: forecast.onnx, manifest.json, and proof of parity with PyTorch."""
+"""Writes a checkpoint's averaged weights as a model folder: forecast.onnx, the graphs of fine-tuning, manifest.json, and
+proof of parity with PyTorch."""
 
 from __future__ import annotations
 
 import argparse
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ import torch
 from graphs import exported, write_graph
 from network import CONTEXT, HORIZON_MAX, PATCH, QUANTILES, Network
 from train import CACHE
+from tuning import write_tuning
 
 NAME, VERSION = "tsmodel-1", "0.1.0"
 FOLDER = Path(__file__).resolve().parent.parent / "pretrained" / NAME
@@ -110,7 +113,13 @@ def padding(session: onnxruntime.InferenceSession) -> float:
     return apart
 
 
-def write_manifest(folder: Path, network: Network, state: dict) -> None:
+def json_text(manifest: dict) -> str:
+    """JSON with a line for each key, lists of numbers in one line."""
+    text = json.dumps(manifest, indent=2)
+    return re.sub(r"\[[-\d.,\s]+\]", lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
+
+
+def write_manifest(folder: Path, network: Network, state: dict, tuning: dict) -> None:
     """`quality` is filled in by evaluate.py."""
     manifest = {
         "format": 1,
@@ -125,6 +134,7 @@ def write_manifest(folder: Path, network: Network, state: dict) -> None:
         "quantiles": QUANTILES,
         "inputs": {"values": "values", "observed": "observed", "future": "future"},
         "output": "quantiles",
+        "tuning": tuning,
         "parameters": sum(p.numel() for p in network.parameters()),
         "license": "Apache-2.0",
         "trained": {
@@ -137,7 +147,7 @@ def write_manifest(folder: Path, network: Network, state: dict) -> None:
         },
         "quality": {},
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    (folder / "manifest.json").write_text(json_text(manifest))
 
 
 def main() -> None:
@@ -147,9 +157,9 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     network, state = load(args.checkpoint)
-    write_graph(network, args.out / "forecast.onnx")
+    write_graph(exported(network), network.seasons, args.out / "forecast.onnx")
     print(f"step {state['step']}:", check(network, args.out / "forecast.onnx"))
-    write_manifest(args.out, network, state)
+    write_manifest(args.out, network, state, write_tuning(network, args.out))
     print(f"{args.out}: {sum(f.stat().st_size for f in args.out.iterdir()) / 1e6:.1f} MB")
 
 

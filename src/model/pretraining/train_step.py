@@ -1,7 +1,4 @@
-"""The two graphs that fine-tuning runs without Python: a train step, and a forecast whose weights are an input.
-
-Both take all weights as one vector, theta: the parameters one after the other as forecast.onnx holds them (matrices as
-[inputs, outputs]). Neither graph holds weights of its own, so they are the same for every training run of a network.
+"""What fine-tuning does: a step of Adam on all weights as one vector, theta, by one of seven losses.
 
 The exporter drops additions of very small numbers, hence floors (clamp) where others add an epsilon.
 """
@@ -9,14 +6,10 @@ The exporter drops additions of very small numbers, hence floors (clamp) where o
 from __future__ import annotations
 
 import copy
-import warnings
 
-import onnx
 import torch
 from torch import Tensor, nn
-from torch._decomp import core_aten_decompositions
 from torch.func import functional_call, grad_and_value
-from torch.fx.experimental.proxy_tensor import make_fx
 
 from network import CONTEXT, HORIZON_MAX, QUANTILES, Network, Rotary
 from train import pinball
@@ -147,42 +140,3 @@ class TrainStep:
         loss = torch.nn.functional.one_hot(torch.tensor(0), len(LOSSES)).float()
         rates = torch.tensor([1e-3, 1 - BETA_1, 1 - BETA_2])
         return (theta, theta * 0, theta * 0, theta * 0 + 1, values, observed, target, target * 0 + 1, series, loss, rates)
-
-
-class TunedForecast(nn.Module):
-    """The forecast of theta."""
-
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = network
-        self.theta = Theta(network)
-
-    def forward(self, values: Tensor, observed: Tensor, future: Tensor, theta: Tensor) -> Tensor:
-        return functional_call(self.network, self.theta.parameters(theta), (values, observed, future))
-
-
-def pad_back(gradient: Tensor, sizes: list[int], dim: int, start: int, end: int, step: int) -> Tensor:
-    """The gradient of a slice, as a padding: the usual one becomes ScatterND and megabytes of zeros."""
-    assert step == 1
-    around = [start, sizes[dim] - min(end, sizes[dim])]
-    return nn.functional.pad(gradient, [0, 0] * (len(sizes) - 1 - dim) + around) if any(around) else gradient
-
-
-def traced_step(network: Network) -> onnx.ModelProto:
-    """The train step as a graph of fixed shapes: a direct export stumbles over the gradient, a trace by make_fx does not."""
-    step = TrainStep(network)
-    example = step.example()
-    decompositions = core_aten_decompositions() | {torch.ops.aten.slice_backward.default: pad_back}
-    traced = make_fx(step, decomposition_table=decompositions)(*example)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = torch.onnx.export(
-            traced,
-            example,
-            input_names=TrainStep.INPUTS,
-            output_names=TrainStep.OUTPUTS,
-            opset_version=18,
-            dynamo=True,
-            verbose=False,
-        )
-    return program.model_proto

@@ -1,0 +1,129 @@
+"""Writes the graphs that fine-tuning runs without Python: a train step, and a forecast whose weights are an input.
+
+Both take all weights as one vector, theta: the parameters one after the other as forecast.onnx holds them (matrices as
+[inputs, outputs]). Neither graph holds weights of its own, so they are the same for every training run of a network, and
+weights that were tuned fit as long as these graphs stay what they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from torch import Tensor, nn
+from torch._decomp import core_aten_decompositions
+from torch.func import functional_call
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from graphs import exported, write_graph
+from network import CONTEXT, HORIZON_MAX, Network
+from train_step import BATCH, BETA_1, BETA_2, LOSSES, Theta, TrainStep
+
+STEP, FORECAST = "train-step.onnx", "forecast-tuned.onnx"
+TOLERANCE = 2e-6  # of Adam's first moment: theta itself moves by the sign of gradients near 0, and cannot be compared
+
+
+class TunedForecast(nn.Module):
+    """The forecast of theta."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+        self.theta = Theta(network)
+
+    def forward(self, values: Tensor, observed: Tensor, future: Tensor, theta: Tensor) -> Tensor:
+        return functional_call(self.network, self.theta.parameters(theta), (values, observed, future))
+
+
+def pad_back(gradient: Tensor, sizes: list[int], dim: int, start: int, end: int, step: int) -> Tensor:
+    """The gradient of a slice, as a padding: the usual one becomes ScatterND and megabytes of zeros."""
+    assert step == 1
+    around = [start, sizes[dim] - min(end, sizes[dim])]
+    return nn.functional.pad(gradient, [0, 0] * (len(sizes) - 1 - dim) + around) if any(around) else gradient
+
+
+def traced_step(network: Network) -> onnx.ModelProto:
+    """The train step as a graph of fixed shapes: a direct export stumbles over the gradient, a trace by make_fx does not."""
+    step = TrainStep(network)
+    example = step.example()
+    decompositions = core_aten_decompositions() | {torch.ops.aten.slice_backward.default: pad_back}
+    traced = make_fx(step, decomposition_table=decompositions)(*example)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(
+            traced,
+            example,
+            input_names=TrainStep.INPUTS,
+            output_names=TrainStep.OUTPUTS,
+            opset_version=18,
+            dynamo=True,
+            verbose=False,
+        )
+    return program.model_proto
+
+
+def find_weights(network: Network, graph: Path) -> list[list[int]]:
+    """For each part of theta the byte at which forecast.onnx holds it, its length, and the depth it is tuned from."""
+    theta, content = Theta(network), graph.read_bytes()
+    places = []
+    for piece, depth in zip(theta.join(network).split(theta.lengths), theta.depths(len(network.blocks))):
+        raw = piece.numpy().tobytes()
+        assert content.count(raw) == 1, f"{content.count(raw)} places in {graph} hold one parameter"
+        places.append([content.index(raw), len(piece), depth])
+    return places
+
+
+def write_tuning(network: Network, folder: Path) -> dict:
+    """Writes and proves both graphs beside forecast.onnx; gives what the manifest says of them."""
+    theta = Theta(network).join(network)
+    write_graph(exported(TunedForecast(network), theta), network.seasons, folder / FORECAST)
+    write_graph(traced_step(network), network.seasons, folder / STEP)
+    check_forecast(theta, folder)
+    print("train step against PyTorch:", check_step(network, folder / STEP))
+
+    def file(name: str) -> dict[str, str]:
+        return {"graph": name, "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest()}
+
+    return {
+        "step": file(STEP),
+        "forecast": file(FORECAST),
+        "batch": BATCH,
+        "context": CONTEXT,
+        "horizon": HORIZON_MAX,
+        "betas": [BETA_1, BETA_2],
+        "weights": find_weights(network, folder / "forecast.onnx"),
+    }
+
+
+def session_of(path: Path) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+
+
+def check_forecast(theta: Tensor, folder: Path) -> None:
+    """The weights of a model, given from outside, must make its own forecasts."""
+    values = np.random.default_rng(5).standard_normal((8, 256)).cumsum(1).astype(np.float32)
+    feeds = {"values": values, "observed": np.ones_like(values), "future": np.zeros((8, 48), np.float32)}
+    want = session_of(folder / "forecast.onnx").run(None, feeds)[0]
+    got = session_of(folder / FORECAST).run(None, {**feeds, "theta": theta.numpy()})[0]
+    apart = np.abs(got - want).max() / np.abs(values).max()
+    assert apart < 1e-5, f"{FORECAST} is {apart} away from forecast.onnx"
+
+
+def check_step(network: Network, path: Path) -> dict[str, float]:
+    """How far the graph is from PyTorch, loss by loss, as a share of the largest number."""
+    step, session = TrainStep(network), session_of(path)
+    apart = {}
+    for at, name in enumerate(LOSSES):
+        feeds = dict(zip(TrainStep.INPUTS, step.example()))
+        feeds["loss"] = nn.functional.one_hot(torch.tensor(at), len(LOSSES)).float()
+        got = session.run(["m_next", "loss_value"], {key: value.numpy() for key, value in feeds.items()})
+        _, m, _, loss = step(**feeds)
+        for ours, theirs in zip(got, (m.detach().numpy(), loss.detach().numpy())):
+            apart[name] = max(apart.get(name, 0.0), float(np.abs(ours - theirs).max() / np.abs(theirs).max()))
+        assert apart[name] < TOLERANCE * 50, f"{name}: {apart[name]}"
+    return apart
