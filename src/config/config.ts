@@ -93,7 +93,7 @@ export interface HttpConfig {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** null: one is made at the start. */
+  /** A key that opens the door beside those of the store; null: where the store has none, one is made. */
   readonly apiKey: string | null;
 }
 
@@ -116,6 +116,8 @@ export interface Config {
   /** 0 takes any free port. */
   readonly opsPort: number;
   readonly dataDir: string;
+  /** `postgres://…`; null: the store is SQLite in `dataDir`. It may hold a password. */
+  readonly storeUrl: string | null;
   readonly modelsDir: string | null;
   readonly logLevel: LogLevel;
 }

@@ -52,6 +52,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     opsHost: reader.readOr(options.opsHost),
     opsPort: reader.readOr(options.opsPort),
     dataDir: reader.readOr(options.dataDir),
+    storeUrl: reader.read(options.storeUrl) ?? null,
     modelsDir: reader.read(options.modelsDir) ?? null,
     logLevel: reader.read(options.logLevel) ?? sources.fallbacks?.logLevel ?? options.logLevel.fallback,
   };

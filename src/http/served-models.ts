@@ -1,8 +1,9 @@
 import { type RolledOutForecaster, rollOut } from '../detector/roll-out.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import type { Forecasters } from '../model/forecaster.ts';
+import type { KeyLimits } from '../store/api-keys.ts';
 import { forecastContext, seasonalHorizon } from './frequency-profile.ts';
-import { type FieldProblem, fieldProblem } from './problem.ts';
+import { type FieldProblem, fieldProblem, HttpProblem } from './problem.ts';
 
 /** A model as requests know it. */
 export interface ServedModel {
@@ -40,6 +41,20 @@ export function serveModels(catalog: ModelCatalog, forecasters: Forecasters): Se
         forecaster: rollOut(forecasters.forecasterFor(model.name, 1)),
         seasons: LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1,
       };
+    },
+  };
+}
+
+/** The models that a key may use, each by any of its names. Its `find` throws an HttpProblem 403 for another that is there. */
+export function modelsOfKey(models: ServedModels, { models: allowed }: Pick<KeyLimits, 'models'>): ServedModels {
+  if (allowed === null) return models;
+  const mayUse = (name: string, model: ServedModel) => allowed.includes(name) || allowed.includes(model.name);
+  return {
+    names: models.names.filter((name) => mayUse(name, models.find(name)!)),
+    find(name) {
+      const model = models.find(name);
+      if (model !== null && !mayUse(name, model)) throw new HttpProblem(403, `This key may not use the model ${name}`);
+      return model;
     },
   };
 }

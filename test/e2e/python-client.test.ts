@@ -4,15 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { keyCheck } from '../../src/http/api-key.ts';
 import { JobQueue } from '../../src/http/jobs/job-queue.ts';
 import { serveModels } from '../../src/http/served-models.ts';
 import { startHttpServer } from '../../src/http/server.ts';
-import { UsageMeter } from '../../src/http/usage-meter.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { memoryAccounts } from '../fixture/memory-store.ts';
 import { writeModelFolder } from '../fixture/model-folder.ts';
 import { CLIENTS, pythonWithClient, runPython, whyNoPython } from '../fixture/python-client.ts';
 
@@ -52,10 +51,10 @@ async function serve(): Promise<string> {
   const server = await startHttpServer({
     host: '127.0.0.1',
     port: 0,
-    checkKey: keyCheck(KEY),
+    ...(await memoryAccounts({ secret: KEY })),
     models: serveModels(catalog, forecasters),
-    usage: new UsageMeter(Date.now),
     jobs: new JobQueue(Date.now, createLogger('silent')),
+    nowMs: Date.now,
     logger: createLogger('silent'),
     metrics: createMetrics({ collectProcess: false }),
   });

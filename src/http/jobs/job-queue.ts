@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Call, Work } from '../calls.ts';
 import { problemOf } from '../failures.ts';
 import { HttpProblem } from '../problem.ts';
-import { TASKS, type TaskName, type Work } from './job.ts';
+import { TASKS, type TaskName } from './job.ts';
 import { isOpen, JobStore } from './job-store.ts';
 
 /** What may wait and run at one time. Beyond it a job is refused with 429; one that would be alone is taken whatever its size. */
@@ -20,7 +21,9 @@ const RETRY_AFTER_S = 10;
 
 export interface JobRequest {
   readonly task: TaskName;
-  readonly work: Work;
+  readonly run: Work['run'];
+  /** Settled when the job has succeeded, released when it has not. */
+  readonly call: Call;
   /** Numbers that the work holds until it has ended. */
   readonly numbers: number;
   /** How long it may run; waiting does not count. */
@@ -85,11 +88,12 @@ export class JobQueue {
       this.#running.abort.abort(new Error('the job was cancelled'));
       return true;
     }
-    const [{ numbers }] = this.#waiting.splice(
+    const [{ numbers, call }] = this.#waiting.splice(
       this.#waiting.findIndex((waiting) => waiting.id === id),
       1,
     );
     this.#numbers -= numbers;
+    void call.release();
     return true;
   }
 
@@ -108,7 +112,7 @@ export class JobQueue {
   }
 
   async #run(job: OpenJob): Promise<void> {
-    const { id, work, secondsMax, abort } = job;
+    const { id, run, call, secondsMax, abort } = job;
     this.store.started(id);
     const deadline = setTimeout(() => {
       const error = `The job was stopped after ${secondsMax} seconds, its limit`;
@@ -119,9 +123,12 @@ export class JobQueue {
       // Whoever submitted it is answered first.
       await nextTurn();
       abort.signal.throwIfAborted();
-      this.store.ended(id, { status: 'succeeded', result: await work(abort.signal) });
+      const result = await run(abort.signal);
+      await call.settle();
+      this.store.ended(id, { status: 'succeeded', result });
     } catch (error) {
       this.#failed(id, error, abort.signal);
+      await call.release();
     }
     clearTimeout(deadline);
     this.#numbers -= job.numbers;

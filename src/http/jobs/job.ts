@@ -7,9 +7,6 @@ export const TASK_NAMES = Object.keys(TASKS) as TaskName[];
 export const JOB_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** Does what a request asks for. Rejects soon after the signal. */
-export type Work = (signal: AbortSignal) => Promise<object>;
-
 /** How a job came to its end. */
 export type JobEnd =
   | { readonly status: 'succeeded'; readonly result: object }

@@ -1,8 +1,11 @@
 import Type, { type TSchema } from 'typebox';
 import type { App, AppServices } from '../app.ts';
-import { type Job, TASK_NAMES, type TaskName, type Work } from '../jobs/job.ts';
+import { audit } from '../audit.ts';
+import { callerOf } from '../caller.ts';
+import type { Work } from '../calls.ts';
+import { type Job, TASK_NAMES, type TaskName } from '../jobs/job.ts';
 import { HttpProblem } from '../problem.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
+import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers, TooManyRequests } from '../schema/answers.ts';
 import { FinetuneAnswer, type FinetuneBody } from '../schema/finetune.ts';
 import {
   CrossValidationAnswer,
@@ -26,6 +29,7 @@ import {
   pageOf,
 } from '../schema/jobs.ts';
 import { OnlineDetectionAnswer, type OnlineDetectionBody } from '../schema/online-detection.ts';
+import { modelsOfKey, type ServedModels } from '../served-models.ts';
 import { numbersIn, sendAnswer } from '../wire/wire-answer.ts';
 import { crossValidationWork } from './cross-validation.ts';
 import { refuseFinetuning } from './finetuning.ts';
@@ -38,7 +42,7 @@ interface JobTask<B> {
   readonly request: TSchema;
   readonly answer: TSchema;
   /** Throws an HttpProblem for what cannot be answered: a job that is accepted is right. */
-  work(body: B, services: AppServices): Work;
+  work(body: B, models: ServedModels): Work;
 }
 
 const DETECTION: JobTask<OnlineDetectionBody> = {
@@ -80,7 +84,7 @@ export function addJobRoutes(app: App, services: AppServices): void {
 }
 
 function addTask<B>(app: App, services: AppServices, { name, request, answer, work }: JobTask<B>): void {
-  const { jobs } = services;
+  const { jobs, calls, models, store, logger, nowMs } = services;
   app.post(
     `/v2/${name}/async`,
     {
@@ -88,14 +92,23 @@ function addTask<B>(app: App, services: AppServices, { name, request, answer, wo
         summary: `Submits a job: ${name}`,
         security: KEY_NEEDED,
         body: request,
-        response: { 202: JobAccepted, ...REFUSALS, 429: Detail },
+        response: { 202: JobAccepted, ...REFUSALS, 429: TooManyRequests },
       },
     },
-    async ({ body }, reply) => {
+    async (request, reply) => {
+      const { body } = request;
       const { job_options: options } = body as JobBody;
       const secondsMax = options?.timeout_seconds ?? JOB_SECONDS_MAX;
-      const job = { task: name, work: work(body as B, services), numbers: numbersIn(body), secondsMax };
-      return reply.code(202).send({ job_id: jobs.submit(job) });
+      const { tokens, run } = work(body as B, modelsOfKey(models, callerOf(request)));
+      const call = await calls.begin(callerOf(request), tokens, request.id);
+      try {
+        const id = jobs.submit({ task: name, run, call, numbers: numbersIn(body), secondsMax });
+        await audit(store, logger, request, { happenedAtMs: nowMs(), action: 'job-submitted', subject: id });
+        return reply.code(202).send({ job_id: id });
+      } catch (error) {
+        await call.release();
+        throw error;
+      }
     },
   );
   app.get(
@@ -118,7 +131,7 @@ function addTask<B>(app: App, services: AppServices, { name, request, answer, wo
   );
 }
 
-function addOverview(app: App, { jobs }: AppServices): void {
+function addOverview(app: App, { jobs, store, logger, nowMs }: AppServices): void {
   app.get(
     '/v2/async/jobs',
     {
@@ -156,8 +169,10 @@ function addOverview(app: App, { jobs }: AppServices): void {
         response: { ...answers(JobCancelled), 404: Detail },
       },
     },
-    async ({ params: { id } }) => {
+    async (request) => {
+      const { id } = request.params;
       if (!jobs.cancel(id)) throw notFound();
+      await audit(store, logger, request, { happenedAtMs: nowMs(), action: 'job-cancelled', subject: id });
       return { job_id: id, status: 'cancelled' as const };
     },
   );

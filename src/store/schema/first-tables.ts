@@ -29,10 +29,12 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
     key_id TEXT NOT NULL REFERENCES api_keys (id),
     tokens ${integer} NOT NULL CHECK (tokens >= 0),
     held_at ${integer} NOT NULL,
-    lease_until ${integer} NOT NULL
+    lease_until ${integer} NOT NULL,
+    holder TEXT NOT NULL
   ) ${strict}`,
   `CREATE INDEX credit_holds_by_key ON credit_holds (key_id)`,
   `CREATE INDEX credit_holds_by_lease ON credit_holds (lease_until)`,
+  `CREATE INDEX credit_holds_by_holder ON credit_holds (holder)`,
   // calls: that were let in; requests and tokens: that were answered; charged: tokens that credits paid for.
   `CREATE TABLE usage_minutes (
     key_id TEXT NOT NULL REFERENCES api_keys (id),
