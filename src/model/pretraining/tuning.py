@@ -25,7 +25,7 @@ from network import CONTEXT, HORIZON_MAX, Network
 from train_step import BATCH, BETA_1, BETA_2, LOSSES, Theta, TrainStep
 
 STEP, FORECAST = "train-step.onnx", "forecast-tuned.onnx"
-TOLERANCE = 2e-6  # of Adam's first moment: theta itself moves by the sign of gradients near 0, and cannot be compared
+TOLERANCE = 1e-4  # of the largest of Adam's first moments: theta moves by the sign of gradients near 0, and cannot be compared
 
 
 class TunedForecast(nn.Module):
@@ -121,9 +121,9 @@ def check_step(network: Network, path: Path) -> dict[str, float]:
     for at, name in enumerate(LOSSES):
         feeds = dict(zip(TrainStep.INPUTS, step.example()))
         feeds["loss"] = nn.functional.one_hot(torch.tensor(at), len(LOSSES)).float()
-        got = session.run(["m_next", "loss_value"], {key: value.numpy() for key, value in feeds.items()})
-        _, m, _, loss = step(**feeds)
-        for ours, theirs in zip(got, (m.detach().numpy(), loss.detach().numpy())):
+        got = session.run(["m_next", "row_losses"], {key: value.numpy() for key, value in feeds.items()})
+        _, m, _, rows = step(**feeds)
+        for ours, theirs in zip(got, (m.detach().numpy(), rows.detach().numpy())):
             apart[name] = max(apart.get(name, 0.0), float(np.abs(ours - theirs).max() / np.abs(theirs).max()))
-        assert apart[name] < TOLERANCE * 50, f"{name}: {apart[name]}"
+        assert apart[name] < TOLERANCE, f"{name}: {apart[name]}"
     return apart
