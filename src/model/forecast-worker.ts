@@ -3,6 +3,7 @@
  * A run that fails is answered as failed; only a model that cannot be loaded ends the thread.
  */
 import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Model } from './catalog.ts';
@@ -13,39 +14,56 @@ interface LoadedModel {
   readonly model: Model;
   readonly session: InferenceSession;
   readonly medianLevel: number;
+  /** The graph that takes its weights; loaded when they first come. One serves all weights that were tuned. */
+  tuned: InferenceSession | null;
+}
+
+function open(path: string): Promise<InferenceSession> {
+  return InferenceSession.create(path, {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    logSeverityLevel: 3,
+    extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
+  });
 }
 
 async function load(model: Model): Promise<LoadedModel> {
   const { patch, contextBuckets, quantiles } = model.manifest;
   try {
-    const session = await InferenceSession.create(model.graphPath, {
-      executionProviders: ['cpu'],
-      intraOpNumThreads: 1,
-      interOpNumThreads: 1,
-      executionMode: 'sequential',
-      graphOptimizationLevel: 'all',
-      logSeverityLevel: 3,
-      extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
-    });
-    const loaded = { model, session, medianLevel: quantiles.indexOf(0.5) };
+    const session = await open(model.graphPath);
+    const loaded: LoadedModel = { model, session, medianLevel: quantiles.indexOf(0.5), tuned: null };
     const values = new Float32Array(contextBuckets[0]).fill(1);
     // A first forecast proves the names and shapes of the manifest.
-    await run(loaded, { model: 0, rows: 1, contextLength: values.length, horizon: patch, values, quantiles: 'all' });
+    const contextLength = values.length;
+    await run(loaded, { model: 0, rows: 1, contextLength, horizon: patch, values, quantiles: 'all', theta: null });
     return loaded;
   } catch (error) {
     throw new Error(`model ${model.name} cannot be run: ${(error as Error).message}`);
   }
 }
 
-async function run({ model, session, medianLevel }: LoadedModel, request: RunRequest): Promise<RunForecasts> {
+async function sessionFor(loaded: LoadedModel, { theta }: RunRequest): Promise<InferenceSession> {
+  if (theta === null) return loaded.session;
+  const { graphPath, manifest } = loaded.model;
+  loaded.tuned ??= await open(join(dirname(graphPath), manifest.tuning!.forecast.graph));
+  return loaded.tuned;
+}
+
+async function run(loaded: LoadedModel, request: RunRequest): Promise<RunForecasts> {
+  const { model, medianLevel } = loaded;
   const { inputs, output, quantiles } = model.manifest;
-  const { rows, contextLength, horizon, values } = request;
+  const { rows, contextLength, horizon, values, theta } = request;
   const { observed, scales, infinite } = scaleContexts(values, contextLength);
   const feeds = {
     [inputs.values]: new Tensor('float32', values, [rows, contextLength]),
     [inputs.observed]: new Tensor('float32', observed, [rows, contextLength]),
     [inputs.future]: new Tensor('float32', new Float32Array(rows * horizon), [rows, horizon]),
+    ...(theta !== null && { theta: new Tensor('float32', theta, [theta.length]) }),
   };
+  const session = await sessionFor(loaded, request);
   const clockBefore = performance.now();
   const cpuBefore = process.threadCpuUsage();
   const tensor = (await session.run(feeds, [output]))[output];

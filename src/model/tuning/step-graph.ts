@@ -44,14 +44,16 @@ export function stepGraph(
     });
     const data = (name: string) => out[name]!.data as Float32Array;
     const state = { theta: data('theta_next'), m: data('m_next'), v: data('v_next') };
-    return { state, loss: data('loss_value')[0]! };
+    return { state, rowLosses: data('row_losses') };
   }
 
   return {
     shape: { batch: rows, context, horizon },
-    step: (state, batch, n, rate) => run(state, mask, batch, [rate, ...betas.map((beta) => 1 - beta ** n)]),
-    async loss(theta, batch) {
-      return (await run({ theta, m: still, v: still }, still, batch, [0, 1, 1])).loss;
+    async step(state, batch, n, rate) {
+      return (await run(state, mask, batch, [rate, ...betas.map((beta) => 1 - beta ** n)])).state;
+    },
+    async rowLosses(theta, batch) {
+      return (await run({ theta, m: still, v: still }, still, batch, [0, 1, 1])).rowLosses;
     },
   };
 }

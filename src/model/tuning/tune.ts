@@ -1,5 +1,5 @@
 import { type BatchShape, fillBatch, scaleOf, type TuningBatch } from './batch.ts';
-import { drawWindows, planWindows, type TuningWindow } from './windows.ts';
+import { drawWindows, planWindows, type TuningWindow, type WindowPlan } from './windows.ts';
 
 /** What is asked of a tuning. */
 export interface TuningTask {
@@ -10,7 +10,7 @@ export interface TuningTask {
   /** Values before a cutoff that the forecasts will see: several where they differ by endpoint. */
   readonly contexts: readonly number[];
   readonly steps: number;
-  /** Of Adam, at the first step. */
+  /** Of Adam, at the first update. */
   readonly rate: number;
 }
 
@@ -24,77 +24,102 @@ export interface TuningState {
 /** The train step of one loss and depth. */
 export interface StepGraph {
   readonly shape: BatchShape;
-  /** One step, the `n`th, counted from 1. */
-  step(state: TuningState, batch: TuningBatch, n: number, rate: number): Promise<{ state: TuningState; loss: number }>;
-  /** The loss alone. */
-  loss(theta: Float32Array, batch: TuningBatch): Promise<number>;
+  /** One update, the `n`th, counted from 1. */
+  step(state: TuningState, batch: TuningBatch, n: number, rate: number): Promise<TuningState>;
+  /** The loss of each row; 0 for one that is not filled. */
+  rowLosses(theta: Float32Array, batch: TuningBatch): Promise<Float32Array>;
 }
 
 export interface Tuned {
   readonly theta: Float32Array;
-  /** The step whose weights these are; 0: those it began with, since none did better on what was held back. */
+  /** The step whose weights these are; 0: those it began with, since none was surely better on what was held back. */
   readonly step: number;
-  /** Losses over what was held back, before and after; null where nothing could be held back. */
+  /** Mean loss over what was held back, before and after; null where nothing could be held back. */
   readonly validation: { readonly before: number; readonly after: number } | null;
 }
 
+export interface TuningRun {
+  /** Numbers in [0, 1). */
+  chance(): number;
+  readonly signal: AbortSignal;
+  /** Told after each step. */
+  progress(step: number): void;
+}
+
+/** Batches that one step learns from, one update each. */
+export const UPDATES_PER_STEP = 8;
 /** Times that a tuning looks at what it held back. */
 const LOOKS = 10;
 /** Batches of windows that are held back. */
 const VALIDATION_BATCHES = 2;
-/** What was held back must be better by this share, or the weights stay: less is chance. */
+/** What was held back must be better by this share, and by so many standard errors, or the weights stay: less is chance. */
 const GAIN_MIN = 0.01;
+const STANDARD_ERRORS_MIN = 1;
 /** The rate falls to this share. */
 const RATE_LAST = 0.1;
 
 /**
  * Tunes theta to the series, and gives the weights that did best on what was held back; without anything held back those of the last step.
  * Deterministic: the same task, weights and chance make the same weights.
- * @param chance numbers in [0, 1)
- * @param progress told after each step
  */
-export async function tune(
-  task: TuningTask,
-  base: Float32Array,
-  graph: StepGraph,
-  chance: () => number,
-  { signal, progress }: { readonly signal: AbortSignal; progress(step: number): void },
-): Promise<Tuned> {
-  const { series, steps, contexts } = task;
+export async function tune(task: TuningTask, base: Float32Array, graph: StepGraph, run: TuningRun): Promise<Tuned> {
   const { batch: rows, horizon: horizonMax } = graph.shape;
-  const scales = series.map(scaleOf);
-  const lengths = series.map((values, i) => (scales[i]!.deviation > 0 ? values.length : 0));
+  const scales = task.series.map(scaleOf);
+  const lengths = task.series.map((values, i) => (scales[i]!.deviation > 0 ? values.length : 0));
   const plan = planWindows(lengths, Math.min(task.horizon, horizonMax), VALIDATION_BATCHES * rows);
-  const fill = (windows: readonly TuningWindow[]) =>
-    fillBatch(windows, series, scales, graph.shape, (row) => contexts[row % contexts.length]!);
-  const held = chunks(plan.validation, rows).map((windows) => ({ windows: windows.length, batch: fill(windows) }));
-  const judge = async (theta: Float32Array) => {
-    let sum = 0;
-    for (const { windows, batch } of held) sum += windows * (await graph.loss(theta, batch));
-    return sum / plan.validation.length;
-  };
-  if (plan.training.length === 0 || steps === 0) return { theta: base, step: 0, validation: null };
-  const before = held.length > 0 ? await judge(base) : Number.NaN;
-  let best: Tuned = { theta: base, step: 0, validation: held.length > 0 ? { before, after: before } : null };
+  if (plan.training.length === 0 || task.steps === 0) return { theta: base, step: 0, validation: null };
+  const batchOf = (windows: readonly TuningWindow[]) =>
+    fillBatch(windows, task.series, scales, graph.shape, (row) => task.contexts[row % task.contexts.length]!);
+  const judge = judgeOf(plan, graph, batchOf);
+  const before = await judge(base);
+  let best = { theta: base, step: 0, sure: 0, after: before };
   let state: TuningState = { theta: base, m: new Float32Array(base.length), v: new Float32Array(base.length) };
-  const look = Math.max(1, Math.floor(steps / LOOKS));
-  for (let n = 1; n <= steps; n++) {
-    signal.throwIfAborted();
-    const windows = drawWindows(plan.training, rows, (n - 1) * rows, chance);
-    const rate = task.rate * (1 - ((1 - RATE_LAST) * (n - 1)) / steps);
-    ({ state } = await graph.step(state, fill(windows), n, rate));
-    progress(n);
-    if (n % look !== 0 && n !== steps) continue;
-    if (best.validation === null) {
-      best = { theta: state.theta, step: n, validation: null };
-      continue;
-    }
+  const updates = task.steps * UPDATES_PER_STEP;
+  const look = Math.max(1, Math.floor(task.steps / LOOKS));
+  for (let n = 1; n <= updates; n++) {
+    run.signal.throwIfAborted();
+    const windows = drawWindows(plan.training, rows, (n - 1) * rows, run.chance);
+    const rate = task.rate * (1 - ((1 - RATE_LAST) * (n - 1)) / updates);
+    state = await graph.step(state, batchOf(windows), n, rate);
+    if (n % UPDATES_PER_STEP !== 0) continue;
+    const step = n / UPDATES_PER_STEP;
+    run.progress(step);
+    if (step % look !== 0 && step !== task.steps) continue;
     const after = await judge(state.theta);
-    if (after < best.validation.after - GAIN_MIN * before) best = { theta: state.theta, step: n, validation: { before, after } };
+    const sure = before.length === 0 ? step : sureGain(before, after);
+    if (sure > best.sure) best = { theta: state.theta, step, sure, after };
   }
-  return best;
+  const validation = before.length === 0 ? null : { before: mean(before), after: mean(best.after) };
+  return { theta: best.theta, step: best.step, validation };
 }
 
-function chunks<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => [...items.slice(i * size, (i + 1) * size)]);
+/** Losses of weights over every window that was held back. */
+function judgeOf(
+  { validation }: WindowPlan,
+  graph: StepGraph,
+  batchOf: (windows: readonly TuningWindow[]) => TuningBatch,
+): (theta: Float32Array) => Promise<number[]> {
+  const { batch: rows } = graph.shape;
+  const held = Array.from({ length: Math.ceil(validation.length / rows) }, (_, i) => {
+    const windows = validation.slice(i * rows, (i + 1) * rows);
+    return { count: windows.length, batch: batchOf(windows) };
+  });
+  return async (theta) => {
+    const losses: number[] = [];
+    for (const { count, batch } of held) losses.push(...(await graph.rowLosses(theta, batch)).subarray(0, count));
+    return losses;
+  };
+}
+
+/** Mean gain over all windows, less what may be chance; 0 where it is too little, or something is not finite. */
+function sureGain(before: readonly number[], after: readonly number[]): number {
+  const gains = before.map((loss, i) => loss - after[i]!);
+  const gain = mean(gains);
+  const variance = gains.reduce((sum, each) => sum + (each - gain) ** 2, 0) / Math.max(1, gains.length - 1);
+  const sure = gain - STANDARD_ERRORS_MIN * Math.sqrt(variance / gains.length);
+  return gain > GAIN_MIN * mean(before) && sure > 0 ? sure : 0;
+}
+
+function mean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 }

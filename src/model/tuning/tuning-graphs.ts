@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Model } from '../catalog.ts';
+import { basename } from 'node:path';
 
 /** A graph beside forecast.onnx. */
 export interface GraphFile {
@@ -15,7 +14,7 @@ export interface GraphFile {
  *
  * `step` is one step of Adam on a batch of fixed shape: theta, m, v, mask [P]; values, observed [B, T]; target, weight [B, H]; series [B, 3]
  * (what was taken away from values and targets, deviation and mean magnitude of the series); loss [7], one-hot in the order of
- * TUNING_LOSSES; rates [3]: learning rate, 1 - beta_1^n, 1 - beta_2^n. It gives theta_next, m_next, v_next [P] and loss_value, that of theta.
+ * TUNING_LOSSES; rates [3]: learning rate, 1 - beta_1^n, 1 - beta_2^n. It gives theta_next, m_next, v_next [P] and row_losses [B], those of theta.
  *
  * `forecast` is the forecasting graph with one more input, theta.
  */
@@ -39,14 +38,46 @@ export type TuningLoss = (typeof TUNING_LOSSES)[number];
 
 export const DEPTH_MAX = 5;
 
-/** A model that can be fine-tuned. */
-export interface TunableModel extends Model {
-  readonly tuning: TuningGraphs & { readonly stepPath: string; readonly forecastPath: string };
-}
-
 /** Length of theta. */
 export function weightCount({ weights }: Pick<TuningGraphs, 'weights'>): number {
   return weights.reduce((sum, [, length]) => sum + length, 0);
+}
+
+/** Checks `tuning` of a manifest; problems are added, each with its key and what was expected. */
+export function checkTuning(json: unknown, problems: string[]): TuningGraphs {
+  const tuning = (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
+  const need = (key: string, expected: string, holds: boolean) => {
+    if (!holds) problems.push(`tuning.${key} must be ${expected}, got ${JSON.stringify(tuning[key]) ?? 'nothing'}`);
+  };
+  for (const key of ['step', 'forecast'])
+    need(key, 'graph and sha256 of a file in the same folder', isGraphFile(tuning[key]));
+  for (const key of ['batch', 'context', 'horizon']) need(key, 'an integer from 1', isCount(tuning[key]));
+  const { betas, weights } = tuning;
+  need(
+    'betas',
+    'two numbers from 0 to below 1',
+    isListOf(betas, (beta) => typeof beta === 'number' && beta >= 0 && beta < 1),
+  );
+  need('weights', 'lists of a byte, a length and a depth from 1 to 5', isListOf(weights, isPart));
+  return tuning as unknown as TuningGraphs;
+}
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1;
+
+function isListOf(value: unknown, holds: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(holds);
+}
+
+function isPart(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 3) return false;
+  const [at, length, depth] = value;
+  return Number.isSafeInteger(at) && at >= 0 && isCount(length) && isCount(depth) && depth <= DEPTH_MAX;
+}
+
+function isGraphFile(value: unknown): boolean {
+  const { graph, sha256 } = (value ?? {}) as { readonly graph?: unknown; readonly sha256?: unknown };
+  if (typeof graph !== 'string' || typeof sha256 !== 'string') return false;
+  return graph !== '' && graph !== '..' && basename(graph) === graph && /^[0-9a-f]{64}$/.test(sha256);
 }
 
 /** 1 where a weight may change at this depth, else 0. */
@@ -61,7 +92,10 @@ export function depthMask({ weights }: Pick<TuningGraphs, 'weights'>, depth: num
 }
 
 /** Theta as the model was pretrained, read out of forecast.onnx. */
-export async function readWeights(graphPath: string, { weights }: Pick<TuningGraphs, 'weights'>): Promise<Float32Array> {
+export async function readWeights(
+  graphPath: string,
+  { weights }: Pick<TuningGraphs, 'weights'>,
+): Promise<Float32Array> {
   const theta = new Float32Array(weightCount({ weights }));
   const bytes = new Uint8Array(theta.buffer);
   const file = await open(graphPath);

@@ -67,7 +67,10 @@ function heldWindows(series: number, from: number, to: number, horizon: number):
 /** At most `rowsMax` windows: the newest of evenly spaced series first, then those before. */
 function spread(validated: readonly TuningWindow[][], rowsMax: number): TuningWindow[] {
   const seriesCount = Math.min(validated.length, rowsMax);
-  const chosen = Array.from({ length: seriesCount }, (_, i) => validated[Math.floor((i * validated.length) / seriesCount)]!);
+  const chosen = Array.from(
+    { length: seriesCount },
+    (_, i) => validated[Math.floor((i * validated.length) / seriesCount)]!,
+  );
   const windows: TuningWindow[] = [];
   for (let turn = 0; turn < VALIDATED_PER_SERIES; turn++) {
     for (const own of chosen) {
