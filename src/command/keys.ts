@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { readFlags } from '../config/command-line.ts';
 import { durationMs, integerFrom, text, textOf } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
@@ -15,11 +14,10 @@ import {
   revokeApiKey,
 } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
-import { makeKeySecret } from '../store/key-secret.ts';
+import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase } from '../store/open-store.ts';
 import { type CommandIo, DONE, type ExitCode, type RunnableCommand, sayProblems, WRONG_USE } from './command.ts';
 
-const ID_BYTES = 6;
 const TOKENS_MAX = 1_000_000_000_000;
 const LIMIT_MAX = 1_000_000;
 
@@ -96,7 +94,7 @@ function useProblem(action: string, named: string | undefined, { credits, ...oth
 }
 
 async function create(database: Database, flags: OwnFlags, io: CommandIo): Promise<ExitCode> {
-  const [id, secret, createdAtMs] = [randomBytes(ID_BYTES).toString('hex'), makeKeySecret(), Date.now()];
+  const [id, secret, createdAtMs] = [makeKeyId(), makeKeySecret(), Date.now()];
   const limits = {
     models: flags.models ?? null,
     callsPerMinute: flags.perMinute ?? null,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Config, HttpConfig } from '../config/config.ts';
 import { Calls } from '../http/calls.ts';
 import { JobQueue } from '../http/jobs/job-queue.ts';
@@ -10,7 +9,7 @@ import { type ForecasterStats, Forecasters } from '../model/forecaster.ts';
 import { ServiceError } from '../service-error.ts';
 import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
-import { makeKeySecret } from '../store/key-secret.ts';
+import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase } from '../store/open-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -76,9 +75,10 @@ export async function runSidecar(
 
 /** The secret of a key that had to be made; null where there is a key already, or one was configured. */
 async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {
-  const [secret, id, createdAtMs] = [makeKeySecret(), randomUUID(), Date.now()];
+  const [secret, id, createdAtMs] = [makeKeySecret(), makeKeyId(), Date.now()];
   const unlimited = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null, credits: null };
-  const offered = { id, owner: id, name: 'first key', secret, createdAtMs, ...unlimited };
+  const name = apiKey === null ? 'first key' : 'TIDEWATCH_API_KEY';
+  const offered = { id, owner: id, name, secret, createdAtMs, ...unlimited };
   const { configured, made } = await ensureFirstKey(store, apiKey, offered);
   if (configured !== null && !isUsable(configured, createdAtMs)) {
     logger.error({ keyId: configured.id }, 'the key of TIDEWATCH_API_KEY was revoked or has expired: it opens nothing');

@@ -1,9 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 const SECRET_BYTES = 32;
+/** Short enough to be typed. */
+const ID_BYTES = 6;
 const PREFIX_LENGTH_MAX = 8;
 /** A prefix tells at most this part of a secret that somebody chose. */
 const PREFIX_SHARE = 0.25;
+
+export function makeKeyId(): string {
+  return randomBytes(ID_BYTES).toString('hex');
+}
 
 /** A secret that nobody can guess. */
 export function makeKeySecret(): string {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -18,7 +20,9 @@ export interface Sidecar {
 }
 
 export async function startSidecar(): Promise<Sidecar> {
-  const env = { TIDEWATCH_API_KEY: API_KEY, HTTP_PORT: '0', OPS_PORT: '0' };
+  const dataDir = mkdtempSync(join(tmpdir(), 'tidewatch-bench-'));
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const env = { TIDEWATCH_API_KEY: API_KEY, DATA_DIR: dataDir, HTTP_PORT: '0', OPS_PORT: '0' };
   const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
   // A bench that fails leaves nothing running.

@@ -6,7 +6,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,10 @@ interface Service {
 
 async function startService(): Promise<Service> {
   const main = join(import.meta.dirname, '../../src/main.ts');
-  const env = { PATH: process.env.PATH, HTTP_PORT: '0', OPS_PORT: '0', INFERENCE_THREADS: '1', TIDEWATCH_API_KEY: KEY };
+  const dataDir = mkdtempSync(join(tmpdir(), 'tidewatch-fuzzed-'));
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const ports = { HTTP_PORT: '0', OPS_PORT: '0', INFERENCE_THREADS: '1' };
+  const env = { PATH: process.env.PATH, DATA_DIR: dataDir, TIDEWATCH_API_KEY: KEY, ...ports };
   const child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   const { promise: serving, resolve } = Promise.withResolvers<{ url: string; ops: string }>();
