@@ -1,14 +1,19 @@
+import { join } from 'node:path';
 import type { Config, HttpConfig } from '../config/config.ts';
 import { Calls } from '../http/calls.ts';
+import { tuneWith } from '../http/finetuned.ts';
 import { JobQueue } from '../http/jobs/job-queue.ts';
 import { KeyRing } from '../http/key-ring.ts';
 import { serveModels } from '../http/served-models.ts';
 import { startHttpServer } from '../http/server.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/forecaster.ts';
+import { WeightsCache } from '../model/tuning/tuned-weights.ts';
+import { Tuner } from '../model/tuning/tuner.ts';
 import { ServiceError } from '../service-error.ts';
 import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
+import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase } from '../store/open-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -44,6 +49,10 @@ export async function runSidecar(
   try {
     const forecasters = await Forecasters.start(models, { threads: config.worker.inferenceThreads });
     closing.push(() => forecasters.close());
+    const tuner = new Tuner(models);
+    closing.push(() => tuner.close());
+    const weightsDir = config.storeUrl === null ? join(config.dataDir, 'models') : null;
+    const finetuned = { kept: new FinetunedWeights(store, weightsDir), cache: new WeightsCache() };
     const calls = new Calls(store, Date.now, logger);
     const server = await startHttpServer({
       host: config.http.host,
@@ -51,7 +60,8 @@ export async function runSidecar(
       store,
       calls,
       keys: new KeyRing(store, Date.now),
-      models: serveModels(catalog, forecasters),
+      models: serveModels(catalog, forecasters, tuneWith(tuner)),
+      finetuned,
       jobs: new JobQueue(Date.now, logger),
       nowMs: Date.now,
       metrics,

@@ -1,8 +1,10 @@
+import type { FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import type { App, AppServices } from '../app.ts';
 import { audit } from '../audit.ts';
 import { callerOf } from '../caller.ts';
 import type { Work } from '../calls.ts';
+import { modelsOf } from '../finetuned.ts';
 import { type Job, TASK_NAMES, type TaskName } from '../jobs/job.ts';
 import { HttpProblem } from '../problem.ts';
 import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers, TooManyRequests } from '../schema/answers.ts';
@@ -29,10 +31,9 @@ import {
   pageOf,
 } from '../schema/jobs.ts';
 import { OnlineDetectionAnswer, type OnlineDetectionBody } from '../schema/online-detection.ts';
-import { modelsOfKey, type ServedModels } from '../served-models.ts';
 import { numbersIn, sendAnswer } from '../wire/wire-answer.ts';
 import { crossValidationWork } from './cross-validation.ts';
-import { refuseFinetuning } from './finetuning.ts';
+import { finetuneWork } from './finetuning.ts';
 import { forecastWork } from './forecast.ts';
 import { onlineDetectionWork } from './online-detection.ts';
 
@@ -42,32 +43,32 @@ interface JobTask<B> {
   readonly request: TSchema;
   readonly answer: TSchema;
   /** Throws an HttpProblem for what cannot be answered: a job that is accepted is right. */
-  work(body: B, models: ServedModels): Work;
+  work(body: B, services: AppServices, request: FastifyRequest): Promise<Work>;
 }
 
 const DETECTION: JobTask<OnlineDetectionBody> = {
   name: 'anomaly_detection',
   request: DetectionJob,
   answer: OnlineDetectionAnswer,
-  work: onlineDetectionWork,
+  work: async (body, services, request) => onlineDetectionWork(body, await modelsOf(services, request)),
 };
 const FORECAST: JobTask<ForecastBody> = {
   name: 'forecast',
   request: ForecastJob,
   answer: ForecastAnswer,
-  work: forecastWork,
+  work: async (body, services, request) => forecastWork(body, await modelsOf(services, request)),
 };
 const CROSS_VALIDATION: JobTask<CrossValidationBody> = {
   name: 'cross_validation',
   request: CrossValidationJob,
   answer: CrossValidationAnswer,
-  work: crossValidationWork,
+  work: async (body, services, request) => crossValidationWork(body, await modelsOf(services, request)),
 };
 const FINETUNE: JobTask<FinetuneBody> = {
   name: 'finetune',
   request: FinetuneJob,
   answer: FinetuneAnswer,
-  work: refuseFinetuning,
+  work: finetuneWork,
 };
 
 const JobId = Type.Object({ id: Type.String() });
@@ -84,7 +85,7 @@ export function addJobRoutes(app: App, services: AppServices): void {
 }
 
 function addTask<B>(app: App, services: AppServices, { name, request, answer, work }: JobTask<B>): void {
-  const { jobs, calls, models, store, logger, nowMs } = services;
+  const { jobs, calls, store, logger, nowMs } = services;
   app.post(
     `/v2/${name}/async`,
     {
@@ -99,7 +100,7 @@ function addTask<B>(app: App, services: AppServices, { name, request, answer, wo
       const { body } = request;
       const { job_options: options } = body as JobBody;
       const secondsMax = options?.timeout_seconds ?? JOB_SECONDS_MAX;
-      const { tokens, run } = work(body as B, modelsOfKey(models, callerOf(request)));
+      const { tokens, run } = await work(body as B, services, request);
       const call = await calls.begin(callerOf(request), tokens, request.id);
       try {
         const id = jobs.submit({ task: name, run, call, numbers: numbersIn(body), secondsMax });
