@@ -61,10 +61,10 @@ export function fillBatch(
     series: new Float32Array(batch * 3).fill(1),
   };
   windows.forEach((window, row) => {
-    const values = series[window.series]!;
+    const values = series[window.series];
     const start = Math.max(0, window.cutoff - Math.min(context, contextOf(row)));
     const seen = values.subarray(start, window.cutoff);
-    const place = placeOf(seen, scales[window.series]!);
+    const place = placeOf(seen, scales[window.series]);
     if (place !== null) fillRow(filled, row, shape, seen, values.subarray(window.cutoff, window.end), place);
   });
   return filled;

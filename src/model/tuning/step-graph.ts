@@ -42,7 +42,7 @@ export function stepGraph(
       loss: flat(oneHot),
       rates: flat(Float32Array.from(rates)),
     });
-    const data = (name: string) => out[name]!.data as Float32Array;
+    const data = (name: string) => out[name].data as Float32Array;
     const state = { theta: data('theta_next'), m: data('m_next'), v: data('v_next') };
     return { state, rowLosses: data('row_losses') };
   }

@@ -65,11 +65,11 @@ const RATE_LAST = 0.1;
 export async function tune(task: TuningTask, base: Float32Array, graph: StepGraph, run: TuningRun): Promise<Tuned> {
   const { batch: rows, horizon: horizonMax } = graph.shape;
   const scales = task.series.map(scaleOf);
-  const lengths = task.series.map((values, i) => (scales[i]!.deviation > 0 ? values.length : 0));
+  const lengths = task.series.map((values, i) => (scales[i].deviation > 0 ? values.length : 0));
   const plan = planWindows(lengths, Math.min(task.horizon, horizonMax), VALIDATION_BATCHES * rows);
   if (plan.training.length === 0 || task.steps === 0) return { theta: base, step: 0, validation: null };
   const batchOf = (windows: readonly TuningWindow[]) =>
-    fillBatch(windows, task.series, scales, graph.shape, (row) => task.contexts[row % task.contexts.length]!);
+    fillBatch(windows, task.series, scales, graph.shape, (row) => task.contexts[row % task.contexts.length]);
   const judge = judgeOf(plan, graph, batchOf);
   const before = await judge(base);
   let best = { theta: base, step: 0, sure: 0, after: before };
@@ -113,7 +113,7 @@ function judgeOf(
 
 /** Mean gain over all windows, less what may be chance; 0 where it is too little, or something is not finite. */
 function sureGain(before: readonly number[], after: readonly number[]): number {
-  const gains = before.map((loss, i) => loss - after[i]!);
+  const gains = before.map((loss, i) => loss - after[i]);
   const gain = mean(gains);
   const variance = gains.reduce((sum, each) => sum + (each - gain) ** 2, 0) / Math.max(1, gains.length - 1);
   const sure = gain - STANDARD_ERRORS_MIN * Math.sqrt(variance / gains.length);

@@ -28,7 +28,7 @@ export const sandboxed: Sandboxed = async (setup) => {
     const session = sessions.get(name) ?? (await openStepGraph(model.stepPath));
     sessions.set(name, session);
     const tuned = await tune(
-      { ...task, rate: RATES[depth - 1]! },
+      { ...task, rate: RATES[depth - 1] },
       base,
       stepGraph(session, model.graphs, { loss, depth }),
       { chance: chanceOf(SEED), signal, progress: (step) => progress(stepBytes(step)) },

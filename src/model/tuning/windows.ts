@@ -69,7 +69,7 @@ function spread(validated: readonly TuningWindow[][], rowsMax: number): TuningWi
   const seriesCount = Math.min(validated.length, rowsMax);
   const chosen = Array.from(
     { length: seriesCount },
-    (_, i) => validated[Math.floor((i * validated.length) / seriesCount)]!,
+    (_, i) => validated[Math.floor((i * validated.length) / seriesCount)],
   );
   const windows: TuningWindow[] = [];
   for (let turn = 0; turn < VALIDATED_PER_SERIES; turn++) {
@@ -89,7 +89,7 @@ export function drawWindows(
   chance: () => number,
 ): TuningWindow[] {
   return Array.from({ length: count }, (_, i) => {
-    const { series, first, last, horizon } = ranges[(firstTurn + i) % ranges.length]!;
+    const { series, first, last, horizon } = ranges[(firstTurn + i) % ranges.length];
     const cutoff = first + Math.floor(chance() * (last - first + 1));
     return { series, cutoff, end: cutoff + horizon };
   });
