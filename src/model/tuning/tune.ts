@@ -53,7 +53,7 @@ const LOOKS = 10;
 /** Batches of windows that are held back. */
 const VALIDATION_BATCHES = 2;
 /** What was held back must be better by this share, and by so many standard errors, or the weights stay: less is chance. */
-const GAIN_MIN = 0.01;
+const GAIN_MIN = 0.03;
 const STANDARD_ERRORS_MIN = 1;
 /** The rate falls to this share. */
 const RATE_LAST = 0.1;
@@ -89,8 +89,26 @@ export async function tune(task: TuningTask, base: Float32Array, graph: StepGrap
     const sure = before.length === 0 ? step : sureGain(before, after);
     if (sure > best.sure) best = { theta: state.theta, step, sure, after };
   }
-  const validation = before.length === 0 ? null : { before: mean(before), after: mean(best.after) };
-  return { theta: best.theta, step: best.step, validation };
+  if (before.length === 0) return { theta: best.theta, step: best.step, validation: null };
+  const { theta, after } = await unlessHalfWay(base, best, judge);
+  return { theta, step: best.step, validation: { before: mean(before), after: mean(after) } };
+}
+
+interface Judged {
+  readonly theta: Float32Array;
+  readonly after: readonly number[];
+}
+
+/** Weights half way back to those they began with, unless the whole way is surely better: what was learnt from little misleads less by half. */
+async function unlessHalfWay(
+  base: Float32Array,
+  best: Judged,
+  judge: (theta: Float32Array) => Promise<number[]>,
+): Promise<Judged> {
+  if (best.theta === base) return best;
+  const theta = best.theta.map((weight, i) => (weight + base[i]) / 2);
+  const after = await judge(theta);
+  return sureGain(after, best.after) > 0 ? best : { theta, after };
 }
 
 /** Losses of weights over every window that was held back. */
