@@ -97,7 +97,28 @@ def write_tuning(network: Network, folder: Path) -> dict:
         "horizon": HORIZON_MAX,
         "betas": [BETA_1, BETA_2],
         "weights": find_weights(network, folder / "forecast.onnx"),
+        "golden": golden(network),
     }
+
+
+def golden(network: Network) -> dict[str, list[float]]:
+    """What PyTorch makes of a batch that a test can repeat: by loss, three row losses and the sum of Adam's |m|."""
+    time, row = np.arange(CONTEXT + HORIZON_MAX), np.arange(BATCH)[:, None]
+    waves = torch.from_numpy((3 * np.sin(time / (3 + row)) + np.cos(time / 7) + time / 100).astype(np.float32))
+    values, target = waves.split([CONTEXT, HORIZON_MAX], 1)
+    observed, weight = torch.ones_like(values), torch.ones_like(target)
+    observed[1, 100:140] = 0
+    weight[2, 48:] = 0
+    step = TrainStep(network)
+    feeds = dict(zip(TrainStep.INPUTS, step.example()))
+    feeds |= {"values": values, "observed": observed, "target": target, "weight": weight}
+    feeds["series"] = torch.tensor([[5, 2.5, 7.5]]).repeat(BATCH, 1)
+    numbers = {}
+    for at, name in enumerate(LOSSES):
+        feeds["loss"] = nn.functional.one_hot(torch.tensor(at), len(LOSSES)).float()
+        _, m, _, rows = step(**feeds)
+        numbers[name] = [round(float(x), 6) for x in (*rows[:3].detach(), m.detach().abs().sum())]
+    return numbers
 
 
 def session_of(path: Path) -> onnxruntime.InferenceSession:

@@ -52,10 +52,15 @@ export const UPDATES_PER_STEP = 8;
 const LOOKS = 10;
 /** Batches of windows that are held back. */
 const VALIDATION_BATCHES = 2;
+/** Weights are averaged over some ten updates: those of a single one swing by what its batch happened to hold. */
+const AVERAGE_DECAY = 0.9;
 /** What was held back must be better by this share, and by so many standard errors, or the weights stay: less is chance. */
 const GAIN_MIN = 0.03;
-const STANDARD_ERRORS_MIN = 1;
-/** The rate falls to this share. */
+const STANDARD_ERRORS_MIN = 2.5;
+/** By so many the whole way must be better than half of it. */
+const STANDARD_ERRORS_OF_HALF = 1;
+/** The rate rises over so many updates, since Adam knows nothing at first, and falls to this share at the end. */
+const WARM_UP = 24;
 const RATE_LAST = 0.1;
 
 /**
@@ -72,22 +77,24 @@ export async function tune(task: TuningTask, base: Float32Array, graph: StepGrap
     fillBatch(windows, task.series, scales, graph.shape, (row) => task.contexts[row % task.contexts.length]);
   const judge = judgeOf(plan, graph, batchOf);
   const before = await judge(base);
-  let best = { theta: base, step: 0, sure: 0, after: before };
+  let best = { theta: base, step: 0, gain: 0, after: before };
   let state: TuningState = { theta: base, m: new Float32Array(base.length), v: new Float32Array(base.length) };
+  const average = Float32Array.from(base);
   const updates = task.steps * UPDATES_PER_STEP;
   const look = Math.max(1, Math.floor(task.steps / LOOKS));
   for (let n = 1; n <= updates; n++) {
     run.signal.throwIfAborted();
     const windows = drawWindows(plan.training, rows, (n - 1) * rows, run.chance);
-    const rate = task.rate * (1 - ((1 - RATE_LAST) * (n - 1)) / updates);
+    const rate = task.rate * Math.min(1, n / WARM_UP) * (1 - ((1 - RATE_LAST) * (n - 1)) / updates);
     state = await graph.step(state, batchOf(windows), n, rate);
+    moveAverage(average, state.theta, Math.min(AVERAGE_DECAY, n / (n + UPDATES_PER_STEP)));
     if (n % UPDATES_PER_STEP !== 0) continue;
     const step = n / UPDATES_PER_STEP;
     run.progress(step);
     if (step % look !== 0 && step !== task.steps) continue;
-    const after = await judge(state.theta);
-    const sure = before.length === 0 ? step : sureGain(before, after);
-    if (sure > best.sure) best = { theta: state.theta, step, sure, after };
+    const after = await judge(average);
+    const gain = before.length === 0 ? step : sureGain(before, after, STANDARD_ERRORS_MIN);
+    if (gain > best.gain) best = { theta: average.slice(), step, gain, after };
   }
   if (before.length === 0) return { theta: best.theta, step: best.step, validation: null };
   const { theta, after } = await unlessHalfWay(base, best, judge);
@@ -108,7 +115,7 @@ async function unlessHalfWay(
   if (best.theta === base) return best;
   const theta = best.theta.map((weight, i) => (weight + base[i]) / 2);
   const after = await judge(theta);
-  return sureGain(after, best.after) > 0 ? best : { theta, after };
+  return sureGain(after, best.after, STANDARD_ERRORS_OF_HALF) > 0 ? best : { theta, after };
 }
 
 /** Losses of weights over every window that was held back. */
@@ -129,13 +136,17 @@ function judgeOf(
   };
 }
 
-/** Mean gain over all windows, less what may be chance; 0 where it is too little, or something is not finite. */
-function sureGain(before: readonly number[], after: readonly number[]): number {
+/** Mean gain over all windows; 0 where it is too little, may be chance, or is not finite. */
+function sureGain(before: readonly number[], after: readonly number[], standardErrors: number): number {
   const gains = before.map((loss, i) => loss - after[i]);
   const gain = mean(gains);
   const variance = gains.reduce((sum, each) => sum + (each - gain) ** 2, 0) / Math.max(1, gains.length - 1);
-  const sure = gain - STANDARD_ERRORS_MIN * Math.sqrt(variance / gains.length);
-  return gain > GAIN_MIN * mean(before) && sure > 0 ? sure : 0;
+  const sure = gain > standardErrors * Math.sqrt(variance / gains.length);
+  return sure && gain > GAIN_MIN * mean(before) ? gain : 0;
+}
+
+function moveAverage(average: Float32Array, theta: Float32Array, decay: number): void {
+  for (let i = 0; i < average.length; i++) average[i] = decay * average[i] + (1 - decay) * theta[i];
 }
 
 function mean(numbers: readonly number[]): number {

@@ -30,6 +30,8 @@ export interface TuningGraphs {
   readonly betas: readonly [number, number];
   /** The parts of theta: the byte of forecast.onnx at which each begins (float32, little-endian), its length, and the depth from which on it is tuned. */
   readonly weights: readonly (readonly [at: number, length: number, depth: number])[];
+  /** What PyTorch made of a batch that the tests repeat: by loss, three row losses and the sum of |m|. */
+  readonly golden?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** The order of the one-hot input `loss`. */

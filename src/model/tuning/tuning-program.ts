@@ -15,7 +15,7 @@ export interface ProgramModel {
 }
 
 /** Of Adam, by depth: the more of the model moves, the less each weight may. */
-const RATES = [1e-2, 3e-3, 1e-3, 5e-4, 3e-4];
+const RATES = [1.3e-2, 3e-3, 1e-3, 2e-4, 2e-4];
 const SEED = 0x7157a7e5;
 
 export const sandboxed: Sandboxed = async (setup) => {
