@@ -1,8 +1,11 @@
 import { join } from 'node:path';
-import type { Config, HttpConfig } from '../config/config.ts';
+import type { HttpConfig, LoadedConfig } from '../config/config.ts';
 import { Calls } from '../http/calls.ts';
 import { tuneWith } from '../http/finetuned.ts';
+import { FinetunedJobs } from '../http/jobs/finetuned-jobs.ts';
+import { JOB_LIMITS } from '../http/jobs/job-limits.ts';
 import { JobQueue } from '../http/jobs/job-queue.ts';
+import { JobSandbox } from '../http/jobs/job-sandbox.ts';
 import { KeyRing } from '../http/key-ring.ts';
 import { serveModels } from '../http/served-models.ts';
 import { startHttpServer } from '../http/server.ts';
@@ -30,55 +33,65 @@ export interface RunningSidecar {
   stop(): Promise<void>;
 }
 
-type SidecarConfig = Pick<Config, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
+/** Where keys and jobs are kept and what they may take, and where HTTP is. */
+export type SidecarConfig = Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
 
-/** The whole sidecar: store, inference threads and HTTP server. Throws a ServiceError for what stands in its way. */
+/** The whole sidecar: store, inference threads, HTTP server, and the runner of jobs. Throws a ServiceError for what stands in its way. */
 export async function runSidecar(
-  config: SidecarConfig,
+  { http, worker: limits, dataDir, storeUrl }: SidecarConfig,
   catalog: ModelCatalog,
   metrics: Metrics,
   logger: Logger,
 ): Promise<RunningSidecar> {
   const models = catalog.names.map((name) => catalog.get(name));
   if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
-  const store = await openDatabase({ dataDir: config.dataDir, url: config.storeUrl });
-  const closing: (() => Promise<void>)[] = [() => store.close()];
-  const close = async () => {
-    for (const end of closing.reverse()) await end();
+  const store = await openDatabase({ dataDir, url: storeUrl });
+  const opened: (() => Promise<unknown>)[] = [() => store.close()];
+  const closeAll = async () => {
+    for (const close of opened.splice(0).reverse()) await close();
   };
   try {
-    const forecasters = await Forecasters.start(models, { threads: config.worker.inferenceThreads });
-    closing.push(() => forecasters.close());
+    const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads });
+    opened.push(() => forecasters.close());
+    const nowMs = Date.now;
     const tuner = new Tuner(models);
-    closing.push(() => tuner.close());
-    const weightsDir = config.storeUrl === null ? join(config.dataDir, 'models') : null;
+    opened.push(() => tuner.close());
+    const weightsDir = storeUrl === null ? join(dataDir, 'models') : null;
     const finetuned = { kept: new FinetunedWeights(store, weightsDir), cache: new WeightsCache() };
-    const calls = new Calls(store, Date.now, logger);
+    const calls = new Calls(store, nowMs, logger);
+    const sandbox = new JobSandbox(catalog, { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax });
+    const jobs = new JobQueue({
+      database: store,
+      executor: new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs }),
+      nowMs,
+      logger,
+      limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
+    });
     const server = await startHttpServer({
-      host: config.http.host,
-      port: config.http.port,
+      host: http.host,
+      port: http.port,
       store,
+      keys: new KeyRing(store, nowMs),
       calls,
-      keys: new KeyRing(store, Date.now),
       models: serveModels(catalog, forecasters, tuneWith(tuner)),
       finetuned,
-      jobs: new JobQueue(Date.now, logger),
-      nowMs: Date.now,
+      jobs,
+      nowMs,
       metrics,
       logger,
     });
-    closing.push(() => server.close(config.worker.shutdownMsMax));
-    // Last, so that a key that was made is shown even where a port was taken at first.
-    const madeKey = await firstKey(store, config.http, logger);
+    opened.push(() => server.close(limits.shutdownMsMax));
+    jobs.start();
     return {
       url: server.url,
-      madeKey,
+      // Last: a key that was made must be shown, whatever else stood in the way before.
+      madeKey: await firstKey(store, http, logger),
       forecasts: () => forecasters.stats(),
       reasonsNotReady: () => (calls.trouble === null ? [] : [calls.trouble]),
-      stop: close,
+      stop: closeAll,
     };
   } catch (error) {
-    await close();
+    await closeAll();
     throw error;
   }
 }

@@ -95,6 +95,10 @@ export interface HttpConfig {
   readonly port: number;
   /** A key that opens the door beside those of the store; null: where the store has none, one is made. */
   readonly apiKey: string | null;
+  /** Jobs that wait or run. */
+  readonly jobsInFlightMax: number;
+  /** Memory of the process that runs jobs, MiB. */
+  readonly jobMemoryMbMax: number;
 }
 
 export interface StreamConfig {

@@ -48,6 +48,8 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
       host: reader.readOr(options.httpHost),
       port: reader.readOr(options.httpPort),
       apiKey: reader.read(options.apiKey) ?? null,
+      jobsInFlightMax: reader.readOr(options.jobsInFlightMax),
+      jobMemoryMbMax: reader.readOr(options.jobMemoryMbMax),
     },
     opsHost: reader.readOr(options.opsHost),
     opsPort: reader.readOr(options.opsPort),

@@ -145,6 +145,8 @@ export const httpOptions = {
     kind: bearerToken,
   },
   ...storeOptions,
+  jobsInFlightMax: settingOr('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 1_000, 'jobs that wait or run; beyond it: 429'),
+  jobMemoryMbMax: settingOr('JOB_MEMORY_MB_MAX', integerFrom(256, 1_000_000), 4_096, 'MiB that a job may hold'),
 };
 
 /** Every setting of the environment. */

@@ -4,7 +4,13 @@ import type { App } from './app.ts';
 import type { KeyRing } from './key-ring.ts';
 import { invalidKey } from './problem.ts';
 
-const callers = new WeakMap<FastifyRequest, ApiKey>();
+/** On whose behalf something is done. */
+export interface Caller {
+  readonly key: ApiKey;
+  readonly requestId: string;
+}
+
+const callers = new WeakMap<FastifyRequest, Caller>();
 
 /** Lets only holders of a key pass, before anything of a body is read. */
 export function requireKey(app: App, keys: KeyRing): void {
@@ -12,12 +18,12 @@ export function requireKey(app: App, keys: KeyRing): void {
     const token = bearerToken(request.headers.authorization);
     const key = token === null ? null : await keys.find(token);
     if (key === null) throw invalidKey(request.id);
-    callers.set(request, key);
+    callers.set(request, { key, requestId: request.id });
   });
 }
 
-/** The key that a request came with; its endpoint needs one. */
-export function callerOf(request: FastifyRequest): ApiKey {
+/** Whose request it is; its endpoint needs a key. */
+export function callerOf(request: FastifyRequest): Caller {
   return callers.get(request)!;
 }
 

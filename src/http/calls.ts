@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
-import type { ApiKey } from '../store/api-keys.ts';
+import { isUnlimited } from '../store/api-keys.ts';
 import {
   beginCall,
   type CallBegin,
-  releaseCall,
+  type CallRequest,
+  endCall,
+  type LetInCall,
   releaseSilentHolds,
   renewHolds,
-  settleCall,
 } from '../store/credits.ts';
-import type { Database } from '../store/database.ts';
-import { addUsage } from '../store/usage.ts';
+import type { Database, Sql } from '../store/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { callerOf } from './caller.ts';
+import type { Caller } from './caller.ts';
 import { type HttpProblem, invalidKey, outOfCredits, tooManyCalls } from './problem.ts';
 import { type Tokens, tokenSum } from './tokens.ts';
 
@@ -50,7 +49,7 @@ export class Calls {
     this.#database = database;
     this.#nowMs = nowMs;
     this.#logger = logger;
-    this.#renewing = setInterval(() => void this.#renew(), RENEW_MS).unref();
+    this.#renewing = setInterval(() => void this.renew(), RENEW_MS).unref();
   }
 
   /** Why the store could not be asked when it was last tried; null where it could. */
@@ -58,27 +57,25 @@ export class Calls {
     return this.#trouble;
   }
 
-  /** Throws an HttpProblem where the key may not make this call now. */
-  async begin(key: ApiKey, tokens: Tokens, requestId: string): Promise<Call> {
-    const [holdId, keyId, sum] = [randomUUID(), key.id, tokenSum(tokens)];
-    if (key.credits === null && key.callsPerMinute === null && key.callsAtOnce === null) {
-      const used = { calls: 1, requests: 1, tokens: sum };
-      return { settle: () => addUsage(this.#database, keyId, this.#nowMs(), used), release: async () => {} };
-    }
+  /** Throws an HttpProblem where the caller may not make this call now. */
+  async begin(caller: Caller, tokens: Tokens): Promise<Call> {
     const nowMs = this.#nowMs();
     const lease = { holder: this.#holder, leaseUntilMs: nowMs + LEASE_MS };
-    const begun = await beginCall(this.#database, { holdId, keyId, tokens: sum, nowMs, ...lease });
-    const refusal = refusalOf(begun, requestId);
-    if (refusal !== null) throw refusal;
+    const call = isUnlimited(caller.key)
+      ? { keyId: caller.key.id, holdId: null }
+      : await this.#database.transaction((sql) => letIn(sql, caller, tokens, { ...lease, nowMs }));
+    const end = (charge: number | null) =>
+      this.#database.transaction((sql) => endCall(sql, call, charge, this.#nowMs()));
     return {
       settle: async () => {
-        const end = await settleCall(this.#database, { holdId, keyId, nowMs: this.#nowMs(), tokens: sum });
-        if (end === 'exhausted') throw outOfCredits(requestId);
+        if ((await end(tokenSum(tokens))) === 'exhausted') throw outOfCredits(caller.requestId);
       },
-      release: () =>
-        releaseCall(this.#database, { holdId, keyId }).catch((error: unknown) => {
+      release: async () => {
+        await end(null).catch((error: unknown) => {
+          const { requestId } = caller;
           this.#logger.warn({ err: error, requestId }, 'what a call held comes back when its lease ends');
-        }),
+        });
+      },
     };
   }
 
@@ -86,10 +83,11 @@ export class Calls {
     clearInterval(this.#renewing);
   }
 
-  async #renew(): Promise<void> {
+  /** Done every few seconds. */
+  async renew(): Promise<void> {
     const nowMs = this.#nowMs();
     try {
-      await renewHolds(this.#database, this.#holder, nowMs + LEASE_MS);
+      await this.#database.transaction((sql) => renewHolds(sql, this.#holder, nowMs + LEASE_MS));
       await releaseSilentHolds(this.#database, nowMs);
       this.#trouble = null;
     } catch (error) {
@@ -102,11 +100,11 @@ export class Calls {
 /** Answers a request: what it costs is held before the work, and charged before the answer leaves. */
 export async function charged(
   calls: Calls,
-  request: FastifyRequest,
+  caller: Caller,
   { tokens, run }: Work,
   signal: AbortSignal,
 ): Promise<object> {
-  const call = await calls.begin(callerOf(request), tokens, request.id);
+  const call = await calls.begin(caller, tokens);
   try {
     const answer = await run(signal);
     await call.settle();
@@ -117,8 +115,26 @@ export async function charged(
   }
 }
 
+/**
+ * Holds what a call costs, where its key has limits. Throws an HttpProblem where the caller may not make it now.
+ * @param sql a transaction
+ */
+export async function letIn(
+  sql: Sql,
+  { key, requestId }: Caller,
+  tokens: Tokens,
+  lease: Pick<CallRequest, 'holder' | 'leaseUntilMs' | 'nowMs'>,
+): Promise<LetInCall> {
+  const keyId = key.id;
+  if (isUnlimited(key)) return { keyId, holdId: null };
+  const holdId = randomUUID();
+  const refusal = refusalOf(await beginCall(sql, { keyId, holdId, tokens: tokenSum(tokens), ...lease }), requestId);
+  if (refusal !== null) throw refusal;
+  return { keyId, holdId };
+}
+
 /** What is answered to a call that was not let in; null where it was. */
-export function refusalOf(begun: CallBegin, requestId: string): HttpProblem | null {
+function refusalOf(begun: CallBegin, requestId: string): HttpProblem | null {
   switch (begun.kind) {
     case 'begun':
       return null;

@@ -65,10 +65,12 @@ export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog
     }
   }
   if (reasons.length > 0) throw new ServiceError('model-invalid', reasons.join('\n'));
-  return catalogOf(models, sources.aliases ?? CLIENT_ALIASES);
+  return catalogOf([...models.values()], sources.aliases ?? CLIENT_ALIASES);
 }
 
-function catalogOf(models: ReadonlyMap<string, Model>, aliases: Readonly<Record<string, string>>): ModelCatalog {
+/** A catalog of models of different names that were verified before. */
+export function catalogOf(verified: readonly Model[], aliases: Readonly<Record<string, string>>): ModelCatalog {
+  const models = new Map(verified.map((model) => [model.name, model]));
   const names = [...models.keys()].sort();
   const known = Object.keys(aliases)
     .filter((alias) => models.has(aliases[alias]) && !models.has(alias))

@@ -61,6 +61,11 @@ export function isUsable({ expiresAtMs, revokedAtMs }: ApiKey, nowMs: number): b
   return revokedAtMs === null && (expiresAtMs === null || nowMs < expiresAtMs);
 }
 
+/** Nothing of what it does has to be allowed first. Its calls are counted once they are answered. */
+export function isUnlimited({ credits, callsPerMinute, callsAtOnce }: KeyLimits): boolean {
+  return credits === null && callsPerMinute === null && callsAtOnce === null;
+}
+
 /** Stores a key, and that it was made. Of its secret only a digest and the first letters are kept. */
 export async function createApiKey(database: Database, key: NewApiKey, actor: string): Promise<void> {
   await database.transaction((sql) => insertKey(sql, key, actor));

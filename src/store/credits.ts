@@ -32,50 +32,48 @@ interface LedgerRow {
   readonly credits: number | null;
 }
 
-type LedgerWork<T> = (sql: Sql, key: LedgerRow) => Promise<T>;
-
 /**
- * Whoever changes the ledger of a key has it alone until the change is whole. So at any moment, for a key with credits:
+ * The key of a ledger, which whoever changes it has alone until its transaction ends. So at any moment, for a key with credits:
  * credits left + open holds + charged = granted, and nothing of it is below zero.
  */
-async function withKey<T>(database: Database, keyId: string, work: LedgerWork<T>): Promise<T> {
-  const locked = database.dialect === 'postgres' ? ' FOR UPDATE' : '';
-  return database.transaction(async (sql) => {
-    const [key] = await sql.query<LedgerRow>(`SELECT * FROM api_keys WHERE id = $1${locked}`, [keyId]);
-    assert(key !== undefined, 'a key is never removed');
-    return work(sql, key);
-  });
+async function lockKey(sql: Sql, keyId: string): Promise<LedgerRow> {
+  const locked = sql.dialect === 'postgres' ? ' FOR UPDATE' : '';
+  const [key] = await sql.query<LedgerRow>(`SELECT * FROM api_keys WHERE id = $1${locked}`, [keyId]);
+  assert(key !== undefined, 'a key is never removed');
+  return key;
 }
 
-/** Lets a call in and holds what it costs, or says why not. Holds whose process fell silent are given back first. */
-export async function beginCall(database: Database, call: CallRequest): Promise<CallBegin> {
+/**
+ * Lets a call in and holds what it costs, or says why not. Holds whose process fell silent are given back first.
+ * @param sql a transaction, as for all that follow
+ */
+export async function beginCall(sql: Sql, call: CallRequest): Promise<CallBegin> {
   const { keyId, nowMs } = call;
-  return withKey(database, keyId, async (sql, key) => {
-    const { credits: left, calls_per_minute: perMinute, calls_at_once: atOnce } = key;
-    if (key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= nowMs)) return { kind: 'unusable' };
-    const credits = left === null ? null : left + (await releaseSilent(sql, keyId, nowMs));
-    if (perMinute !== null && (await callsInMinute(sql, keyId, nowMs)) >= perMinute) {
-      return { kind: 'too-many-a-minute', callsMax: perMinute, retryAfterMs: minuteOf(nowMs) + MINUTE_MS - nowMs };
-    }
-    if (atOnce !== null && (await openCalls(sql, keyId, nowMs)) >= atOnce) {
-      return { kind: 'too-many-at-once', callsMax: atOnce };
-    }
-    if (credits !== null && credits < call.tokens) return { kind: 'exhausted' };
-    const held = credits === null ? 0 : call.tokens;
-    await addCredits(sql, keyId, -held);
-    await sql.query(
-      'INSERT INTO credit_holds (id, key_id, tokens, held_at, lease_until, holder) VALUES ($1, $2, $3, $4, $5, $6)',
-      [call.holdId, keyId, held, nowMs, call.leaseUntilMs, call.holder],
-    );
-    await addUsage(sql, keyId, nowMs, { calls: 1 });
-    return { kind: 'begun' };
-  });
+  const key = await lockKey(sql, keyId);
+  const { credits: left, calls_per_minute: perMinute, calls_at_once: atOnce } = key;
+  if (key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= nowMs)) return { kind: 'unusable' };
+  const credits = left === null ? null : left + (await releaseSilent(sql, keyId, nowMs));
+  if (perMinute !== null && (await callsInMinute(sql, keyId, nowMs)) >= perMinute) {
+    return { kind: 'too-many-a-minute', callsMax: perMinute, retryAfterMs: minuteOf(nowMs) + MINUTE_MS - nowMs };
+  }
+  if (atOnce !== null && (await openCalls(sql, keyId, nowMs)) >= atOnce) {
+    return { kind: 'too-many-at-once', callsMax: atOnce };
+  }
+  if (credits !== null && credits < call.tokens) return { kind: 'exhausted' };
+  const held = credits === null ? 0 : call.tokens;
+  await addCredits(sql, keyId, -held);
+  await sql.query(
+    'INSERT INTO credit_holds (id, key_id, tokens, held_at, lease_until, holder) VALUES ($1, $2, $3, $4, $5, $6)',
+    [call.holdId, keyId, held, nowMs, call.leaseUntilMs, call.holder],
+  );
+  await addUsage(sql, keyId, nowMs, { calls: 1 });
+  return { kind: 'begun' };
 }
 
-export interface CallEnd {
-  readonly holdId: string;
+/** A call that was let in. */
+export interface OpenCall {
   readonly keyId: string;
-  readonly nowMs: number;
+  readonly holdId: string;
 }
 
 /**
@@ -83,35 +81,67 @@ export interface CallEnd {
  * credits still suffice; if they do not, the call must not be answered.
  */
 export async function settleCall(
-  database: Database,
-  { holdId, keyId, nowMs, tokens }: CallEnd & { readonly tokens: number },
+  sql: Sql,
+  { holdId, keyId }: OpenCall,
+  tokens: number,
+  nowMs: number,
 ): Promise<'settled' | 'exhausted'> {
-  return withKey(database, keyId, async (sql, { credits }) => {
-    const held = await takeHold(sql, holdId);
-    if (held === null && credits !== null && credits < tokens) return 'exhausted';
-    const charged = held === null ? (credits === null ? 0 : tokens) : Math.min(held, tokens);
-    await addCredits(sql, keyId, (held ?? 0) - charged);
-    await addUsage(sql, keyId, nowMs, { requests: 1, tokens, charged });
-    return 'settled';
-  });
+  const { credits } = await lockKey(sql, keyId);
+  const held = await takeHold(sql, holdId);
+  if (held === null && credits !== null && credits < tokens) return 'exhausted';
+  const charged = held === null ? (credits === null ? 0 : tokens) : Math.min(held, tokens);
+  await addCredits(sql, keyId, (held ?? 0) - charged);
+  await addUsage(sql, keyId, nowMs, { requests: 1, tokens, charged });
+  return 'settled';
 }
 
 /** Gives back what was held for a call that was not answered. Does nothing where that was done before. */
-export async function releaseCall(database: Database, { holdId, keyId }: Omit<CallEnd, 'nowMs'>): Promise<void> {
-  await withKey(database, keyId, async (sql) => addCredits(sql, keyId, (await takeHold(sql, holdId)) ?? 0));
+export async function releaseCall(sql: Sql, { holdId, keyId }: OpenCall): Promise<void> {
+  await lockKey(sql, keyId);
+  await addCredits(sql, keyId, (await takeHold(sql, holdId)) ?? 0);
+}
+
+/** A call whose key may have had no limits when it began: then nothing was held. */
+export interface LetInCall {
+  readonly keyId: string;
+  readonly holdId: string | null;
+}
+
+/**
+ * Ends a call.
+ * @param tokens what it is charged; null where it is not answered
+ */
+export async function endCall(
+  sql: Sql,
+  { keyId, holdId }: LetInCall,
+  tokens: number | null,
+  nowMs: number,
+): Promise<'settled' | 'released' | 'exhausted'> {
+  if (tokens === null) {
+    if (holdId !== null) await releaseCall(sql, { keyId, holdId });
+    return 'released';
+  }
+  if (holdId !== null) return settleCall(sql, { keyId, holdId }, tokens, nowMs);
+  await addUsage(sql, keyId, nowMs, { calls: 1, requests: 1, tokens });
+  return 'settled';
 }
 
 /** Says that a process is there: the holds of its calls live on. */
-export async function renewHolds(database: Database, holder: string, leaseUntilMs: number): Promise<void> {
-  const text = 'UPDATE credit_holds SET lease_until = $2 WHERE holder = $1 AND lease_until < $2';
-  await database.transaction((sql) => sql.query(text, [holder, leaseUntilMs]));
+export async function renewHolds(sql: Sql, holder: string, leaseUntilMs: number): Promise<void> {
+  await sql.query('UPDATE credit_holds SET lease_until = $2 WHERE holder = $1 AND lease_until < $2', [
+    holder,
+    leaseUntilMs,
+  ]);
 }
 
-/** Gives back the holds of processes that fell silent, of every key. */
+/** Gives back the holds of processes that fell silent, of every key, each in a transaction of its own. */
 export async function releaseSilentHolds(database: Database, nowMs: number): Promise<void> {
   const text = 'SELECT DISTINCT key_id AS "keyId" FROM credit_holds WHERE lease_until <= $1';
   for (const { keyId } of await database.query<{ keyId: string }>(text, [nowMs])) {
-    await withKey(database, keyId, (sql) => releaseSilent(sql, keyId, nowMs));
+    await database.transaction(async (sql) => {
+      await lockKey(sql, keyId);
+      await releaseSilent(sql, keyId, nowMs);
+    });
   }
 }
 

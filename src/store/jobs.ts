@@ -1,3 +1,4 @@
+import type { LetInCall } from './credits.ts';
 import type { Database, Sql } from './database.ts';
 
 /** pending -> running -> succeeded | failed; cancelled from either; back to pending when who ran it fell silent. */
@@ -8,12 +9,15 @@ export interface NewJob {
   readonly id: string;
   readonly task: string;
   readonly owner: string;
-  readonly keyId: string | null;
+  readonly keyId: string;
   readonly holdId: string | null;
   readonly createdAtMs: number;
   readonly timeoutSeconds: number;
   readonly request: Uint8Array;
 }
+
+/** The call that a job is: it is charged when the job succeeds, and given back when it does not. */
+export interface JobCall extends LetInCall {}
 
 /** What the jobs of one owner that have not ended may come to. */
 export interface InFlightLimits {
@@ -48,7 +52,7 @@ export interface ClaimedJob {
   readonly id: string;
   readonly task: string;
   readonly owner: string;
-  readonly keyId: string | null;
+  readonly keyId: string;
   readonly holdId: string | null;
   readonly attempt: number;
   readonly timeoutSeconds: number;
@@ -80,26 +84,27 @@ const IN_FLIGHT = `status IN ('pending', 'running')`;
 const ENDED = `request = NULL, lease_owner = NULL, lease_until = NULL`;
 const HELD = `id = $1 AND attempts = $2 AND lease_owner = $3 AND status = 'running'`;
 
-/** Adds a job that waits to be run, unless its owner has too many: then nothing is changed, also when several are made at once. */
-export function submitJob(database: Database, job: NewJob, limits: InFlightLimits): Promise<SubmittedJob> {
+/**
+ * Adds a job that waits to be run, unless its owner has too many: then nothing is changed, also when several are made at once.
+ * @param sql a transaction
+ */
+export async function submitJob(sql: Sql, job: NewJob, limits: InFlightLimits): Promise<SubmittedJob> {
   const { id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request } = job;
-  return database.transaction(async (sql) => {
-    if (database.dialect === 'postgres') {
-      await sql.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [OWNER_LOCK, owner]);
-    }
-    const [{ jobs, bytes }] = await sql.query<{ jobs: number; bytes: number }>(
-      `SELECT COUNT(*) AS jobs, COALESCE(SUM(request_bytes), 0) AS bytes FROM jobs WHERE owner = $1 AND ${IN_FLIGHT}`,
-      [owner],
-    );
-    const crowded = jobs > 0 && bytes + request.length > limits.requestBytesMax;
-    if (jobs >= limits.jobsMax || crowded) return { kind: 'too-many', inFlight: jobs };
-    await sql.query(
-      `INSERT INTO jobs (id, task, owner, key_id, hold_id, status, created_at, timeout_seconds, request, request_bytes)
+  if (sql.dialect === 'postgres') {
+    await sql.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [OWNER_LOCK, owner]);
+  }
+  const [{ jobs, bytes }] = await sql.query<{ jobs: number; bytes: number }>(
+    `SELECT COUNT(*) AS jobs, COALESCE(SUM(request_bytes), 0) AS bytes FROM jobs WHERE owner = $1 AND ${IN_FLIGHT}`,
+    [owner],
+  );
+  const crowded = jobs > 0 && bytes + request.length > limits.requestBytesMax;
+  if (jobs >= limits.jobsMax || crowded) return { kind: 'too-many', inFlight: jobs };
+  await sql.query(
+    `INSERT INTO jobs (id, task, owner, key_id, hold_id, status, created_at, timeout_seconds, request, request_bytes)
         VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $8, $9)`,
-      [id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request, request.length],
-    );
-    return { kind: 'submitted' };
-  });
+    [id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request, request.length],
+  );
+  return { kind: 'submitted' };
 }
 
 /** The job that has waited longest, leased and running from now on; null where none waits. Replicas that ask at once get different ones. */
@@ -159,11 +164,22 @@ export interface LapsePlan {
   readonly expiresAtMs: number;
 }
 
-/** Takes jobs back from holders that fell silent: they wait again, or have failed. Gives the ids of those that wait. */
-export async function lapseLeases(sql: Sql, { nowMs, attemptsMax, error, expiresAtMs }: LapsePlan): Promise<string[]> {
-  await sql.query(
+export interface LapsedJobs {
+  /** Ids of those that wait again. */
+  readonly waiting: readonly string[];
+  /** What those that have failed held. */
+  readonly failed: readonly JobCall[];
+}
+
+/** Takes jobs back from holders that fell silent: they wait again, or have failed. */
+export async function lapseLeases(
+  sql: Sql,
+  { nowMs, attemptsMax, error, expiresAtMs }: LapsePlan,
+): Promise<LapsedJobs> {
+  const failed = await sql.query<JobCall>(
     `UPDATE jobs SET status = 'failed', error = $1, ended_at = $2, expires_at = $3, ${ENDED}
-      WHERE status = 'running' AND lease_until <= $2 AND attempts >= $4`,
+      WHERE status = 'running' AND lease_until <= $2 AND attempts >= $4
+      RETURNING key_id AS "keyId", hold_id AS "holdId"`,
     [error, nowMs, expiresAtMs, attemptsMax],
   );
   const rows = await sql.query<{ id: string }>(
@@ -171,7 +187,7 @@ export async function lapseLeases(sql: Sql, { nowMs, attemptsMax, error, expires
       WHERE status = 'running' AND lease_until <= $1 RETURNING id`,
     [nowMs],
   );
-  return rows.map(({ id }) => id);
+  return { waiting: rows.map(({ id }) => id), failed };
 }
 
 /** Cancels a job of this owner; null where there is none that has not ended. Whoever runs it learns it from its lease. */
@@ -179,8 +195,8 @@ export async function cancelJob(
   sql: Sql,
   { owner, id }: { readonly owner: string; readonly id: string },
   { endedAtMs, expiresAtMs }: Pick<JobEnd, 'endedAtMs' | 'expiresAtMs'>,
-): Promise<Pick<ClaimedJob, 'keyId' | 'holdId'> | null> {
-  const rows = await sql.query<Pick<ClaimedJob, 'keyId' | 'holdId'>>(
+): Promise<JobCall | null> {
+  const rows = await sql.query<JobCall>(
     `UPDATE jobs SET status = 'cancelled', ended_at = $3, expires_at = $4, ${ENDED}
       WHERE id = $1 AND owner = $2 AND ${IN_FLIGHT} RETURNING key_id AS "keyId", hold_id AS "holdId"`,
     [id, owner, endedAtMs, expiresAtMs],

@@ -75,7 +75,7 @@ class SqliteDatabase implements Database {
     return this.#inTurn(async () => {
       await this.#run('BEGIN IMMEDIATE');
       try {
-        const result = await work({ query: (text, values) => this.#run(text, values) });
+        const result = await work({ dialect: this.dialect, query: (text, values) => this.#run(text, values) });
         await this.#run('COMMIT');
         return result;
       } catch (error) {

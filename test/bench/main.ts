@@ -5,6 +5,7 @@ import type { Bench } from './bench.ts';
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   forecast: () => import('./forecast.ts'),
   http: () => import('./http.ts'),
+  jobs: () => import('./jobs.ts'),
   memory: () => import('./memory.ts'),
   restore: () => import('./restore.ts'),
   stream: () => import('./stream.ts'),

@@ -28,11 +28,14 @@ const creditsOf = async (database: Database) => (await findApiKey(database, newK
 function begin(database: Database, holdId: string, changes: Partial<CallRequest> = {}) {
   const nowMs = changes.nowMs ?? NOW;
   const call = { holdId, keyId: KEY, tokens: 10, nowMs, holder: 'one', leaseUntilMs: nowMs + LEASE_MS, ...changes };
-  return beginCall(database, call);
+  return database.transaction((sql) => beginCall(sql, call));
 }
 
 const settle = (database: Database, holdId: string, tokens = 10, nowMs = NOW) =>
-  settleCall(database, { holdId, keyId: KEY, tokens, nowMs });
+  database.transaction((sql) => settleCall(sql, { holdId, keyId: KEY }, tokens, nowMs));
+
+const release = (database: Database, holdId: string) =>
+  database.transaction((sql) => releaseCall(sql, { holdId, keyId: KEY }));
 
 storeTest('credits are held before the work, charged after it, given back when there was none', async (store) => {
   const database = await openWith(store, { credits: 25 });
@@ -42,7 +45,7 @@ storeTest('credits are held before the work, charged after it, given back when t
   assert.deepEqual(await begin(database, 'c'), { kind: 'exhausted' });
   assert.equal(await settle(database, 'a'), 'settled');
   assert.equal(await creditsOf(database), 5);
-  for (let i = 0; i < 2; i++) await releaseCall(database, { holdId: 'b', keyId: KEY });
+  for (let i = 0; i < 2; i++) await release(database, 'b');
   assert.equal(await creditsOf(database), 15);
   assert.deepEqual((await usageOf(database, KEY, NOW)).minute, { requests: 1, tokens: 10 });
   await grantCredits(database, KEY, 5, NOW, 'operator');
@@ -76,7 +79,7 @@ storeTest('a call that was given up and is answered after all pays, or is not an
   await begin(database, 'slow');
   assert.deepEqual(await begin(database, 'next', { nowMs: late }), { kind: 'begun' });
   assert.equal(await settle(database, 'slow', 10, late), 'exhausted');
-  await releaseCall(database, { holdId: 'next', keyId: KEY });
+  await release(database, 'next');
   assert.equal(await settle(database, 'slow', 10, late), 'settled');
   assert.equal(await creditsOf(database), 5);
 });

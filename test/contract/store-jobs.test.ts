@@ -9,6 +9,7 @@ import {
   expireJobs,
   extendLease,
   findJob,
+  type InFlightLimits,
   lapseLeases,
   listJobs,
   type NewJob,
@@ -16,6 +17,9 @@ import {
   submitJob,
 } from '../../src/store/jobs.ts';
 import { sqliteTest, storeTest } from '../fixture/stores.ts';
+
+const added = (database: Database, job: NewJob, limits: InFlightLimits) =>
+  database.transaction((sql) => submitJob(sql, job, limits));
 
 const LIMITS = { jobsMax: 100, requestBytesMax: 1_000 };
 const T0 = 1_800_000_000_000;
@@ -30,7 +34,7 @@ function newJob(id: string, changes: Partial<NewJob> = {}): NewJob {
 }
 
 async function submit(database: Database, ...ids: readonly string[]): Promise<void> {
-  for (const id of ids) assert.deepEqual(await submitJob(database, newJob(id), LIMITS), { kind: 'submitted' });
+  for (const id of ids) assert.deepEqual(await added(database, newJob(id), LIMITS), { kind: 'submitted' });
 }
 
 const lease = (holder: string, untilMs = T0 + 50) => ({ holder, untilMs });
@@ -83,7 +87,7 @@ storeTest('a result is taken from the holder of the lease alone', async (store) 
   const database = await store.open();
   await submit(database, 'one');
   const first = await claim(database, 'a');
-  assert.deepEqual(await lapseLeases(database, LAPSE), ['one']);
+  assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, ['one']);
   const second = await claim(database, 'a', T0 + 90);
   assert.equal(second.attempt, 2);
   assert.equal(await extendLease(database, first, lease('a', T0 + 99)), false, 'the same process, an earlier run');
@@ -101,8 +105,8 @@ storeTest('a lease that is extended does not lapse', async (store) => {
   await submit(database, 'one');
   const job = await claim(database);
   assert.equal(await extendLease(database, job, lease('a', T0 + 51)), true);
-  assert.deepEqual(await lapseLeases(database, LAPSE), []);
-  assert.deepEqual(await lapseLeases(database, { ...LAPSE, nowMs: T0 + 51 }), ['one']);
+  assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, []);
+  assert.deepEqual((await lapseLeases(database, { ...LAPSE, nowMs: T0 + 51 })).waiting, ['one']);
 });
 
 storeTest('a job whose runs all fell silent has failed, and says why', async (store) => {
@@ -110,10 +114,11 @@ storeTest('a job whose runs all fell silent has failed, and says why', async (st
   await submit(database, 'one');
   for (let run = 1; run < LAPSE.attemptsMax; run++) {
     await claim(database);
-    assert.deepEqual(await lapseLeases(database, LAPSE), ['one']);
+    assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, ['one']);
   }
   await claim(database);
-  assert.deepEqual(await lapseLeases(database, LAPSE), []);
+  const { waiting, failed } = await lapseLeases(database, LAPSE);
+  assert.deepEqual([waiting, failed], [[], [{ keyId: 'key', holdId: 'hold' }]]);
   const job = await findJob(database, 'ann', 'one', T0);
   assert.deepEqual([job?.status, job?.error, job?.endedAtMs], ['failed', LAPSE.error, LAPSE.nowMs]);
 });
@@ -138,30 +143,30 @@ storeTest('an owner has so many jobs in flight and no more, however many come at
   const replicas = [await store.open(), await store.open()];
   const limits = { jobsMax: 5, requestBytesMax: 1_000 };
   const submitted = await Promise.all(
-    Array.from({ length: 12 }, (_, i) => submitJob(replicas[i % 2], newJob(`job-${i}`), limits)),
+    Array.from({ length: 12 }, (_, i) => added(replicas[i % 2], newJob(`job-${i}`), limits)),
   );
   assert.equal(submitted.filter(({ kind }) => kind === 'submitted').length, 5);
-  assert.deepEqual(await submitJob(replicas[0], newJob('more'), limits), { kind: 'too-many', inFlight: 5 });
-  assert.equal((await submitJob(replicas[0], newJob('other', { owner: 'bob' }), limits)).kind, 'submitted');
+  assert.deepEqual(await added(replicas[0], newJob('more'), limits), { kind: 'too-many', inFlight: 5 });
+  assert.equal((await added(replicas[0], newJob('other', { owner: 'bob' }), limits)).kind, 'submitted');
   await endJob(replicas[0], await claim(replicas[0]), 'a', FAILURE);
-  assert.equal((await submitJob(replicas[0], newJob('more'), limits)).kind, 'submitted');
+  assert.equal((await added(replicas[0], newJob('more'), limits)).kind, 'submitted');
 });
 
 storeTest('requests in flight have so many bytes and no more; one that is alone is taken', async (store) => {
   const database = await store.open();
   const large = (id: string, bytes: number) => newJob(id, { request: new Uint8Array(bytes) });
-  assert.equal((await submitJob(database, large('alone', 2_000), LIMITS)).kind, 'submitted');
-  assert.equal((await submitJob(database, large('small', 1), LIMITS)).kind, 'too-many');
+  assert.equal((await added(database, large('alone', 2_000), LIMITS)).kind, 'submitted');
+  assert.equal((await added(database, large('small', 1), LIMITS)).kind, 'too-many');
   await endJob(database, await claim(database), 'a', SUCCESS);
-  assert.equal((await submitJob(database, large('small', 600), LIMITS)).kind, 'submitted');
-  assert.equal((await submitJob(database, large('larger', 401), LIMITS)).kind, 'too-many');
-  assert.equal((await submitJob(database, large('fits', 400), LIMITS)).kind, 'submitted');
+  assert.equal((await added(database, large('small', 600), LIMITS)).kind, 'submitted');
+  assert.equal((await added(database, large('larger', 401), LIMITS)).kind, 'too-many');
+  assert.equal((await added(database, large('fits', 400), LIMITS)).kind, 'submitted');
 });
 
 storeTest('a list is newest first, page by page, of one owner; what comes meanwhile moves nothing', async (store) => {
   const database = await store.open();
   await submit(database, 'a', 'b', 'c', 'd');
-  await submitJob(database, newJob('of bob', { owner: 'bob' }), LIMITS);
+  await added(database, newJob('of bob', { owner: 'bob' }), LIMITS);
   const page = (before: number, size: number) => listJobs(database, 'ann', { before, size, nowMs: T0 });
   const idsOf = ({ jobs }: Awaited<ReturnType<typeof page>>) => jobs.map(({ id }) => id);
   const first = await page(Number.MAX_SAFE_INTEGER, 3);
@@ -175,8 +180,8 @@ storeTest('a list is newest first, page by page, of one owner; what comes meanwh
 storeTest('jobs in flight are counted by task and status', async (store) => {
   const database = await store.open();
   await submit(database, 'a', 'b');
-  await submitJob(database, newJob('c', { task: 'finetune' }), LIMITS);
-  await submitJob(database, newJob('of bob', { owner: 'bob' }), LIMITS);
+  await added(database, newJob('c', { task: 'finetune' }), LIMITS);
+  await added(database, newJob('of bob', { owner: 'bob' }), LIMITS);
   await claim(database);
   const counts = await countInFlight(database, 'ann');
   assert.deepEqual(counts.map(({ task, status, jobs }) => `${jobs} ${task} ${status}`).sort(), [
@@ -209,7 +214,7 @@ storeTest('jobs are there when the store is opened again', async (store) => {
   await claim(before);
   await before.close();
   const after = await store.open();
-  assert.deepEqual(await lapseLeases(after, LAPSE), ['one']);
+  assert.deepEqual((await lapseLeases(after, LAPSE)).waiting, ['one']);
   assert.deepEqual((await claim(after)).request, newJob('one').request);
 });
 
@@ -218,7 +223,7 @@ sqliteTest('a full disk refuses a job and harms nothing', async (store) => {
   await submit(database, 'one');
   await database.query('PRAGMA max_page_count = 1');
   const large = newJob('two', { request: new Uint8Array(500_000) });
-  await assert.rejects(submitJob(database, large, { jobsMax: 9, requestBytesMax: 1e9 }), {
+  await assert.rejects(added(database, large, { jobsMax: 9, requestBytesMax: 1e9 }), {
     code: 'store-unavailable',
     message: /the disk is full/,
   });

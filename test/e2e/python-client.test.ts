@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { tuneWith } from '../../src/http/finetuned.ts';
-import { JobQueue } from '../../src/http/jobs/job-queue.ts';
 import { serveModels } from '../../src/http/served-models.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
@@ -13,6 +12,7 @@ import { Forecasters } from '../../src/model/forecaster.ts';
 import { Tuner } from '../../src/model/tuning/tuner.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { jobsOfCatalog } from '../fixture/job-service.ts';
 import { memoryAccounts } from '../fixture/memory-store.ts';
 import { writeModelFolder } from '../fixture/model-folder.ts';
 import { CLIENTS, pythonWithClient, runPython, whyNoPython } from '../fixture/python-client.ts';
@@ -52,12 +52,13 @@ async function serve(): Promise<string> {
   ends.push(() => forecasters.close());
   const tuner = new Tuner([catalog.get('tsmodel-1')]);
   ends.push(() => tuner.close());
+  const accounts = await memoryAccounts({ secret: KEY });
   const server = await startHttpServer({
     host: '127.0.0.1',
     port: 0,
-    ...(await memoryAccounts({ secret: KEY })),
+    ...accounts,
     models: serveModels(catalog, forecasters, tuneWith(tuner)),
-    jobs: new JobQueue(Date.now, createLogger('silent')),
+    jobs: jobsOfCatalog(catalog, accounts.store, accounts.finetuned),
     nowMs: Date.now,
     logger: createLogger('silent'),
     metrics: createMetrics({ collectProcess: false }),

@@ -66,17 +66,18 @@ class Process {
     const holdId = `${keyId}-${this.#name}-${this.#calls++}`;
     const database = this.#database;
     const { nowMs } = this.#clock;
-    const begun = await beginCall(database, {
+    const call = {
       ...{ holdId, keyId, tokens, nowMs },
       ...{ holder: this.#name, leaseUntilMs: nowMs + LEASE_MS },
-    });
+    };
+    const begun = await database.transaction((sql) => beginCall(sql, call));
     if (begun.kind !== 'begun') return;
     for (let turn = 0; turn < turns; turn++) await nextTurn();
     if (end === 'crash') return;
-    if (end === 'release') return releaseCall(database, { holdId, keyId });
+    if (end === 'release') return database.transaction((sql) => releaseCall(sql, call));
     // A process that stands still for longer than its lease, and goes on as if nothing had been.
     if (end === 'stall') await releaseSilentHolds(database, nowMs + LEASE_MS);
-    const settled = await settleCall(database, { holdId, keyId, tokens, nowMs: this.#clock.nowMs });
+    const settled = await database.transaction((sql) => settleCall(sql, call, tokens, this.#clock.nowMs));
     if (settled === 'settled') this.answered += tokens;
   }
 }

@@ -20,6 +20,6 @@ export function addAccountRoutes(app: App, { store, nowMs }: AppServices): void 
         response: answers(Usage),
       },
     },
-    async (request) => usageOf(store, callerOf(request).id, nowMs()),
+    async (request) => usageOf(store, callerOf(request).key.id, nowMs()),
   );
 }

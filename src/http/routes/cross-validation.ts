@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-forecast.ts';
@@ -30,7 +31,7 @@ export function addCrossValidation(app: App, services: AppServices): void {
     },
     async (request, reply) => {
       const work = crossValidationWork(request.body, await modelsOf(services, request));
-      return sendAnswer(reply, await charged(services.calls, request, work, clientGone(reply)));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }

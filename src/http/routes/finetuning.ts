@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { bytesOfWeights } from '../../model/tuning/tuned-weights.ts';
-import {
-  countFinetunedModels,
-  FINETUNED_MODELS_MAX,
-  type FinetunedModelRecord,
-  findFinetunedModel,
-  listFinetunedModels,
-} from '../../store/finetuned-models.ts';
+import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } from '../../store/finetuned-models.ts';
 import type { App, AppServices } from '../app.ts';
 import { audit } from '../audit.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
-import { contextsOf, modelsOf, noSuchModel, TUNING_DEFAULTS } from '../finetuned.ts';
+import {
+  checkRoom,
+  contextsOf,
+  keepTuned,
+  modelsOf,
+  type NewlyTuned,
+  noSuchModel,
+  TUNING_DEFAULTS,
+} from '../finetuned.ts';
 import { fieldProblem, invalidRequest } from '../problem.ts';
 import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import {
@@ -25,7 +25,7 @@ import {
   FinetuneRequest,
 } from '../schema/finetune.ts';
 import { modelOf, seriesProblems } from '../series-request.ts';
-import { modelParams, type ServedModel } from '../served-models.ts';
+import { modelParams, type ServedModels } from '../served-models.ts';
 import { splitSeries } from '../split-series.ts';
 import { tokensOf } from '../tokens.ts';
 import { sendAnswer } from '../wire/wire-answer.ts';
@@ -43,8 +43,15 @@ export function addFinetuning(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = await finetuneWork(request.body, services, request);
-      return sendAnswer(reply, await charged(services.calls, request, work, clientGone(reply)));
+      const { key, requestId } = callerOf(request);
+      const owner = { owner: key.owner, keyId: key.id, requestId };
+      const id = request.body.output_model_id ?? randomUUID();
+      const work = finetuneWork(request.body, await modelsOf(services, request), async (tuned) => {
+        await keepTuned(services, owner, id, tuned);
+        return id;
+      });
+      await checkRoom(services, key.owner, id);
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
   addKeptModels(app, services);
@@ -63,14 +70,14 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
       },
     },
     async (request) => {
-      return { finetuned_models: (await listFinetunedModels(store, callerOf(request).owner)).map(shown) };
+      return { finetuned_models: (await listFinetunedModels(store, callerOf(request).key.owner)).map(shown) };
     },
   );
   app.get(
     '/v2/finetuned_models/:id',
     { schema: { ...schema, summary: 'One of them', response: { ...answers(FinetunedModel), ...notFound } } },
     async (request) => {
-      const record = await findFinetunedModel(store, callerOf(request).owner, request.params.id);
+      const record = await findFinetunedModel(store, callerOf(request).key.owner, request.params.id);
       if (record === null) throw noSuchModel();
       return shown(record);
     },
@@ -86,91 +93,42 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
     },
     async (request, reply) => {
       const { id } = request.params;
-      if (!(await finetuned.kept.delete(callerOf(request).owner, id))) throw noSuchModel();
-      await audit(store, logger, request, { happenedAtMs: nowMs(), action: 'model-deleted', subject: id });
+      if (!(await finetuned.kept.delete(callerOf(request).key.owner, id))) throw noSuchModel();
+      await audit(store, logger, callerOf(request), { happenedAtMs: nowMs(), action: 'model-deleted', subject: id });
       return reply.code(204).send(null);
     },
   );
 }
 
+/** Keeps a model that was tuned; gives its id. */
+export type KeepTuned = (tuned: NewlyTuned) => Promise<string>;
+
 /** Throws an HttpProblem for what cannot be answered. */
-export async function finetuneWork(body: FinetuneBody, services: AppServices, request: FastifyRequest): Promise<Work> {
-  const { owner } = callerOf(request);
-  const steps = body.finetune_steps ?? TUNING_DEFAULTS.steps;
+export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: KeepTuned): Work {
+  const [steps, loss, depth] = [
+    body.finetune_steps ?? TUNING_DEFAULTS.steps,
+    body.finetune_loss ?? TUNING_DEFAULTS.loss,
+    body.finetune_depth ?? TUNING_DEFAULTS.depth,
+  ];
   const problems = seriesProblems({ ...body, finetune_steps: steps });
-  const model = modelOf(await modelsOf(services, request), { ...body, finetune_steps: steps }, problems);
+  const model = modelOf(models, { ...body, finetune_steps: steps }, problems);
   if (model !== null && model.tunable === null && steps === 0) {
     problems.push(fieldProblem(['body', 'model'], `model ${model.name} cannot be fine-tuned`));
   }
   if (model === null || problems.length > 0) throw invalidRequest(problems);
-  const id = body.output_model_id ?? randomUUID();
-  await checkRoom(services, owner, id);
   const tokens = tokensOf({ ...body, finetune_steps: steps }, 0, 0);
   const run = async (signal: AbortSignal) => {
-    const record = await tuneAndKeep({ id, steps, owner }, body, model, services, signal);
-    const detail = { digest: record.digest, base: record.baseModelId };
-    const entry = { happenedAtMs: record.createdAtMs, action: 'model-created', subject: id, detail } as const;
-    await audit(services.store, services.logger, request, entry);
+    const scope = {
+      series: splitSeries(body.series),
+      horizon: Math.min(modelParams(model, body.freq).horizon, model.forecaster.limits.passHorizonMax),
+      contexts: contextsOf(model, body.freq),
+    };
+    const weights = await model.tunable!.tune({ ...scope, steps, loss, depth }, signal);
+    const baseModelId = body.finetuned_model_id ?? null;
+    const id = await keep({ weights, model: model.name, steps, depth, loss, freq: body.freq, baseModelId });
     return { ...tokens, finetuned_model_id: id };
   };
   return { tokens, run };
-}
-
-interface NewModel {
-  readonly id: string;
-  readonly owner: string;
-  readonly steps: number;
-}
-
-async function tuneAndKeep(
-  { id, owner, steps }: NewModel,
-  body: FinetuneBody,
-  model: ServedModel,
-  { finetuned, nowMs }: AppServices,
-  signal: AbortSignal,
-): Promise<FinetunedModelRecord> {
-  const [loss, depth] = [body.finetune_loss ?? TUNING_DEFAULTS.loss, body.finetune_depth ?? TUNING_DEFAULTS.depth];
-  const request = {
-    series: splitSeries(body.series),
-    horizon: Math.min(modelParams(model, body.freq).horizon, model.forecaster.limits.passHorizonMax),
-    contexts: contextsOf(model, body.freq),
-    steps,
-    loss,
-    depth,
-  };
-  const { digest, theta } = await model.tunable!.tune(request, signal);
-  const record: FinetunedModelRecord = {
-    owner,
-    id,
-    createdAtMs: nowMs(),
-    createdBy: 'user',
-    baseModelId: body.finetuned_model_id ?? null,
-    steps,
-    depth,
-    loss,
-    model: model.name,
-    freq: body.freq,
-    digest,
-    bytes: theta.byteLength,
-  };
-  const created = await finetuned.kept.create(record, bytesOfWeights(theta));
-  if (created.kind !== 'created') throw refusal(created.kind, id);
-  return record;
-}
-
-/** What could not be kept is not tuned first. */
-async function checkRoom({ store }: AppServices, owner: string, id: string): Promise<void> {
-  if ((await findFinetunedModel(store, owner, id)) !== null) throw refusal('id-taken', id);
-  if ((await countFinetunedModels(store, owner)) >= FINETUNED_MODELS_MAX) throw refusal('too-many', id);
-}
-
-/** Trying again does not help, so that this is no 409, which public clients would send again. */
-function refusal(kind: 'id-taken' | 'too-many', id: string) {
-  const text =
-    kind === 'id-taken'
-      ? `there is a fine-tuned model ${id} already; delete it, or take another id`
-      : `there are ${FINETUNED_MODELS_MAX} fine-tuned models already, as many as may be kept; delete one`;
-  return invalidRequest([fieldProblem(['body', 'output_model_id'], text)]);
 }
 
 function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, freq }: FinetunedModelRecord) {

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { flagInSample } from '../../detector/in-sample.ts';
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { modelsOf } from '../finetuned.ts';
@@ -39,7 +40,7 @@ function addDetection(app: App, services: AppServices): void {
     },
     async (request, reply) => {
       const work = detectionWork(request.body, await modelsOf(services, request));
-      return sendAnswer(reply, await charged(services.calls, request, work, clientGone(reply)));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }
@@ -59,7 +60,7 @@ function addHistoricForecast(app: App, services: AppServices): void {
     async (request, reply) => {
       reply.headers({ deprecation: 'true', link: '</v2/cross_validation>; rel="successor-version"' });
       const work = historicForecastWork(request.body, await modelsOf(services, request));
-      return sendAnswer(reply, await charged(services.calls, request, work, clientGone(reply)));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }

@@ -3,6 +3,7 @@ import { CONTEXT_MIN } from '../../detector/cross-validation.ts';
 import { detectOnline, type OnlineDetection } from '../../detector/detect-online.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { effectsOf } from '../exogenous-request.ts';
@@ -31,7 +32,7 @@ export function addOnlineDetection(app: App, services: AppServices): void {
     },
     async (request, reply) => {
       const work = onlineDetectionWork(request.body, await modelsOf(services, request));
-      return sendAnswer(reply, await charged(services.calls, request, work, clientGone(reply)));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { dirname, join } from 'node:path';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { Model } from '../catalog.ts';
 import type { Tuned } from './tune.ts';
 import { inputBytes, readOutput, type TuningRequest } from './tuning-bytes.ts';
 import { readWeights, type TuningGraphs, weightCount } from './tuning-graphs.ts';
-import type { ProgramModel } from './tuning-program.ts';
+import { programModels } from './tuning-work.ts';
 
 export interface TunerLimits {
   /** How long one tuning may take; then it is stopped. */
@@ -41,13 +40,11 @@ export class Tuner {
       return tuning === null ? [] : [{ ...model, tuning }];
     });
     this.#models = new Map(tunable.map((model) => [model.name, model]));
-    const programModels = tunable.map(({ name, graphPath, tuning }): ProgramModel => {
-      return { name, stepPath: join(dirname(graphPath), tuning.step.graph), graphs: tuning };
-    });
+    const tunables = programModels(tunable);
     const program = {
       entry: new URL('./tuning-program.ts', import.meta.url),
-      setup: Buffer.from(JSON.stringify(programModels)),
-      readable: programModels.map(({ stepPath }) => stepPath),
+      setup: Buffer.from(JSON.stringify(tunables)),
+      readable: tunables.map(({ stepPath }) => stepPath),
     };
     this.#sandbox = new Sandbox(program, { memoryMbMax: this.#limits.memoryMbMax });
   }

@@ -79,7 +79,7 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
     id TEXT NOT NULL UNIQUE,
     task TEXT NOT NULL,
     owner TEXT NOT NULL,
-    key_id TEXT,
+    key_id TEXT NOT NULL,
     hold_id TEXT,
     status TEXT NOT NULL CHECK (status IN ('pending', 'running', 'succeeded', 'failed', 'cancelled')),
     created_at ${integer} NOT NULL,
@@ -99,5 +99,5 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
   `CREATE INDEX jobs_by_expiry ON jobs (expires_at) WHERE expires_at IS NOT NULL`,
   `CREATE INDEX jobs_pending ON jobs (number) WHERE status = 'pending'`,
   `CREATE INDEX jobs_running ON jobs (lease_until) WHERE status = 'running'`,
-  `CREATE INDEX jobs_in_flight ON jobs (owner, request_bytes) WHERE status IN ('pending', 'running')`,
+  `CREATE INDEX jobs_in_flight ON jobs (owner, task, status, request_bytes) WHERE status IN ('pending', 'running')`,
 ];

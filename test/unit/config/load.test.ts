@@ -175,7 +175,8 @@ test('problems of flags, environment and detectors file are said together', () =
 test('the HTTP interface is on this machine alone unless told otherwise; a key must fit into a header', () => {
   const result = load({ env: { HTTP_PORT: '0' } });
   assert.equal(result.kind, 'config');
-  assert.deepEqual(result.config.http, { host: '127.0.0.1', port: 0, apiKey: null });
+  const { host, port, apiKey } = result.config.http;
+  assert.deepEqual({ host, port, apiKey }, { host: '127.0.0.1', port: 0, apiKey: null });
   const problems = problemsOf(load({ env: { HTTP_PORT: 'x', TIDEWATCH_API_KEY: 'with space' } }));
   assert.equal(problems.length, 2, problems.join('\n'));
 });
@@ -185,6 +186,7 @@ test('no secret appears in a problem or in the description of a configuration', 
     KAFKA_SASL_PASSWORD: 'swordfish',
     SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
     TIDEWATCH_API_KEY: 'abracadabra',
+    STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
   };
   const env = {
     KAFKA_BROKERS: 'a:9092',
