@@ -107,7 +107,7 @@ export async function readModelFolder(folder: string): Promise<ModelManifest> {
   const { name, graph, sha256, tuning } = reading.manifest;
   const problems: string[] = [];
   if (name !== basename(folder)) problems.push(`name must be that of the folder, got ${show(name)}`);
-  const files = [{ graph, sha256 }, ...(tuning === null ? [] : [tuning.step, tuning.forecast])];
+  const files = [{ graph, sha256 }, ...(tuning === null ? [] : [tuning.step, tuning.forecast, tuning.source])];
   for (const file of files) {
     const problem = await fileProblem(folder, file);
     if (problem !== null) problems.push(problem);

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** A graph beside forecast.onnx. */
 export interface GraphFile {
@@ -28,7 +28,9 @@ export interface TuningGraphs {
   readonly horizon: number;
   /** Adam's. */
   readonly betas: readonly [number, number];
-  /** The parts of theta: the byte of forecast.onnx at which each begins (float32, little-endian), its length, and the depth from which on it is tuned. */
+  /** The file that holds the pretrained theta: forecast.onnx, or one of its own. */
+  readonly source: GraphFile;
+  /** The parts of theta: the byte of `source` at which each begins (float32, little-endian), its length, and the depth from which on it is tuned. */
   readonly weights: readonly (readonly [at: number, length: number, depth: number])[];
   /** What PyTorch made of a batch that the tests repeat: by loss, three row losses and the sum of |m|. */
   readonly golden?: Readonly<Record<string, readonly number[]>>;
@@ -51,14 +53,16 @@ export function checkTuning(json: unknown, problems: string[]): TuningGraphs {
   const need = (key: string, expected: string, holds: boolean) => {
     if (!holds) problems.push(`tuning.${key} must be ${expected}, got ${JSON.stringify(tuning[key]) ?? 'nothing'}`);
   };
-  for (const key of ['step', 'forecast'])
+  for (const key of ['step', 'forecast', 'source'])
     need(key, 'graph and sha256 of a file in the same folder', isGraphFile(tuning[key]));
   for (const key of ['batch', 'context', 'horizon']) need(key, 'an integer from 1', isCount(tuning[key]));
   const { betas, weights } = tuning;
   need(
     'betas',
     'two numbers from 0 to below 1',
-    isListOf(betas, (beta) => typeof beta === 'number' && beta >= 0 && beta < 1),
+    Array.isArray(betas) &&
+      betas.length === 2 &&
+      isListOf(betas, (beta) => typeof beta === 'number' && beta >= 0 && beta < 1),
   );
   need('weights', 'lists of a byte, a length and a depth from 1 to 5', isListOf(weights, isPart));
   return tuning as unknown as TuningGraphs;
@@ -93,14 +97,14 @@ export function depthMask({ weights }: Pick<TuningGraphs, 'weights'>, depth: num
   return mask;
 }
 
-/** Theta as the model was pretrained, read out of forecast.onnx. */
+/** Theta as the model was pretrained. @param graphPath of its forecasting graph */
 export async function readWeights(
   graphPath: string,
-  { weights }: Pick<TuningGraphs, 'weights'>,
+  { source, weights }: Pick<TuningGraphs, 'source' | 'weights'>,
 ): Promise<Float32Array> {
   const theta = new Float32Array(weightCount({ weights }));
   const bytes = new Uint8Array(theta.buffer);
-  const file = await open(graphPath);
+  const file = await open(join(dirname(graphPath), source.graph));
   try {
     let start = 0;
     for (const [at, length] of weights) {
