@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -10,6 +9,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Calls } from './calls.ts';
 import { compressed } from './compression.ts';
+import { addDocsPage } from './docs-page.ts';
 import { answerProblems, refuseBadConnections } from './failures.ts';
 import type { FinetunedStore } from './finetuned.ts';
 import type { JobQueue } from './jobs/job-queue.ts';
@@ -96,9 +96,8 @@ export async function createApp(services: AppServices): Promise<App> {
     await services.jobs.close();
     services.calls.close();
   });
-  await app.register(swagger, { openapi: OPENAPI });
-  // A page for readers, whole in itself: its content policy lets it load nothing from elsewhere.
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+  await app.register(swagger, OPENAPI);
+  await addDocsPage(app);
   await app.register(async (scope) => addRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), services));
   await app.ready();
   return app;

@@ -23,7 +23,7 @@ export const SANDBOX_LIMITS: SandboxLimits = {
   memoryCheckMs: 50,
   startMsMax: 60_000,
   stopMsMax: 1_000,
-  idleMsMax: 300_000,
+  idleMsMax: 60_000,
 };
 
 export interface SandboxRun {

@@ -33,7 +33,7 @@ interface Task {
 
 /** @param args every how many series of M4 and NAB are tried, by default 1, all of them (more than an hour); folder with m4/ and nab/ */
 export async function run([every = '1', data = '../shared/data']: readonly string[]): Promise<Figures> {
-  const figures: Record<string, number> = { ...(await speed()) };
+  const figures = await speed();
   const folder = resolve(data);
   if (!existsSync(join(folder, 'm4')) || !existsSync(join(folder, 'nab'))) {
     console.log(`${folder} has no m4/ and nab/: what tuning does to forecasts was not measured`);
@@ -59,7 +59,11 @@ async function speed(): Promise<Figures> {
   const seconds = (performance.now() - startedMs) / 1_000;
   await sidecar.stop();
   const shown = `${series} series x ${length} values x ${steps} steps`;
-  printTable(['fine-tuning', 'until the id forecasts, s', 'steps/s'], [[shown, seconds, steps / seconds]]);
+  printTable(
+    'POST /v2/finetune',
+    ['request', 'until the id forecasts, s', 'steps/s'],
+    [[shown, seconds, steps / seconds]],
+  );
   return { finetune_seconds: rounded(seconds), finetune_steps_per_s: rounded(steps / seconds) };
 }
 
@@ -95,6 +99,7 @@ async function quality(tasks: readonly Task[]): Promise<Figures> {
   const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
   const worse = ratios.filter((ratio) => ratio > MUCH_WORSE).length;
   printTable(
+    'Forecasts with tuned weights',
     ['series', 'MAE to zero-shot', `share above ${MUCH_WORSE}`],
     [[ratios.length, mean, worse / ratios.length]],
   );

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '../../src/store/open-store.ts';
 import type { Figures } from './bench.ts';
+import { askAgain } from './http-load.ts';
 import { API_KEY, startSidecar } from './sidecar-process.ts';
 import { valueAt } from './synthetic-series.ts';
 import { printTable, rounded } from './table.ts';
@@ -16,6 +17,12 @@ const ALONE = 50;
 const CONNECTIONS = 16;
 const LENGTH = 200;
 const POLL_MS = 500;
+/** How long answers at once are asked for. */
+const CHECK_MS = 5_000;
+
+const Y = Array.from({ length: LENGTH }, (_, step) => valueAt(0, step).toFixed(4)).join();
+const BODY = Buffer.from(`{"series":{"y":[${Y}],"sizes":[${LENGTH}]},"freq":"h","h":24}`);
+const CHECK = { path: '/v2/forecast', body: BODY };
 
 interface JobTimes {
   readonly createdMs: number;
@@ -31,6 +38,8 @@ export async function run(): Promise<Figures> {
     // The first one waits for the sandbox to start.
     await client.submit();
     await client.allEnded();
+    await askAgain(sidecar.url, CHECK, 1, CHECK_MS / 10);
+    const alone = await askAgain(sidecar.url, CHECK, 1, CHECK_MS);
     for (let i = 0; i < ALONE; i++) {
       await client.submit();
       await client.allEnded();
@@ -42,14 +51,30 @@ export async function run(): Promise<Figures> {
       }),
     );
     const submittedMs = performance.now();
+    const beside = await askAgain(sidecar.url, CHECK, 1, CHECK_MS);
     await client.allEnded();
     const endedMs = performance.now();
     client.close();
     const times = await timesOf(dataDir);
-    return figuresOf(times.slice(1), {
+    printTable(
+      'the same forecast, answered at once, one after the other',
+      ['', 'answers/s', 'p50 ms', 'p99 ms'],
+      [
+        ['alone', alone.perSecond, alone.p50Ms, alone.p99Ms],
+        ['beside jobs', beside.perSecond, beside.p50Ms, beside.p99Ms],
+      ],
+    );
+    const checks = {
+      check_p50_ms: rounded(alone.p50Ms),
+      check_p99_ms: rounded(alone.p99Ms),
+      check_beside_jobs_p50_ms: rounded(beside.p50Ms),
+      check_beside_jobs_p99_ms: rounded(beside.p99Ms),
+    };
+    const figures = figuresOf(times.slice(1), {
       submitS: (submittedMs - startedMs) / 1_000,
       allS: (endedMs - startedMs) / 1_000,
     });
+    return { ...figures, ...checks };
   } finally {
     await sidecar.stop();
     await rm(dataDir, { recursive: true });
@@ -102,9 +127,7 @@ async function timesOf(dataDir: string): Promise<JobTimes[]> {
 function clientOf(url: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' };
-  const y = Array.from({ length: LENGTH }, (_, step) => valueAt(0, step).toFixed(4)).join();
-  const body = `{"series":{"y":[${y}],"sizes":[${LENGTH}]},"freq":"h","h":24}`;
-  const send = (method: string, path: string, payload = '') =>
+  const send = (method: string, path: string, payload: Buffer | string = '') =>
     new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
       const asked = request(new URL(path, url), { method, agent, headers }, async (answer) => {
         let text = '';
@@ -121,7 +144,7 @@ function clientOf(url: string) {
   };
   return {
     async submit() {
-      const { status, text } = await send('POST', '/v2/forecast/async', body);
+      const { status, text } = await send('POST', '/v2/forecast/async', BODY);
       if (status !== 202) throw new Error(`a job was answered ${status}: ${text}`);
     },
     async allEnded() {

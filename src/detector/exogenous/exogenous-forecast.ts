@@ -26,7 +26,7 @@ export interface ExogenousSettings extends ForecastSettings {
   readonly cleanFirst: boolean;
   /** Steps of the forecasts from within whose residuals are fitted, where the model is applied first. */
   readonly inSampleHorizon: number;
-  /** Lets others have a turn between two fits. */
+  /** Lets others have a turn, several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
 
@@ -41,8 +41,7 @@ export async function forecastWithExogenous(
   const targets = cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
   const fits: ExogenousFit[] = [];
   for (const { past, values, cutoff } of points) {
-    fits.push(fitExogenous(past, targets?.get(values) ?? values, cutoff));
-    await pause();
+    fits.push(await fitExogenous(past, targets?.get(values) ?? values, cutoff, pause));
     signal?.throwIfAborted();
   }
   const seen = points.map(({ values, cutoff, past }, i) => {

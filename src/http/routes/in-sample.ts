@@ -20,6 +20,9 @@ import { OUTPUTS_OF_DETECTION, outputsOfLevels, tokensOf } from '../tokens.ts';
 import { DEFAULT_LEVEL, distinctLevels } from '../wire/interval-keys.ts';
 import { flagsOf, sendAnswer } from '../wire/wire-answer.ts';
 
+/** As RFC 9745 writes it: the first day of 2026, before the first version. */
+const DEPRECATED_SINCE = '@1767225600';
+
 /** What is asked about whole histories. */
 export function addInSampleRoutes(app: App, services: AppServices): void {
   addDetection(app, services);
@@ -58,7 +61,7 @@ function addHistoricForecast(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      reply.headers({ deprecation: 'true', link: '</v2/cross_validation>; rel="successor-version"' });
+      reply.headers({ deprecation: DEPRECATED_SINCE, link: '</v2/cross_validation>; rel="successor-version"' });
       const work = historicForecastWork(request.body, await modelsOf(services, request));
       return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },

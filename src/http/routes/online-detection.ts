@@ -59,7 +59,7 @@ export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedMod
 }
 
 function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
-  const { series, h, detection_size: size, threshold_method: method, model_parameters: parameters } = body;
+  const { series, h, detection_size: size, threshold_method: method } = body;
   const { sizes } = series;
   const step = body.step_size ?? h;
   const forecasts = sizes.reduce(
@@ -75,16 +75,8 @@ function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
       fieldProblem(['body', 'series', 'sizes'], 'series must be equally long for a multivariate threshold'),
     );
   }
-  const calibration = parameters?.calibration_size;
-  const fits = calibration === undefined || calibration === null || calibration === 'all' || isCount(calibration);
-  if (!fits) {
-    const loc = ['body', 'model_parameters', 'calibration_size'];
-    problems.push(fieldProblem(loc, `calibration_size must be "all" or a whole number above 0`));
-  }
   return problems;
 }
-
-const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
 
 function settingsOf(body: OnlineDetectionBody, context: number): DetectionSettings {
   const { h, detection_size, step_size, level, threshold_method, model_parameters } = body;

@@ -31,7 +31,11 @@ export const History = {
   }),
   X: Columns('Exogenous variables, one list each, aligned with `y`; those with a future come first.'),
   start_datetime: Type.Optional(
-    Type.Unsafe<readonly string[] | null>({ type: ['array', 'null'], items: { type: 'string' } }),
+    Type.Unsafe<readonly string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: 'When each series begins; without effect where the model forecasts each alone.',
+    }),
   ),
   categorical_exog: Type.Optional(
     Type.Unsafe<readonly number[] | null>({
@@ -92,6 +96,7 @@ export const Finetuning = {
   finetuned_model_id: FinetunedModelId,
 };
 
+/** Settings of one model that others do not know; none of ours has any here. */
 export const ModelParameters = Type.Optional(
   Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] }),
 );
