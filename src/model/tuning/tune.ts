@@ -93,7 +93,8 @@ export async function tune(task: TuningTask, base: Float32Array, graph: StepGrap
     run.progress(step);
     if (step % look !== 0 && step !== task.steps) continue;
     const after = await judge(average);
-    const gain = before.length === 0 ? step : sureGain(before, after, STANDARD_ERRORS_MIN);
+    const untried = average.every(Number.isFinite) ? step : 0;
+    const gain = before.length === 0 ? untried : sureGain(before, after, STANDARD_ERRORS_MIN);
     if (gain > best.gain) best = { theta: average.slice(), step, gain, after };
   }
   if (before.length === 0) return { theta: best.theta, step: best.step, validation: null };

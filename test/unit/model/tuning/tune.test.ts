@@ -62,6 +62,7 @@ test('a gain that may be chance is not taken: it must hold for most windows', as
 test('weights that are not finite are never taken', async () => {
   const graph = graphOf({ goal: Number.NaN, truth: 1 });
   assert.equal((await run(graph)).theta, base);
+  assert.equal((await run(graph, { series: [Float64Array.of(1, 2)] })).theta, base);
 });
 
 test('without enough to hold back the weights of the last step are taken', async () => {
