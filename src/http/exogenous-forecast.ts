@@ -1,9 +1,10 @@
 import { forecastWithExogenous } from '../detector/exogenous/exogenous-forecast.ts';
-import { type ForecastPoint, forecastFrom, type PointForecast } from '../detector/forecast-from.ts';
+import type { ForecastPoint, PointForecast } from '../detector/forecast-from.ts';
+import { forecastSeasons } from '../detector/forecast-seasons.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
 import { inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';
-import { modelParams, type ServedModel } from './served-models.ts';
+import { type ServedModel, seenOf } from './served-models.ts';
 import { splitSeries } from './split-series.ts';
 import { distinctLevels, intervalsOfQuantiles, probabilitiesOf } from './wire/interval-keys.ts';
 import { joined } from './wire/wire-answer.ts';
@@ -47,7 +48,7 @@ export async function forecastAnswer(
   const { freq, h, feature_contributions: wanted = false, clean_ex_first: cleanFirst = true } = body;
   const levels = distinctLevels(body.level);
   const series = splitSeries(body.series);
-  const settings = { h, context: modelParams(models[0], freq).inputSize, probabilities: probabilitiesOf(levels) };
+  const settings = { h, ...seenOf(models[0], freq), probabilities: probabilitiesOf(levels) };
   const numbersOf = (forecasts: readonly PointForecast[]) => ({
     mean: joined(forecasts.map(({ mean }) => mean)),
     intervals: intervalsOfQuantiles(levels, forecasts),
@@ -56,7 +57,7 @@ export async function forecastAnswer(
   if (variables === null) {
     const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
     const forecasts = await byModel(places, models, (own, { forecaster }) => {
-      return forecastFrom(own, settings, forecaster, signal);
+      return forecastSeasons(own, settings, forecaster, signal);
     });
     return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
   }

@@ -1,3 +1,5 @@
+import type { Decimation } from '../detector/decimation.ts';
+import { lookbackOf } from '../detector/forecast-seasons.ts';
 import { type RolledOutForecaster, rollOut } from '../detector/roll-out.ts';
 import type { Model, ModelCatalog } from '../model/catalog.ts';
 import type { Forecasters } from '../model/forecaster.ts';
@@ -5,7 +7,7 @@ import type { TunedWeights } from '../model/tuning/tuned-weights.ts';
 import type { TuningRequest } from '../model/tuning/tuning-bytes.ts';
 import { weightCount } from '../model/tuning/tuning-graphs.ts';
 import type { KeyLimits } from '../store/api-keys.ts';
-import { forecastContext, seasonalHorizon } from './frequency-profile.ts';
+import { decimationOf, forecastContext, seasonalHorizon } from './frequency-profile.ts';
 import { type FieldProblem, fieldProblem, HttpProblem } from './problem.ts';
 
 /** A model as requests know it. */
@@ -104,11 +106,23 @@ export function unknownModel(models: ServedModels, where: 'query' | 'body'): Fie
 
 /** What a client is told to send and ask for: observations that the model looks at, and steps it is meant to forecast. */
 export function modelParams(
-  { forecaster: { limits }, seasons }: ServedModel,
+  model: ServedModel,
   freq: string,
 ): { readonly inputSize: number; readonly horizon: number } {
+  const { forecaster, seasons } = model;
   return {
-    inputSize: seasons > 1 ? limits.context : forecastContext(freq, limits.context),
-    horizon: Math.min(seasonalHorizon(freq), limits.passHorizonMax) * seasons,
+    inputSize: lookbackOf(seenOf(model, freq)),
+    horizon: Math.min(seasonalHorizon(freq), forecaster.limits.passHorizonMax) * seasons,
+  };
+}
+
+/** What a forecast of such a series looks at: values before its cutoff, and how they are shown to the model. */
+export function seenOf(
+  { forecaster: { limits }, seasons }: ServedModel,
+  freq: string,
+): { readonly context: number; readonly decimation: Decimation | null } {
+  return {
+    context: seasons > 1 ? limits.context : forecastContext(freq, limits.context),
+    decimation: decimationOf(freq, limits.context),
   };
 }

@@ -6,9 +6,11 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   finetune: () => import('./finetune.ts'),
   forecast: () => import('./forecast.ts'),
   http: () => import('./http.ts'),
+  'in-sample': () => import('./in-sample.ts'),
   jobs: () => import('./jobs.ts'),
   memory: () => import('./memory.ts'),
   restore: () => import('./restore.ts'),
+  seasons: () => import('./seasons.ts'),
   stream: () => import('./stream.ts'),
 };
 

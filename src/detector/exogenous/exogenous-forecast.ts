@@ -1,5 +1,6 @@
 import type { QuantileForecaster } from '../forecast.ts';
-import { type ForecastSettings, forecastFrom, type PointForecast } from '../forecast-from.ts';
+import type { PointForecast } from '../forecast-from.ts';
+import { forecastSeasons, lookbackOf, type SeasonalSettings } from '../forecast-seasons.ts';
 import { forecastInSample } from '../in-sample.ts';
 import type { ExogenousVariable } from './design.ts';
 import { type ExogenousFit, fitExogenous, totalOf } from './exogenous-fit.ts';
@@ -21,7 +22,7 @@ export interface ExogenousForecast extends PointForecast {
   readonly weights: Float64Array;
 }
 
-export interface ExogenousSettings extends ForecastSettings {
+export interface ExogenousSettings extends SeasonalSettings {
   /** Whether the effect of the variables is taken away before the model is applied, or is fitted to what the model misses. */
   readonly cleanFirst: boolean;
   /** Steps of the forecasts from within whose residuals are fitted, where the model is applied first. */
@@ -37,7 +38,7 @@ export async function forecastWithExogenous(
   forecaster: QuantileForecaster,
   signal?: AbortSignal,
 ): Promise<ExogenousForecast[]> {
-  const { h, context, cleanFirst, pause } = settings;
+  const { h, cleanFirst, pause } = settings;
   const targets = cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
   const fits: ExogenousFit[] = [];
   for (const { past, values, cutoff } of points) {
@@ -45,13 +46,13 @@ export async function forecastWithExogenous(
     signal?.throwIfAborted();
   }
   const seen = points.map(({ values, cutoff, past }, i) => {
-    const start = Math.max(0, cutoff - context);
+    const start = Math.max(0, cutoff - lookbackOf(settings));
     const kept = values.slice(start, cutoff);
     if (!cleanFirst) return { values: kept, cutoff: kept.length };
     const effect = totalOf(fits[i]!.contributions(past, start, kept.length), kept.length);
     return { values: kept.map((value, k) => value - effect[k]!), cutoff: kept.length };
   });
-  const forecasts = await forecastFrom(seen, settings, forecaster, signal);
+  const forecasts = await forecastSeasons(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {
     const { future, futureStart } = points[i]!;
     const contributions = fits[i]!.contributions(future, futureStart, h);

@@ -1,11 +1,12 @@
 import type { Static } from 'typebox';
+import { forecastsPerPoint } from '../../detector/forecast-seasons.ts';
 import type { App, AppServices } from '../app.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-forecast.ts';
 import { contextsOf, modelsOf, tunedFor } from '../finetuned.ts';
-import { inSampleHorizon } from '../frequency-profile.ts';
+import { decimationOf, inSampleHorizon } from '../frequency-profile.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
 import { invalidRequest } from '../problem.ts';
 import { answerTooLong, tooManyForecasts, tuningProblems } from '../request-limits.ts';
@@ -59,13 +60,17 @@ export function crossValidationWork(body: CrossValidationBody, models: ServedMod
 }
 
 /** The first window must have something before it. */
-function windowProblems({ series: { sizes }, h, n_windows: windows = 1, step_size: step, level }: CrossValidationBody) {
+function windowProblems(body: CrossValidationBody) {
+  const { series, freq, h, n_windows: windows = 1, step_size: step, level } = body;
+  const { sizes } = series;
+  const context = Number.POSITIVE_INFINITY;
+  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) });
   const span = h + (windows - 1) * (step ?? h);
   const numbers = sizes.length * windows * h * outputsOfLevels(level?.length ?? 0);
   return [
     ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
     ...answerTooLong(numbers),
-    ...tooManyForecasts(sizes.length * windows),
+    ...tooManyForecasts(sizes.length * windows * perWindow),
   ];
 }
 
