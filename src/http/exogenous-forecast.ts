@@ -35,19 +35,21 @@ export function aheadOfWindows({ series, hist_exog: pastOnly }: CrossValidationB
   return { variables, startOf: ({ cutoff }) => cutoff };
 }
 
-/** The part of an answer that holds forecasts from many places, with exogenous variables where the request has some. */
+/**
+ * The part of an answer that holds forecasts from many places, with exogenous variables where the request has some.
+ * @param models one for each point; they look at equally much
+ */
 export async function forecastAnswer(
   body: ForecastBody | CrossValidationBody,
   points: readonly RequestPoint[],
   ahead: () => KnownAhead,
-  model: ServedModel,
+  models: readonly ServedModel[],
   signal: AbortSignal,
 ) {
   const { freq, h, feature_contributions: wanted = false, clean_ex_first: cleanFirst = true } = body;
   const levels = distinctLevels(body.level);
   const series = splitSeries(body.series);
-  const { forecaster } = model;
-  const settings = { h, ...seenOf(model, freq), probabilities: probabilitiesOf(levels) };
+  const settings = { h, ...seenOf(models[0], freq), probabilities: probabilitiesOf(levels) };
   const numbersOf = (forecasts: readonly PointForecast[]) => ({
     mean: joined(forecasts.map(({ mean }) => mean)),
     intervals: intervalsOfQuantiles(levels, forecasts),
@@ -55,22 +57,23 @@ export async function forecastAnswer(
   const variables = variablesOf(body.series);
   if (variables === null) {
     const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
-    const forecasts = await forecastSeasons(places, settings, forecaster, signal);
+    const forecasts = await byModel(places, models, (own, { forecaster }) => {
+      return forecastSeasons(own, settings, forecaster, signal);
+    });
     return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
   }
   const known = ahead();
-  const forecasts = await forecastWithExogenous(
-    points.map((point) => ({
-      values: series[point.series],
-      cutoff: point.cutoff,
-      past: variables[point.series],
-      future: known.variables[point.series],
-      futureStart: known.startOf(point),
-    })),
-    { ...settings, cleanFirst, inSampleHorizon: inSampleHorizon(freq), pause },
-    forecaster,
-    signal,
-  );
+  const places = points.map((point) => ({
+    values: series[point.series],
+    cutoff: point.cutoff,
+    past: variables[point.series],
+    future: known.variables[point.series],
+    futureStart: known.startOf(point),
+  }));
+  const exogenous = { ...settings, cleanFirst, inSampleHorizon: inSampleHorizon(freq), pause };
+  const forecasts = await byModel(places, models, (own, { forecaster }) => {
+    return forecastWithExogenous(own, exogenous, forecaster, signal);
+  });
   const numbers = numbersOf(forecasts);
   const count = variables[0].length;
   return {
@@ -78,4 +81,23 @@ export async function forecastAnswer(
     weights_x: weightsOf(forecasts, count),
     feature_contributions: wanted ? contributionRows(forecasts, numbers.mean, count) : null,
   };
+}
+
+/** What is made for places with their models, in the order of the places. */
+async function byModel<P, F>(
+  places: readonly P[],
+  models: readonly ServedModel[],
+  make: (places: readonly P[], model: ServedModel) => Promise<F[]>,
+): Promise<F[]> {
+  const made: F[] = new Array(places.length);
+  for (const [model, own] of Map.groupBy(places.keys(), (i) => models[i])) {
+    const forecasts = await make(
+      own.map((i) => places[i]),
+      model,
+    );
+    own.forEach((i, at) => {
+      made[i] = forecasts[at];
+    });
+  }
+  return made;
 }

@@ -5,13 +5,15 @@ import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
+import { modelsOf, tunedFor } from '../finetuned.ts';
 import { decimationOf } from '../frequency-profile.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { ForecastAnswer, type ForecastBody, ForecastRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems } from '../series-request.ts';
-import { modelsOfKey, type ServedModels } from '../served-models.ts';
+import { modelParams, type ServedModels } from '../served-models.ts';
+import { splitSeries } from '../split-series.ts';
 import { outputsOfLevels, tokensOf } from '../tokens.ts';
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { sendAnswer } from '../wire/wire-answer.ts';
@@ -31,7 +33,7 @@ export function addForecast(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = forecastWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      const work = forecastWork(request.body, await modelsOf(services, request));
       return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
@@ -53,10 +55,14 @@ export function forecastWork(body: ForecastBody, models: ServedModels): Work {
   const model = modelOf(models, body, problems);
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const future = (body.series.X_future?.length ?? 0) * predicted;
-  const tokens = tokensOf(body.series, predicted, outputs, future);
+  const tokens = tokensOf(body, predicted, outputs, future);
   const run = async (signal: AbortSignal) => {
     const points = body.series.sizes.map((size, series) => ({ series, cutoff: size }));
-    const answer = await forecastAnswer(body, points, () => aheadOfForecast(body), model, signal);
+    const contexts = [modelParams(model, body.freq).inputSize];
+    const scope = { series: splitSeries(body.series), horizon: body.h, contexts };
+    const tuned = await tunedFor(body, model, scope, signal);
+    const byPoint = points.map(() => tuned);
+    const answer = await forecastAnswer(body, points, () => aheadOfForecast(body), byPoint, signal);
     return { ...tokens, ...answer } satisfies Static<typeof ForecastAnswer>;
   };
   return { tokens, run };

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from export import FOLDER
+from export import FOLDER, json_text
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data"
@@ -163,7 +163,7 @@ def main() -> None:
         path = args.model / "manifest.json"
         manifest = json.loads(path.read_text())
         manifest["quality"] = {k: round(v, 4) for k, v in figures.items()}
-        path.write_text(json.dumps(manifest, indent=2) + "\n")
+        path.write_text(json_text(manifest))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Writes a checkpoint's averaged weights as a model folder: forecast.onnx, manifest.json, and proof of parity with PyTorch.
+"""Writes a checkpoint's averaged weights as a model folder: forecast.onnx, the graphs of fine-tuning, manifest.json, and
+proof of parity with PyTorch.
 
 What is written is the network as `serving.py` makes it: with products of eight-bit integers, unless --float is given.
 """
@@ -8,18 +9,19 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import tempfile
-import warnings
 from pathlib import Path
 
 import numpy as np
-import onnx
 import onnxruntime
 import torch
 
+from graphs import exported, write_graph
 from network import CONTEXT, HORIZON_MAX, PATCH, QUANTILES, Network
 from serving import served
 from train import CACHE
+from tuning import write_tuning
 
 NAME, VERSION = "tsmodel-1", "0.1.0"
 FOLDER = Path(__file__).resolve().parent.parent / "pretrained" / NAME
@@ -35,39 +37,6 @@ def load(checkpoint: Path) -> tuple[Network, dict]:
     network = Network()
     network.load_state_dict(state["average"])
     return network.eval(), state
-
-
-def write_graph(network: Network, path: Path) -> None:
-    """Exports with dynamic batch, context and horizon (both multiples of the patch), opset 23."""
-    values, future = torch.randn(2, 256), torch.zeros(2, 48)
-    batch, context, horizon = (torch.export.Dim.DYNAMIC for _ in range(3))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = torch.onnx.export(
-            network,
-            (values, torch.ones_like(values), future),
-            input_names=["values", "observed", "future"],
-            output_names=["quantiles"],
-            dynamic_shapes=({0: batch, 1: context}, {0: batch, 1: context}, {0: batch, 1: horizon}),
-            opset_version=23,
-            dynamo=True,
-            verbose=False,
-        )
-    model = program.model_proto
-    for node in model.graph.node:
-        del node.metadata_props[:]
-        node.doc_string = ""
-    for tensor in (*model.graph.input, *model.graph.output):
-        del tensor.metadata_props[:]
-    del model.metadata_props[:], model.graph.metadata_props[:]
-    axes = {"values": ["batch", "context"], "observed": ["batch", "context"], "future": ["batch", "horizon"]}
-    for tensor in model.graph.input:
-        for dim, name in zip(tensor.type.tensor_type.shape.dim, axes[tensor.name]):
-            dim.Clear()
-            dim.dim_param = name
-    del model.graph.value_info[:]
-    onnx.checker.check_model(model, full_check=True)
-    onnx.save(model, path)
 
 
 def samples() -> list[tuple[str, np.ndarray, np.ndarray, int]]:
@@ -152,7 +121,13 @@ def padding(session: onnxruntime.InferenceSession) -> float:
     return apart
 
 
-def write_manifest(folder: Path, network: Network, state: dict) -> None:
+def json_text(manifest: dict) -> str:
+    """JSON with a line for each key, lists of numbers in one line."""
+    text = json.dumps(manifest, indent=2)
+    return re.sub(r"\[[-\d.,\s]+\]", lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
+
+
+def write_manifest(folder: Path, network: Network, state: dict, tuning: dict) -> None:
     """`quality` is filled in by evaluate.py."""
     manifest = {
         "format": 1,
@@ -167,6 +142,7 @@ def write_manifest(folder: Path, network: Network, state: dict) -> None:
         "quantiles": QUANTILES,
         "inputs": {"values": "values", "observed": "observed", "future": "future"},
         "output": "quantiles",
+        "tuning": tuning,
         "parameters": sum(p.numel() for p in network.parameters()),
         "license": "Apache-2.0",
         "trained": {
@@ -179,7 +155,7 @@ def write_manifest(folder: Path, network: Network, state: dict) -> None:
         },
         "quality": {},
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    (folder / "manifest.json").write_text(json_text(manifest))
 
 
 def main() -> None:
@@ -194,12 +170,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         # With eight-bit products a mistake could pass for rounding; so the same graph is made without them first.
         exact = graph if args.float else Path(folder) / graph.name
-        write_graph(served(network, quantised=False), exact)
+        write_graph(exported(served(network, quantised=False), opset=23), network.seasons, exact)
         print(f"step {state['step']}:", check(network, exact))
     if not args.float:
-        write_graph(served(network), graph)
+        write_graph(exported(served(network), opset=23), network.seasons, graph)
         print("eight-bit products:", check(network, graph, TOLERANCE_QUANTISED))
-    write_manifest(args.out, network, state)
+    write_manifest(args.out, network, state, write_tuning(network, args.out))
     print(f"{args.out}: {sum(f.stat().st_size for f in args.out.iterdir()) / 1e6:.1f} MB")
 
 

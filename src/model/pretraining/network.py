@@ -44,6 +44,10 @@ class Scaled:
         """Units of the series to the network's space; values [B, ...]."""
         return torch.asinh((values / self.peak.clamp(min=1e-30) - self.mean) / self.std).clamp(-CLAMP, CLAMP)
 
+    def backward(self, a: Tensor) -> Tensor:
+        """The network's space to units of the series; a [B, N, Q]."""
+        return (torch.sinh(a) * self.std.unsqueeze(-1) + self.mean.unsqueeze(-1)) * self.peak.unsqueeze(-1)
+
 
 def scale(values: Tensor, observed: Tensor) -> Scaled:
     """Brings a batch into the network's space; finite for any finite input, as the largest magnitude is divided out first."""
@@ -228,13 +232,16 @@ class Network(nn.Module):
             ahead = (torch.arange(last.shape[1], device=last.device) - s.a.shape[1] + 1.0).clamp(min=0.0)
         return self.decode(self.encode(patches, s.observed, 0), seasonal, last, ahead, s, logs), logs
 
-    def forward(self, values: Tensor, observed: Tensor, future: Tensor) -> Tensor:
-        """values, observed [B, T], future [B, H] -> quantiles [B, H, Q] in the units of `values`, ascending in Q."""
+    def ahead(self, values: Tensor, observed: Tensor, future: Tensor) -> tuple[Tensor, Scaled, Tensor]:
+        """values, observed [B, T], future [B, H] -> quantiles in the network's space [B, H, Q]; that space; log scales."""
         context = values.shape[1]
         s = scale(values, observed)
         patches, seasonal, logs = self.features(s, future)
         x = self.encode(patches, s.observed, context // PATCH)
-        ahead = torch.arange(1, future.shape[1] + 1, device=values.device).to(values.dtype)
-        a = self.decode(x, seasonal[:, context:], s.last, ahead, s, logs)
-        z = torch.sinh(a)
-        return (z * s.std.unsqueeze(-1) + s.mean.unsqueeze(-1)) * s.peak.unsqueeze(-1)
+        steps = torch.arange(1, future.shape[1] + 1, device=values.device).to(values.dtype)
+        return self.decode(x, seasonal[:, context:], s.last, steps, s, logs), s, logs
+
+    def forward(self, values: Tensor, observed: Tensor, future: Tensor) -> Tensor:
+        """values, observed [B, T], future [B, H] -> quantiles [B, H, Q] in the units of `values`, ascending in Q."""
+        a, s, _ = self.ahead(values, observed, future)
+        return s.backward(a)
