@@ -17,27 +17,59 @@ export interface FoldPlan<F> {
 
 /** Rows handed to the model at a time; bounds the memory of a large request. */
 const BATCH_ROWS_MAX = 512;
+/** Rows under way at a time: while some are forecast, the next are filled in and the last are taken, and a small request has all threads. */
+const ROWS_UNDER_WAY_MAX = 2 * BATCH_ROWS_MAX;
+
+interface Batch<F> {
+  readonly folds: readonly F[];
+  readonly contextLength: number;
+}
+
+interface MadeBatch<F> extends Batch<F> {
+  readonly values: Float32Array;
+  readonly forecasts: Float32Array;
+}
 
 /** Makes the forecasts of a plan in batches of equal context length. A fold's forecast does not depend on the others. */
 export async function forecastFolds<F>(
   plan: FoldPlan<F>,
   { contextBuckets }: Pick<ForecastLimits, 'contextBuckets'>,
 ): Promise<void> {
+  const underWay: { readonly rows: number; readonly made: Promise<MadeBatch<F>> }[] = [];
+  let rows = 0;
+  // In the order in which they were asked for: sums of floating-point numbers depend on it.
+  const takeFirst = async () => {
+    const first = underWay.shift()!;
+    takeBatch(plan, await first.made);
+    rows -= first.rows;
+  };
+  for (const batch of batchesOf(plan, contextBuckets)) {
+    while (rows + batch.folds.length > ROWS_UNDER_WAY_MAX) await takeFirst();
+    const made = makeBatch(plan, batch);
+    // One that fails while another is waited for is told of when its turn comes, or not at all, when that one fails, too.
+    made.catch(() => {});
+    underWay.push({ rows: batch.folds.length, made });
+    rows += batch.folds.length;
+  }
+  while (underWay.length > 0) await takeFirst();
+}
+
+function batchesOf<F>({ folds, seenBy }: FoldPlan<F>, contextBuckets: readonly number[]): Batch<F>[] {
   const byLength = new Map<number, F[]>();
-  for (const fold of plan.folds) {
-    const length = contextBucket(plan.seenBy(fold), contextBuckets);
+  for (const fold of folds) {
+    const length = contextBucket(seenBy(fold), contextBuckets);
     const alike = byLength.get(length);
     if (alike === undefined) byLength.set(length, [fold]);
     else alike.push(fold);
   }
-  for (const [length, folds] of byLength) {
-    for (let start = 0; start < folds.length; start += BATCH_ROWS_MAX) {
-      await forecastBatch(plan, folds.slice(start, start + BATCH_ROWS_MAX), length);
-    }
-  }
+  return [...byLength].flatMap(([contextLength, alike]) =>
+    Array.from({ length: Math.ceil(alike.length / BATCH_ROWS_MAX) }, (_, i) => {
+      return { folds: alike.slice(i * BATCH_ROWS_MAX, (i + 1) * BATCH_ROWS_MAX), contextLength };
+    }),
+  );
 }
 
-async function forecastBatch<F>(plan: FoldPlan<F>, folds: readonly F[], contextLength: number): Promise<void> {
+async function makeBatch<F>(plan: FoldPlan<F>, { folds, contextLength }: Batch<F>): Promise<MadeBatch<F>> {
   const rows = folds.length;
   const values = new Float32Array(rows * contextLength).fill(Number.NaN);
   folds.forEach((fold, row) => {
@@ -45,7 +77,11 @@ async function forecastBatch<F>(plan: FoldPlan<F>, folds: readonly F[], contextL
     plan.fill(fold, values.subarray(end - plan.seenBy(fold), end));
   });
   const forecasts = await plan.forecast({ rows, contextLength, values, horizon: plan.horizon });
-  const width = forecasts.length / rows;
+  return { folds, contextLength, values, forecasts };
+}
+
+function takeBatch<F>(plan: FoldPlan<F>, { folds, contextLength, values, forecasts }: MadeBatch<F>): void {
+  const width = forecasts.length / folds.length;
   folds.forEach((fold, row) => {
     const blind = values.subarray(row * contextLength, (row + 1) * contextLength).every(Number.isNaN);
     plan.take(fold, blind ? null : forecasts.subarray(row * width, (row + 1) * width));

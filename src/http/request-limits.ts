@@ -1,4 +1,3 @@
-import { FOLDS_MAX } from '../detector/interval-calibration.ts';
 import { type FieldProblem, fieldProblem } from './problem.ts';
 
 /** Numbers of one answer that are not as many as those of its request. */
@@ -10,11 +9,6 @@ export function answerTooLong(numbers: number): FieldProblem[] {
   if (numbers <= ANSWER_NUMBERS_MAX) return [];
   const text = `the answer would hold ${numbers} numbers, more than ${ANSWER_NUMBERS_MAX}; ask for less at once`;
   return [fieldProblem(['body', 'h'], text)];
-}
-
-/** Earlier forecasts that one from the same series may need: intervals are calibrated on them. */
-export function foldsOfPoint(levels: number): number {
-  return levels === 0 ? 0 : FOLDS_MAX;
 }
 
 export function tooManyForecasts(forecasts: number): FieldProblem[] {

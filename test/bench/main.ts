@@ -5,6 +5,7 @@ import type { Bench } from './bench.ts';
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   forecast: () => import('./forecast.ts'),
   http: () => import('./http.ts'),
+  'in-sample': () => import('./in-sample.ts'),
   jobs: () => import('./jobs.ts'),
   memory: () => import('./memory.ts'),
   quality: () => import('./quality.ts'),

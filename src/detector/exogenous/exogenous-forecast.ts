@@ -3,7 +3,6 @@ import type { PointForecast } from '../forecast-from.ts';
 import type { ForecastPoint } from '../forecast-points.ts';
 import { forecastSeasons, lookbackOf, type SeasonalSettings } from '../forecast-seasons.ts';
 import { forecastInSample } from '../in-sample.ts';
-import { contextsSeen } from '../interval-calibration.ts';
 import type { ExogenousVariable } from './design.ts';
 import { type ExogenousFit, fitExogenous, totalOf } from './exogenous-fit.ts';
 
@@ -40,14 +39,14 @@ export async function forecastWithExogenous(
   forecaster: QuantileForecaster,
   signal?: AbortSignal,
 ): Promise<ExogenousForecast[]> {
-  const { h, context, probabilities, cleanFirst, pause } = settings;
+  const { h, cleanFirst, pause } = settings;
   const targets = cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
   const fits: ExogenousFit[] = [];
   for (const { past, values, cutoff } of points) {
     fits.push(await fitExogenous(past, targets?.get(values) ?? values, cutoff, pause));
     signal?.throwIfAborted();
   }
-  const lookback = Math.max(lookbackOf(settings), contextsSeen(probabilities) * context);
+  const lookback = lookbackOf(settings);
   const seen = points.map(({ values, cutoff, past, future }, i): ForecastPoint => {
     const start = Math.max(0, cutoff - lookback);
     const kept = values.slice(start, cutoff);

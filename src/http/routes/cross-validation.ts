@@ -8,7 +8,7 @@ import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-
 import { decimationOf } from '../frequency-profile.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
 import { invalidRequest } from '../problem.ts';
-import { answerTooLong, foldsOfPoint, tooManyForecasts } from '../request-limits.ts';
+import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { CrossValidationAnswer, type CrossValidationBody, CrossValidationRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems, tooShort } from '../series-request.ts';
@@ -56,13 +56,14 @@ function windowProblems(body: CrossValidationBody) {
   const { series, freq, h, n_windows: windows = 1, step_size: step, level } = body;
   const { sizes } = series;
   const context = Number.POSITIVE_INFINITY;
-  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) });
+  const levels = level?.length ?? 0;
+  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) }, levels > 0);
   const span = h + (windows - 1) * (step ?? h);
-  const numbers = sizes.length * windows * h * outputsOfLevels(level?.length ?? 0);
+  const numbers = sizes.length * windows * h * outputsOfLevels(levels);
   return [
     ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
     ...answerTooLong(numbers),
-    ...tooManyForecasts(sizes.length * windows * (perWindow + foldsOfPoint(level?.length ?? 0))),
+    ...tooManyForecasts(sizes.length * windows * perWindow),
   ];
 }
 

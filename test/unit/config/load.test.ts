@@ -121,6 +121,10 @@ const WRONG: readonly (readonly [Settings, string | RegExp])[] = [
     { env: { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'x', KAFKA_SASL_PASSWORD_FILE: 'empty.txt' } },
     /^KAFKA_SASL_PASSWORD_FILE must be the path of a file that is not empty/,
   ],
+  [
+    { env: { STORE_URL: 'mysql://u:p@db/x' } },
+    'STORE_URL must be a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE, got a value that is not shown',
+  ],
   [{ env: { SCHEMA_REGISTRY_URL: 'ftp://r' } }, /^SCHEMA_REGISTRY_URL must be an http or https URL/],
   [{ env: { SCHEMA_REGISTRY_USERNAME: 'u', SCHEMA_REGISTRY_PASSWORD: 'p' } }, /^SCHEMA_REGISTRY_URL must be set/],
   [

@@ -5,13 +5,14 @@ import {
   decimationOf,
   forecastContext,
   frequencyProfile,
+  inSampleContext,
   inSampleHorizon,
   seasonalHorizon,
 } from '../../../src/http/frequency-profile.ts';
 
 const CONTEXT = 512;
 const lookbackIn = (freq: string) =>
-  lookbackOf({ context: forecastContext(freq, CONTEXT), decimation: decimationOf(freq, CONTEXT) });
+  lookbackOf({ context: forecastContext(freq, CONTEXT), decimation: decimationOf(freq, CONTEXT), probabilities: [] });
 
 /** Season, horizon, and values that a forecast looks at, of every family of aliases. */
 const PROFILES: Readonly<Record<string, readonly [season: number, horizon: number, inputSize: number]>> = {
@@ -75,12 +76,18 @@ test('every family of aliases has its season, its horizon, and what a forecast l
 });
 
 test('within a history a horizon is shorter than a long season', () => {
-  assert.deepEqual(['15min', 'W', 'D', 'YE'].map(inSampleHorizon), [24, 24, 7, 4]);
+  assert.deepEqual(['15min', 'W', 'D', 'YE'].map(inSampleHorizon), [16, 16, 7, 4]);
 });
 
 test('a forecast gives the model no more values than it takes', () => {
   for (const freq of ['h', 'D', '5min', 'unheard']) assert.ok(forecastContext(freq, 64) <= 64);
   assert.equal(decimationOf('5min', 64)?.blocks, 64);
+});
+
+test('a history of days or weeks is forecast from fewer values than the model can look at', () => {
+  const contexts = ['D', 'B', 'W', 'h', '5min', 'MS', 'cbh'].map((freq) => inSampleContext(freq, 512));
+  assert.deepEqual(contexts, [112, 112, 256, 512, 512, 512, 512]);
+  assert.equal(inSampleContext('D', 64), 64);
 });
 
 test('twelve years of months are enough for intervals of a year or two, also for clients that check before they ask', () => {

@@ -72,6 +72,19 @@ test('a request longer than a run is cut, over all threads, and put together aga
   assert.equal(forecasters.stats().forecasts, 100);
 });
 
+test('a short request has its turn beside a long one that fills every run', async (t) => {
+  const forecasters = await start(t, { runRowsMax: 4 });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  let longIsDone = false;
+  const long = forecast(levels(Array(1_000).fill(1))).then(() => {
+    longIsDone = true;
+  });
+  await forecast(levels([2], { contextLength: 32 }));
+  assert.equal(longIsDone, false);
+  assert.ok(forecasters.stats().runs < 10);
+  await long;
+});
+
 test('context lengths, horizons and models do not share a run', async (t) => {
   const forecasters = await start(t, {}, { mean: 'none', other: 'none' });
   const { forecast } = forecasters.forecasterFor('mean', 9);
