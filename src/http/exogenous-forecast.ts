@@ -1,5 +1,6 @@
 import { forecastWithExogenous } from '../detector/exogenous/exogenous-forecast.ts';
-import type { ForecastPoint, PointForecast } from '../detector/forecast-from.ts';
+import type { PointForecast } from '../detector/forecast-from.ts';
+import type { ForecastPoint } from '../detector/forecast-points.ts';
 import { forecastSeasons } from '../detector/forecast-seasons.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
 import { inSampleHorizon } from './frequency-profile.ts';

@@ -111,7 +111,7 @@ export function modelParams(
 ): { readonly inputSize: number; readonly horizon: number } {
   const { forecaster, seasons } = model;
   return {
-    inputSize: lookbackOf(seenOf(model, freq)),
+    inputSize: lookbackOf({ ...seenOf(model, freq), probabilities: [] }),
     horizon: Math.min(seasonalHorizon(freq), forecaster.limits.passHorizonMax) * seasons,
   };
 }

@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   'in-sample': () => import('./in-sample.ts'),
   jobs: () => import('./jobs.ts'),
   memory: () => import('./memory.ts'),
+  quality: () => import('./quality.ts'),
   restore: () => import('./restore.ts'),
   seasons: () => import('./seasons.ts'),
   stream: () => import('./stream.ts'),

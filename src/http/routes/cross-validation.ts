@@ -64,9 +64,10 @@ function windowProblems(body: CrossValidationBody) {
   const { series, freq, h, n_windows: windows = 1, step_size: step, level } = body;
   const { sizes } = series;
   const context = Number.POSITIVE_INFINITY;
-  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) });
+  const levels = level?.length ?? 0;
+  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) }, levels > 0);
   const span = h + (windows - 1) * (step ?? h);
-  const numbers = sizes.length * windows * h * outputsOfLevels(level?.length ?? 0);
+  const numbers = sizes.length * windows * h * outputsOfLevels(levels);
   return [
     ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
     ...answerTooLong(numbers),

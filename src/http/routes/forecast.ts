@@ -1,12 +1,14 @@
 import type { Static } from 'typebox';
+import { forecastsPerPoint } from '../../detector/forecast-seasons.ts';
 import type { App, AppServices } from '../app.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
 import { modelsOf, tunedFor } from '../finetuned.ts';
+import { decimationOf } from '../frequency-profile.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
-import { answerTooLong } from '../request-limits.ts';
+import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { ForecastAnswer, type ForecastBody, ForecastRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems } from '../series-request.ts';
@@ -42,7 +44,14 @@ export function forecastWork(body: ForecastBody, models: ServedModels): Work {
   const levels = distinctLevels(body.level);
   const outputs = outputsOfLevels(levels.length);
   const predicted = body.series.sizes.length * body.h;
-  const problems = [...seriesProblems(body), ...forecastProblems(body), ...answerTooLong(predicted * outputs)];
+  const seen = { context: Number.POSITIVE_INFINITY, decimation: decimationOf(body.freq, Number.POSITIVE_INFINITY) };
+  const perSeries = forecastsPerPoint({ h: body.h, ...seen }, levels.length > 0);
+  const problems = [
+    ...seriesProblems(body),
+    ...forecastProblems(body),
+    ...answerTooLong(predicted * outputs),
+    ...tooManyForecasts(body.series.sizes.length * perSeries),
+  ];
   const model = modelOf(models, body, problems);
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const future = (body.series.X_future?.length ?? 0) * predicted;
