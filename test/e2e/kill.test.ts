@@ -7,6 +7,7 @@ import { assertSameScores, assertScoredOnce, QUICK_DETECTOR, waves } from '../fi
 
 const PARTITIONS = 4;
 const KILLS = 5;
+const BATCH = 40;
 const records = waves(20, 120, PARTITIONS);
 
 kafkaTest('a worker that is killed again and again scores each observation once, as one that never was', async (t) => {
@@ -20,16 +21,20 @@ kafkaTest('a worker that is killed again and again scores each observation once,
   assert.ok(expected.some(({ state }) => state === 'scored'));
 
   const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
-  const feeding = stream.feedSlowly(records, { batch: 40, everyMs: 200 });
+  const share = records.length / KILLS;
   for (let kill = 0; kill < KILLS; kill++) {
-    const victim = await stream.startWorker();
+    // Each has records of its own to score, however long it takes to start, and dies while more of them come.
+    const own = records.slice(kill * share, (kill + 1) * share);
     const before = (await stream.scores()).length;
+    const victim = await stream.startWorker();
+    await stream.feed(own.slice(0, BATCH));
     await until('the worker scores', async () => (await stream.scores()).length > before);
+    const feeding = stream.feedSlowly(own.slice(BATCH), { batch: BATCH, everyMs: 100 });
     await sleep(randomInt(600));
     await victim.kill();
     t.diagnostic(`killed after ${(await stream.scores()).length} scores`);
+    await feeding;
   }
-  await feeding;
   const last = await stream.startWorker();
   await stream.settled();
   await last.stop();
