@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from export import FOLDER
+from design import TSMODEL_1
+from export import PRETRAINED
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data"
@@ -143,7 +144,7 @@ def cost(folder: Path) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, default=FOLDER)
+    parser.add_argument("--model", type=Path, default=PRETRAINED / TSMODEL_1.name)
     parser.add_argument("--data", type=Path, default=DATA, help="folder with m4/ and nab/")
     parser.add_argument("--write", action="store_true", help="put the figures into manifest.json")
     parser.add_argument("--threads", type=int, default=2)

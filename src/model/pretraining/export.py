@@ -13,11 +13,11 @@ import onnx
 import onnxruntime
 import torch
 
-from network import CONTEXT, HORIZON_MAX, PATCH, QUANTILES, Network
-from train import CACHE
+from design import DESIGNS, TSMODEL_1, Design
+from network import PATCH, QUANTILES, Network
 
-NAME, VERSION = "tsmodel-1", "0.1.0"
-FOLDER = Path(__file__).resolve().parent.parent / "pretrained" / NAME
+VERSION = "0.1.0"
+PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
 TOLERANCE = 2e-4  # of the largest magnitude in a series, ONNX Runtime against PyTorch
 
 

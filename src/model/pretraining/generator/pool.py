@@ -6,13 +6,13 @@ import numpy as np
 from numba import njit
 
 from generator.augment import augment, hide
+from generator.groups import LEAD_MAX, groups
 from generator.metrics import collector, counter, gauge, latency, queue, request_rate, sparse, utilisation
 from generator.processes import autoregression, local_trend, mean_reversion, random_walk, steps, wave
 from generator.seasonal import decomposition, seasonal_walk, tide, weekly_economy
 from generator.shapes import standard
 from generator.spectral import gaussian_processes
 
-LENGTH = 1024
 GAUSSIAN_SHARE = 0.15
 
 
@@ -68,9 +68,10 @@ def fill(out: np.ndarray, seed: int) -> None:
 class Pool:
     """Rows of standardised series. `refresh` replaces some; `draw` gives crops, mixed and augmented."""
 
-    def __init__(self, rows: int, seed: int) -> None:
+    def __init__(self, rows: int, length: int, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
-        self.rows = np.empty((rows, LENGTH), np.float32)
+        self.length = length
+        self.rows = np.empty((rows, length), np.float32)
         self.next = 0
         self.made = 0
         self.refresh(rows)
@@ -78,9 +79,9 @@ class Pool:
     def refresh(self, count: int) -> None:
         """Replaces the `count` oldest rows."""
         gaussian = round(count * GAUSSIAN_SHARE)
-        fresh = np.empty((count, LENGTH))
+        fresh = np.empty((count, self.length))
         fill(fresh[gaussian:], int(self.rng.integers(2**31)))
-        fresh[:gaussian] = gaussian_processes(self.rng, gaussian, LENGTH)
+        fresh[:gaussian] = gaussian_processes(self.rng, gaussian, self.length)
         fresh = np.nan_to_num(fresh, nan=0.0, posinf=0.0, neginf=0.0)
         index = (self.next + np.arange(count)) % len(self.rows)
         self.rows[index] = self.rng.permutation(np.clip(fresh, -1e4, 1e4).astype(np.float32))
@@ -91,11 +92,27 @@ class Pool:
         """Values and the observed mask [count, context + horizon]; the horizon is marked as not observed."""
         length = context + horizon
         rows = self.rng.integers(len(self.rows), size=(2, count))
-        start = self.rng.integers(LENGTH - length + 1, size=(2, count, 1))
+        start = self.rng.integers(self.length - length + 1, size=(2, count, 1))
         crops = self.rows[rows[..., None], start + np.arange(length)]
         values = np.empty((count, length), np.float32)
         seed = int(self.rng.integers(2**31))
         augment(crops[0], crops[1], values, context, seed)
+        observed = np.ones((count, length), np.float32)
+        observed[:, context:] = 0
+        hide(observed, context, seed + 1)
+        return values, observed
+
+    def draw_groups(self, count: int, members: int, context: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `draw`, in groups of `members` neighbouring rows, aligned in time."""
+        length = context + horizon
+        rows = self.rows[self.rng.integers(len(self.rows), size=count)]
+        made = np.empty(rows.shape, np.float32)
+        seed = int(self.rng.integers(2**31))
+        groups(rows, made, members, seed)
+        # Behind the longest lead, as far as there is room: before it, effects have no cause.
+        first = min(LEAD_MAX, self.length - length)
+        start = self.rng.integers(first, self.length - length + 1, size=(count // members, 1, 1)).repeat(members, 1)
+        values = made[np.arange(count)[:, None], start.reshape(count, 1) + np.arange(length)]
         observed = np.ones((count, length), np.float32)
         observed[:, context:] = 0
         hide(observed, context, seed + 1)
