@@ -7,6 +7,8 @@ import { quantilesAt } from './quantile-interval.ts';
 export interface ForecastPoint {
   readonly values: ArrayLike<number>;
   readonly cutoff: number;
+  /** Points of equal time are forecast together; all of a call have one, or none has. */
+  readonly time?: number;
 }
 
 /** `h` numbers each; NaN where nothing was observed before the cutoff. */
@@ -26,7 +28,8 @@ export interface ForecastSettings {
 
 /**
  * Forecasts from many places at once. A forecast depends on the last `context` values before its cutoff alone: these are given to the model as
- * distances from the first of them that was observed, so that a history which was cut to them gives the same numbers.
+ * distances from the first of them that was observed, so that a history which was cut to them gives the same numbers. Of points with a
+ * time, it depends on those of equal time, too.
  */
 export async function forecastFrom(
   points: readonly ForecastPoint[],
@@ -41,8 +44,10 @@ export async function forecastFrom(
     }),
   );
   let levels: readonly number[] = [0.5];
+  const together = points[0]?.time !== undefined;
   await forecastFolds(
     {
+      timeOf: together ? ({ time }) => time! : undefined,
       folds: points.map((point, index) => ({ ...point, ...contextStart(point, context), index })),
       horizon: h,
       seenBy: ({ cutoff, start }) => cutoff - start,
@@ -75,6 +80,7 @@ export async function forecastFrom(
 
 function contextStart({ values, cutoff }: ForecastPoint, context: number): { start: number; origin: number } {
   const start = Math.max(0, cutoff - context);
-  for (let i = start; i < cutoff; i++) if (!Number.isNaN(values[i]!)) return { start, origin: values[i]! };
+  const end = Math.min(cutoff, values.length);
+  for (let i = start; i < end; i++) if (!Number.isNaN(values[i]!)) return { start, origin: values[i]! };
   return { start, origin: Number.NaN };
 }

@@ -10,6 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { bearerToken, type CheckKey } from './api-key.ts';
 import { compressed } from './compression.ts';
 import { answerProblems, refuseBadConnections } from './failures.ts';
+import { warnBeyondHorizon } from './horizon-warning.ts';
 import type { JobQueue } from './jobs/job-queue.ts';
 import { OPENAPI } from './openapi.ts';
 import { invalidKey, invalidRequest } from './problem.ts';
@@ -86,6 +87,7 @@ export async function createApp(services: AppServices): Promise<App> {
   });
   takeBodies(app, services.bodies ?? new BodyBudget());
   answerProblems(app, services.logger);
+  warnBeyondHorizon(app, services.models);
   app.addHook('onClose', () => services.jobs.close());
   await app.register(swagger, { openapi: OPENAPI });
   // A page for readers, whole in itself: its content policy lets it load nothing from elsewhere.

@@ -1,5 +1,12 @@
 import { forecastWithExogenous } from '../detector/exogenous/exogenous-forecast.ts';
-import { type ForecastPoint, forecastFrom, type PointForecast } from '../detector/forecast-from.ts';
+import type { QuantileForecaster } from '../detector/forecast.ts';
+import {
+  type ForecastPoint,
+  type ForecastSettings,
+  forecastFrom,
+  type PointForecast,
+} from '../detector/forecast-from.ts';
+import { alignmentOf, type Places, placesTogether } from './alignment.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
 import { inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';
@@ -51,9 +58,12 @@ export async function forecastAnswer(
     intervals: intervalsOfQuantiles(levels, forecasts),
   });
   const variables = variablesOf(body.series);
+  const offsets = alignmentOf(body, model);
   if (variables === null) {
-    const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
-    const forecasts = await forecastFrom(places, settings, forecaster, signal);
+    const forecasts =
+      offsets === undefined
+        ? await forecastFrom(alone(series, points), settings, forecaster, signal)
+        : await forecastGroup(placesTogether(series, points, offsets, settings.context), settings, forecaster, signal);
     return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
   }
   const known = ahead();
@@ -61,6 +71,7 @@ export async function forecastAnswer(
     points.map((point) => ({
       values: series[point.series],
       cutoff: point.cutoff,
+      ...(offsets && { time: offsets[point.series] + point.cutoff }),
       past: variables[point.series],
       future: known.variables[point.series],
       futureStart: known.startOf(point),
@@ -76,4 +87,17 @@ export async function forecastAnswer(
     weights_x: weightsOf(forecasts, count),
     feature_contributions: wanted ? contributionRows(forecasts, numbers.mean, count) : null,
   };
+}
+
+function alone(series: readonly Float64Array[], points: readonly RequestPoint[]): ForecastPoint[] {
+  return points.map((point) => ({ values: series[point.series], cutoff: point.cutoff }));
+}
+
+async function forecastGroup(
+  { places, asked }: Places,
+  settings: ForecastSettings,
+  forecaster: QuantileForecaster,
+  signal: AbortSignal,
+): Promise<PointForecast[]> {
+  return asked(await forecastFrom(places, settings, forecaster, signal));
 }

@@ -30,7 +30,15 @@ async function load(model: Model): Promise<LoadedModel> {
     const loaded = { model, session, medianLevel: quantiles.indexOf(0.5) };
     const values = new Float32Array(contextBuckets[0]).fill(1);
     // A first forecast proves the names and shapes of the manifest.
-    await run(loaded, { model: 0, rows: 1, contextLength: values.length, horizon: patch, values, quantiles: 'all' });
+    await run(loaded, {
+      model: 0,
+      rows: 1,
+      members: 0,
+      contextLength: values.length,
+      horizon: patch,
+      values,
+      quantiles: 'all',
+    });
     return loaded;
   } catch (error) {
     throw new Error(`model ${model.name} cannot be run: ${(error as Error).message}`);
@@ -39,9 +47,11 @@ async function load(model: Model): Promise<LoadedModel> {
 
 async function run({ model, session, medianLevel }: LoadedModel, request: RunRequest): Promise<RunForecasts> {
   const { inputs, output, quantiles } = model.manifest;
-  const { rows, contextLength, horizon, values } = request;
+  const { rows, members, contextLength, horizon, values } = request;
   const { observed, scales, infinite } = scaleContexts(values, contextLength);
+  const groups = Float32Array.from({ length: rows }, (_, row) => (row < members ? 0 : row));
   const feeds = {
+    ...(inputs.group && { [inputs.group]: new Tensor('float32', groups, [rows]) }),
     [inputs.values]: new Tensor('float32', values, [rows, contextLength]),
     [inputs.observed]: new Tensor('float32', observed, [rows, contextLength]),
     [inputs.future]: new Tensor('float32', new Float32Array(rows * horizon), [rows, horizon]),

@@ -26,7 +26,7 @@ interface Line<R extends QueuedRequest> {
 /**
  * The rows that wait for a thread: one line for each key, the lines in turn, and in turn the requests of a line.
  * Requests of a line are merged, and cut, into runs of the size a thread asks for; what is left of a request that was cut goes to the
- * end of its line, so that a request of thousands of rows holds nobody up for longer than a run.
+ * end of its line, so that a request of thousands of rows holds nobody up for longer than a run. A group has a line of its own and is never cut.
  */
 export class RunQueue<R extends QueuedRequest> {
   readonly rowsMax: number;
@@ -85,7 +85,8 @@ export class RunQueue<R extends QueuedRequest> {
   take(rowsMin: number, rowsMax: number): Segment<R>[] {
     for (const [key, line] of this.#lines) {
       if (line.rows < rowsMin) continue;
-      const taken = cut(line.segments, rowsMax);
+      const whole = line.segments[0].request.batch.together === true;
+      const taken = cut(line.segments, whole ? line.rows : rowsMax);
       this.#lines.delete(key);
       this.#lines.set(key, line);
       this.#shrink(key, line, rowsOf(taken));

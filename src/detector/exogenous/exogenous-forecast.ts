@@ -13,6 +13,8 @@ export interface ExogenousPoint {
   /** The same variables, the horizon beginning at row `futureStart`; null for one that is not known ahead. */
   readonly future: readonly (ExogenousVariable | null)[];
   readonly futureStart: number;
+  /** Points of equal time are forecast together. */
+  readonly time?: number;
 }
 
 export interface ExogenousForecast extends PointForecast {
@@ -45,12 +47,13 @@ export async function forecastWithExogenous(
     await pause();
     signal?.throwIfAborted();
   }
-  const seen = points.map(({ values, cutoff, past }, i) => {
+  const seen = points.map(({ values, cutoff, past, time }, i) => {
     const start = Math.max(0, cutoff - context);
     const kept = values.slice(start, cutoff);
-    if (!cleanFirst) return { values: kept, cutoff: kept.length };
+    const place = { cutoff: kept.length, ...(time !== undefined && { time }) };
+    if (!cleanFirst) return { ...place, values: kept };
     const effect = totalOf(fits[i]!.contributions(past, start, kept.length), kept.length);
-    return { values: kept.map((value, k) => value - effect[k]!), cutoff: kept.length };
+    return { ...place, values: kept.map((value, k) => value - effect[k]!) };
   });
   const forecasts = await forecastFrom(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {

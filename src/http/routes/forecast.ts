@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { alignmentProblems } from '../alignment.ts';
 import type { App, AppServices } from '../app.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
@@ -37,6 +38,7 @@ export function forecastWork(body: ForecastBody, { models, usage }: AppServices)
   const predicted = body.series.sizes.length * body.h;
   const problems = [...seriesProblems(body), ...forecastProblems(body), ...answerTooLong(predicted * outputs)];
   const model = modelOf(models, body, problems);
+  problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   return async (signal) => {
     const points = body.series.sizes.map((size, series) => ({ series, cutoff: size }));

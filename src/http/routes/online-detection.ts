@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { CONTEXT_MIN } from '../../detector/cross-validation.ts';
 import { detectOnline, type OnlineDetection } from '../../detector/detect-online.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
+import { alignmentOf, alignmentProblems } from '../alignment.ts';
 import type { App, AppServices } from '../app.ts';
 import { clientGone } from '../client-gone.ts';
 import { effectsOf } from '../exogenous-request.ts';
@@ -35,13 +36,14 @@ export function addOnlineDetection(app: App, services: AppServices): void {
 export function onlineDetectionWork(body: OnlineDetectionBody, { models, usage }: AppServices): Work {
   const problems = [...seriesProblems(body), ...detectionProblems(body)];
   const model = modelOf(models, body, problems);
+  problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const { forecaster } = model;
   return async (signal) => {
     const settings = settingsOf(body, forecaster.limits.context);
     const series = splitSeries(body.series);
     const effects = await effectsOf(body, body.detection_size, signal);
-    const detections = await detectOnline(series, settings, forecaster, signal, effects);
+    const detections = await detectOnline(series, settings, forecaster, signal, effects, alignmentOf(body, model));
     const tokens = tokensOf(body.series, series.length * body.detection_size, OUTPUTS_OF_DETECTION);
     usage.count(tokens);
     return { ...tokens, ...answerOf(body, detections) } satisfies Static<typeof OnlineDetectionAnswer>;
