@@ -107,15 +107,18 @@ class GroupNetwork(Network):
         x = self.hear(patches, s.observed, 0, found, bias)
         return self.speak(x, anchors, found.anchors, logs, found), logs
 
-    def forward(self, values: Tensor, observed: Tensor, future: Tensor, group: Tensor) -> Tensor:
-        """values, observed [R, T], future [R, H], group [R]: rows of equal numbers are aligned in time and know each other
-        -> quantiles [R, H, Q] in the units of `values`, ascending in Q."""
+    def ahead(self, values: Tensor, observed: Tensor, future: Tensor, group: Tensor) -> tuple[Tensor, Scaled, Tensor]:
         context = values.shape[1]
         s = scale(values, observed)
         patches, seasonal, logs = self.features(s, future)
         found, bias = self.listen(s, patches, group)
         x = self.hear(patches, s.observed, context // PATCH, found, bias)
-        ahead = torch.arange(1, future.shape[1] + 1, device=values.device).to(values.dtype)
-        anchors = self.anchors(seasonal[:, context:], s.last, ahead, s)
-        z = torch.sinh(self.speak(x, anchors, found.anchors[:, context:], logs, found))
-        return (z * s.std.unsqueeze(-1) + s.mean.unsqueeze(-1)) * s.peak.unsqueeze(-1)
+        steps = torch.arange(1, future.shape[1] + 1, device=values.device).to(values.dtype)
+        anchors = self.anchors(seasonal[:, context:], s.last, steps, s)
+        return self.speak(x, anchors, found.anchors[:, context:], logs, found), s, logs
+
+    def forward(self, values: Tensor, observed: Tensor, future: Tensor, group: Tensor) -> Tensor:
+        """values, observed [R, T], future [R, H], group [R]: rows of equal numbers are aligned in time and know each other
+        -> quantiles [R, H, Q] in the units of `values`, ascending in Q."""
+        a, s, _ = self.ahead(values, observed, future, group)
+        return s.backward(a)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tidewatch" / "pretraining"
+CONTEXT, HORIZON_MAX = 512, 128  # of tsmodel-1
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Design:
     series: int  # length of a synthetic series, from which crops are drawn
     start: str | None = None  # model whose weights the run begins with
     members: tuple[int, ...] = ()  # sizes of the groups it is trained on; none = series are forecast alone
+    members_max: int = 1  # of a group that the graph is given
 
     @property
     def context(self) -> int:
@@ -35,11 +37,11 @@ class Design:
 
 TSMODEL_1 = Design(
     name="tsmodel-1",
-    contexts=(64, 128, 256, 512),
-    horizon_max=128,
+    contexts=(64, 128, 256, CONTEXT),
+    horizon_max=HORIZON_MAX,
     lag_max=352,
     cycles=3,
-    shapes=((512, 128, 0.45), (512, 32, 0.4), (128, 32, 0.15)),
+    shapes=((CONTEXT, HORIZON_MAX, 0.45), (CONTEXT, 32, 0.4), (128, 32, 0.15)),
     series=1024,
 )
 LONG_HORIZON = Design(
@@ -62,5 +64,6 @@ COMPANY = Design(
     series=1024,
     start=TSMODEL_1.name,
     members=(2, 4, 8, 16),
+    members_max=128,
 )
 DESIGNS = {design.name: design for design in (TSMODEL_1, LONG_HORIZON, COMPANY)}

@@ -5,64 +5,31 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
-import onnx
 import onnxruntime
 import torch
 
 from design import DESIGNS, TSMODEL_1, Design
+from graphs import exported, write_graph
 from network import PATCH, QUANTILES, Network
+from train import network_of
 
 VERSION = "0.1.0"
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
 TOLERANCE = 2e-4  # of the largest magnitude in a series, ONNX Runtime against PyTorch
 
 
-def load(checkpoint: Path) -> tuple[Network, dict]:
+def load(checkpoint: Path, design: Design) -> tuple[Network, dict]:
     """The network with the averaged weights, and the checkpoint itself."""
-    state = torch.load(checkpoint, weights_only=True)
-    network = Network()
+    state = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    network = network_of(design)
     network.load_state_dict(state["average"])
     return network.eval(), state
 
 
-def write_graph(network: Network, path: Path) -> None:
-    """Exports with dynamic batch, context and horizon (both multiples of the patch), opset 18."""
-    values, future = torch.randn(2, 256), torch.zeros(2, 48)
-    batch, context, horizon = (torch.export.Dim.DYNAMIC for _ in range(3))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = torch.onnx.export(
-            network,
-            (values, torch.ones_like(values), future),
-            input_names=["values", "observed", "future"],
-            output_names=["quantiles"],
-            dynamic_shapes=({0: batch, 1: context}, {0: batch, 1: context}, {0: batch, 1: horizon}),
-            opset_version=18,
-            dynamo=True,
-            verbose=False,
-        )
-    model = program.model_proto
-    for node in model.graph.node:
-        del node.metadata_props[:]
-        node.doc_string = ""
-    for tensor in (*model.graph.input, *model.graph.output):
-        del tensor.metadata_props[:]
-    del model.metadata_props[:], model.graph.metadata_props[:]
-    axes = {"values": ["batch", "context"], "observed": ["batch", "context"], "future": ["batch", "horizon"]}
-    for tensor in model.graph.input:
-        for dim, name in zip(tensor.type.tensor_type.shape.dim, axes[tensor.name]):
-            dim.Clear()
-            dim.dim_param = name
-    del model.graph.value_info[:]
-    onnx.checker.check_model(model, full_check=True)
-    onnx.save(model, path)
-
-
-def samples() -> list[tuple[str, np.ndarray, np.ndarray, int]]:
+def samples(design: Design) -> list[tuple[str, np.ndarray, np.ndarray, int]]:
     """Inputs that a graph can stumble over: name, values, observed, horizon."""
     rng = np.random.default_rng(7)
 
@@ -75,6 +42,7 @@ def samples() -> list[tuple[str, np.ndarray, np.ndarray, int]]:
     padded = np.concatenate([np.zeros((3, 256)), np.ones((3, 256))], 1)
     holes = (rng.random((3, 512)) > 0.3).astype(float)
     cases = [(f"context {n} horizon {h}", walk(n), None, h) for n, h in [(64, 16), (128, 48), (256, 128), (512, 32)]]
+    cases.append(("longest", walk(design.context), None, design.horizon_max))
     cases += [
         ("padded", walk(512), padded, 32),
         ("holes", walk(512), holes, 64),
@@ -91,51 +59,70 @@ def samples() -> list[tuple[str, np.ndarray, np.ndarray, int]]:
     return [(name, x, full(x) if seen is None else seen, h) for name, x, seen, h in cases]
 
 
-def check(network: Network, path: Path) -> dict[str, float]:
+def feeds_of(design: Design, values: np.ndarray, observed: np.ndarray, horizon: int, group: np.ndarray | None = None) -> dict:
+    """Inputs of a graph; without a group every row is alone."""
+    rows = np.arange(len(values)) if group is None else group
+    feeds = {"values": values, "observed": observed, "future": np.zeros((len(values), horizon))}
+    if design.members:
+        feeds["group"] = rows
+    return {name: array.astype(np.float32) for name, array in feeds.items()}
+
+
+def check(network: Network, design: Design, path: Path) -> dict[str, float]:
     """Compares ONNX Runtime with PyTorch case by case; raises where the graph is wrong."""
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     worst = 0.0
-    for name, values, observed, horizon in samples():
-        feeds = [values.astype(np.float32), observed.astype(np.float32), np.zeros((len(values), horizon), np.float32)]
-        got = session.run(None, dict(zip(["values", "observed", "future"], feeds)))[0]
-        with torch.no_grad():
-            want = network(*map(torch.from_numpy, feeds)).numpy()
-        assert got.shape == (len(values), horizon, len(QUANTILES)), (name, got.shape)
-        assert np.isfinite(got).all(), f"{name}: not finite"
-        assert (np.diff(got, axis=2) >= 0).all(), f"{name}: quantiles cross by {np.diff(got, axis=2).min()}"
-        if name in ("zeros", "nothing observed"):
-            assert not got.any(), f"{name}: the forecast must be 0"
-        size = np.abs(np.where(observed > 0, values, 0)).max(1) + np.abs(want).max((1, 2)) + 1e-20
-        apart = float((np.abs(got - want).max((1, 2)) / size).max())
-        assert apart < TOLERANCE, f"{name}: differs from PyTorch by {apart}"
-        worst = max(worst, apart)
-    company(session)
-    return {"parity": worst, "padding": padding(session)}
+    groups = [None, np.zeros(3)] if design.members else [None]
+    for group in groups:
+        for name, values, observed, horizon in samples(design):
+            feeds = feeds_of(design, values, observed, horizon, group)
+            got = session.run(None, feeds)[0]
+            with torch.no_grad():
+                want = network(*map(torch.from_numpy, feeds.values())).numpy()
+            assert got.shape == (len(values), horizon, len(QUANTILES)), (name, got.shape)
+            assert np.isfinite(got).all(), f"{name}: not finite"
+            assert (np.diff(got, axis=2) >= 0).all(), f"{name}: quantiles cross by {np.diff(got, axis=2).min()}"
+            if name in ("zeros", "nothing observed"):
+                assert not got.any(), f"{name}: the forecast must be 0"
+            size = np.abs(np.where(observed > 0, values, 0)).max(1) + np.abs(want).max((1, 2)) + 1e-20
+            apart = float((np.abs(got - want).max((1, 2)) / size).max())
+            assert apart < TOLERANCE, f"{name}: differs from PyTorch by {apart}"
+            worst = max(worst, apart)
+    company(session, design)
+    return {"parity": worst, "padding": padding(session, design)}
 
 
-def company(session: onnxruntime.InferenceSession) -> None:
-    """A forecast must not depend, by a single bit, on the other rows of its batch (batches of a multiple of four rows)."""
+def company(session: onnxruntime.InferenceSession, design: Design) -> None:
+    """A forecast must not depend, by a single bit, on the other rows of its batch (batches of a multiple of four rows),
+    unless they are members of its group."""
     rng = np.random.default_rng(5)
-    values = rng.standard_normal((32, 512)).cumsum(1).astype(np.float32)
-    observed = (rng.random((32, 512)) > 0.05).astype(np.float32)
+    values = rng.standard_normal((32, 512)).cumsum(1)
+    values[1::2] = np.roll(values[::2], 20, 1)  # every second row follows another
+    observed = (rng.random((32, 512)) > 0.05).astype(float)
 
-    def forecast(rows: np.ndarray) -> np.ndarray:
-        future = np.zeros((len(rows), 32), np.float32)
-        return session.run(None, {"values": values[rows], "observed": observed[rows], "future": future})[0]
+    def forecast(rows: np.ndarray, group: np.ndarray | None = None) -> np.ndarray:
+        return session.run(None, feeds_of(design, values[rows], observed[rows], 32, group))[0]
 
     whole = forecast(np.arange(32))
     for size in (4, 8, 12, 20):
         rows = rng.permutation(32)[:size]
         assert (forecast(rows) == whole[rows]).all(), f"a forecast depends on its company in a batch of {size}"
+    if not design.members:
+        return
+    group = np.array([0, 0, 0, 0, 0, 5, 6, 7])  # five members; three rows that are alone
+    together = forecast(np.arange(8), group)
+    assert (together[5:] == whole[5:8]).all(), "a row that is alone depends on a group"
+    others = np.array([0, 1, 2, 3, 4, 20, 21, 22])
+    assert (forecast(others, group)[:5] == together[:5]).all(), "a group depends on rows beside it"
+    assert not np.allclose(together[:5], whole[:5]), "members of a group do not know each other"
 
 
-def padding(session: onnxruntime.InferenceSession) -> float:
+def padding(session: onnxruntime.InferenceSession, design: Design) -> float:
     """How far a forecast from a left-padded context is from that of the shorter context."""
     short = np.random.default_rng(3).standard_normal((4, 128)).cumsum(1).astype(np.float32)
-    future = np.zeros((4, 32), np.float32)
 
     def forecast(values: np.ndarray, observed: np.ndarray) -> np.ndarray:
-        return session.run(None, {"values": values, "observed": observed, "future": future})[0]
+        return session.run(None, feeds_of(design, values, observed, 32))[0]
 
     zeros = np.zeros((4, 384), np.float32)
     long = forecast(np.concatenate([zeros, short], 1), np.concatenate([zeros, short * 0 + 1], 1))
@@ -144,25 +131,27 @@ def padding(session: onnxruntime.InferenceSession) -> float:
     return apart
 
 
-def write_manifest(folder: Path, network: Network, state: dict) -> None:
+def write_manifest(folder: Path, network: Network, design: Design, state: dict) -> None:
     """`quality` is filled in by evaluate.py."""
     manifest = {
         "format": 1,
-        "name": NAME,
+        "name": design.name,
         "version": VERSION,
         "graph": "forecast.onnx",
         "sha256": hashlib.sha256((folder / "forecast.onnx").read_bytes()).hexdigest(),
         "patch": PATCH,
-        "context": CONTEXT,
-        "context_buckets": [64, 128, 256, 512],
-        "horizon_max": HORIZON_MAX,
+        "context": design.context,
+        "context_buckets": list(design.contexts),
+        "horizon_max": design.horizon_max,
         "quantiles": QUANTILES,
-        "inputs": {"values": "values", "observed": "observed", "future": "future"},
+        "inputs": {name: name for name in ("values", "observed", "future", *(["group"] if design.members else []))},
+        **({"members_max": design.members_max} if design.members else {}),
         "output": "quantiles",
         "parameters": sum(p.numel() for p in network.parameters()),
         "license": "Apache-2.0",
         "trained": {
             "data": "synthetic only; see src/model/pretraining/generator",
+            **({"start": f"the weights of {design.start}"} if design.start else {}),
             "steps": state["step"],
             "series": state["series"],
             "compute": f"{state['core_seconds'] / 3600:.1f} core hours, CPU only",
@@ -176,15 +165,18 @@ def write_manifest(folder: Path, network: Network, state: dict) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checkpoint", type=Path, default=CACHE / "cooled.pt")
-    parser.add_argument("--out", type=Path, default=FOLDER)
+    parser.add_argument("--model", choices=DESIGNS, default=TSMODEL_1.name)
+    parser.add_argument("--checkpoint", type=Path, help="the model's cooled.pt unless said otherwise")
+    parser.add_argument("--out", type=Path, help="the model's folder unless said otherwise")
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    network, state = load(args.checkpoint)
-    write_graph(network, args.out / "forecast.onnx")
-    print(f"step {state['step']}:", check(network, args.out / "forecast.onnx"))
-    write_manifest(args.out, network, state)
-    print(f"{args.out}: {sum(f.stat().st_size for f in args.out.iterdir()) / 1e6:.1f} MB")
+    design = DESIGNS[args.model]
+    out = args.out or PRETRAINED / design.name
+    out.mkdir(parents=True, exist_ok=True)
+    network, state = load(args.checkpoint or design.cache / "cooled.pt", design)
+    write_graph(exported(network), network.seasons, out / "forecast.onnx")
+    print(f"step {state['step']}:", check(network, design, out / "forecast.onnx"))
+    write_manifest(out, network, design, state)
+    print(f"{out}: {sum(f.stat().st_size for f in out.iterdir()) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from design import TSMODEL_1, Design
+from design import CONTEXT, HORIZON_MAX, TSMODEL_1, Design  # noqa: F401 (the lengths, for those who import them from here)
 from seasonality import SeasonFinder, lagged
 
 QUANTILES = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
@@ -42,6 +42,10 @@ class Scaled:
     def forward(self, values: Tensor) -> Tensor:
         """Units of the series to the network's space; values [B, ...]."""
         return torch.asinh((values / self.peak.clamp(min=1e-30) - self.mean) / self.std).clamp(-CLAMP, CLAMP)
+
+    def backward(self, a: Tensor) -> Tensor:
+        """The network's space to units of the series; a [B, N, Q]."""
+        return (torch.sinh(a) * self.std.unsqueeze(-1) + self.mean.unsqueeze(-1)) * self.peak.unsqueeze(-1)
 
 
 def scale(values: Tensor, observed: Tensor) -> Scaled:
@@ -240,13 +244,16 @@ class Network(nn.Module):
             ahead = (torch.arange(last.shape[1], device=last.device) - s.a.shape[1] + 1.0).clamp(min=0.0)
         return self.decode(self.encode(patches, s.observed, 0), seasonal, last, ahead, s, logs), logs
 
-    def forward(self, values: Tensor, observed: Tensor, future: Tensor) -> Tensor:
-        """values, observed [B, T], future [B, H] -> quantiles [B, H, Q] in the units of `values`, ascending in Q."""
+    def ahead(self, values: Tensor, observed: Tensor, future: Tensor) -> tuple[Tensor, Scaled, Tensor]:
+        """values, observed [B, T], future [B, H] -> quantiles in the network's space [B, H, Q]; that space; log scales."""
         context = values.shape[1]
         s = scale(values, observed)
         patches, seasonal, logs = self.features(s, future)
         x = self.encode(patches, s.observed, context // PATCH)
-        ahead = torch.arange(1, future.shape[1] + 1, device=values.device).to(values.dtype)
-        a = self.decode(x, seasonal[:, context:], s.last, ahead, s, logs)
-        z = torch.sinh(a)
-        return (z * s.std.unsqueeze(-1) + s.mean.unsqueeze(-1)) * s.peak.unsqueeze(-1)
+        steps = torch.arange(1, future.shape[1] + 1, device=values.device).to(values.dtype)
+        return self.decode(x, seasonal[:, context:], s.last, steps, s, logs), s, logs
+
+    def forward(self, values: Tensor, observed: Tensor, future: Tensor) -> Tensor:
+        """values, observed [B, T], future [B, H] -> quantiles [B, H, Q] in the units of `values`, ascending in Q."""
+        a, s, _ = self.ahead(values, observed, future)
+        return s.backward(a)

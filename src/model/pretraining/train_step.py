@@ -1,0 +1,188 @@
+"""The two graphs that fine-tuning runs without Python: a train step, and a forecast whose weights are an input.
+
+Both take all weights as one vector, theta: the parameters one after the other as forecast.onnx holds them (matrices as
+[inputs, outputs]). Neither graph holds weights of its own, so they are the same for every training run of a network.
+
+The exporter drops additions of very small numbers, hence floors (clamp) where others add an epsilon.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import onnx
+import torch
+from torch import Tensor, nn
+from torch._decomp import core_aten_decompositions
+from torch.func import functional_call, grad_and_value
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from network import CONTEXT, HORIZON_MAX, QUANTILES, Network, Rotary
+from train import pinball
+
+BATCH = 16
+BETA_1, BETA_2, EPSILON = 0.9, 0.99, 1e-16  # Adam's; the last under the root
+LOSSES = ["default", "mae", "mse", "rmse", "mape", "smape", "poisson"]
+GUIDE = 0.1  # weight of the pinball loss beside the others: it keeps the other quantiles where they belong
+FLOOR = 1e-2  # of a series' mean magnitude: where a loss divides by values, those below it count as this much
+SHARPNESS = 10.0  # softplus(10 x) / 10 is x for what is not small, and never 0
+
+
+class Theta:
+    """Where each parameter lies in theta."""
+
+    def __init__(self, network: Network) -> None:
+        self.names = [name for name, _ in network.named_parameters()]
+        self.shapes = [tuple(p.shape) for p in network.parameters()]
+        self.lengths = [p.numel() for p in network.parameters()]
+
+    def join(self, network: Network) -> Tensor:
+        return torch.cat([(p.t() if p.dim() == 2 else p).reshape(-1) for p in network.parameters()]).detach()
+
+    def parameters(self, theta: Tensor, prefix: str = "") -> dict[str, Tensor]:
+        pieces = theta.split(self.lengths)
+        return {
+            prefix + name: piece.view(shape[1], shape[0]).t() if len(shape) == 2 else piece
+            for name, piece, shape in zip(self.names, pieces, self.shapes)
+        }
+
+    def depths(self, layers: int) -> list[int]:
+        """From which depth on each parameter is tuned: 1 the head's output, 2 norms and the whole head, 3 the last
+        block, 4 the last two, 5 everything."""
+
+        def depth(name: str) -> int:
+            if name.startswith(("head.skip", "head.down")):
+                return 1
+            if name.startswith("head") or "norm" in name:
+                return 2
+            return next((2 + back for back in (1, 2) if name.startswith(f"blocks.{layers - back}.")), 5)
+
+        return [depth(name) for name in self.names]
+
+
+class FlatRotary(nn.Module):
+    """Rotary with a product of two dimensions: one of more would put copies of the matrix into the graph."""
+
+    def __init__(self, rotary: Rotary) -> None:
+        super().__init__()
+        self.rotary = rotary
+
+    def forward(self, t: Tensor, start: int) -> Tensor:
+        cos, sin = (table[start : start + t.shape[2]] for table in (self.rotary.cos, self.rotary.sin))
+        return t * cos + (t.flatten(0, 2) @ self.rotary.rotation).view_as(t) * sin
+
+
+class Ahead(nn.Module):
+    """`Network.ahead` as a module, for functional_call."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = copy.deepcopy(network)
+        self.network.rotate = FlatRotary(network.rotate)
+
+    def forward(self, values: Tensor, observed: Tensor, future: Tensor) -> tuple:
+        a, s, logs = self.network.ahead(values, observed, future)
+        return a, s.backward(a[..., QUANTILES.index(0.5), None]).squeeze(-1), s.forward, logs
+
+
+def mean(loss: Tensor, weight: Tensor) -> Tensor:
+    return (loss * weight).sum() / weight.sum().clamp(min=1e-6)
+
+
+def losses(median: Tensor, target: Tensor, weight: Tensor, origin: Tensor, spread: Tensor, level: Tensor) -> list[Tensor]:
+    """All but the first of LOSSES, over the medians of a batch [B, H]."""
+    error = (median - target).abs() / spread
+    mse = mean(error * error, weight)
+    actual, guess, floor = target + origin, median + origin, FLOOR * level
+    mape = (median - target).abs() / torch.maximum(actual.abs(), floor)
+    smape = 2 * (median - target).abs() / (actual.abs() + guess.abs() + floor)
+    rate = nn.functional.softplus(guess / level * SHARPNESS) / SHARPNESS
+    poisson = rate - (actual / level).clamp(min=0.0) * rate.clamp(min=1e-6).log()
+    return [mean(error, weight), mse, mse.clamp(min=1e-8).sqrt(), *(mean(x, weight) for x in (mape, smape, poisson))]
+
+
+class TrainStep:
+    """One step of Adam on a batch; a pure function of its inputs.
+
+    values, observed [B, T]; target, weight [B, H]: what follows in the units of `values`, and 0 where nothing is to be
+    judged; series [B, 3]: what was taken away from values and targets, deviation and mean magnitude of the whole series;
+    loss [7], one-hot over LOSSES; rates [3]: learning rate, 1 - BETA_1^n, 1 - BETA_2^n; mask [P], 1 where theta may change.
+    """
+
+    INPUTS = ["theta", "m", "v", "mask", "values", "observed", "target", "weight", "series", "loss", "rates"]
+    OUTPUTS = ["theta_next", "m_next", "v_next", "loss_value"]
+
+    def __init__(self, network: Network) -> None:
+        self.module, self.theta = Ahead(network).eval(), Theta(network)
+
+    def loss(self, theta: Tensor, rows: tuple[Tensor, ...], kind: Tensor) -> Tensor:
+        values, observed, target, weight, series = rows
+        parameters = self.theta.parameters(theta, "network.")
+        a, median, forward, logs = functional_call(self.module, parameters, (values, observed, target * 0))
+        importance = (logs.amin(1, keepdim=True) * -0.5).exp().clamp(0.7, 8.0)
+        guide = pinball(a, forward(target), weight * importance)
+        others = losses(median, target, weight, *series.split(1, 1))
+        return kind[0] * guide + sum((loss + GUIDE * guide) * on for loss, on in zip(others, kind[1:].unbind()))
+
+    def __call__(self, theta, m, v, mask, values, observed, target, weight, series, loss, rates):
+        rows = (values, observed, target, weight, series)
+        gradient, value = grad_and_value(self.loss)(theta, rows, loss)
+        gradient = gradient * mask
+        m = BETA_1 * m + (1 - BETA_1) * gradient
+        v = BETA_2 * v + (1 - BETA_2) * gradient * gradient
+        rate, first, second = rates.unbind()
+        theta = theta - mask * rate * (m / first) / (v / second).clamp(min=EPSILON).sqrt()
+        return theta, m, v, value
+
+    def example(self, batch: int = BATCH) -> tuple[Tensor, ...]:
+        """A batch of walks, the first row with a hole."""
+        torch.manual_seed(11)
+        theta = self.theta.join(self.module.network)
+        walks = torch.randn(batch, CONTEXT + HORIZON_MAX).cumsum(1) + 20
+        observed = torch.ones(batch, CONTEXT)
+        observed[0, 100:140] = 0
+        values, target = walks.split([CONTEXT, HORIZON_MAX], 1)
+        series = torch.tensor([[3.0, 8.0, 23.0]]).repeat(batch, 1)
+        loss = torch.nn.functional.one_hot(torch.tensor(0), len(LOSSES)).float()
+        rates = torch.tensor([1e-3, 1 - BETA_1, 1 - BETA_2])
+        return (theta, theta * 0, theta * 0, theta * 0 + 1, values, observed, target, target * 0 + 1, series, loss, rates)
+
+
+class TunedForecast(nn.Module):
+    """The forecast of theta."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+        self.theta = Theta(network)
+
+    def forward(self, values: Tensor, observed: Tensor, future: Tensor, theta: Tensor) -> Tensor:
+        return functional_call(self.network, self.theta.parameters(theta), (values, observed, future))
+
+
+def pad_back(gradient: Tensor, sizes: list[int], dim: int, start: int, end: int, step: int) -> Tensor:
+    """The gradient of a slice, as a padding: the usual one becomes ScatterND and megabytes of zeros."""
+    assert step == 1
+    around = [start, sizes[dim] - min(end, sizes[dim])]
+    return nn.functional.pad(gradient, [0, 0] * (len(sizes) - 1 - dim) + around) if any(around) else gradient
+
+
+def traced_step(network: Network) -> onnx.ModelProto:
+    """The train step as a graph of fixed shapes: a direct export stumbles over the gradient, a trace by make_fx does not."""
+    step = TrainStep(network)
+    example = step.example()
+    decompositions = core_aten_decompositions() | {torch.ops.aten.slice_backward.default: pad_back}
+    traced = make_fx(step, decomposition_table=decompositions)(*example)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(
+            traced,
+            example,
+            input_names=TrainStep.INPUTS,
+            output_names=TrainStep.OUTPUTS,
+            opset_version=18,
+            dynamo=True,
+            verbose=False,
+        )
+    return program.model_proto
