@@ -38,8 +38,9 @@ class Model:
         self.quantiles = np.array(self.manifest["quantiles"])
         self.median = self.manifest["quantiles"].index(0.5)
 
-    def forecast(self, histories: list[np.ndarray], horizon: int, batch: int = 32) -> np.ndarray:
-        """Quantiles [N, horizon, Q] after each history; histories longer than the context are cut."""
+    def forecast(self, histories: list[np.ndarray], horizon: int, batch: int = 32, members: int = 1) -> np.ndarray:
+        """Quantiles [N, horizon, Q] after each history; histories longer than the context are cut. Groups are `members`
+        neighbours, of which a batch holds whole ones."""
         patch, context = self.manifest["patch"], self.manifest["context"]
         padded = -(-horizon // patch) * patch
         out = []
@@ -52,6 +53,8 @@ class Model:
                 observed[row, -len(h) :] = 1
             future = np.zeros((len(part), padded), np.float32)
             feeds = {"values": values, "observed": observed, "future": future}
+            if "group" in self.manifest["inputs"]:
+                feeds["group"] = np.arange(len(part), dtype=np.float32) // members
             out.append(self.session.run(None, feeds)[0][:, :horizon] + origin[:, :, None])
         return np.concatenate(out)
 
