@@ -25,6 +25,8 @@ const STAND_IN = DEFAULT_MODEL;
 const LONG_HORIZON = ['tsmodel-1-long-horizon', 'timegpt-1-long-horizon'];
 const NAMED_BY_API = [...LONG_HORIZON, 'tsmodel-2.1', 'timegpt-2.1'];
 const LONG_HORIZON_SEASONS = 7;
+/** A week seen five times over, where a season is a day. */
+const LONG_CONTEXT_SEASONS = 35;
 
 /** The models of a catalog, by their names, their aliases, and the names that the API promises. */
 export function serveModels(catalog: ModelCatalog, forecasters: Forecasters): ServedModels {
@@ -54,8 +56,8 @@ export function modelParams(
   { forecaster: { limits }, seasons }: ServedModel,
   freq: string,
 ): { readonly inputSize: number; readonly horizon: number } {
-  return {
-    inputSize: seasons > 1 ? limits.context : forecastContext(freq, limits.context),
-    horizon: Math.min(seasonalHorizon(freq), limits.passHorizonMax) * seasons,
-  };
+  const season = seasonalHorizon(freq);
+  const horizon = Math.min(season * seasons, limits.passHorizonMax);
+  if (seasons === 1) return { inputSize: forecastContext(freq, limits.context), horizon };
+  return { inputSize: Math.min(limits.context, Math.max(season * LONG_CONTEXT_SEASONS, horizon)), horizon };
 }
