@@ -21,6 +21,11 @@ class Design:
     cycles: int  # of a season that are averaged
     shapes: tuple[tuple[int, int, float], ...]  # context, horizon and share of the batches; few, as each is compiled
     series: int  # length of a synthetic series, from which crops are drawn
+    steps: int  # at a constant rate
+    cooldown: int  # steps that bring it to zero
+    batch: int = 64  # series a step, where each has 640 points
+    muon_lr: float = 0.01
+    adam_lr: float = 2e-3
     start: str | None = None  # model whose weights the run begins with
     members: tuple[int, ...] = ()  # sizes of the groups it is trained on; none = series are forecast alone
     members_max: int = 1  # of a group that the graph is given
@@ -43,6 +48,8 @@ TSMODEL_1 = Design(
     cycles=3,
     shapes=((CONTEXT, HORIZON_MAX, 0.45), (CONTEXT, 32, 0.4), (128, 32, 0.15)),
     series=1024,
+    steps=10_000,
+    cooldown=3000,
 )
 LONG_HORIZON = Design(
     name="tsmodel-1-long-horizon",
@@ -52,6 +59,11 @@ LONG_HORIZON = Design(
     cycles=5,
     shapes=((1024, 192, 0.5), (512, 192, 0.35), (256, 96, 0.15)),
     series=1536,
+    steps=1250,
+    cooldown=3500,
+    batch=32,
+    muon_lr=6e-3,
+    adam_lr=1.2e-3,
     start="tsmodel-1",
 )
 COMPANY = Design(
@@ -62,6 +74,9 @@ COMPANY = Design(
     cycles=TSMODEL_1.cycles,
     shapes=((512, 128, 0.5), (512, 32, 0.3), (256, 64, 0.2)),
     series=1024,
+    steps=2600,
+    cooldown=2000,
+    batch=32,
     start=TSMODEL_1.name,
     members=(2, 4, 8, 16),
     members_max=128,

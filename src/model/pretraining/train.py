@@ -178,18 +178,25 @@ def train(args: argparse.Namespace) -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=DESIGNS, default=TSMODEL_1.name)
-    parser.add_argument("--steps", type=int, default=10_000, help="where the run ends; the rate stays constant")
-    parser.add_argument("--cooldown", type=int, default=0, help="bring the newest checkpoint's rate to zero in so many steps")
-    parser.add_argument("--batch", type=int, default=64, help=f"series a step where each has {POINTS} points")
+    parser.add_argument("--steps", type=int, help="where the run ends; the rate stays constant")
+    parser.add_argument("--cooldown", type=int, nargs="?", const=-1, default=0, help="bring the newest checkpoint's rate to zero, in so many steps")
+    parser.add_argument("--batch", type=int, help=f"series a step where each has {POINTS} points")
     parser.add_argument("--pool", type=int, default=1024, help="series kept to draw from")
     parser.add_argument("--reuse", type=int, default=2, help="times a series is drawn on average")
-    parser.add_argument("--muon-lr", type=float, default=0.01)
-    parser.add_argument("--adam-lr", type=float, default=2e-3)
+    parser.add_argument("--muon-lr", type=float)
+    parser.add_argument("--adam-lr", type=float)
     compiler = shutil.which("g++") is not None
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=compiler, help="a fifth quicker")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    return parser.parse_args()
+    args = parser.parse_args()
+    design = DESIGNS[args.model]
+    if args.cooldown < 0:
+        args.cooldown = design.cooldown
+    for name in ("steps", "batch", "muon_lr", "adam_lr"):
+        if getattr(args, name) is None:
+            setattr(args, name, getattr(design, name))
+    return args
 
 
 if __name__ == "__main__":
