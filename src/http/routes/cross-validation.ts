@@ -34,7 +34,7 @@ export function addCrossValidation(app: App, services: AppServices): void {
 export function crossValidationWork(body: CrossValidationBody, { models, usage }: AppServices): Work {
   const problems = [...seriesProblems(body), ...(body.full_history ? inSampleProblems(body) : windowProblems(body))];
   const model = modelOf(models, body, problems);
-  problems.push(...alignmentProblems(body, model));
+  if (!body.full_history) problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const validate = body.full_history ? validateHistories : validateWindows;
   return async (signal) => {
