@@ -14,12 +14,14 @@ from generator.shapes import standard
 from generator.spectral import gaussian_processes
 
 GAUSSIAN_SHARE = 0.15
+METRICS = 0.73
 
 
 @njit(cache=True)
-def one(n: int) -> np.ndarray:
-    """One series of a family drawn at random; the weights are those of the table in README.md."""
-    pick = np.random.random()
+def one(n: int, first: float, last: float) -> np.ndarray:
+    """One series of a family drawn at random between two shares, 0 and 1 for all; the weights are those of the table in
+    README.md, and metrics begin at METRICS."""
+    pick = first + (last - first) * np.random.random()
     if pick < 0.24:
         return decomposition(n)
     if pick < 0.34:
@@ -58,17 +60,20 @@ def one(n: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def fill(out: np.ndarray, seed: int) -> None:
+def fill(out: np.ndarray, seed: int, first: float, last: float) -> None:
     """Writes a standardised series into every row of `out`."""
     np.random.seed(seed)
     for row in range(out.shape[0]):
-        out[row] = standard(one(out.shape[1]))
+        out[row] = standard(one(out.shape[1], first, last))
 
 
 class Pool:
     """Rows of standardised series. `refresh` replaces some; `draw` gives crops, mixed and augmented."""
 
-    def __init__(self, rows: int, length: int, seed: int) -> None:
+    def __init__(
+        self, rows: int, length: int, seed: int, gaussian: float = GAUSSIAN_SHARE, families: tuple[float, float] = (0.0, 1.0)
+    ) -> None:
+        self.gaussian, self.families = gaussian, families
         self.rng = np.random.default_rng(seed)
         self.length = length
         self.rows = np.empty((rows, length), np.float32)
@@ -78,9 +83,9 @@ class Pool:
 
     def refresh(self, count: int) -> None:
         """Replaces the `count` oldest rows."""
-        gaussian = round(count * GAUSSIAN_SHARE)
+        gaussian = round(count * self.gaussian)
         fresh = np.empty((count, self.length))
-        fill(fresh[gaussian:], int(self.rng.integers(2**31)))
+        fill(fresh[gaussian:], int(self.rng.integers(2**31)), *self.families)
         fresh[:gaussian] = gaussian_processes(self.rng, gaussian, self.length)
         fresh = np.nan_to_num(fresh, nan=0.0, posinf=0.0, neginf=0.0)
         index = (self.next + np.arange(count)) % len(self.rows)
