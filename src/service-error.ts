@@ -21,6 +21,8 @@ export type ServiceErrorCode =
   /** A model folder that is damaged or does not match its manifest. */
   | 'model-invalid'
   | 'model-unknown'
+  /** The database of keys, models and jobs is out of reach, or its disk is full. */
+  | 'store-unavailable'
   /** A queue is full. */
   | 'overloaded'
   /** A part ended that must not end. */

@@ -135,6 +135,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   typebox: 'src/http/',
   'csv-parse': 'src/command/csv/',
   kafkajs: 'src/stream/kafka/',
+  pg: 'src/store/',
   'onnxruntime-node': 'src/model/',
   '@confluentinc/schemaregistry': 'src/stream/codec/',
   avsc: 'src/stream/codec/',

@@ -1,0 +1,62 @@
+import { ServiceError } from '../service-error.ts';
+import type { Database, Sql } from './database.ts';
+import { firstTables } from './schema/first-tables.ts';
+
+/** How the dialects call the same. */
+export interface ColumnTypes {
+  readonly integer: string;
+  readonly bytes: string;
+  /** A primary key that counts by itself, upwards. */
+  readonly counter: string;
+  /** After the columns of a table: SQLite takes anything in any column unless told not to. */
+  readonly strict: string;
+}
+
+const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
+  sqlite: { integer: 'INTEGER', bytes: 'BLOB', counter: 'INTEGER PRIMARY KEY AUTOINCREMENT', strict: 'STRICT' },
+  postgres: {
+    integer: 'BIGINT',
+    bytes: 'BYTEA',
+    counter: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+    strict: '',
+  },
+};
+
+/** Statements that lead from one version of the schema to the next. */
+export type Migration = (types: ColumnTypes) => readonly string[];
+
+/** The first leads from nothing to version 1, and so on. What was released is never changed: there is only forward. */
+export const MIGRATIONS: readonly Migration[] = [firstTables];
+
+/** Any number that nobody else uses: who migrates holds the advisory lock of this name. */
+const MIGRATION_LOCK = 7_433_928;
+
+/**
+ * Brings the tables up to date, all steps or none. Processes that start together do it once: the others wait, and find it done.
+ * Throws a ServiceError `configuration` where a later release of the service has been here.
+ */
+export async function migrate(database: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+  await database.transaction(async (sql) => {
+    if (database.dialect === 'postgres') await sql.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    const { integer, strict } = TYPES[database.dialect];
+    await sql.query(`CREATE TABLE IF NOT EXISTS schema_version (version ${integer} PRIMARY KEY) ${strict}`);
+    const done = await versionOf(sql);
+    if (done > migrations.length) {
+      const text = `The store has version ${done} of the schema, and this release knows ${migrations.length}: run the later release, or restore a copy`;
+      throw new ServiceError('configuration', text);
+    }
+    for (const [i, statementsOf] of migrations.entries()) {
+      if (i < done) continue;
+      for (const statement of statementsOf(TYPES[database.dialect])) await sql.query(statement);
+      await sql.query('INSERT INTO schema_version (version) VALUES ($1)', [i + 1]);
+    }
+  });
+}
+
+/** Steps that were taken. */
+async function versionOf(sql: Sql): Promise<number> {
+  const [{ version }] = await sql.query<{ version: number | null }>(
+    'SELECT MAX(version) AS version FROM schema_version',
+  );
+  return version ?? 0;
+}

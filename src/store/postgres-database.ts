@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { DatabaseError, Pool, type PoolClient, type QueryResult, types } from 'pg';
+import { ServiceError } from '../service-error.ts';
+import type { Database, Sql, SqlValue } from './database.ts';
+
+/** Connections of one process; who finds none free waits. */
+const CONNECTIONS_MAX = 10;
+const CONNECT_MS_MAX = 5_000;
+/** The server gives up a statement after this; a server that says nothing is given up a little later. */
+const STATEMENT_MS_MAX = 30_000;
+const SILENCE_MS_MAX = 35_000;
+/** A process that stands still in a transaction must not hold its locks for ever. */
+const IDLE_IN_TRANSACTION_MS_MAX = 30_000;
+/** How often a transaction is tried that others got in the way of. */
+const TRIES_MAX = 10;
+
+/** Deadlocks, and conflicts of transactions. */
+const CONFLICTS = ['40001', '40P01'];
+/** Classes and codes of what passes, or what an operator repairs: connection, resources (a full disk among them), shutdown, time-outs, a standby. */
+const UNAVAILABLE = /^(?:08|53|57|58|55P03|25006|25P03)/;
+
+/** Numbers instead of texts for `bigint` and sums of it: what is counted here stays below 2^53. */
+const NUMERIC_TYPES = [types.builtins.INT8, types.builtins.NUMERIC] as const;
+
+/**
+ * A database on a server that several processes share. Opens no connection yet.
+ * @param url `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, `?sslmode=verify-full` where it speaks TLS
+ */
+export function postgresDatabase(url: string): Database {
+  return new PostgresDatabase(url);
+}
+
+class PostgresDatabase implements Database {
+  readonly dialect = 'postgres';
+  readonly #pool: Pool;
+
+  constructor(url: string) {
+    this.#pool = new Pool({
+      connectionString: url,
+      application_name: 'tidewatch',
+      max: CONNECTIONS_MAX,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      statement_timeout: STATEMENT_MS_MAX,
+      query_timeout: SILENCE_MS_MAX,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+      keepAlive: true,
+      allowExitOnIdle: true,
+      types: { getTypeParser: parserOf },
+    });
+    // A connection that breaks fails the statement that runs on it; one that idles is replaced.
+    this.#pool.on('error', () => undefined);
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+
+  query<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return this.#connected((client) => run<Row>(client, text, values));
+  }
+
+  async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#connected((client) => inTransaction(client, work));
+      } catch (error) {
+        if (tries === TRIES_MAX || !(error instanceof DatabaseError) || !CONFLICTS.includes(error.code ?? ''))
+          throw error;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ending) await this.#pool.end();
+  }
+
+  async #connected<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw failureOf(error);
+    }
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      // What state the connection is in, nobody knows: whatever it holds ends with it.
+      client.release(error instanceof ServiceError && error.code === 'store-unavailable');
+      throw error;
+    }
+  }
+}
+
+async function inTransaction<T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
+  await run(client, 'BEGIN');
+  try {
+    const result = await work({ query: (text, values) => run(client, text, values) });
+    const { command } = await ask(client, 'COMMIT');
+    assert(command === 'COMMIT', 'a statement failed, and the transaction went on as if it had not');
+    return result;
+  } catch (error) {
+    // Where even this fails the connection is lost, and what it had begun is undone by the server.
+    await run(client, 'ROLLBACK');
+    throw error;
+  }
+}
+
+async function run<Row extends object>(client: PoolClient, text: string, values?: readonly SqlValue[]): Promise<Row[]> {
+  return (await ask(client, text, values)).rows as Row[];
+}
+
+async function ask(client: PoolClient, text: string, values: readonly SqlValue[] = []): Promise<QueryResult> {
+  try {
+    return await client.query(text, [...values]);
+  } catch (error) {
+    throw failureOf(error);
+  }
+}
+
+/** What the database refuses is the caller's; all else means that it cannot be asked. */
+function failureOf(error: unknown): unknown {
+  const { message } = error as Error;
+  if (error instanceof DatabaseError && !UNAVAILABLE.test(error.code ?? '')) {
+    if (!/^(?:28|3D)/.test(error.code ?? '')) return error;
+    return new ServiceError('configuration', `STORE_URL: Postgres refuses (${message})`, { cause: error });
+  }
+  const reason = message === '' ? String((error as { readonly code?: string }).code) : message;
+  const text = `The store (Postgres) is out of reach: ${reason}`;
+  return new ServiceError('store-unavailable', text, { retryable: true, cause: error });
+}
+
+function parserOf(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if ((NUMERIC_TYPES as readonly number[]).includes(oid)) return Number;
+  const parse = types.getTypeParser(oid, format as 'text');
+  if (oid !== types.builtins.BYTEA) return parse;
+  return (value) => {
+    const { buffer, byteOffset, byteLength } = parse(value) as unknown as Buffer;
+    return new Uint8Array(buffer, byteOffset, byteLength);
+  };
+}

@@ -1,0 +1,121 @@
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../service-error.ts';
+import type { Database, Sql, SqlValue } from './database.ts';
+
+export interface SqliteLimits {
+  /** How long another process may hold the file before a statement gives up. */
+  readonly busyMsMax: number;
+}
+
+const LIMITS: SqliteLimits = { busyMsMax: 5_000 };
+const BUSY_PAUSE_MS = 5;
+/** Keys are digests and models are their owners': nobody else's to read. */
+const OWNER_ONLY = 0o600;
+
+/** Primary result codes of SQLite. */
+const BUSY = 5;
+const LOCKED = 6;
+const REASONS: Readonly<Record<number, string>> = {
+  [BUSY]: 'another process has held it for too long',
+  [LOCKED]: 'another process has held it for too long',
+  8: 'it cannot be written',
+  10: 'the disk failed to read or write',
+  11: 'it is damaged; restore a copy',
+  13: 'the disk is full',
+  14: 'it cannot be opened',
+  26: 'it is no database; restore a copy',
+};
+
+/**
+ * A database in one file, with its write-ahead log beside it. A crash of the process loses nothing; a power failure may take back the last moments,
+ * never half of a transaction. Throws a ServiceError `configuration` where the file cannot be opened.
+ */
+export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIMITS): Promise<Database> {
+  try {
+    closeSync(openSync(path, 'a', OWNER_ONLY));
+    const file = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+    const patience = { path, busyMsMax };
+    await patiently(patience, () => file.exec('PRAGMA journal_mode = WAL'));
+    file.exec('PRAGMA synchronous = NORMAL');
+    return new SqliteDatabase(file, patience);
+  } catch (error) {
+    if (error instanceof ServiceError && error.retryable) throw error;
+    const text = `${path} cannot be opened (${(error as Error).message}); set DATA_DIR to a folder that can be written, or STORE_URL`;
+    throw new ServiceError('configuration', text, { cause: error });
+  }
+}
+
+interface Patience extends SqliteLimits {
+  /** Named in what is said when it ends. */
+  readonly path: string;
+}
+
+class SqliteDatabase implements Database {
+  readonly dialect = 'sqlite';
+  readonly #file: DatabaseSync;
+  readonly #patience: Patience;
+  /** Settles when all that was asked for so far is done: there is one connection, and a transaction has it for itself. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(file: DatabaseSync, patience: Patience) {
+    this.#file = file;
+    this.#patience = patience;
+  }
+
+  query<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return this.#inTurn(() => this.#run<Row>(text, values));
+  }
+
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      await this.#run('BEGIN IMMEDIATE');
+      try {
+        const result = await work({ query: (text, values) => this.#run(text, values) });
+        await this.#run('COMMIT');
+        return result;
+      } catch (error) {
+        // A full disk may have rolled it back already.
+        if (this.#file.isTransaction) this.#file.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#inTurn(async () => {
+      if (this.#file.isOpen) this.#file.close();
+    });
+  }
+
+  #run<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return patiently(this.#patience, () => {
+      const named = values.map((value, i) => [`$${i + 1}`, Number.isInteger(value) ? BigInt(value as number) : value]);
+      const rows = this.#file.prepare(text).all(Object.fromEntries(named));
+      return rows.map((row) => ({ ...row }) as Row);
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+}
+
+/** Runs it, again while another process holds the file: this one's other work goes on meanwhile. */
+async function patiently<T>({ path, busyMsMax }: Patience, run: () => T): Promise<T> {
+  for (let waitedMs = 0; ; waitedMs += BUSY_PAUSE_MS) {
+    try {
+      return run();
+    } catch (error) {
+      const { errcode, code } = error as { readonly errcode?: number; readonly code?: string };
+      const primary = (errcode ?? 0) & 0xff;
+      const reason = code === 'ERR_INVALID_STATE' ? 'it is closed' : REASONS[primary];
+      if (reason === undefined) throw error;
+      if ((primary === BUSY || primary === LOCKED) && waitedMs < busyMsMax) await sleep(BUSY_PAUSE_MS);
+      else throw new ServiceError('store-unavailable', `${path}: ${reason}`, { retryable: true, cause: error });
+    }
+  }
+}
