@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 LEAD_MAX = 192
 LEADERS = 2  # the second is looked for in what the first one does not explain
-STRENGTH_MIN = 5.0  # standard deviations of a chance correlation; weaker leaders are none
+STRENGTH_MIN = 6.0  # standard deviations of a chance correlation; weaker leaders are none
 RECENT = 0.97  # weight of a point beside that of the next one, where a series' distance from its leaders is measured
 LIMIT = 10.0  # of what leaders say, in the network's space
 ANCHORS = 2 * LEADERS
