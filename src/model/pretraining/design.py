@@ -27,6 +27,7 @@ class Design:
     muon_lr: float = 0.01
     adam_lr: float = 2e-3
     start: str | None = None  # model whose weights the run begins with
+    kept: float = 0.0  # share of those weights in the ones that are exported
     members: tuple[int, ...] = ()  # sizes of the groups it is trained on; none = series are forecast alone
     members_max: int = 1  # of a group that the graph is given
 
@@ -65,6 +66,7 @@ LONG_HORIZON = Design(
     muon_lr=6e-3,
     adam_lr=1.2e-3,
     start="tsmodel-1",
+    kept=0.2,
 )
 COMPANY = Design(
     name="tsmodel-2.1",

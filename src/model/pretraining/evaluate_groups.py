@@ -7,9 +7,10 @@ The synthetic groups are not the training's: they are written here, from process
 from __future__ import annotations
 
 import argparse
+import csv
+import json
 from datetime import datetime
 from pathlib import Path
-import csv
 
 import numpy as np
 
@@ -115,26 +116,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=PRETRAINED / COMPANY.name)
     parser.add_argument("--data", type=Path, default=DATA, help="folder with m4/ and nab/")
+    parser.add_argument("--write", action="store_true", help="put the figures into manifest.json")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     model = Model(args.model, args.threads)
+    figures = {}
+
+    def tell(name: str, figure: float) -> None:
+        figures[name] = round(figure, 4)
+        print(f"{name:<44}{figure:>8.3f}", flush=True)
+
     for kind in ("walk", "memory", "day"):
         for spread in (0.05, 0.3):
             histories, actual, follows = synthetic(kind, spread, True)
-            names = f"{kind}, noise {spread}"
-            print(f"led: {names:<20} followers {ratio(model, histories, actual, MEMBERS, follows):.3f}  leaders {ratio(model, histories, actual, MEMBERS, ~follows):.3f}")
+            for name, which in (("followers", follows), ("leaders", ~follows)):
+                tell(f"together_{kind}_noise_{spread}_{name}", ratio(model, histories, actual, MEMBERS, which))
         histories, actual, _ = synthetic(kind, 0.3, False)
-        print(f"unrelated: {kind:<14} {ratio(model, histories, actual, MEMBERS):.4f}", flush=True)
+        tell(f"together_{kind}_unrelated", ratio(model, histories, actual, MEMBERS))
     if (args.data / "m4").is_dir():
         for name, horizon in (("Hourly", 48), ("Weekly", 13)):
             train, test = (read_m4(args.data / "m4" / f"{name}-{part}.csv") for part in ("train", "test"))
             order = np.random.default_rng(2).permutation(len(train))[: len(train) // 8 * 8]
             actual = np.stack([test[i][:horizon] for i in order])
-            print(f"M4 {name.lower()}, eight at random: {ratio(model, [train[i] for i in order], actual, 8):.4f}", flush=True)
+            tell(f"together_m4_{name.lower()}_eight_at_random", ratio(model, [train[i] for i in order], actual, 8))
     if (args.data / "nab").is_dir():
         for step, horizon in ((600, 24), (3600, 12)):
             histories, actual, members = sensors(args.data, step, horizon)
-            print(f"NAB traffic, {members} sensors, every {step} s, {horizon} steps: {ratio(model, histories, actual, members):.4f}", flush=True)
+            tell(f"together_nab_traffic_{step}s_h{horizon}", ratio(model, histories, actual, members))
+    if args.write:
+        path = args.model / "manifest.json"
+        manifest = json.loads(path.read_text())
+        manifest["quality"] |= figures
+        path.write_text(json.dumps(manifest, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,11 @@ TOLERANCE = 2e-4  # of the largest magnitude in a series, ONNX Runtime against P
 def load(checkpoint: Path, design: Design) -> tuple[Network, dict]:
     """The network with the averaged weights, and the checkpoint itself."""
     state = torch.load(checkpoint, map_location="cpu", weights_only=True)
-    network = network_of(design)
-    network.load_state_dict(state["average"])
+    network, weights = network_of(design), state["average"]
+    if design.kept > 0:
+        begun = torch.load(DESIGNS[design.start].cache / "cooled.pt", map_location="cpu", weights_only=True)["average"]
+        weights = {name: weight.lerp(begun[name], design.kept) for name, weight in weights.items()}
+    network.load_state_dict(weights)
     return network.eval(), state
 
 
