@@ -2,6 +2,7 @@ import { backtestCommand } from './command/backtest.ts';
 import { brokerCommand } from './command/broker.ts';
 import { type CommandIo, FAILED, type RunnableCommand, WRONG_USE } from './command/command.ts';
 import { feedCommand } from './command/feed.ts';
+import { keysCommand } from './command/keys.ts';
 import { modelsCommand } from './command/models.ts';
 import { serveCommand } from './command/serve.ts';
 import { startCommand } from './command/start.ts';
@@ -20,6 +21,7 @@ const COMMANDS: readonly RunnableCommand[] = [
   backtestCommand,
   brokerCommand,
   topicsCommand,
+  keysCommand,
   modelsCommand,
 ];
 

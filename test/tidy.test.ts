@@ -83,12 +83,13 @@ const SERVING = ['detector', 'model', 'store', 'telemetry', 'config'];
 /** Which rooms a room may import from, besides its own. */
 const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   main: ['command', 'config'],
-  command: ['stream', 'http', ...SERVING],
+  command: ['stream', 'http', 'sandbox', ...SERVING],
   stream: SERVING,
-  http: SERVING,
-  model: ['detector'],
+  http: ['sandbox', ...SERVING],
+  model: ['detector', 'sandbox'],
   store: ['detector'],
   config: ['detector'],
+  sandbox: [],
   telemetry: [],
   console: [],
   detector: [],

@@ -1,19 +1,22 @@
 import { loadProcessConfig } from '../config/load.ts';
 import { processOptions } from '../config/options.ts';
 import { openCatalog } from '../model/catalog.ts';
+import { Forecasters } from '../model/forecaster.ts';
 import { DONE, type RunnableCommand, sayProblems } from './command.ts';
 
-/** Lists the models a detector may name, each folder verified. */
+/** Lists the models a detector may name, each folder verified and each model run. */
 export const modelsCommand: RunnableCommand = {
   name: 'models',
-  summary: 'Verifies the model folders and lists the models that a detector may name',
+  summary: 'Verifies the model folders, runs each model on trial, and lists those that a detector may name',
   options: [processOptions.modelsDir],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, []);
     if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
     const catalog = await openCatalog({ modelsDir: loaded.config.modelsDir });
-    for (const name of catalog.names) {
-      const { digest, manifest } = catalog.get(name);
+    const models = catalog.names.map((name) => catalog.get(name));
+    const forecasters = await Forecasters.start(models, { threads: 1 });
+    await forecasters.close();
+    for (const { name, digest, manifest } of models) {
       const { version, context, horizonMax, parameters } = manifest;
       io.out(
         `${name} ${version}  context ${context}, horizon ${horizonMax}, ${parameters} parameters, sha256 ${digest}`,

@@ -1,57 +1,98 @@
-import type { HttpConfig, WorkerLimits } from '../config/config.ts';
-import { keyCheck, makeApiKey } from '../http/api-key.ts';
+import type { HttpConfig, LoadedConfig } from '../config/config.ts';
+import { Calls } from '../http/calls.ts';
+import { JOB_LIMITS } from '../http/jobs/job-limits.ts';
 import { JobQueue } from '../http/jobs/job-queue.ts';
+import { JobSandbox } from '../http/jobs/job-sandbox.ts';
+import { KeyRing } from '../http/key-ring.ts';
 import { serveModels } from '../http/served-models.ts';
 import { startHttpServer } from '../http/server.ts';
-import { UsageMeter } from '../http/usage-meter.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/forecaster.ts';
 import { ServiceError } from '../service-error.ts';
+import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
+import type { Database } from '../store/database.ts';
+import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
+import { openDatabase } from '../store/open-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 export interface RunningSidecar {
   readonly url: string;
-  /** A key that was made because none was configured; whoever started the sidecar shows it, once. */
+  /** A key that was made because there was none; whoever started the sidecar shows it, once. */
   readonly madeKey: string | null;
   forecasts(): ForecasterStats;
+  /** One sentence each. */
+  reasonsNotReady(): readonly string[];
   /** Answers the requests that are there, for as long as the configuration allows, and ends. */
   stop(): Promise<void>;
 }
 
-/** The whole sidecar: inference threads and HTTP server. Throws a ServiceError for what stands in its way. */
+/** Where keys and jobs are kept and what they may take, and where HTTP is. */
+export type SidecarConfig = Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
+
+/** The whole sidecar: store, inference threads, HTTP server, and the runner of jobs. Throws a ServiceError for what stands in its way. */
 export async function runSidecar(
-  { http, worker: limits }: { readonly http: HttpConfig; readonly worker: WorkerLimits },
+  { http, worker: limits, dataDir, storeUrl }: SidecarConfig,
   catalog: ModelCatalog,
   metrics: Metrics,
   logger: Logger,
 ): Promise<RunningSidecar> {
   const models = catalog.names.map((name) => catalog.get(name));
   if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
-  const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads });
-  const madeKey = http.apiKey === null ? makeApiKey() : null;
+  const store = await openDatabase({ dataDir, url: storeUrl });
+  const opened: (() => Promise<unknown>)[] = [() => store.close()];
+  const closeAll = async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  };
   try {
+    const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads });
+    opened.push(() => forecasters.close());
+    const nowMs = Date.now;
+    const calls = new Calls(store, nowMs, logger);
+    const jobs = new JobQueue({
+      database: store,
+      executor: new JobSandbox(catalog, { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax }),
+      nowMs,
+      logger,
+      limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
+    });
     const server = await startHttpServer({
       host: http.host,
       port: http.port,
-      checkKey: keyCheck(http.apiKey ?? madeKey!),
+      store,
+      keys: new KeyRing(store, nowMs),
+      calls,
       models: serveModels(catalog, forecasters),
-      usage: new UsageMeter(Date.now),
-      jobs: new JobQueue(Date.now, logger),
+      jobs,
+      nowMs,
       metrics,
       logger,
     });
+    opened.push(() => server.close(limits.shutdownMsMax));
+    jobs.start();
     return {
       url: server.url,
-      madeKey,
+      // Last: a key that was made must be shown, whatever else stood in the way before.
+      madeKey: await firstKey(store, http, logger),
       forecasts: () => forecasters.stats(),
-      async stop() {
-        await server.close(limits.shutdownMsMax);
-        await forecasters.close();
-      },
+      reasonsNotReady: () => (calls.trouble === null ? [] : [calls.trouble]),
+      stop: closeAll,
     };
   } catch (error) {
-    await forecasters.close();
+    await closeAll();
     throw error;
   }
+}
+
+/** The secret of a key that had to be made; null where there is a key already, or one was configured. */
+async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {
+  const [secret, id, createdAtMs] = [makeKeySecret(), makeKeyId(), Date.now()];
+  const unlimited = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null, credits: null };
+  const name = apiKey === null ? 'first key' : 'TIDEWATCH_API_KEY';
+  const offered = { id, owner: id, name, secret, createdAtMs, ...unlimited };
+  const { configured, made } = await ensureFirstKey(store, apiKey, offered);
+  if (configured !== null && !isUsable(configured, createdAtMs)) {
+    logger.error({ keyId: configured.id }, 'the key of TIDEWATCH_API_KEY was revoked or has expired: it opens nothing');
+  }
+  return made ? secret : null;
 }

@@ -5,7 +5,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 import { aborted, DONE, type RunnableCommand, sayProblems } from './command.ts';
-import { runSidecar } from './run-sidecar.ts';
+import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
 
 /** Answers requests over HTTP until it is told to stop. */
 export const serveCommand: RunnableCommand = {
@@ -24,18 +24,23 @@ export const serveCommand: RunnableCommand = {
     const catalog = await openCatalog({ modelsDir });
     const metrics = createMetrics({ collectProcess: true });
     const logger = createLogger(logLevel);
-    const reasonsNotReady = () => (io.stop.aborted ? ['the service is ending'] : []);
+    let sidecar: RunningSidecar | null = null;
+    const reasonsNotReady = () => {
+      if (io.stop.aborted) return ['the service is ending'];
+      return sidecar === null ? ['the service is starting'] : sidecar.reasonsNotReady();
+    };
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady });
     try {
-      const sidecar = await runSidecar(loaded.config, catalog, metrics, logger);
-      collectForecasts(metrics, () => sidecar.forecasts());
-      if (sidecar.madeKey !== null) {
-        io.err(`No TIDEWATCH_API_KEY is set. The key of this run, shown once: ${sidecar.madeKey}`);
+      const running = await runSidecar(loaded.config, catalog, metrics, logger);
+      sidecar = running;
+      collectForecasts(metrics, () => running.forecasts());
+      if (running.madeKey !== null) {
+        io.err(`There was no key. The first one was made and stored; it is shown once: ${running.madeKey}`);
       }
-      logger.info({ url: sidecar.url, ops: ops.url }, 'serving');
+      logger.info({ url: running.url, ops: ops.url }, 'serving');
       await aborted(io.stop);
       logger.info('ending: requests that are there are answered');
-      await sidecar.stop();
+      await running.stop();
     } finally {
       await ops.close();
     }

@@ -72,9 +72,10 @@ export const startCommand: RunnableCommand = {
 };
 
 function saySidecar({ url, madeKey }: RunningSidecar, io: CommandIo): void {
-  io.out(`HTTP is at ${url}${madeKey === null ? '.' : `; the key of this run, shown once: ${madeKey}`}`);
-  // A key that was configured is not repeated where others may read it.
+  io.out(`HTTP is at ${url}${madeKey === null ? '.' : `; the first key, shown once and stored: ${madeKey}`}`);
+  // A key that was configured is not repeated where others may read it; one that was made earlier nobody knows but who saw it.
   io.out(`Try: curl -H "Authorization: Bearer ${madeKey ?? '$TIDEWATCH_API_KEY'}" ${url}/validate_api_key`);
+  if (madeKey === null) io.out('If you have no key any more: npm start -- keys create');
 }
 
 /** Without a Kafka the sidecar is all there is. */
@@ -85,7 +86,7 @@ async function serveAlone(
   io: CommandIo,
 ): Promise<ExitCode> {
   collectForecasts(metrics, () => sidecar.forecasts());
-  const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => [] });
+  const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => sidecar.reasonsNotReady() });
   await aborted(io.stop);
   await ops.close();
   return DONE;

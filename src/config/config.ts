@@ -93,8 +93,12 @@ export interface HttpConfig {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** null: one is made at the start. */
+  /** A key that opens the door beside those of the store; null: where the store has none, one is made. */
   readonly apiKey: string | null;
+  /** Jobs that wait or run. */
+  readonly jobsInFlightMax: number;
+  /** Memory of the process that runs jobs, MiB. */
+  readonly jobMemoryMbMax: number;
 }
 
 export interface StreamConfig {
@@ -116,6 +120,8 @@ export interface Config {
   /** 0 takes any free port. */
   readonly opsPort: number;
   readonly dataDir: string;
+  /** `postgres://…`; null: the store is SQLite in `dataDir`. It may hold a password. */
+  readonly storeUrl: string | null;
   readonly modelsDir: string | null;
   readonly logLevel: LogLevel;
 }

@@ -4,11 +4,12 @@ const HIDDEN = '***';
 
 /** The configuration for the log of a start: secrets are hidden, certificates only said to be there. */
 export function describeConfig(config: LoadedConfig): Readonly<Record<string, unknown>> {
-  const { kafka, registry, stream, http, ...rest } = config;
+  const { kafka, registry, stream, http, storeUrl, ...rest } = config;
   return {
     kafka: kafka === null ? null : describeKafka(kafka),
     registry: registry === null ? null : { ...registry, ...hidden(registry, 'password') },
     http: http.apiKey === null ? http : { ...http, apiKey: HIDDEN },
+    storeUrl: storeUrl === null ? null : HIDDEN,
     ...rest,
     stream: {
       ...stream,

@@ -48,10 +48,13 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
       host: reader.readOr(options.httpHost),
       port: reader.readOr(options.httpPort),
       apiKey: reader.read(options.apiKey) ?? null,
+      jobsInFlightMax: reader.readOr(options.jobsInFlightMax),
+      jobMemoryMbMax: reader.readOr(options.jobMemoryMbMax),
     },
     opsHost: reader.readOr(options.opsHost),
     opsPort: reader.readOr(options.opsPort),
     dataDir: reader.readOr(options.dataDir),
+    storeUrl: reader.read(options.storeUrl) ?? null,
     modelsDir: reader.read(options.modelsDir) ?? null,
     logLevel: reader.read(options.logLevel) ?? sources.fallbacks?.logLevel ?? options.logLevel.fallback,
   };

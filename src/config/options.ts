@@ -55,6 +55,10 @@ const registryUrl = textOf('an http or https URL without user and password in it
   return fits ? value : undefined;
 });
 
+const postgresUrl = textOf('a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE', (value) => {
+  return URL.canParse(value) && /^postgres(?:ql)?:$/.test(new URL(value).protocol) ? value : undefined;
+});
+
 /** What `Authorization: Bearer` can carry. */
 const bearerToken = textMatching('printable ASCII without spaces', /^[\x21-\x7e]+$/);
 
@@ -122,14 +126,25 @@ export const workerOptions = {
   ...processOptions,
 };
 
+/** Where keys, credits, jobs and fine-tuned models are kept. */
+export const storeOptions = {
+  storeUrl: {
+    ...secret('STORE_URL', 'Postgres that replicas share, postgres://…; unset: SQLite in DATA_DIR'),
+    kind: postgresUrl,
+  },
+};
+
 /** Settings of the HTTP sidecar. */
 export const httpOptions = {
   httpHost: settingOr('HTTP_HOST', text, '127.0.0.1', 'address of the HTTP interface'),
   httpPort: settingOr('HTTP_PORT', integerFrom(0, 65_535), 8080, 'its port; 0 takes any free one'),
   apiKey: {
-    ...secret('TIDEWATCH_API_KEY', 'key of the HTTP interface; unset, one is made and printed'),
+    ...secret('TIDEWATCH_API_KEY', 'a first key of the HTTP interface; unset, one is made where there is none'),
     kind: bearerToken,
   },
+  ...storeOptions,
+  jobsInFlightMax: settingOr('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 1_000, 'jobs that wait or run; beyond it: 429'),
+  jobMemoryMbMax: settingOr('JOB_MEMORY_MB_MAX', integerFrom(256, 1_000_000), 4_096, 'MiB that a job may hold'),
 };
 
 /** Every setting of the environment. */

@@ -1,3 +1,5 @@
+import { seasonOf } from './season.ts';
+
 /**
  * Sampling frequencies by their pandas aliases, as grids on which event times find their position.
  */
@@ -12,85 +14,93 @@ export type Frequency = { readonly alias: string; readonly season: number } & (
   | { readonly kind: 'weekday'; readonly days: number }
 );
 
+/** What an alias says of the distance from one value to the next; half months and business hours have no grid of their own. */
+export type AliasStep =
+  | { readonly kind: 'fixed'; readonly stepMs: number }
+  | { readonly kind: 'months'; readonly months: number }
+  | { readonly kind: 'half-months'; readonly halves: number }
+  | { readonly kind: 'weekdays'; readonly days: number }
+  | { readonly kind: 'business-hours'; readonly hours: number };
+
 const FIXED_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  N: 1e-6,
+  us: 1e-3,
+  U: 1e-3,
   ms: 1,
   L: 1,
   s: SECOND_MS,
   S: SECOND_MS,
+  // Polars' minutes; the months of pandas are capitals.
+  m: 60 * SECOND_MS,
   min: 60 * SECOND_MS,
   T: 60 * SECOND_MS,
   h: 3_600 * SECOND_MS,
   H: 3_600 * SECOND_MS,
-  d: DAY_MS,
   D: DAY_MS,
-  w: 7 * DAY_MS,
   W: 7 * DAY_MS,
 };
 
-const CALENDAR_MONTHS: Readonly<Record<string, number>> = {
-  M: 1,
-  ME: 1,
-  MS: 1,
-  BM: 1,
-  BME: 1,
-  BMS: 1,
-  Q: 3,
-  QE: 3,
-  QS: 3,
-  BQ: 3,
-  BQE: 3,
-  BQS: 3,
-  A: 12,
-  AS: 12,
-  Y: 12,
-  YE: 12,
-  YS: 12,
-  BY: 12,
-  BYE: 12,
-  BYS: 12,
+/** Starts, ends, and their business days: the old spellings, then those since pandas 2.2. */
+const MONTHS: Readonly<Record<string, number>> = {
+  ...monthsEach(1, 'M MS BM BMS CBM CBMS WOM LWOM', 'ME BME CBME'),
+  ...monthsEach(3, 'Q QS BQ BQS REQ', 'QE BQE'),
+  ...monthsEach(12, 'A AS BA BAS RE', 'Y YE YS BY BYE BYS'),
 };
-
+const HALF_MONTHS: ReadonlySet<string> = new Set(['SM', 'SMS', 'SME']);
 const WEEKDAYS: ReadonlySet<string> = new Set(['B', 'C']);
+const BUSINESS_HOURS: ReadonlySet<string> = new Set(['BH', 'CBH']);
 
-/** Anchored aliases: `W-SUN`, `QS-DEC`, `YE-MAR`. The anchor names a phase; the grid takes its phase from the series. */
-const ALIAS = /^(\d*)([A-Za-z]+)(?:-(?:MON|TUE|WED|THU|FRI|SAT|SUN|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC))?$/;
+function monthsEach(months: number, ...spellings: readonly string[]): Record<string, number> {
+  return Object.fromEntries(spellings.flatMap((names) => names.split(' ').map((name) => [name, months])));
+}
+
+/** Anchored aliases: `W-SUN`, `QS-DEC`, `WOM-2FRI`. The anchor names a phase; the grid takes its phase from the series. */
+const ALIAS = /^(\d*)([A-Za-z]+)(-[A-Z0-9-]+)?$/;
+const ANCHOR = /^-(?:MON|TUE|WED|THU|FRI|SAT|SUN|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)$/;
 
 /**
- * Reads a pandas alias (`5min`, `h`, `D`, `W-THU`, `QS-DEC`, `B`).
- * @returns null for an alias without a grid of its own (business hours, unknown names).
+ * Reads a pandas alias in the spelling of any of its versions, with or without a multiple: `5min`, `15T`, `h`, `D`, `W-THU`, `QS-DEC`, `2B`, `cbh`.
+ * @returns null for an unknown name
  */
-export function parseFrequency(alias: string): Frequency | null {
+export function readAlias(alias: string): AliasStep | null {
   const match = ALIAS.exec(alias);
   if (match === null) return null;
   const multiple = match[1] === '' ? 1 : Number(match[1]);
-  const unit = match[2]!;
   if (!Number.isSafeInteger(multiple) || multiple < 1) return null;
-  const unitMs = FIXED_MS[unit];
-  if (unitMs !== undefined) {
-    const stepMs = multiple * unitMs;
-    return { alias, kind: 'fixed', stepMs, season: fixedSeason(stepMs) };
-  }
-  const months = CALENDAR_MONTHS[unit];
-  if (months !== undefined) {
-    return {
-      alias,
-      kind: 'calendar',
-      months: multiple * months,
-      season: Math.max(1, Math.round(12 / (multiple * months))),
-    };
-  }
-  if (WEEKDAYS.has(unit))
-    return { alias, kind: 'weekday', days: multiple, season: Math.max(1, Math.round(5 / multiple)) };
+  const exact = match[2]!;
+  // Before version 2.2 pandas took most names in small letters, too.
+  return stepOf(exact, multiple) ?? stepOf(exact.toUpperCase(), multiple);
+}
+
+function stepOf(unit: string, multiple: number): AliasStep | null {
+  if (Object.hasOwn(FIXED_MS, unit)) return { kind: 'fixed', stepMs: multiple * FIXED_MS[unit]! };
+  if (Object.hasOwn(MONTHS, unit)) return { kind: 'months', months: multiple * MONTHS[unit]! };
+  if (HALF_MONTHS.has(unit)) return { kind: 'half-months', halves: multiple };
+  if (WEEKDAYS.has(unit)) return { kind: 'weekdays', days: multiple };
+  if (BUSINESS_HOURS.has(unit)) return { kind: 'business-hours', hours: multiple };
   return null;
 }
 
-/** Observations in the shortest natural season longer than one step: a minute, an hour or a day for fine sampling, then a week, then a year. */
-function fixedSeason(stepMs: number): number {
-  if (stepMs < SECOND_MS) return Math.round(SECOND_MS / stepMs);
-  if (stepMs < 60 * SECOND_MS) return Math.round((3_600 * SECOND_MS) / stepMs);
-  if (stepMs < DAY_MS) return Math.max(1, Math.round(DAY_MS / stepMs));
-  if (stepMs < 7 * DAY_MS) return Math.max(1, Math.round((7 * DAY_MS) / stepMs));
-  return Math.max(1, Math.round((364 * DAY_MS) / stepMs));
+/**
+ * The grid of a pandas alias (`5min`, `h`, `D`, `W-THU`, `QS-DEC`, `B`).
+ * @returns null for an alias without a grid of its own (business hours, half months, less than the millisecond of event times, unknown names).
+ */
+export function parseFrequency(alias: string): Frequency | null {
+  const anchor = ALIAS.exec(alias)?.[3];
+  const step = anchor === undefined || ANCHOR.test(anchor) ? readAlias(alias) : null;
+  if (step === null) return null;
+  const common = { alias, season: seasonOf(step) };
+  switch (step.kind) {
+    case 'fixed':
+      return step.stepMs < 1 ? null : { ...common, ...step };
+    case 'months':
+      return { ...common, kind: 'calendar', months: step.months };
+    case 'weekdays':
+      return { ...common, kind: 'weekday', days: step.days };
+    default:
+      return null;
+  }
 }
 
 /**

@@ -1,23 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
+import type { Database } from '../store/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { bearerToken, type CheckKey } from './api-key.ts';
+import type { Calls } from './calls.ts';
 import { compressed } from './compression.ts';
+import { addDocsPage } from './docs-page.ts';
 import { answerProblems, refuseBadConnections } from './failures.ts';
 import { warnBeyondHorizon } from './horizon-warning.ts';
 import type { JobQueue } from './jobs/job-queue.ts';
+import type { KeyRing } from './key-ring.ts';
 import { OPENAPI } from './openapi.ts';
-import { invalidKey, invalidRequest } from './problem.ts';
+import { invalidRequest } from './problem.ts';
 import { addRoutes } from './routes/routes.ts';
 import { schemaCheck } from './schema-problems.ts';
 import type { ServedModels } from './served-models.ts';
-import type { UsageMeter } from './usage-meter.ts';
 import { BodyBudget } from './wire/read-bytes.ts';
 import { takeBodies } from './wire/take-bodies.ts';
 import { jsonOf } from './wire/wire-answer.ts';
@@ -25,10 +26,13 @@ import { jsonOf } from './wire/wire-answer.ts';
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
 
 export interface AppServices {
-  readonly checkKey: CheckKey;
+  /** What outlives the process. Whoever made it closes it, after the application. */
+  readonly store: Database;
+  readonly keys: KeyRing;
+  readonly calls: Calls;
   readonly models: ServedModels;
-  readonly usage: UsageMeter;
   readonly jobs: JobQueue;
+  readonly nowMs: () => number;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   /** What the bodies of all requests may hold together. */
@@ -88,10 +92,12 @@ export async function createApp(services: AppServices): Promise<App> {
   takeBodies(app, services.bodies ?? new BodyBudget());
   answerProblems(app, services.logger);
   warnBeyondHorizon(app, services.models);
-  app.addHook('onClose', () => services.jobs.close());
-  await app.register(swagger, { openapi: OPENAPI });
-  // A page for readers, whole in itself: its content policy lets it load nothing from elsewhere.
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+  app.addHook('onClose', async () => {
+    await services.jobs.close();
+    services.calls.close();
+  });
+  await app.register(swagger, OPENAPI);
+  await addDocsPage(app);
   await app.register(async (scope) => addRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), services));
   await app.ready();
   return app;
@@ -101,12 +107,4 @@ export async function createApp(services: AppServices): Promise<App> {
 function checkPresence(value: unknown) {
   if (value !== undefined && value !== null) return { value };
   return { error: invalidRequest([{ loc: ['body'], msg: 'Field required', type: 'missing' }]) };
-}
-
-/** Lets only holders of the key pass. */
-export function requireKey(app: App, checkKey: CheckKey): void {
-  app.addHook('onRequest', async (request) => {
-    const token = bearerToken(request.headers.authorization);
-    if (token === null || !checkKey(token)) throw invalidKey(request.id);
-  });
 }

@@ -6,11 +6,12 @@ import {
   forecastFrom,
   type PointForecast,
 } from '../detector/forecast-from.ts';
+import { forecastSeasons } from '../detector/forecast-seasons.ts';
 import { alignmentOf, type Places, placesTogether } from './alignment.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
 import { inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';
-import { modelParams, type ServedModel } from './served-models.ts';
+import { type ServedModel, seenOf } from './served-models.ts';
 import { splitSeries } from './split-series.ts';
 import { distinctLevels, intervalsOfQuantiles, probabilitiesOf } from './wire/interval-keys.ts';
 import { joined } from './wire/wire-answer.ts';
@@ -52,7 +53,7 @@ export async function forecastAnswer(
   const levels = distinctLevels(body.level);
   const series = splitSeries(body.series);
   const { forecaster } = model;
-  const settings = { h, context: modelParams(model, freq).inputSize, probabilities: probabilitiesOf(levels) };
+  const settings = { h, ...seenOf(model, freq), probabilities: probabilitiesOf(levels) };
   const numbersOf = (forecasts: readonly PointForecast[]) => ({
     mean: joined(forecasts.map(({ mean }) => mean)),
     intervals: intervalsOfQuantiles(levels, forecasts),
@@ -62,7 +63,7 @@ export async function forecastAnswer(
   if (variables === null) {
     const forecasts =
       offsets === undefined
-        ? await forecastFrom(alone(series, points), settings, forecaster, signal)
+        ? await forecastSeasons(alone(series, points), settings, forecaster, signal)
         : await forecastGroup(placesTogether(series, points, offsets, settings.context), settings, forecaster, signal);
     return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
   }

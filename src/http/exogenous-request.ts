@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ExogenousVariable } from '../detector/exogenous/design.ts';
+import { CATEGORIES_MAX, type ExogenousVariable } from '../detector/exogenous/design.ts';
 import { type ExogenousEffects, exogenousEffects } from '../detector/exogenous/exogenous-effects.ts';
 import { type FieldProblem, fieldProblem } from './problem.ts';
 import type { SeriesBody } from './schema/series.ts';
 import { splitSeries } from './split-series.ts';
 import { joined, type WireNumbers } from './wire/wire-answer.ts';
 
-/** A regression on more would take longer than anybody waits. */
-const VARIABLES_MAX = 200;
+/** A regression on more would take longer than anybody waits. A number makes one, a category one for each of its values that are frequent. */
+const COLUMNS_MAX = 200;
 
-/** Lets other requests have a turn between two regressions. */
+/** Lets other requests have a turn during a regression. */
 export const pause = (): Promise<unknown> => nextTurn();
 
 /** The variables beside each series, aligned with it; null where the request has none. */
@@ -71,8 +71,9 @@ export async function effectsOf(
 export function exogenousProblems({ series, hist_exog: pastOnly }: EffectsRequest): FieldProblem[] {
   const columns = series.X?.length ?? 0;
   const problems: FieldProblem[] = [];
-  if (columns > VARIABLES_MAX) {
-    const text = `X has ${columns} variables; at most ${VARIABLES_MAX} can be used`;
+  const used = columnsOf(series);
+  if (used > COLUMNS_MAX) {
+    const text = `X makes ${used} columns, one for each number and for each frequent value of a category; at most ${COLUMNS_MAX} can be used`;
     problems.push(fieldProblem(['body', 'series', 'X'], text));
   }
   pastOnly?.forEach((index, i) => {
@@ -80,6 +81,18 @@ export function exogenousProblems({ series, hist_exog: pastOnly }: EffectsReques
     problems.push(fieldProblem(['body', 'hist_exog', i], `there is no column ${index} in X`));
   });
   return problems;
+}
+
+function columnsOf({ X, categorical_exog: categorical }: SeriesBody): number {
+  const columnsOfOne = (values: Float64Array, i: number) => (categorical?.includes(i) ? categoriesIn(values) : 1);
+  return (X ?? []).reduce((sum, values, i) => sum + columnsOfOne(values, i), 0);
+}
+
+/** At most as many as count. */
+function categoriesIn(values: Float64Array): number {
+  const seen = new Set<number>();
+  for (const value of values) if (seen.add(value).size === CATEGORIES_MAX) break;
+  return seen.size;
 }
 
 /** The share of each variable in the effect, over all series; null without variables. */

@@ -11,7 +11,7 @@ const METHODS = ['GET', 'POST', 'DELETE'] as const;
 export function answerProblems(app: App, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error);
-    if (problem.status >= 500 && problem.status !== 503) {
+    if (problem.status >= 500 && !(error instanceof HttpProblem) && !isOverload(error)) {
       logger.error({ err: error, requestId: request.id }, 'a request failed');
     }
     // What was not read to its end would be taken for the next request; the framework closes after every body it could not take.
@@ -33,6 +33,9 @@ export function answerProblems(app: App, logger: Logger): void {
   });
 }
 
+/** Expected, and said by what is answered. */
+const isOverload = (error: unknown) => error instanceof ServiceError && error.code === 'overloaded';
+
 /**
  * What is told of a failure; what only the log may know stays there.
  * @param known under which id the log has it
@@ -41,6 +44,8 @@ export function problemOf(error: unknown, known = 'request id'): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error instanceof ServiceError && error.code === 'overloaded')
     return overloaded('Too much is asked at once, try again');
+  if (error instanceof ServiceError && error.code === 'store-unavailable')
+    return overloaded('Keys, credits and jobs cannot be looked up now, try again');
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   if (status >= 400 && status < 500) return new HttpProblem(status, (error as Error).message);
   return new HttpProblem(500, `Internal error; the log tells more under this ${known}`);

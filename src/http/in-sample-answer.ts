@@ -2,7 +2,7 @@ import type { Calibration } from '../detector/calibration.ts';
 import type { ExogenousEffects } from '../detector/exogenous/exogenous-effects.ts';
 import { calibrateInSample, forecastInSample, type InSampleForecast } from '../detector/in-sample.ts';
 import { contributionRows, effectsOf, weightsOf } from './exogenous-request.ts';
-import { inSampleHorizon } from './frequency-profile.ts';
+import { inSampleContext, inSampleHorizon } from './frequency-profile.ts';
 import type { FieldProblem } from './problem.ts';
 import { tooManyForecasts } from './request-limits.ts';
 import type { HistoryBody } from './schema/series.ts';
@@ -35,7 +35,7 @@ export async function forecastHistories(
   { forecaster }: ServedModel,
   signal: AbortSignal,
 ): Promise<CalibratedForecast[]> {
-  const settings = { h: inSampleHorizon(body.freq), context: forecaster.limits.context };
+  const settings = { h: inSampleHorizon(body.freq), context: inSampleContext(body.freq, forecaster.limits.context) };
   const effects = await effectsOf(body, 0, signal);
   const forecasts = await forecastInSample(splitSeries(body.series), settings, forecaster, signal, effects);
   return forecasts.map((forecast, i) => {

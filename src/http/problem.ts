@@ -42,6 +42,20 @@ export function invalidKey(requestId: string): HttpProblem {
   return new HttpProblem(401, 'Invalid API key', { body, headers: { 'www-authenticate': 'Bearer' } });
 }
 
+/** The body that public clients know for credits that are used up. Trying again does not help. */
+export function outOfCredits(requestId: string): HttpProblem {
+  const details = 'The credits of this key do not suffice: a payment method must be added, or credits granted';
+  const message = 'Too many requests';
+  const body = { data: null, message, details, code: 'A21', requestID: requestId, support: SUPPORT };
+  return new HttpProblem(429, `${message}. ${details}`, { body });
+}
+
+/** A limit of a key that passes by itself. */
+export function tooManyCalls(limit: string, retryAfterMs: number): HttpProblem {
+  const seconds = Math.ceil(retryAfterMs / 1_000);
+  return new HttpProblem(429, `${limit}; try again in ${seconds} s`, { headers: { 'retry-after': String(seconds) } });
+}
+
 /** Every wrong field at once. */
 export function invalidRequest(problems: readonly FieldProblem[]): HttpProblem {
   return new HttpProblem(422, problems);

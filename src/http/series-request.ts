@@ -20,11 +20,15 @@ export const NO_SUCH_FINETUNED = 'Finetuned model not found';
 /** What contradicts itself in a request that fits its schema. */
 export function seriesProblems(request: SeriesRequest): FieldProblem[] {
   const { series, finetune_steps: steps = 0 } = request;
-  const { y, sizes, X, X_future: future, categorical_exog: categorical, texts } = series;
+  const { y, sizes, X, X_future: future, categorical_exog: categorical, start_datetime: starts, texts } = series;
   const problems = exogenousProblems(request);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total !== y.length) {
     problems.push(fieldProblem([...SERIES, 'sizes'], `sizes add up to ${total}, but y has ${y.length} values`));
+  }
+  if (starts && starts.length !== sizes.length) {
+    const text = `there are ${starts.length} beginnings, but ${sizes.length} series`;
+    problems.push(fieldProblem([...SERIES, 'start_datetime'], text));
   }
   const columns = X?.length ?? 0;
   X?.forEach((column, i) => {

@@ -1,8 +1,11 @@
+import type { Decimation } from '../detector/decimation.ts';
+import { lookbackOf } from '../detector/forecast-seasons.ts';
 import { type RolledOutForecaster, rollOut } from '../detector/roll-out.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import type { Forecasters } from '../model/forecaster.ts';
-import { forecastContext, seasonalHorizon } from './frequency-profile.ts';
-import { type FieldProblem, fieldProblem } from './problem.ts';
+import type { KeyLimits } from '../store/api-keys.ts';
+import { decimationOf, forecastContext, seasonalHorizon } from './frequency-profile.ts';
+import { type FieldProblem, fieldProblem, HttpProblem } from './problem.ts';
 
 /** A model as requests know it. */
 export interface ServedModel {
@@ -46,6 +49,20 @@ export function serveModels(catalog: ModelCatalog, forecasters: Forecasters): Se
   };
 }
 
+/** The models that a key may use, each by any of its names. Its `find` throws an HttpProblem 403 for another that is there. */
+export function modelsOfKey(models: ServedModels, { models: allowed }: Pick<KeyLimits, 'models'>): ServedModels {
+  if (allowed === null) return models;
+  const mayUse = (name: string, model: ServedModel) => allowed.includes(name) || allowed.includes(model.name);
+  return {
+    names: models.names.filter((name) => mayUse(name, models.find(name)!)),
+    find(name) {
+      const model = models.find(name);
+      if (model !== null && !mayUse(name, model)) throw new HttpProblem(403, `This key may not use the model ${name}`);
+      return model;
+    },
+  };
+}
+
 /** The problem of a request whose `model` nobody knows. */
 export function unknownModel(models: ServedModels, where: 'query' | 'body'): FieldProblem {
   return fieldProblem([where, 'model'], `no such model; known are ${models.names.join(', ')}`);
@@ -53,11 +70,25 @@ export function unknownModel(models: ServedModels, where: 'query' | 'body'): Fie
 
 /** What a client is told to send and ask for: observations that the model looks at, and steps it is meant to forecast. */
 export function modelParams(
-  { forecaster: { limits }, seasons }: ServedModel,
+  model: ServedModel,
   freq: string,
 ): { readonly inputSize: number; readonly horizon: number } {
-  const season = seasonalHorizon(freq);
-  const horizon = Math.min(season * seasons, limits.passHorizonMax);
-  if (seasons === 1) return { inputSize: forecastContext(freq, limits.context), horizon };
-  return { inputSize: Math.min(limits.context, Math.max(season * LONG_CONTEXT_SEASONS, horizon)), horizon };
+  return { inputSize: lookbackOf(seenOf(model, freq)), horizon: horizonOf(model, freq) };
+}
+
+function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: string): number {
+  return Math.min(seasonalHorizon(freq) * seasons, limits.passHorizonMax);
+}
+
+/** What a forecast of such a series looks at: values before its cutoff, and how they are shown to the model. */
+export function seenOf(
+  model: ServedModel,
+  freq: string,
+): { readonly context: number; readonly decimation: Decimation | null } {
+  const { limits } = model.forecaster;
+  const long = Math.max(seasonalHorizon(freq) * LONG_CONTEXT_SEASONS, horizonOf(model, freq));
+  return {
+    context: model.seasons > 1 ? Math.min(limits.context, long) : forecastContext(freq, limits.context),
+    decimation: decimationOf(freq, limits.context),
+  };
 }

@@ -5,6 +5,10 @@ export interface Tokens {
   readonly finetune_tokens: number;
 }
 
+export function tokenSum({ input_tokens: input, output_tokens: output, finetune_tokens: finetune }: Tokens): number {
+  return input + output + finetune;
+}
+
 interface Measured {
   readonly y: { readonly length: number };
   readonly X?: { readonly length: number } | null | undefined;

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../service-error.ts';
 import { type ModelManifest, readModelFolder } from './manifest.ts';
@@ -45,19 +45,25 @@ export const CLIENT_ALIASES: Readonly<Record<string, string>> = {
 const PRETRAINED_DIR = fileURLToPath(new URL('./pretrained/', import.meta.url));
 
 /**
- * Reads and verifies every model folder. A folder that is damaged, or two of one name, is refused at once:
+ * Reads and verifies every model folder. A folder that is damaged, two of one name, and one of the operator's that has the name of an alias are refused:
  * throws ServiceError `model-invalid` with the reasons of all of them.
  */
 export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog> {
-  const folders = await modelFolders(sources.pretrainedDir ?? PRETRAINED_DIR);
-  if (sources.modelsDir !== null) folders.push(...(await modelFolders(sources.modelsDir)));
+  const aliases = sources.aliases ?? CLIENT_ALIASES;
+  const shipped = await modelFolders(sources.pretrainedDir ?? PRETRAINED_DIR);
+  const own = sources.modelsDir === null ? [] : await modelFolders(sources.modelsDir);
   const models = new Map<string, Model>();
   const reasons: string[] = [];
-  for (const folder of folders) {
+  for (const folder of [...shipped, ...own]) {
     try {
       const manifest = await readModelFolder(folder);
       const { name, sha256 } = manifest;
-      if (models.has(name)) reasons.push(`model folder ${folder}: there is another model named ${name}`);
+      const taken = models.get(name);
+      if (taken !== undefined) {
+        reasons.push(`model folder ${folder}: name ${name} is that of the model in ${dirname(taken.graphPath)}`);
+      } else if (own.includes(folder) && Object.hasOwn(aliases, name)) {
+        reasons.push(`model folder ${folder}: name ${name} is an alias of ${aliases[name]}, which clients rely on`);
+      }
       models.set(name, { name, graphPath: join(folder, manifest.graph), digest: sha256, manifest });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -65,10 +71,12 @@ export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog
     }
   }
   if (reasons.length > 0) throw new ServiceError('model-invalid', reasons.join('\n'));
-  return catalogOf(models, sources.aliases ?? CLIENT_ALIASES);
+  return catalogOf([...models.values()], aliases);
 }
 
-function catalogOf(models: ReadonlyMap<string, Model>, aliases: Readonly<Record<string, string>>): ModelCatalog {
+/** A catalog of models of different names that were verified before. */
+export function catalogOf(verified: readonly Model[], aliases: Readonly<Record<string, string>>): ModelCatalog {
+  const models = new Map(verified.map((model) => [model.name, model]));
   const names = [...models.keys()].sort();
   const known = Object.keys(aliases)
     .filter((alias) => models.has(aliases[alias]) && !models.has(alias))

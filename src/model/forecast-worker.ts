@@ -3,11 +3,13 @@
  * A run that fails is answered as failed; only a model that cannot be loaded ends the thread.
  */
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Model } from './catalog.ts';
 import { scaleContexts, unscaleForecasts } from './context-scaling.ts';
 import type { RunForecasts, RunRequest, ThreadMessage } from './inference-thread.ts';
+import { portProblems, trialProblems } from './trial.ts';
 
 interface LoadedModel {
   readonly model: Model;
@@ -15,34 +17,34 @@ interface LoadedModel {
   readonly medianLevel: number;
 }
 
+/** A model that proved itself in a trial run. Throws with everything that is wrong with it. */
 async function load(model: Model): Promise<LoadedModel> {
-  const { patch, contextBuckets, quantiles } = model.manifest;
-  try {
-    const session = await InferenceSession.create(model.graphPath, {
-      executionProviders: ['cpu'],
-      intraOpNumThreads: 1,
-      interOpNumThreads: 1,
-      executionMode: 'sequential',
-      graphOptimizationLevel: 'all',
-      logSeverityLevel: 3,
-      extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
-    });
-    const loaded = { model, session, medianLevel: quantiles.indexOf(0.5) };
-    const values = new Float32Array(contextBuckets[0]).fill(1);
-    // A first forecast proves the names and shapes of the manifest.
-    await run(loaded, {
-      model: 0,
-      rows: 1,
-      members: 0,
-      contextLength: values.length,
-      horizon: patch,
-      values,
-      quantiles: 'all',
-    });
-    return loaded;
-  } catch (error) {
-    throw new Error(`model ${model.name} cannot be run: ${(error as Error).message}`);
-  }
+  const { manifest, graphPath } = model;
+  const invalid = (reasons: readonly string[]) =>
+    new Error(`model folder ${dirname(graphPath)}: ${reasons.join('; ')}`);
+  const session = await open(graphPath).catch((error: Error) => {
+    throw invalid([`${manifest.graph} cannot be loaded: ${error.message}`]);
+  });
+  const ports = portProblems(manifest, { inputs: session.inputMetadata, outputs: session.outputMetadata });
+  if (ports.length > 0) throw invalid(ports);
+  const loaded = { model, session, medianLevel: manifest.quantiles.indexOf(0.5) };
+  const problems = await trialProblems(manifest, (trial) =>
+    run(loaded, { model: 0, members: 0, quantiles: 'all', ...trial }),
+  );
+  if (problems.length > 0) throw invalid(problems);
+  return loaded;
+}
+
+function open(graphPath: string): Promise<InferenceSession> {
+  return InferenceSession.create(graphPath, {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    logSeverityLevel: 3,
+    extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
+  });
 }
 
 async function run({ model, session, medianLevel }: LoadedModel, request: RunRequest): Promise<RunForecasts> {
@@ -61,7 +63,10 @@ async function run({ model, session, medianLevel }: LoadedModel, request: RunReq
   const tensor = (await session.run(feeds, [output]))[output];
   const cpu = process.threadCpuUsage(cpuBefore);
   const runMs = performance.now() - clockBefore;
-  assert.deepEqual(tensor.dims, [rows, horizon, quantiles.length], `shape of ${output}`);
+  const shape = [rows, horizon, quantiles.length];
+  if (tensor.dims.join() !== shape.join()) {
+    throw new Error(`${output} has the shape [${tensor.dims.join(', ')}] instead of [${shape.join(', ')}]`);
+  }
   const all = tensor.data as Float32Array;
   const forecasts = request.quantiles === 'all' ? new Float32Array(all) : levelOf(all, medianLevel, quantiles.length);
   const badRows = [
@@ -91,7 +96,13 @@ function rowsNotFinite(forecasts: Float32Array, rows: number): number[] {
 assert(parentPort !== null, 'this file is the body of a worker thread');
 const port = parentPort;
 const send = (message: ThreadMessage, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
-const loaded = await Promise.all((workerData as readonly Model[]).map(load));
+const loaded: LoadedModel[] = [];
+const refusals: string[] = [];
+for (const result of await Promise.allSettled((workerData as readonly Model[]).map(load))) {
+  if (result.status === 'fulfilled') loaded.push(result.value);
+  else refusals.push((result.reason as Error).message);
+}
+if (refusals.length > 0) throw new Error(refusals.join('\n'));
 
 async function answer(request: RunRequest): Promise<void> {
   const model = loaded[request.model];

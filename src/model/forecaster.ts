@@ -11,7 +11,7 @@ export interface ForecasterLimits {
   readonly threads: number;
   /** Rows that may wait for a thread. A request that does not fit is rejected as `overloaded`. */
   readonly queueRowsMax?: number;
-  /** Rows of one run of the graph. */
+  /** Rows of one run of the graph; fewer where contexts are long (RUN_VALUES_MAX). */
   readonly runRowsMax?: number;
 }
 
@@ -33,7 +33,9 @@ export interface ForecasterStats {
 
 /** 128 MiB of values at context 512, held by those who wait. */
 const QUEUE_ROWS_MAX = 65_536;
-const RUN_ROWS_MAX = 32;
+const RUN_ROWS_MAX = 128;
+/** Values of one run: 32 rows of context 512, some 7 ms. More rows are no faster there; short contexts want more of them. */
+const RUN_VALUES_MAX = 16_384;
 /** Below this a run costs more for each row; work for idle threads is not cut finer. */
 const RUN_ROWS_MIN = 8;
 /** A thread that runs gets its next run in advance, so that it does not wait for a busy main thread. */
@@ -62,7 +64,10 @@ export class Forecasters {
     assert(limits.threads >= 1, 'there is an inference thread');
     this.#models = models;
     this.#limits = { queueRowsMax: QUEUE_ROWS_MAX, runRowsMax: RUN_ROWS_MAX, ...limits };
-    this.#queue = new RunQueue(this.#limits.queueRowsMax);
+    const { queueRowsMax, runRowsMax } = this.#limits;
+    const fullRun = ({ contextLength }: ForecastBatch) =>
+      Math.min(runRowsMax, Math.max(RUN_ROWS_MIN, Math.floor(RUN_VALUES_MAX / contextLength)));
+    this.#queue = new RunQueue(queueRowsMax, fullRun);
   }
 
   /**
@@ -178,16 +183,14 @@ export class Forecasters {
   }
 
   #dispatch(): void {
-    const { runRowsMax } = this.#limits;
     const idle = this.#threads.filter((thread) => thread.runs === 0);
     for (let thread = idle.pop(); thread !== undefined && this.#queue.rows > 0; thread = idle.pop()) {
-      const share = Math.ceil(this.#queue.ready(1) / (idle.length + 1));
-      this.#run(thread, this.#queue.take(1, Math.min(runRowsMax, Math.max(RUN_ROWS_MIN, share))));
+      const share = Math.ceil(this.#queue.rowsNext / (idle.length + 1));
+      this.#run(thread, this.#queue.take(Math.max(RUN_ROWS_MIN, share)));
     }
-    // A full run would gain nothing from waiting any longer.
+    // A full run would gain nothing from waiting any longer. While there are some no thread is ever idle; so others have their turn here, too.
     for (const thread of this.#threads) {
-      if (thread.runs >= RUNS_PER_THREAD_MAX || this.#queue.ready(runRowsMax) === 0) continue;
-      this.#run(thread, this.#queue.take(runRowsMax, runRowsMax));
+      if (thread.runs < RUNS_PER_THREAD_MAX && this.#queue.hasFullRun()) this.#run(thread, this.#queue.take());
     }
     if (this.#isDrained()) this.#onDrained?.();
   }

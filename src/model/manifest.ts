@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../service-error.ts';
 
 /**
- * What a model folder says of itself in manifest.json (there in snake case). Anyone may drop in a folder that follows it.
+ * What a model folder says of itself in manifest.json (there in snake case). Anyone may drop in a folder that follows it; README.md says how.
  * The graph takes `values` and `observed` [batch, T] and `future` [batch, H], all float32, and returns [batch, H, quantiles]
  * in the units of `values`, ascending along the last axis. A row without any observation gives zeros. A graph that also takes `group` [batch]
  * forecasts rows of equal numbers together: series that end at the same time. No other rows may change a row's forecast.
@@ -49,6 +49,10 @@ export type ManifestReading =
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
 const MANIFEST_FORMAT = 1;
+/** Longest context and horizon, observations; a slip of the keyboard should not fill the memory. */
+const LENGTH_MAX = 65_536;
+/** As long as the names that detectors and requests may use. */
+const NAME = /^[\w.-]{1,36}$/;
 
 /** Checks the parsed content of a manifest.json. Every problem is reported at once, each naming its key and what was expected. */
 export function checkManifest(json: unknown): ManifestReading {
@@ -59,15 +63,21 @@ export function checkManifest(json: unknown): ManifestReading {
     if (!holds(value)) problems.push(`${key} must be ${expected}, got ${show(value)}`);
     return value as T;
   };
-  need('format', `${MANIFEST_FORMAT}`, (value) => value === MANIFEST_FORMAT);
+  if (isCount(json.format) && json.format > MANIFEST_FORMAT) {
+    problems.push(`format ${json.format} is newer than what this version reads, which is ${MANIFEST_FORMAT}`);
+  } else {
+    need('format', `${MANIFEST_FORMAT}`, (value) => value === MANIFEST_FORMAT);
+  }
   const patch = need<number>('patch', 'an integer from 1', isCount);
-  const multiple = (value: unknown) => isCount(value) && (!isCount(patch) || value % patch === 0);
-  const context = need<number>('context', 'a multiple of patch', multiple);
+  const multiple = (value: unknown) =>
+    isCount(value) && value <= LENGTH_MAX && (!isCount(patch) || value % patch === 0);
+  const length = `a multiple of patch from 1 to ${LENGTH_MAX}`;
+  const context = need<number>('context', length, multiple);
   const inputs = need<Record<string, unknown>>('inputs', 'an object of input names', isRecord);
   const inputName = (key: string) => (isRecord(inputs) ? need<string>(`inputs.${key}`, 'a name', isText, inputs) : '');
   const groups = isRecord(inputs) && inputs.group !== undefined;
   const manifest: ModelManifest = {
-    name: need('name', 'letters, digits, ".", "-" and "_" (1 to 64)', (v) => isText(v) && /^[\w.-]{1,64}$/.test(v)),
+    name: need('name', 'letters, digits, ".", "-" and "_" (1 to 36)', (v) => isText(v) && NAME.test(v)),
     version: need('version', 'a text', isText),
     graph: need('graph', 'the name of a file in the same folder', (v) => isText(v) && basename(v) === v && v !== '..'),
     sha256: need('sha256', '64 lower-case hex digits', (v) => isText(v) && /^[0-9a-f]{64}$/.test(v)),
@@ -78,7 +88,7 @@ export function checkManifest(json: unknown): ManifestReading {
       'ascending multiples of patch that end at context',
       (v) => isAscending(v) && v.every(multiple) && v.at(-1) === context,
     ),
-    horizonMax: need('horizon_max', 'a multiple of patch', multiple),
+    horizonMax: need('horizon_max', length, multiple),
     quantiles: need(
       'quantiles',
       'ascending levels between 0 and 1, among them 0.5',
@@ -97,6 +107,8 @@ export function checkManifest(json: unknown): ManifestReading {
     trained: need('trained', 'an object', isRecord),
     quality: need('quality', 'an object', isRecord),
   };
+  const names = Object.values(manifest.inputs).filter(isText);
+  if (new Set(names).size < names.length) problems.push(`inputs must have different names, got ${show(inputs)}`);
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'manifest', manifest };
 }
 

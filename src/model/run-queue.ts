@@ -20,6 +20,8 @@ export function rowsOf(segments: readonly Segment<QueuedRequest>[]): number {
 
 interface Line<R extends QueuedRequest> {
   readonly segments: Segment<R>[];
+  /** Rows of a full run. */
+  readonly full: number;
   rows: number;
 }
 
@@ -30,12 +32,15 @@ interface Line<R extends QueuedRequest> {
  */
 export class RunQueue<R extends QueuedRequest> {
   readonly rowsMax: number;
+  readonly #fullRun: (batch: ForecastBatch) => number;
   /** Insertion order is the order of turns. */
   readonly #lines = new Map<string, Line<R>>();
   #rows = 0;
 
-  constructor(rowsMax: number) {
+  /** @param fullRun the most rows of such batches that a run takes */
+  constructor(rowsMax: number, fullRun: (batch: ForecastBatch) => number) {
     this.rowsMax = rowsMax;
+    this.#fullRun = fullRun;
   }
 
   get rows(): number {
@@ -49,7 +54,7 @@ export class RunQueue<R extends QueuedRequest> {
     if (this.#rows + rows > this.rowsMax) return false;
     let line = this.#lines.get(request.key);
     if (line === undefined) {
-      line = { segments: [], rows: 0 };
+      line = { segments: [], full: this.#fullRun(request.batch), rows: 0 };
       this.#lines.set(request.key, line);
     }
     line.segments.push({ request, firstRow: 0, rows });
@@ -75,18 +80,23 @@ export class RunQueue<R extends QueuedRequest> {
     this.#shrink(request.key, line, segment.rows);
   }
 
-  /** Rows of the first line, in turn, that has at least `rowsMin`; 0 when there is none. */
-  ready(rowsMin: number): number {
-    for (const line of this.#lines.values()) if (line.rows >= rowsMin) return line.rows;
+  /** Rows of the line whose turn it is; 0 when there is none. */
+  get rowsNext(): number {
+    for (const { rows } of this.#lines.values()) return rows;
     return 0;
   }
 
-  /** Takes up to `rowsMax` rows off the line that `ready(rowsMin)` speaks of, which then goes to the end of the turns. */
-  take(rowsMin: number, rowsMax: number): Segment<R>[] {
+  /** Whether any line has enough rows for a full run. */
+  hasFullRun(): boolean {
+    for (const { rows, full } of this.#lines.values()) if (rows >= full) return true;
+    return false;
+  }
+
+  /** Takes a run of at most `rowsMax` rows off the line whose turn it is, which then goes to the end of the turns. */
+  take(rowsMax = Number.POSITIVE_INFINITY): Segment<R>[] {
     for (const [key, line] of this.#lines) {
-      if (line.rows < rowsMin) continue;
       const whole = line.segments[0].request.batch.together === true;
-      const taken = cut(line.segments, whole ? line.rows : rowsMax);
+      const taken = cut(line.segments, whole ? line.rows : Math.min(rowsMax, line.full));
       this.#lines.delete(key);
       this.#lines.set(key, line);
       this.#shrink(key, line, rowsOf(taken));

@@ -3,6 +3,8 @@ export type SqlValue = string | number | bigint | null | Uint8Array;
 
 /** Where statements go: a database, or one transaction of it. */
 export interface Sql {
+  /** One text of SQL serves both dialects; where it cannot, this tells them apart. */
+  readonly dialect: 'sqlite' | 'postgres';
   /**
    * Runs one statement and gives its rows, none where it returns none. Values stand for `$1`, `$2`… in both databases.
    * Throws a ServiceError `store-unavailable` where the database cannot be asked now, or has no room left.
@@ -10,12 +12,8 @@ export interface Sql {
   query<Row extends object>(text: string, values?: readonly SqlValue[]): Promise<Row[]>;
 }
 
-/**
- * The control plane's database. One text of SQL serves both dialects; where it cannot, `dialect` tells them apart. Times are integers,
- * milliseconds (UTC) that callers give; JSON is text.
- */
+/** The control plane's database. Times are integers, milliseconds (UTC) that callers give; JSON is text. */
 export interface Database extends Sql {
-  readonly dialect: 'sqlite' | 'postgres';
   /**
    * All of `work`, or nothing of it where it throws. Inside, ask `sql` alone: SQLite would wait for itself if the database were asked. SQLite runs one
    * transaction at a time. Postgres runs many (read committed): whoever reads to write locks what was read (`FOR UPDATE`), or writes in one

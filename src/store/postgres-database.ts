@@ -3,9 +3,9 @@ import { DatabaseError, Pool, type PoolClient, type QueryResult, types } from 'p
 import { ServiceError } from '../service-error.ts';
 import type { Database, Sql, SqlValue } from './database.ts';
 
-/** Connections of one process; who finds none free waits. */
+/** Connections of one process; who finds none free waits, as long as for one that is made. */
 const CONNECTIONS_MAX = 10;
-const CONNECT_MS_MAX = 5_000;
+const CONNECT_MS_MAX = 20_000;
 /** The server gives up a statement after this; a server that says nothing is given up a little later. */
 const STATEMENT_MS_MAX = 30_000;
 const SILENCE_MS_MAX = 35_000;
@@ -93,7 +93,7 @@ class PostgresDatabase implements Database {
 async function inTransaction<T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
   await run(client, 'BEGIN');
   try {
-    const result = await work({ query: (text, values) => run(client, text, values) });
+    const result = await work({ dialect: 'postgres', query: (text, values) => run(client, text, values) });
     const { command } = await ask(client, 'COMMIT');
     assert(command === 'COMMIT', 'a statement failed, and the transaction went on as if it had not');
     return result;
@@ -124,7 +124,7 @@ function failureOf(error: unknown): unknown {
     return new ServiceError('configuration', `STORE_URL: Postgres refuses (${message})`, { cause: error });
   }
   const reason = message === '' ? String((error as { readonly code?: string }).code) : message;
-  const text = `The store (Postgres) is out of reach: ${reason}`;
+  const text = `The store (Postgres) is out of reach: ${reason} (STORE_URL)`;
   return new ServiceError('store-unavailable', text, { retryable: true, cause: error });
 }
 

@@ -11,6 +11,9 @@ export interface SqliteLimits {
 
 const LIMITS: SqliteLimits = { busyMsMax: 5_000 };
 const BUSY_PAUSE_MS = 5;
+/** The path of a database that is no file, and ends with the process. */
+export const IN_MEMORY = ':memory:';
+
 /** Keys are digests and models are their owners': nobody else's to read. */
 const OWNER_ONLY = 0o600;
 
@@ -34,7 +37,7 @@ const REASONS: Readonly<Record<number, string>> = {
  */
 export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIMITS): Promise<Database> {
   try {
-    closeSync(openSync(path, 'a', OWNER_ONLY));
+    if (path !== IN_MEMORY) closeSync(openSync(path, 'a', OWNER_ONLY));
     const file = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
     const patience = { path, busyMsMax };
     await patiently(patience, () => file.exec('PRAGMA journal_mode = WAL'));
@@ -72,7 +75,7 @@ class SqliteDatabase implements Database {
     return this.#inTurn(async () => {
       await this.#run('BEGIN IMMEDIATE');
       try {
-        const result = await work({ query: (text, values) => this.#run(text, values) });
+        const result = await work({ dialect: this.dialect, query: (text, values) => this.#run(text, values) });
         await this.#run('COMMIT');
         return result;
       } catch (error) {

@@ -5,8 +5,11 @@ import type { Bench } from './bench.ts';
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   forecast: () => import('./forecast.ts'),
   http: () => import('./http.ts'),
+  'in-sample': () => import('./in-sample.ts'),
+  jobs: () => import('./jobs.ts'),
   memory: () => import('./memory.ts'),
   restore: () => import('./restore.ts'),
+  seasons: () => import('./seasons.ts'),
   stream: () => import('./stream.ts'),
 };
 

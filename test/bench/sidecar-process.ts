@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -17,8 +18,10 @@ export interface Sidecar {
   stop(): Promise<void>;
 }
 
-export async function startSidecar(): Promise<Sidecar> {
-  const env = { TIDEWATCH_API_KEY: API_KEY, HTTP_PORT: '0', OPS_PORT: '0' };
+/** @param settings further variables of its environment */
+export async function startSidecar(settings: Readonly<Record<string, string>> = {}): Promise<Sidecar> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-bench-'));
+  const env = { TIDEWATCH_API_KEY: API_KEY, HTTP_PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, ...settings };
   const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
   // A bench that fails leaves nothing running.
@@ -46,6 +49,7 @@ export async function startSidecar(): Promise<Sidecar> {
     async stop() {
       child.kill('SIGTERM');
       await exit;
+      await rm(dataDir, { recursive: true });
     },
   };
 }

@@ -88,7 +88,8 @@ test('model parameters are the same asked either way; a horizon is a season, or 
   };
   assert.deepEqual(await params({ model: 'timegpt-1', freq: 'D' }), { input_size: 64, horizon: 7 });
   assert.deepEqual(await params({ model: 'timegpt-1-long-horizon', freq: 'D' }), { input_size: 64, horizon: 49 });
-  assert.deepEqual(await params({ freq: 'cbh' }), { input_size: 64, horizon: 24 });
+  assert.deepEqual(await params({ freq: 'cbh' }), { input_size: 64, horizon: 8 });
+  assert.deepEqual(await params({ freq: 'unheard' }), { input_size: 64, horizon: 24 });
 });
 
 test('usage has two keys of whole numbers', async () => {

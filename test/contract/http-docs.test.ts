@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ask } from '../fixture/ask.ts';
 import { startApp } from '../fixture/http-service.ts';
 
 test('the page of the documentation needs no key and loads all that it shows from the service itself', async () => {
@@ -7,7 +8,10 @@ test('the page of the documentation needs no key and loads all that it shows fro
   const page = await app.inject({ url: '/docs/' });
   assert.equal(page.statusCode, 200);
   assert.match(String(page.headers['content-type']), /^text\/html/);
-  assert.match(String(page.headers['content-security-policy']), /default-src 'self'/);
+  const policy = String(page.headers['content-security-policy']);
+  assert.match(policy, /default-src 'self'/);
+  assert.doesNotMatch(policy, /https?:|upgrade-insecure-requests|\*/, 'a service without TLS has a page, too');
+  assert.match(page.body, /<title>Tidewatch<\/title>/);
   const loaded = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(
     ([, url]) => new URL(url!, 'http://here/docs/'),
   );
@@ -27,4 +31,32 @@ test('the page shows the same document as /openapi.json, and is not in it', asyn
     Object.keys(described!.json().paths).filter((path) => path.startsWith('/docs')),
     [],
   );
+});
+
+test('what the page offers to try is answered with success', async () => {
+  const app = await startApp();
+  const { paths } = (await app.inject({ url: '/openapi.json' })).json();
+  const offered = Object.keys(paths).flatMap((url) => {
+    const example = paths[url].post?.requestBody?.content['application/json'].example;
+    return example === undefined ? [] : [{ url, example }];
+  });
+  assert.ok(offered.length >= 9);
+  for (const { url, example } of offered) {
+    const { status, body } = await ask(app, url, example);
+    assert.equal(status, url.endsWith('/async') ? 202 : 200, `${url} ${JSON.stringify(body)}`);
+  }
+});
+
+test('every endpoint has a group that is explained, and every answer its words', async () => {
+  const app = await startApp();
+  const { tags, paths } = (await app.inject({ url: '/openapi.json' })).json();
+  const known = tags.map(({ name }: { name: string }) => name);
+  for (const [path, methods] of Object.entries<Record<string, { tags: string[]; responses: object }>>(paths)) {
+    for (const { tags: groups, responses } of Object.values(methods)) {
+      assert.ok(groups.length === 1 && known.includes(groups[0]), path);
+      for (const [status, { description }] of Object.entries(responses)) {
+        assert.notEqual(description, 'Default Response', `${path} ${status}`);
+      }
+    }
+  }
 });

@@ -114,3 +114,19 @@ test('variables that do not fit are refused by name', async () => {
   const beyond = await ask(app, '/v2/cross_validation', { ...common, series, h: H, hist_exog: [3] });
   assert.deepEqual(beyond.body.detail[0].loc, ['body', 'hist_exog', 0]);
 });
+
+test('more columns than a regression can use are refused, the values of categories counted', async () => {
+  const numbers = Array.from({ length: 200 }, (_, v) => y.map((_, i) => (i * (v + 3)) % 7));
+  const of = (X: unknown[][], categorical: number[]) =>
+    ask(app, '/v2/forecast', { ...common, h: H, series: { y, sizes: [N], X, categorical_exog: categorical } });
+  assert.equal((await of(numbers, [])).status, 200);
+  const many = Array.from({ length: 8 }, (_, v) => y.map((_, i) => `value ${i + v}`));
+  for (const [X, categorical] of [
+    [[...numbers, y], []],
+    [[...numbers.slice(2), day.slice(0, N), y], [198]],
+    [many, [0, 1, 2, 3, 4, 5, 6, 7]],
+  ] as const) {
+    const { status, body } = await of([...X], [...categorical]);
+    assert.deepEqual([status, body.detail[0].loc], [422, ['body', 'series', 'X']]);
+  }
+});

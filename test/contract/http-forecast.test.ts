@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Check } from 'typebox/value';
 import { CrossValidationAnswer, ForecastAnswer } from '../../src/http/schema/forecast.ts';
 import { ask } from '../fixture/ask.ts';
-import { startApp } from '../fixture/http-service.ts';
+import { AUTHORIZED, startApp } from '../fixture/http-service.ts';
 
 const app = await startApp();
 const wave = (length: number, phase = 0) =>
@@ -47,6 +47,28 @@ test('a history that was cut to what the model looks at gives the same forecast'
   const cut = await forecast({ series: { y: a.slice(-64), sizes: [64] }, level: [80] });
   assert.deepEqual(cut.body.mean, whole.body.mean);
   assert.deepEqual(cut.body.intervals, whole.body.intervals);
+});
+
+test('of fine sampling a forecast looks at day and week, and no further than the client is told', async () => {
+  const query = { model: 'timegpt-1', freq: '30min' };
+  const { input_size: size } = (await app.inject({ url: '/model_params', query, headers: AUTHORIZED })).json().detail;
+  assert.equal(size, 64 * 2 + 2 * 48);
+  const long = wave(600).map((value, i) => value + (Math.floor(i / 48) % 7 < 5 ? 5 : 0));
+  const asked = (y: number[], rest: object = {}) => {
+    return forecast({ series: { y, sizes: [y.length] }, freq: '30min', h: 48, level: [80], ...rest });
+  };
+  const whole = await asked(long);
+  assert.deepEqual((await asked(long.slice(-size))).body, { ...whole.body, input_tokens: size });
+  assert.notDeepEqual((await asked(long.slice(-64))).body.mean, whole.body.mean);
+  const windows = { h: 48, n_windows: 3, step_size: 10, freq: '30min', level: [80] };
+  const folds = await crossValidate({ series: { y: long, sizes: [600] }, ...windows });
+  const kept = size + 48 + 2 * 10;
+  const cut = await crossValidate({ series: { y: long.slice(-kept), sizes: [kept] }, ...windows });
+  assert.deepEqual([cut.body.mean, cut.body.intervals], [folds.body.mean, folds.body.intervals]);
+  const last = await asked(long.slice(0, -48));
+  assert.deepEqual(folds.body.mean.slice(-48), last.body.mean);
+  const beside = await forecast({ series: { y: [...b, ...long], sizes: [90, 600] }, freq: '30min', h: 48 });
+  assert.deepEqual(beside.body.mean.slice(48), whole.body.mean);
 });
 
 test('a horizon far beyond one pass of the model is reached, and intervals do not narrow on the way', async () => {

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { zstdCompressSync } from 'node:zlib';
 import type { QuantileForecaster } from '../../src/detector/forecast.ts';
 import type { App } from '../../src/http/app.ts';
+import { createApiKey } from '../../src/store/api-keys.ts';
 import { ask } from '../fixture/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http-service.ts';
+import { openMemoryStore } from '../fixture/memory-store.ts';
+import { newKey } from '../fixture/new-key.ts';
 
 const y = Array.from({ length: 120 }, (_, i) => 10 + Math.sin(i / 3) + ((i * 7919) % 13) / 20);
 const series = { y, sizes: [60, 60] };
@@ -33,7 +38,7 @@ async function ended(app: App, task: string, id: string) {
   for (;;) {
     const job = await jobOf(app, task, id);
     if (job.status !== 'pending' && job.status !== 'running') return job;
-    await nextTurn();
+    await wait(2);
   }
 }
 
@@ -84,9 +89,10 @@ for (const { task, prefix, url, body } of TASKS) {
 
 test('jobs run one after the other; one that waits, and one that runs, can be cancelled once', async () => {
   const app = await startApp(stuckForecaster());
-  const [first, second, third] = await Promise.all(
-    [1, 2, 3].map(async () => (await submit(app, 'forecast', FORECAST)).body.job_id),
-  );
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) ids.push((await submit(app, 'forecast', FORECAST)).body.job_id);
+  const [first, second, third] = ids;
+  while ((await jobOf(app, 'forecast', first)).status === 'pending') await wait(2);
   const counts = async () => (await get(app, '/v2/async/jobs/status')).body;
   const none = { pending: 0, running: 0 };
   const others = { anomaly_detection: none, cross_validation: none, finetune: none };
@@ -97,20 +103,13 @@ test('jobs run one after the other; one that waits, and one that runs, can be ca
     assert.deepEqual(await jobOf(app, 'forecast', id), { job_id: id, status: 'cancelled', result: null, error: null });
     assert.equal((await cancel(app, id)).status, 404);
   }
-  assert.equal((await cancel(app, 'fc-unknown')).status, 404);
-  while ((await jobOf(app, 'forecast', third)).status === 'pending') await nextTurn();
+  for (const unknown of ['fc-unknown', `fc-${randomUUID()}`, '%00', 'fc-%27%3B']) {
+    assert.equal((await cancel(app, unknown)).status, 404, unknown);
+    assert.equal((await get(app, `/v2/forecast/jobs/${unknown}`)).status, 404, unknown);
+  }
+  while ((await jobOf(app, 'forecast', third)).status === 'pending') await wait(2);
   assert.deepEqual(await counts(), { ...others, forecast: { pending: 0, running: 1 } });
   await app.close();
-});
-
-test('a job is stopped at its limit, and says so', async () => {
-  const app = await startApp(stuckForecaster());
-  const { body } = await submit(app, 'forecast', { ...FORECAST, job_options: { timeout_seconds: 1 } });
-  const alive = setInterval(() => {}, 1_000);
-  const job = await ended(app, 'forecast', body.job_id);
-  clearInterval(alive);
-  assert.equal(job.status, 'failed');
-  assert.match(job.error, /stopped after 1 seconds/);
 });
 
 test('a job that fails tells no more than an answer would', async () => {
@@ -126,11 +125,12 @@ test('a job that fails tells no more than an answer would', async () => {
 });
 
 test('with too many jobs in flight the next is told when to come again, and taken once there is room', async () => {
-  for (const limits of [
-    { jobsMax: 2, numbersMax: 1_000 },
-    { jobsMax: 9, numbersMax: 300 },
+  const requestBytes = 1.2 * zstdCompressSync(JSON.stringify(FORECAST)).length;
+  for (const inFlight of [
+    { jobsMax: 2, requestBytesMax: 1_000_000 },
+    { jobsMax: 9, requestBytesMax: 2 * requestBytes },
   ]) {
-    const app = await startApp(stuckForecaster(), { limits });
+    const app = await startApp(stuckForecaster(), { jobLimits: { inFlight } });
     const { body: first } = await submit(app, 'forecast', FORECAST);
     assert.equal((await submit(app, 'forecast', FORECAST)).status, 202);
     const refused = await submit(app, 'forecast', FORECAST);
@@ -138,9 +138,44 @@ test('with too many jobs in flight the next is told when to come again, and take
     assert.ok(Number(refused.headers['retry-after']) > 0);
     assert.match(refused.body.detail, /Too many jobs/);
     await cancel(app, first.job_id);
-    while ((await submit(app, 'forecast', FORECAST)).status === 429) await nextTurn();
+    while ((await submit(app, 'forecast', FORECAST)).status === 429) await wait(2);
     await app.close();
   }
+});
+
+test('a store that cannot be asked, or has no room left, is told with 503; what it took stays, and it goes on when it can', async () => {
+  const store = await openMemoryStore();
+  const app = await startApp(quantileForecaster(), { store });
+  const { body: first } = await submit(app, 'forecast', FORECAST);
+  await ended(app, 'forecast', first.job_id);
+  await store.query('PRAGMA max_page_count = 1');
+  const large = { ...FORECAST, series: { y: Array.from({ length: 9_000 }, (_, i) => Math.sin(i)), sizes: [9_000] } };
+  const refused = await submit(app, 'forecast', large);
+  assert.equal(refused.status, 503);
+  assert.ok(Number(refused.headers['retry-after']) > 0);
+  assert.equal((await jobOf(app, 'forecast', first.job_id)).status, 'succeeded');
+  await store.query('PRAGMA max_page_count = 1000000');
+  const { status, body } = await submit(app, 'forecast', large);
+  assert.equal(status, 202);
+  assert.equal((await ended(app, 'forecast', body.job_id)).status, 'succeeded');
+  assert.equal((await get(app, '/v2/async/jobs')).body.jobs.length, 2);
+  await store.close();
+  for (const answer of [await submit(app, 'forecast', FORECAST), await get(app, '/v2/async/jobs')]) {
+    assert.equal(answer.status, 503);
+  }
+});
+
+test('jobs are those of an owner: another key sees, lists and cancels none of them', async () => {
+  const store = await openMemoryStore();
+  const app = await startApp(stuckForecaster(), { store });
+  await createApiKey(store, newKey('another', { secret: 'another-secret' }), 'operator');
+  const { body } = await submit(app, 'forecast', FORECAST);
+  const headers = { authorization: 'Bearer another-secret' };
+  const url = `/v2/async/jobs/${body.job_id}/cancel`;
+  assert.equal((await app.inject({ method: 'POST', url, headers })).statusCode, 404);
+  assert.equal((await app.inject({ url: `/v2/forecast/jobs/${body.job_id}`, headers })).statusCode, 404);
+  assert.deepEqual((await app.inject({ url: '/v2/async/jobs', headers })).json().jobs, []);
+  assert.equal((await cancel(app, body.job_id)).status, 200);
 });
 
 test('a list of jobs is newest first, page by page', async () => {
@@ -160,7 +195,13 @@ test('a list of jobs is newest first, page by page', async () => {
     query = `?page_size=2&page_token=${body.next_page_token}`;
   }
   assert.deepEqual(seen, ids.toReversed());
-  for (const wrong of ['page_size=0', 'page_size=1001', 'page_token=x']) {
+  for (const wrong of [
+    'page_size=0',
+    'page_size=1001',
+    'page_token=x',
+    'page_token=MTIz',
+    `page_token=${'A'.repeat(99)}`,
+  ]) {
     assert.equal((await get(app, `/v2/async/jobs?${wrong}`)).status, 422, wrong);
   }
 });

@@ -20,7 +20,8 @@ storeTest('numbers, texts, bytes and nothing come back as they went in', async (
   const bytes = new Uint8Array([0, 1, 128, 255]);
   const large = Number.MAX_SAFE_INTEGER;
   await database.query(
-    `INSERT INTO jobs (id, task, owner, status, created_at, timeout_seconds, request, error) VALUES ($1, $2, $2, $3, $4, $5, $6, $7)`,
+    `INSERT INTO jobs (id, task, owner, key_id, status, created_at, timeout_seconds, request, request_bytes, error)
+      VALUES ($1, $2, $2, $1, $3, $4, $5, $6, 4, $7)`,
     ['fc-1', text, 'pending', large, 300n, bytes, null],
   );
   const rows = await database.query('SELECT id, task, owner, created_at, timeout_seconds, request, error FROM jobs');
@@ -56,9 +57,10 @@ storeTest('a statement that the database refuses fails itself alone', async (sto
   await assert.rejects(database.query('SELECT nonsense FROM audit_log'), { message: /nonsense/ });
   await assert.rejects(
     database.query(
-      `INSERT INTO jobs (id, task, owner, status, created_at, timeout_seconds) VALUES ('j', 't', 'o', 'odd', 1, 1)`,
+      `INSERT INTO jobs (id, task, owner, key_id, status, created_at, timeout_seconds, request_bytes)
+        VALUES ('j', 't', 'o', 'k', 'odd', 1, 1, 0)`,
     ),
-    /check|constraint/i,
+    /check/i,
   );
   assert.equal(await count(database), 0);
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startCommand } from '../fixture/command.ts';
-import { CLIENTS, pythonWithClient, whyNoPython } from '../fixture/python-client.ts';
+import { CLIENTS, pythonWith, whyNoPython } from '../fixture/python.ts';
 
 const run = promisify(execFile);
 const EXAMPLES = readFileSync(new URL('../../src/http/README.md', import.meta.url), 'utf8');
@@ -18,11 +18,14 @@ const blocks = (language: string) =>
     found === language ? [code!] : [],
   );
 const shell = blocks('sh');
-const data = shell.filter((code) => !code.startsWith('curl')).join('');
-const commands = shell.filter((code) => code.startsWith('curl'));
 
-/** `/v2/forecast` of an example that asks for it. */
-const endpointOf = (command: string) => /"\$URL([^"?]+)/.exec(command)![1]!;
+/** Of `curl ... "$URL/v2/async/jobs/$JOB/cancel"`: `POST /v2/async/jobs/$JOB/cancel`. */
+function requestsOf(code: string): string[] {
+  return [...code.matchAll(/\bcurl\b([^"]*)"\$URL([^"?]+)([^|]*)/g)].map(([, before, path, after]) => {
+    const method = /-X (\w+)/.exec(before!)?.[1] ?? (/-d ["']/.test(after!) ? 'POST' : 'GET');
+    return `${method} ${path}`;
+  });
+}
 
 const curlThere = await run('curl', ['--version']).then(
   () => true,
@@ -38,55 +41,67 @@ const service = startCommand(['serve'], {
   TIDEWATCH_API_KEY: KEY,
 });
 
+/** What each block of commands printed; those after one that failed did not. */
+const printed: string[] = [];
+let folder = '';
+
 before(async () => {
   const started = () => service.out.find((line) => line.includes('"serving"'));
   await service.until(() => started() !== undefined);
   env = { ...process.env, URL: JSON.parse(started()!).url, TIDEWATCH_API_KEY: KEY };
+  folder = await mkdtemp(join(tmpdir(), 'tidewatch-examples-'));
+  if (!curlThere) return;
+  const script = shell.map((code, i) => `{\n${code}} > ${join(folder, String(i))}\n`).join('');
+  await run('sh', ['-euc', script], { env }).catch((error) => console.error(error.stderr));
+  for (const i of shell.keys()) printed.push(await readFile(join(folder, String(i)), 'utf8').catch(() => 'not run'));
 });
 
 after(async () => {
   service.interrupt();
   await service.exitCode;
+  await rm(folder, { recursive: true });
 });
 
-async function answerOf(command: string) {
-  const { stdout } = await run('sh', ['-euc', `${data}\n${command}`], { env, maxBuffer: 1 << 24 });
-  return JSON.parse(stdout);
-}
-
-for (const command of commands) {
-  test(`the curl example of ${endpointOf(command)} is answered with success${noCurl}`, {
-    skip: !curlThere,
-  }, async () => {
-    assert.equal(typeof (await answerOf(command)), 'object');
+for (const [i, code] of shell.entries()) {
+  const name = requestsOf(code).join(', ') || code.split('=', 1)[0];
+  test(`the example of ${name} prints an answer, or nothing${noCurl}`, { skip: !curlThere }, () => {
+    if (printed[i] !== '') assert.equal(typeof JSON.parse(printed[i]!), 'object');
   });
 }
 
-test(`the example of online detection finds the value that is far off${noCurl}`, { skip: !curlThere }, async () => {
-  const { idxs, anomaly } = await answerOf(commands.find((command) => command.includes('online'))!);
+test(`online detection finds the value that is far off, at once and as a job${noCurl}`, { skip: !curlThere }, () => {
+  const answers = printed.flatMap((text) =>
+    text.includes('"idxs"') && text.includes('"anomaly"') ? [JSON.parse(text)] : [],
+  );
+  const [atOnce, job] = answers;
+  assert.equal(job.status, 'succeeded');
+  assert.deepEqual(job.result, atOnce);
   assert.deepEqual(
-    idxs.filter((_: number, i: number) => anomaly[i]),
+    atOnce.idxs.filter((_: number, i: number) => atOnce.anomaly[i]),
     [95],
   );
 });
 
-test('every endpoint that answers at once has an example', () => {
+/** Not before there is fine-tuning. */
+const UNSHOWN = ['POST /v2/finetune', 'POST /v2/finetune/async', 'GET /v2/finetune/jobs/{id}'];
+
+test('every endpoint has an example', () => {
   const { paths } = JSON.parse(readFileSync(new URL('../../schemas/openapi.json', import.meta.url), 'utf8'));
-  const shown = new Set(commands.map(endpointOf));
-  // What a probe and what an old client asks is nobody's example.
-  const atOnce = Object.keys(paths).filter((path) => !/\/(?:async|jobs|finetune|finetuned_models)\b/.test(path));
-  const unshown = atOnce.filter((path) => !shown.has(path));
-  assert.deepEqual(unshown.sort(), ['/health', '/validate_token']);
+  const shown = shell.flatMap(requestsOf);
+  const unshown = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .map((method) => `${method.toUpperCase()} ${path}`)
+      .filter((endpoint) => {
+        const pattern = new RegExp(`^${endpoint.replace('{id}', '[$\\w-]+')}$`);
+        return !shown.some((request) => pattern.test(request));
+      }),
+  );
+  assert.deepEqual(unshown.sort(), UNSHOWN.toSorted());
 });
 
 const suffix = noPython === null ? '' : ` (${noPython})`;
 test(`the example of the Python client runs to its end${suffix}`, { skip: noPython !== null }, async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-examples-'));
-  try {
-    const script = join(folder, 'example.py');
-    await writeFile(script, blocks('python').join('\n'));
-    await run(await pythonWithClient(CLIENTS[0]), [script], { env });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const script = join(folder, 'example.py');
+  await writeFile(script, blocks('python').join('\n'));
+  await run(await pythonWith(CLIENTS['nixtla==0.9.0']), [script], { env });
 });

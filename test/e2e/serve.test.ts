@@ -1,29 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { type RunningCommand, startCommand } from '../fixture/command.ts';
-import { writeModelFolder } from '../fixture/model-folder.ts';
-
-let modelsDir = '';
-
-before(async () => {
-  modelsDir = await mkdtemp(join(tmpdir(), 'tidewatch-serve-'));
-  await writeModelFolder(modelsDir, 'mean');
-});
-
-after(() => rm(modelsDir, { recursive: true }));
-
-async function serve(env: Record<string, string> = {}): Promise<{ command: RunningCommand; url: string }> {
-  const ports = { HTTP_PORT: '0', OPS_PORT: '0', INFERENCE_THREADS: '1', MODELS_DIR: modelsDir };
-  const command = startCommand(['serve'], { ...ports, ...env });
-  const started = () => command.out.find((line) => line.includes('"serving"'));
-  await command.until(() => started() !== undefined);
-  return { command, url: JSON.parse(started()!).url };
-}
+import { test } from 'node:test';
+import { startCommand } from '../fixture/command.ts';
+import { freshFolder, serve, statusOf } from '../fixture/served.ts';
 
 const body = JSON.stringify({
   series: { y: Array.from({ length: 60 }, (_, i) => i % 7), sizes: [60] },
@@ -34,8 +14,9 @@ const body = JSON.stringify({
 });
 const path = '/v2/online_anomaly_detection';
 
-test('without a key one is made, shown once and never logged; it opens the door', async () => {
-  const { command, url } = await serve();
+test('without a key one is made, shown once and never logged; it opens the door, after a restart as well', async () => {
+  const DATA_DIR = await freshFolder();
+  const { command, url } = await serve({ DATA_DIR });
   const shown = command.err.join('\n');
   const key = /tw_[\w-]{43}/.exec(shown)![0];
   assert.equal(shown.split(key).length, 2);
@@ -49,6 +30,11 @@ test('without a key one is made, shown once and never logged; it opens the door'
   command.interrupt();
   assert.equal(await command.exitCode, 0);
   assert.equal(command.out.join('\n').includes(key), false);
+  const again = await serve({ DATA_DIR });
+  assert.deepEqual(again.command.err, []);
+  assert.equal(await statusOf(again.url, key), 200);
+  again.command.interrupt();
+  assert.equal(await again.command.exitCode, 0);
 });
 
 test('a request that has begun when the service ends is answered, and the end is clean', async () => {
@@ -79,7 +65,6 @@ test('a port that is taken is told with the settings that change it', async () =
     HTTP_PORT: new URL(url).port,
     OPS_PORT: '0',
     INFERENCE_THREADS: '1',
-    MODELS_DIR: modelsDir,
   });
   assert.equal(await second.exitCode, 2);
   assert.match(second.err.join('\n'), /HTTP_PORT/);

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { Calls } from '../../src/http/calls.ts';
+import { KEY_CACHED_MS } from '../../src/http/key-ring.ts';
 import type { Database, Sql } from '../../src/store/database.ts';
 import { openDatabase, STORE_FILE } from '../../src/store/open-store.ts';
 import { openSqlite } from '../../src/store/sqlite-database.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { ask } from '../fixture/ask.ts';
+import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http-service.ts';
 import { postgresTest, sharedPostgres, sqliteTest } from '../fixture/stores.ts';
 
 const AWAY = { code: 'store-unavailable', retryable: true };
@@ -38,6 +43,36 @@ postgresTest('while the server is away this is said, and afterwards everything i
   await note(database);
   assert.equal(await count(database), 2);
 });
+
+postgresTest(
+  'over HTTP a store that is away is a 503 that may be tried again, and operators are told',
+  async (store) => {
+    const database = await store.open();
+    const clock = { nowMs: 1_000 };
+    const app = await startApp(quantileForecaster(), {
+      store: database,
+      key: { credits: 100 },
+      nowMs: () => clock.nowMs,
+    });
+    const calls = new Calls(database, () => clock.nowMs, createLogger('silent'));
+    assert.equal((await app.inject({ url: '/usage', headers: AUTHORIZED })).statusCode, 200);
+    const postgres = await sharedPostgres();
+    await postgres.stop();
+    clock.nowMs += KEY_CACHED_MS;
+    const forecast = { series: { y: [1, 2, 3, 4, 5, 6, 7, 8], sizes: [8] }, freq: 'h', h: 2 };
+    const { status, headers, body } = await ask(app, '/v2/forecast', forecast);
+    assert.deepEqual([status, headers['retry-after'], typeof body.detail], [503, '2', 'string']);
+    assert.equal((await app.inject({ url: '/health' })).statusCode, 200);
+    await calls.renew();
+    assert.match(calls.trouble ?? '', /out of reach/);
+    await postgres.restart();
+    assert.equal((await ask(app, '/v2/forecast', forecast)).status, 200);
+    await calls.renew();
+    assert.equal(calls.trouble, null);
+    calls.close();
+    await app.close();
+  },
+);
 
 sqliteTest(
   'a full disk refuses what needs room, damages nothing, and is forgotten when there is room again',

@@ -115,20 +115,3 @@ test('a body of any JSON is refused, not fallen over', async () => {
     { numRuns: 300 },
   );
 });
-
-test('what is said of a series does not depend on its company, nor on the order of the series', async () => {
-  const independent = fc.constantFrom('/v2/anomaly_detection', '/v2/forecast', '/v2/online_anomaly_detection');
-  const long = fc.array(fc.array(observed, { minLength: 40, maxLength: 60 }), { minLength: 2, maxLength: 4 });
-  await fc.assert(
-    fc.asyncProperty(independent, long, async (url, series) => {
-      const common = { freq: 'h', h: 3, detection_size: 4 };
-      const of = async (chosen: typeof series) =>
-        (await ask(app, url, { ...common, series: { y: chosen.flat(), sizes: chosen.map(({ length }) => length) } }))
-          .body.mean;
-      const parts = await Promise.all(series.map((one) => of([one])));
-      assert.deepEqual(await of(series), parts.flat());
-      assert.deepEqual(await of(series.toReversed()), parts.toReversed().flat());
-    }),
-    { numRuns: 60 },
-  );
-});

@@ -15,7 +15,7 @@ export interface DesignColumn {
 }
 
 /** The most frequent categories have columns of their own; the others are alike. */
-const CATEGORIES_MAX = 30;
+export const CATEGORIES_MAX = 30;
 
 /** A value further out is taken to be this far: a sentinel must not make numbers that are none. */
 const DEVIATIONS_MAX = 1e6;

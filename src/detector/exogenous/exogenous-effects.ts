@@ -22,7 +22,7 @@ export interface EffectsSettings {
   readonly pastOnly: readonly number[];
   /** Only values before it are learnt from. */
   readonly end: number;
-  /** Lets others have a turn before a fit. */
+  /** Lets others have a turn, several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
 
@@ -33,14 +33,12 @@ export async function exogenousEffects(
 ): Promise<ExogenousEffects> {
   const { length } = values;
   const known = variables.map((variable, i) => (pastOnly.includes(i) ? null : variable));
-  if (cleanFirst) await pause();
-  let fit = cleanFirst ? fitExogenous(variables, values, end) : null;
+  let fit = cleanFirst ? await fitExogenous(variables, values, end, pause) : null;
   const contributions = () => fit!.contributions(known, 0, length);
   return {
     cleaned: fit === null ? null : totalOf(fit.contributions(variables, 0, length), length),
     async ahead(residuals) {
-      if (fit === null) await pause();
-      fit ??= fitExogenous(variables, residuals, end);
+      fit ??= await fitExogenous(variables, residuals, end, pause);
       return totalOf(contributions(), length);
     },
     weights: () => fit!.weights,

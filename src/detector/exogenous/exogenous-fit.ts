@@ -23,21 +23,24 @@ const ROWS_MAX = 5_000;
  * Fits what the variables add to a target.
  * @param target as long as the variables; rows where it is NaN do not count
  * @param end only rows before it are looked at
+ * @param pause lets others have a turn, several times in a fit
  */
-export function fitExogenous(
+export async function fitExogenous(
   variables: readonly ExogenousVariable[],
   target: ArrayLike<number>,
   end: number,
-): ExogenousFit {
+  pause: () => Promise<unknown>,
+): Promise<ExogenousFit> {
   const rows: number[] = [];
   for (let row = end - 1; row >= 0 && rows.length < ROWS_MAX; row--) if (!Number.isNaN(target[row]!)) rows.push(row);
   const columns = learnColumns(variables, rows);
   const design = columns.map((column) =>
     Float64Array.from(rows, (row) => designValue(column, variables[column.variable]!, row)),
   );
-  const { weights: effects } = fitRidge(
+  const { weights: effects } = await fitRidge(
     design,
     Float64Array.from(rows, (row) => target[row]!),
+    pause,
   );
   const contributions: ExogenousFit['contributions'] = (given, start, length) => {
     const added = variables.map(() => new Float64Array(length));

@@ -1,5 +1,6 @@
 import type { QuantileForecaster } from '../forecast.ts';
-import { type ForecastSettings, forecastFrom, type PointForecast } from '../forecast-from.ts';
+import type { PointForecast } from '../forecast-from.ts';
+import { forecastSeasons, lookbackOf, type SeasonalSettings } from '../forecast-seasons.ts';
 import { forecastInSample } from '../in-sample.ts';
 import type { ExogenousVariable } from './design.ts';
 import { type ExogenousFit, fitExogenous, totalOf } from './exogenous-fit.ts';
@@ -23,12 +24,12 @@ export interface ExogenousForecast extends PointForecast {
   readonly weights: Float64Array;
 }
 
-export interface ExogenousSettings extends ForecastSettings {
+export interface ExogenousSettings extends SeasonalSettings {
   /** Whether the effect of the variables is taken away before the model is applied, or is fitted to what the model misses. */
   readonly cleanFirst: boolean;
   /** Steps of the forecasts from within whose residuals are fitted, where the model is applied first. */
   readonly inSampleHorizon: number;
-  /** Lets others have a turn between two fits. */
+  /** Lets others have a turn, several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
 
@@ -39,23 +40,22 @@ export async function forecastWithExogenous(
   forecaster: QuantileForecaster,
   signal?: AbortSignal,
 ): Promise<ExogenousForecast[]> {
-  const { h, context, cleanFirst, pause } = settings;
+  const { h, cleanFirst, pause } = settings;
   const targets = cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
   const fits: ExogenousFit[] = [];
   for (const { past, values, cutoff } of points) {
-    fits.push(fitExogenous(past, targets?.get(values) ?? values, cutoff));
-    await pause();
+    fits.push(await fitExogenous(past, targets?.get(values) ?? values, cutoff, pause));
     signal?.throwIfAborted();
   }
   const seen = points.map(({ values, cutoff, past, time }, i) => {
-    const start = Math.max(0, cutoff - context);
+    const start = Math.max(0, cutoff - lookbackOf(settings));
     const kept = values.slice(start, cutoff);
     const place = { cutoff: kept.length, ...(time !== undefined && { time }) };
     if (!cleanFirst) return { ...place, values: kept };
     const effect = totalOf(fits[i]!.contributions(past, start, kept.length), kept.length);
     return { ...place, values: kept.map((value, k) => value - effect[k]!) };
   });
-  const forecasts = await forecastFrom(seen, settings, forecaster, signal);
+  const forecasts = await forecastSeasons(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {
     const { future, futureStart } = points[i]!;
     const contributions = fits[i]!.contributions(future, futureStart, h);

@@ -17,8 +17,13 @@ const PENALTIES = [1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100];
  * (Allen 1974, PRESS). No effect at all is one of the candidates.
  * @param columns standardised over the rows, finite; each as long as the target
  * @param target finite
+ * @param pause lets others have a turn: with many columns each of the steps between takes a while
  */
-export function fitRidge(columns: readonly Float64Array[], target: Float64Array): RidgeFit {
+export async function fitRidge(
+  columns: readonly Float64Array[],
+  target: Float64Array,
+  pause: () => Promise<unknown>,
+): Promise<RidgeFit> {
   const rows = target.length;
   const intercept = rows === 0 ? 0 : target.reduce((sum, value) => sum + value, 0) / rows;
   const centred = target.map((value) => value - intercept);
@@ -28,10 +33,12 @@ export function fitRidge(columns: readonly Float64Array[], target: Float64Array)
   };
   let best = none;
   if (rows < 3 || columns.length === 0) return { intercept, weights: none.weights };
+  await pause();
   const gram = columns.map((left) => Float64Array.from(columns, (right) => dot(left, right)));
   const moments = Float64Array.from(columns, (column) => dot(column, centred));
   const row = new Float64Array(columns.length);
   for (const penalty of PENALTIES) {
+    await pause();
     const factor = cholesky(gram, penalty * rows);
     const weights = solveUpper(factor, solveLower(factor, moments.slice()));
     const residual = centred.slice();

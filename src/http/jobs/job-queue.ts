@@ -1,138 +1,128 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { endCall } from '../../store/credits.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  type AnsweredJob,
+  cancelJob,
+  countInFlight,
+  findJob,
+  type InFlightCount,
+  type JobPage,
+  listJobs,
+  submitJob,
+} from '../../store/jobs.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { problemOf } from '../failures.ts';
+import { audit } from '../audit.ts';
+import type { Caller } from '../caller.ts';
+import { letIn } from '../calls.ts';
 import { HttpProblem } from '../problem.ts';
-import { TASKS, type TaskName, type Work } from './job.ts';
-import { isOpen, JobStore } from './job-store.ts';
-
-/** What may wait and run at one time. Beyond it a job is refused with 429; one that would be alone is taken whatever its size. */
-export interface QueueLimits {
-  readonly jobsMax: number;
-  /** Numbers in the requests of all these jobs, 8 bytes each. */
-  readonly numbersMax: number;
-}
-
-export const QUEUE_LIMITS: QueueLimits = { jobsMax: 100, numbersMax: 64 * 1024 * 1024 };
+import type { Tokens } from '../tokens.ts';
+import { type JobExecutor, TASKS, type TaskName } from './job.ts';
+import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
+import { JobRunner } from './job-runner.ts';
 
 /** Seconds after which it is worth submitting again. Public clients try six times. */
 const RETRY_AFTER_S = 10;
+/** What ids look like; nothing else is worth asking the store for. */
+const JOB_ID = /^[a-z]{2}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export interface JobQueueParts {
+  readonly database: Database;
+  readonly executor: JobExecutor;
+  readonly nowMs: () => number;
+  readonly logger: Logger;
+  readonly limits?: Partial<JobLimits>;
+}
 
 export interface JobRequest {
   readonly task: TaskName;
-  readonly work: Work;
-  /** Numbers that the work holds until it has ended. */
-  readonly numbers: number;
+  readonly caller: Caller;
+  /** What it is charged once it succeeds. */
+  readonly tokens: Tokens;
+  /** JSON, compressed with zstd. */
+  readonly body: Uint8Array;
   /** How long it may run; waiting does not count. */
-  readonly secondsMax: number;
+  readonly timeoutSeconds: number;
 }
 
-interface OpenJob extends JobRequest {
-  readonly id: string;
-  readonly abort: AbortController;
-}
-
-/**
- * Runs jobs one after the other, the one that waits longest first, beside the requests that are answered at once; the batches of the model are
- * shared with these in turns.
- */
+/** The jobs of a store: what clients ask of them, and a runner that runs them beside the requests that are answered at once. */
 export class JobQueue {
-  readonly store: JobStore;
+  readonly #database: Database;
+  readonly #limits: JobLimits;
   readonly #nowMs: () => number;
   readonly #logger: Logger;
-  readonly #limits: QueueLimits;
-  readonly #waiting: OpenJob[] = [];
-  #running: OpenJob | null = null;
-  #ended: Promise<void> = Promise.resolve();
-  #made = 0;
-  #numbers = 0;
+  readonly #runner: JobRunner;
 
-  constructor(
-    nowMs: () => number,
-    logger: Logger,
-    { store, limits = QUEUE_LIMITS }: { readonly store?: JobStore; readonly limits?: QueueLimits } = {},
-  ) {
+  constructor({ database, executor, nowMs, logger, limits }: JobQueueParts) {
+    this.#database = database;
+    this.#limits = { ...JOB_LIMITS, ...limits };
     this.#nowMs = nowMs;
     this.#logger = logger;
-    this.#limits = limits;
-    this.store = store ?? new JobStore(nowMs);
+    this.#runner = new JobRunner({
+      database,
+      executor,
+      limits: this.#limits,
+      nowMs,
+      logger,
+      holder: randomUUID(),
+    });
   }
 
-  /** Gives the id of the new job. Throws an HttpProblem 429 when there is no room for it. */
-  submit(request: JobRequest): string {
-    const open = this.#waiting.length + (this.#running === null ? 0 : 1);
-    const { jobsMax, numbersMax } = this.#limits;
-    if (open >= jobsMax || (open > 0 && this.#numbers + request.numbers > numbersMax)) {
-      const text = `Too many jobs in flight (${open}); try again when some have ended`;
-      throw new HttpProblem(429, text, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
-    }
-    const { task, numbers } = request;
+  /** Runs jobs that wait already, too. */
+  start(): void {
+    this.#runner.wake();
+  }
+
+  /** Gives the id of the new job once the store has it, and holds what it costs. Throws an HttpProblem 429 when its owner has too many, or its key may not. */
+  async submit({ task, caller, tokens, body, timeoutSeconds }: JobRequest): Promise<string> {
     const id = `${TASKS[task]}-${randomUUID()}`;
-    const fresh = { status: 'pending', result: null, error: null } as const;
-    this.store.add({ id, task, number: ++this.#made, createdMs: this.#nowMs(), ...fresh });
-    this.#numbers += numbers;
-    this.#waiting.push({ ...request, id, abort: new AbortController() });
-    this.#next();
+    const createdAtMs = this.#nowMs();
+    await this.#database.transaction(async (sql) => {
+      // What a job holds ends with the job, whoever runs it.
+      const lease = { holder: id, leaseUntilMs: Number.MAX_SAFE_INTEGER, nowMs: createdAtMs };
+      const call = await letIn(sql, caller, tokens, lease);
+      const job = { id, task, owner: caller.key.owner, ...call, createdAtMs, timeoutSeconds, request: body };
+      const submitted = await submitJob(sql, job, this.#limits.inFlight);
+      if (submitted.kind === 'too-many') {
+        const text = `Too many jobs in flight (${submitted.inFlight}); try again when some have ended`;
+        throw new HttpProblem(429, text, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
+      }
+      await audit(sql, this.#logger, caller, { happenedAtMs: createdAtMs, action: 'job-submitted', subject: id });
+    });
+    this.#runner.wake();
     return id;
   }
 
-  /** Whether there was something to cancel. A job that runs is told to stop; the next one starts when it has. */
-  cancel(id: string): boolean {
-    const job = this.store.find(id);
-    if (job === null || !isOpen(job)) return false;
-    this.store.ended(id, { status: 'cancelled' });
-    if (this.#running?.id === id) {
-      this.#running.abort.abort(new Error('the job was cancelled'));
+  /** Whether there was something to cancel. */
+  async cancel(caller: Caller, id: string): Promise<boolean> {
+    if (!JOB_ID.test(id)) return false;
+    const endedAtMs = this.#nowMs();
+    const expiresAtMs = endedAtMs + this.#limits.keptMs;
+    const cancelled = await this.#database.transaction(async (sql) => {
+      const call = await cancelJob(sql, { owner: caller.key.owner, id }, { endedAtMs, expiresAtMs });
+      if (call === null) return false;
+      await endCall(sql, call, null, endedAtMs);
+      await audit(sql, this.#logger, caller, { happenedAtMs: endedAtMs, action: 'job-cancelled', subject: id });
       return true;
-    }
-    const [{ numbers }] = this.#waiting.splice(
-      this.#waiting.findIndex((waiting) => waiting.id === id),
-      1,
-    );
-    this.#numbers -= numbers;
-    return true;
+    });
+    if (cancelled) this.#runner.cancelled(id);
+    return cancelled;
   }
 
-  /** Cancels every job, and waits until the one that runs has stopped. */
-  async close(): Promise<void> {
-    for (const { id } of [...this.#waiting]) this.cancel(id);
-    if (this.#running !== null) this.cancel(this.#running.id);
-    await this.#ended;
+  async find(owner: string, id: string): Promise<AnsweredJob | null> {
+    return JOB_ID.test(id) ? findJob(this.#database, owner, id, this.#nowMs()) : null;
   }
 
-  #next(): void {
-    if (this.#running !== null) return;
-    const job = this.#waiting.shift() ?? null;
-    this.#running = job;
-    if (job !== null) this.#ended = this.#run(job);
+  page(owner: string, { before, size }: { readonly before: number; readonly size: number }): Promise<JobPage> {
+    return listJobs(this.#database, owner, { before, size, nowMs: this.#nowMs() });
   }
 
-  async #run(job: OpenJob): Promise<void> {
-    const { id, work, secondsMax, abort } = job;
-    this.store.started(id);
-    const deadline = setTimeout(() => {
-      const error = `The job was stopped after ${secondsMax} seconds, its limit`;
-      this.store.ended(id, { status: 'failed', error });
-      abort.abort(new Error(error));
-    }, secondsMax * 1_000).unref();
-    try {
-      // Whoever submitted it is answered first.
-      await nextTurn();
-      abort.signal.throwIfAborted();
-      this.store.ended(id, { status: 'succeeded', result: await work(abort.signal) });
-    } catch (error) {
-      this.#failed(id, error, abort.signal);
-    }
-    clearTimeout(deadline);
-    this.#numbers -= job.numbers;
-    this.#running = null;
-    this.#next();
+  inFlight(owner: string): Promise<InFlightCount[]> {
+    return countInFlight(this.#database, owner);
   }
 
-  #failed(jobId: string, error: unknown, { aborted }: AbortSignal): void {
-    if (aborted) return;
-    const problem = problemOf(error, 'job id');
-    if (problem.status === 500) this.#logger.error({ err: error, jobId }, 'a job failed');
-    this.store.ended(jobId, { status: 'failed', error: problem.message });
+  /** Runs no more jobs. Those that wait stay in the store; the one that runs is given back to it. */
+  close(): Promise<void> {
+    return this.#runner.close();
   }
 }

@@ -1,30 +1,35 @@
+import type { Tokens } from '../tokens.ts';
+
 /** What can be asked for now and fetched later, and how the ids of such jobs begin. */
 export const TASKS = { anomaly_detection: 'ad', cross_validation: 'cv', finetune: 'ft', forecast: 'fc' } as const;
 
 export type TaskName = keyof typeof TASKS;
 export const TASK_NAMES = Object.keys(TASKS) as TaskName[];
 
-export const JOB_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
-
-/** Does what a request asks for. Rejects soon after the signal. */
-export type Work = (signal: AbortSignal) => Promise<object>;
-
-/** How a job came to its end. */
-export type JobEnd =
-  | { readonly status: 'succeeded'; readonly result: object }
-  | { readonly status: 'failed'; readonly error: string }
-  | { readonly status: 'cancelled' };
-
-export interface Job {
-  readonly id: string;
+/** A job to be run now. */
+export interface JobRun {
   readonly task: TaskName;
-  /** Grows with every job. */
-  readonly number: number;
-  readonly createdMs: number;
-  readonly status: JobStatus;
-  /** The answer of the same request without a job, once it succeeded. */
-  readonly result: object | null;
-  /** Why it failed. */
-  readonly error: string | null;
+  /** The body of its request, JSON compressed with zstd. */
+  readonly request: Uint8Array;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
 }
+
+/** How a run came to its end. */
+export type JobOutcome =
+  /** `result` is the answer to the same request without a job, JSON compressed with zstd. */
+  | { readonly kind: 'answered'; readonly result: Uint8Array; readonly tokens: Tokens }
+  /** `error` is for whoever submitted it; `cause` is for the log. */
+  | { readonly kind: 'failed'; readonly error: string; readonly cause?: string }
+  /** By its signal. */
+  | { readonly kind: 'stopped' };
+
+/** Where jobs run, one at a time. */
+export interface JobExecutor {
+  /** Never rejects for what a job does. */
+  run(run: JobRun): Promise<JobOutcome>;
+  close(): Promise<void>;
+}
+
+/** What is told of a failure that is ours; what only the log may know stays there. */
+export const INTERNAL_ERROR = 'Internal error; the log tells more under this job id';

@@ -1,11 +1,13 @@
+import { usageOf } from '../../store/usage.ts';
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
 import { answers, Detail, KEY_NEEDED, Usage } from '../schema/answers.ts';
 
 /** Public clients show it to their users. */
 const WELCOME = { detail: 'Happy Forecasting! :)' };
 
 /** What concerns the key of the caller. */
-export function addAccountRoutes(app: App, { usage }: AppServices): void {
+export function addAccountRoutes(app: App, { store, nowMs }: AppServices): void {
   const schema = { summary: 'Whether the key is valid', security: KEY_NEEDED, response: answers(Detail) };
   app.get('/validate_api_key', { schema }, async () => WELCOME);
   app.post('/validate_token', { schema: { ...schema, summary: 'The same, for old clients' } }, async () => WELCOME);
@@ -13,11 +15,11 @@ export function addAccountRoutes(app: App, { usage }: AppServices): void {
     '/usage',
     {
       schema: {
-        summary: 'Requests and tokens of this minute and this month, since the service started',
+        summary: 'Requests that the key had answered, and their tokens, in this minute and this month (UTC)',
         security: KEY_NEEDED,
         response: answers(Usage),
       },
     },
-    async () => usage.usage(),
+    async (request) => usageOf(store, callerOf(request).key.id, nowMs()),
   );
 }

@@ -1,16 +1,19 @@
 import type { Static } from 'typebox';
+import { forecastsPerPoint } from '../../detector/forecast-seasons.ts';
 import { alignmentProblems } from '../alignment.ts';
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
+import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-forecast.ts';
+import { decimationOf } from '../frequency-profile.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
-import type { Work } from '../jobs/job.ts';
 import { invalidRequest } from '../problem.ts';
 import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { CrossValidationAnswer, type CrossValidationBody, CrossValidationRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems, tooShort } from '../series-request.ts';
-import type { ServedModel } from '../served-models.ts';
+import { modelsOfKey, type ServedModel, type ServedModels } from '../served-models.ts';
 import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../tokens.ts';
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { sendAnswer } from '../wire/wire-answer.ts';
@@ -26,33 +29,42 @@ export function addCrossValidation(app: App, services: AppServices): void {
         response: seriesAnswers(CrossValidationAnswer),
       },
     },
-    async ({ body }, reply) => sendAnswer(reply, await crossValidationWork(body, services)(clientGone(reply))),
+    async (request, reply) => {
+      const work = crossValidationWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
+    },
   );
 }
 
 /** Throws an HttpProblem for what cannot be answered. */
-export function crossValidationWork(body: CrossValidationBody, { models, usage }: AppServices): Work {
+export function crossValidationWork(body: CrossValidationBody, models: ServedModels): Work {
   const problems = [...seriesProblems(body), ...(body.full_history ? inSampleProblems(body) : windowProblems(body))];
   const model = modelOf(models, body, problems);
   if (!body.full_history) problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const validate = body.full_history ? validateHistories : validateWindows;
-  return async (signal) => {
+  const { series, h, n_windows: windows = 1, full_history: whole } = body;
+  const predicted = whole ? series.y.length : series.sizes.length * windows * h;
+  const tokens = tokensOf(series, predicted, OUTPUTS_OF_CROSS_VALIDATION);
+  const run = async (signal: AbortSignal) => {
     const answer = await validate(body, model, signal);
-    const tokens = tokensOf(body.series, answer.mean.length, OUTPUTS_OF_CROSS_VALIDATION);
-    usage.count(tokens);
     return { ...tokens, ...answer } satisfies Static<typeof CrossValidationAnswer>;
   };
+  return { tokens, run };
 }
 
 /** The first window must have something before it. */
-function windowProblems({ series: { sizes }, h, n_windows: windows = 1, step_size: step, level }: CrossValidationBody) {
+function windowProblems(body: CrossValidationBody) {
+  const { series, freq, h, n_windows: windows = 1, step_size: step, level } = body;
+  const { sizes } = series;
+  const context = Number.POSITIVE_INFINITY;
+  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) });
   const span = h + (windows - 1) * (step ?? h);
   const numbers = sizes.length * windows * h * outputsOfLevels(level?.length ?? 0);
   return [
     ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
     ...answerTooLong(numbers),
-    ...tooManyForecasts(sizes.length * windows),
+    ...tooManyForecasts(sizes.length * windows * perWindow),
   ];
 }
 

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
 import { HttpProblem, invalidRequest } from '../problem.ts';
 import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import {
@@ -10,6 +11,7 @@ import {
   FinetuneRequest,
 } from '../schema/finetune.ts';
 import { modelOf, NO_SUCH_FINETUNED, seriesProblems } from '../series-request.ts';
+import { modelsOfKey, type ServedModels } from '../served-models.ts';
 
 /** Models tuned to the series of a client. This version makes none: nothing is ever listed, and tuning is refused. */
 export function addFinetuning(app: App, services: AppServices): void {
@@ -23,7 +25,7 @@ export function addFinetuning(app: App, services: AppServices): void {
         response: seriesAnswers(FinetuneAnswer),
       },
     },
-    async ({ body }) => refuseFinetuning(body, services),
+    async (request) => refuseFinetuning(request.body, modelsOfKey(services.models, callerOf(request).key)),
   );
   const summary = 'Models that were fine-tuned; none in this version';
   const schema = { security: KEY_NEEDED, params: Type.Object({ id: Type.String() }) };
@@ -56,7 +58,7 @@ export function addFinetuning(app: App, services: AppServices): void {
 }
 
 /** Throws an HttpProblem: what is wrong with the request, and that it could not be answered if it were right. */
-export function refuseFinetuning(body: FinetuneBody, { models }: AppServices): never {
+export function refuseFinetuning(body: FinetuneBody, models: ServedModels): never {
   const problems = seriesProblems({ ...body, finetune_steps: 0 });
   modelOf(models, body, problems);
   const error = 'fine-tuning is not available in this version; use the models as they are';

@@ -1,14 +1,16 @@
 import type { Static } from 'typebox';
 import { alignmentProblems } from '../alignment.ts';
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
+import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
-import type { Work } from '../jobs/job.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { answerTooLong } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { ForecastAnswer, type ForecastBody, ForecastRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems } from '../series-request.ts';
+import { modelsOfKey, type ServedModels } from '../served-models.ts';
 import { outputsOfLevels, tokensOf } from '../tokens.ts';
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { sendAnswer } from '../wire/wire-answer.ts';
@@ -27,12 +29,15 @@ export function addForecast(app: App, services: AppServices): void {
         response: seriesAnswers(ForecastAnswer),
       },
     },
-    async ({ body }, reply) => sendAnswer(reply, await forecastWork(body, services)(clientGone(reply))),
+    async (request, reply) => {
+      const work = forecastWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
+    },
   );
 }
 
 /** Throws an HttpProblem for what cannot be answered. */
-export function forecastWork(body: ForecastBody, { models, usage }: AppServices): Work {
+export function forecastWork(body: ForecastBody, models: ServedModels): Work {
   const levels = distinctLevels(body.level);
   const outputs = outputsOfLevels(levels.length);
   const predicted = body.series.sizes.length * body.h;
@@ -40,14 +45,14 @@ export function forecastWork(body: ForecastBody, { models, usage }: AppServices)
   const model = modelOf(models, body, problems);
   problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
-  return async (signal) => {
+  const future = (body.series.X_future?.length ?? 0) * predicted;
+  const tokens = tokensOf(body.series, predicted, outputs, future);
+  const run = async (signal: AbortSignal) => {
     const points = body.series.sizes.map((size, series) => ({ series, cutoff: size }));
     const answer = await forecastAnswer(body, points, () => aheadOfForecast(body), model, signal);
-    const future = (body.series.X_future?.length ?? 0) * predicted;
-    const tokens = tokensOf(body.series, predicted, outputs, future);
-    usage.count(tokens);
     return { ...tokens, ...answer } satisfies Static<typeof ForecastAnswer>;
   };
+  return { tokens, run };
 }
 
 function forecastProblems({ series: { sizes, X_future: future }, h, level }: ForecastBody): FieldProblem[] {

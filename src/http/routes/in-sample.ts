@@ -1,6 +1,8 @@
 import type { Static } from 'typebox';
 import { flagInSample } from '../../detector/in-sample.ts';
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
+import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
 import { invalidRequest } from '../problem.ts';
@@ -12,9 +14,13 @@ import {
   InSampleDetectionRequest,
 } from '../schema/in-sample.ts';
 import { modelOf, type SeriesRequest, seriesProblems } from '../series-request.ts';
+import { modelsOfKey, type ServedModels } from '../served-models.ts';
 import { OUTPUTS_OF_DETECTION, outputsOfLevels, tokensOf } from '../tokens.ts';
 import { DEFAULT_LEVEL, distinctLevels } from '../wire/interval-keys.ts';
 import { flagsOf, sendAnswer } from '../wire/wire-answer.ts';
+
+/** As RFC 9745 writes it: the first day of 2026, before the first version. */
+const DEPRECATED_SINCE = '@1767225600';
 
 /** What is asked about whole histories. */
 export function addInSampleRoutes(app: App, services: AppServices): void {
@@ -22,7 +28,7 @@ export function addInSampleRoutes(app: App, services: AppServices): void {
   addHistoricForecast(app, services);
 }
 
-function addDetection(app: App, { models, usage }: AppServices): void {
+function addDetection(app: App, { models, calls }: AppServices): void {
   app.post(
     '/v2/anomaly_detection',
     {
@@ -34,20 +40,14 @@ function addDetection(app: App, { models, usage }: AppServices): void {
         response: seriesAnswers(InSampleDetectionAnswer),
       },
     },
-    async ({ body }, reply) => {
-      const model = modelFor(models, body);
-      const level = body.level ?? DEFAULT_LEVEL;
-      const forecasts = await forecastHistories(body, model, clientGone(reply));
-      const answer = inSampleAnswer(forecasts, [level], { contributions: false });
-      const tokens = tokensOf(body.series, answer.mean.length, OUTPUTS_OF_DETECTION);
-      usage.count(tokens);
-      const anomaly = flagsOf(forecasts.map((forecast) => flagInSample(forecast, forecast.calibration, level.value)));
-      return sendAnswer(reply, { ...tokens, ...answer, anomaly } satisfies Static<typeof InSampleDetectionAnswer>);
+    async (request, reply) => {
+      const work = detectionWork(request.body, modelsOfKey(models, callerOf(request).key));
+      return sendAnswer(reply, await charged(calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }
 
-function addHistoricForecast(app: App, { models, usage }: AppServices): void {
+function addHistoricForecast(app: App, { models, calls }: AppServices): void {
   app.post(
     '/v2/historic_forecast',
     {
@@ -59,20 +59,42 @@ function addHistoricForecast(app: App, { models, usage }: AppServices): void {
         response: seriesAnswers(HistoricForecastAnswer),
       },
     },
-    async ({ body }, reply) => {
-      reply.headers({ deprecation: 'true', link: '</v2/cross_validation>; rel="successor-version"' });
-      const model = modelFor(models, body);
-      const levels = distinctLevels(body.level);
-      const forecasts = await forecastHistories(body, model, clientGone(reply));
-      const answer = inSampleAnswer(forecasts, levels, { contributions: body.feature_contributions ?? false });
-      const tokens = tokensOf(body.series, answer.mean.length, outputsOfLevels(levels.length));
-      usage.count(tokens);
-      return sendAnswer(reply, { ...tokens, ...answer } satisfies Static<typeof HistoricForecastAnswer>);
+    async (request, reply) => {
+      reply.headers({ deprecation: DEPRECATED_SINCE, link: '</v2/cross_validation>; rel="successor-version"' });
+      const work = historicForecastWork(request.body, modelsOfKey(models, callerOf(request).key));
+      return sendAnswer(reply, await charged(calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }
 
-function modelFor(models: AppServices['models'], body: SeriesRequest & { readonly freq: string }) {
+/** Throws an HttpProblem for what cannot be answered. */
+function detectionWork(body: Static<typeof InSampleDetectionRequest>, models: ServedModels): Work {
+  const model = modelFor(models, body);
+  const level = body.level ?? DEFAULT_LEVEL;
+  const tokens = tokensOf(body.series, body.series.y.length, OUTPUTS_OF_DETECTION);
+  const run = async (signal: AbortSignal) => {
+    const forecasts = await forecastHistories(body, model, signal);
+    const answer = inSampleAnswer(forecasts, [level], { contributions: false });
+    const anomaly = flagsOf(forecasts.map((forecast) => flagInSample(forecast, forecast.calibration, level.value)));
+    return { ...tokens, ...answer, anomaly } satisfies Static<typeof InSampleDetectionAnswer>;
+  };
+  return { tokens, run };
+}
+
+/** Throws an HttpProblem for what cannot be answered. */
+function historicForecastWork(body: Static<typeof HistoricForecastRequest>, models: ServedModels): Work {
+  const model = modelFor(models, body);
+  const levels = distinctLevels(body.level);
+  const tokens = tokensOf(body.series, body.series.y.length, outputsOfLevels(levels.length));
+  const run = async (signal: AbortSignal) => {
+    const forecasts = await forecastHistories(body, model, signal);
+    const answer = inSampleAnswer(forecasts, levels, { contributions: body.feature_contributions ?? false });
+    return { ...tokens, ...answer } satisfies Static<typeof HistoricForecastAnswer>;
+  };
+  return { tokens, run };
+}
+
+function modelFor(models: ServedModels, body: SeriesRequest & { readonly freq: string }) {
   const problems = [...seriesProblems(body), ...inSampleProblems(body)];
   const model = modelOf(models, body, problems);
   if (model === null || problems.length > 0) throw invalidRequest(problems);

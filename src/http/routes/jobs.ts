@@ -1,15 +1,13 @@
 import Type, { type TSchema } from 'typebox';
+import type { InFlightCount, JobRecord } from '../../store/jobs.ts';
 import type { App, AppServices } from '../app.ts';
-import { type Job, TASK_NAMES, type TaskName, type Work } from '../jobs/job.ts';
+import { callerOf } from '../caller.ts';
+import { TASK_NAMES, type TaskName } from '../jobs/job.ts';
+import { TASK_WORK } from '../jobs/task-work.ts';
 import { HttpProblem } from '../problem.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
-import { FinetuneAnswer, type FinetuneBody } from '../schema/finetune.ts';
-import {
-  CrossValidationAnswer,
-  type CrossValidationBody,
-  ForecastAnswer,
-  type ForecastBody,
-} from '../schema/forecast.ts';
+import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers, TooManyRequests } from '../schema/answers.ts';
+import { FinetuneAnswer } from '../schema/finetune.ts';
+import { CrossValidationAnswer, ForecastAnswer } from '../schema/forecast.ts';
 import {
   CrossValidationJob,
   DetectionJob,
@@ -24,47 +22,26 @@ import {
   jobAnswer,
   OpenJobsByTask,
   pageOf,
+  pageToken,
 } from '../schema/jobs.ts';
-import { OnlineDetectionAnswer, type OnlineDetectionBody } from '../schema/online-detection.ts';
-import { numbersIn, sendAnswer } from '../wire/wire-answer.ts';
-import { crossValidationWork } from './cross-validation.ts';
-import { refuseFinetuning } from './finetuning.ts';
-import { forecastWork } from './forecast.ts';
-import { onlineDetectionWork } from './online-detection.ts';
+import { OnlineDetectionAnswer } from '../schema/online-detection.ts';
+import { modelsOfKey } from '../served-models.ts';
+import { sendJob } from '../wire/send-job.ts';
+import { keptBody } from '../wire/take-bodies.ts';
 
-/** A task as a job: the body of the same request answered at once, and what makes its answer. */
-interface JobTask<B> {
+/** A task as clients see it. */
+interface JobTask {
   readonly name: TaskName;
   readonly request: TSchema;
   readonly answer: TSchema;
-  /** Throws an HttpProblem for what cannot be answered: a job that is accepted is right. */
-  work(body: B, services: AppServices): Work;
 }
 
-const DETECTION: JobTask<OnlineDetectionBody> = {
-  name: 'anomaly_detection',
-  request: DetectionJob,
-  answer: OnlineDetectionAnswer,
-  work: onlineDetectionWork,
-};
-const FORECAST: JobTask<ForecastBody> = {
-  name: 'forecast',
-  request: ForecastJob,
-  answer: ForecastAnswer,
-  work: forecastWork,
-};
-const CROSS_VALIDATION: JobTask<CrossValidationBody> = {
-  name: 'cross_validation',
-  request: CrossValidationJob,
-  answer: CrossValidationAnswer,
-  work: crossValidationWork,
-};
-const FINETUNE: JobTask<FinetuneBody> = {
-  name: 'finetune',
-  request: FinetuneJob,
-  answer: FinetuneAnswer,
-  work: refuseFinetuning,
-};
+const JOB_TASKS: readonly JobTask[] = [
+  { name: 'anomaly_detection', request: DetectionJob, answer: OnlineDetectionAnswer },
+  { name: 'forecast', request: ForecastJob, answer: ForecastAnswer },
+  { name: 'cross_validation', request: CrossValidationJob, answer: CrossValidationAnswer },
+  { name: 'finetune', request: FinetuneJob, answer: FinetuneAnswer },
+];
 
 const JobId = Type.Object({ id: Type.String() });
 const { 200: _, ...REFUSALS } = seriesAnswers(Detail);
@@ -72,15 +49,12 @@ const notFound = () => new HttpProblem(404, 'Job not found');
 
 /** What is asked for now and fetched later. */
 export function addJobRoutes(app: App, services: AppServices): void {
-  addTask(app, services, DETECTION);
-  addTask(app, services, FORECAST);
-  addTask(app, services, CROSS_VALIDATION);
-  addTask(app, services, FINETUNE);
+  for (const task of JOB_TASKS) addTask(app, services, task);
   addOverview(app, services);
 }
 
-function addTask<B>(app: App, services: AppServices, { name, request, answer, work }: JobTask<B>): void {
-  const { jobs } = services;
+function addTask(app: App, services: AppServices, { name, request, answer }: JobTask): void {
+  const { jobs, models } = services;
   app.post(
     `/v2/${name}/async`,
     {
@@ -88,32 +62,33 @@ function addTask<B>(app: App, services: AppServices, { name, request, answer, wo
         summary: `Submits a job: ${name}`,
         security: KEY_NEEDED,
         body: request,
-        response: { 202: JobAccepted, ...REFUSALS, 429: Detail },
+        response: { 202: JobAccepted, ...REFUSALS, 429: TooManyRequests },
       },
     },
-    async ({ body }, reply) => {
-      const { job_options: options } = body as JobBody;
-      const secondsMax = options?.timeout_seconds ?? JOB_SECONDS_MAX;
-      const job = { task: name, work: work(body as B, services), numbers: numbersIn(body), secondsMax };
-      return reply.code(202).send({ job_id: jobs.submit(job) });
+    async (request, reply) => {
+      const { job_options: options } = request.body as JobBody;
+      const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
+      const caller = callerOf(request);
+      // Throws for what cannot be answered: a job that is accepted is right.
+      const { tokens } = TASK_WORK[name].work(request.body, modelsOfKey(models, caller.key));
+      const job = { task: name, caller, tokens, body: keptBody(request), timeoutSeconds };
+      return reply.code(202).send({ job_id: await jobs.submit(job) });
     },
   );
   app.get(
     `/v2/${name}/jobs/:id`,
     {
       schema: {
-        summary:
-          'Status of such a job, and its result; an hour after it ended it is forgotten, or earlier when many end',
+        summary: 'Status of such a job, and its result; an hour after it ended it is forgotten',
         security: KEY_NEEDED,
         params: JobId,
         response: { ...answers(jobAnswer(answer)), 404: Detail },
       },
     },
-    async ({ params }, reply) => {
-      const job = jobs.store.find(params.id);
+    async (request, reply) => {
+      const job = await jobs.find(callerOf(request).key.owner, request.params.id);
       if (job === null || job.task !== name) throw notFound();
-      const { id, status, result, error } = job;
-      return sendAnswer(reply, { job_id: id, status, result, error });
+      return sendJob(reply, job);
     },
   );
 }
@@ -129,10 +104,9 @@ function addOverview(app: App, { jobs }: AppServices): void {
         response: { ...answers(Jobs), 422: InvalidRequest },
       },
     },
-    async ({ query }) => {
-      const { before, size } = pageOf(query);
-      const page = jobs.store.page(before, size);
-      return { jobs: page.jobs.map(listed), next_page_token: page.next === null ? null : String(page.next) };
+    async (request) => {
+      const page = await jobs.page(callerOf(request).key.owner, pageOf(request.query));
+      return { jobs: page.jobs.map(listed), next_page_token: page.next === null ? null : pageToken(page.next) };
     },
   );
   app.get(
@@ -141,10 +115,10 @@ function addOverview(app: App, { jobs }: AppServices): void {
       schema: {
         summary: 'Jobs of each task that have not ended',
         security: KEY_NEEDED,
-        response: answers(OpenJobsByTask),
+        response: { ...answers(OpenJobsByTask) },
       },
     },
-    async () => openByTask(jobs.store),
+    async (request) => byTask(await jobs.inFlight(callerOf(request).key.owner)),
   );
   app.post(
     '/v2/async/jobs/:id/cancel',
@@ -156,20 +130,23 @@ function addOverview(app: App, { jobs }: AppServices): void {
         response: { ...answers(JobCancelled), 404: Detail },
       },
     },
-    async ({ params: { id } }) => {
-      if (!jobs.cancel(id)) throw notFound();
+    async (request) => {
+      const { id } = request.params;
+      if (!(await jobs.cancel(callerOf(request), id))) throw notFound();
       return { job_id: id, status: 'cancelled' as const };
     },
   );
 }
 
-function listed({ id, task, status, createdMs }: Job) {
-  return { job_id: id, task_name: task, status, created_at: new Date(createdMs).toISOString() };
+function listed({ id, task, status, createdAtMs }: JobRecord) {
+  return { job_id: id, task_name: task as TaskName, status, created_at: new Date(createdAtMs).toISOString() };
 }
 
-function openByTask(store: AppServices['jobs']['store']) {
-  return Object.fromEntries(TASK_NAMES.map((task) => [task, store.open(task)])) as Record<
-    TaskName,
-    ReturnType<typeof store.open>
-  >;
+function byTask(counts: readonly InFlightCount[]) {
+  const jobsOf = (task: TaskName, status: InFlightCount['status']) =>
+    counts.find((count) => count.task === task && count.status === status)?.jobs ?? 0;
+  const entries = TASK_NAMES.map((task) => {
+    return [task, { pending: jobsOf(task, 'pending'), running: jobsOf(task, 'running') }] as const;
+  });
+  return Object.fromEntries(entries) as Record<TaskName, { readonly pending: number; readonly running: number }>;
 }

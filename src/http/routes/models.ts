@@ -1,26 +1,27 @@
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
 import { invalidRequest } from '../problem.ts';
-import { answers, bodyAnswers, InvalidRequest, KEY_NEEDED, Models } from '../schema/answers.ts';
+import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED, Models } from '../schema/answers.ts';
 import { ModelParams, ModelParamsQuery } from '../schema/model-params.ts';
-import { DEFAULT_MODEL, modelParams, type ServedModels, unknownModel } from '../served-models.ts';
+import { DEFAULT_MODEL, modelParams, modelsOfKey, type ServedModels, unknownModel } from '../served-models.ts';
 
 export function addModelRoutes(app: App, { models }: AppServices): void {
   app.get(
     '/v2/models',
-    { schema: { summary: 'The models that may be named', security: KEY_NEEDED, response: answers(Models) } },
-    async () => ({ models: models.names.map((name) => ({ name })) }),
+    { schema: { summary: 'The models that the key may use', security: KEY_NEEDED, response: answers(Models) } },
+    async (request) => ({ models: modelsOfKey(models, callerOf(request).key).names.map((name) => ({ name })) }),
   );
   const summary = 'How many observations a model looks at, and how many steps it is meant to forecast';
-  const response = { ...answers(ModelParams), 422: InvalidRequest };
+  const response = { ...answers(ModelParams), 403: Detail, 422: InvalidRequest };
   app.get(
     '/model_params',
     { schema: { summary, security: KEY_NEEDED, querystring: ModelParamsQuery, response } },
-    async ({ query }) => paramsOf(models, query, 'query'),
+    async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.query, 'query'),
   );
   app.post(
     '/model_params',
     { schema: { summary, security: KEY_NEEDED, body: ModelParamsQuery, response: bodyAnswers(ModelParams) } },
-    async ({ body }) => paramsOf(models, body, 'body'),
+    async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.body, 'body'),
   );
 }
 

@@ -4,14 +4,16 @@ import { detectOnline, type OnlineDetection } from '../../detector/detect-online
 import type { DetectionSettings } from '../../detector/settings.ts';
 import { alignmentOf, alignmentProblems } from '../alignment.ts';
 import type { App, AppServices } from '../app.ts';
+import { callerOf } from '../caller.ts';
+import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { effectsOf } from '../exogenous-request.ts';
-import type { Work } from '../jobs/job.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { OnlineDetectionAnswer, type OnlineDetectionBody, OnlineDetectionRequest } from '../schema/online-detection.ts';
 import { modelOf, seriesProblems, tooShort } from '../series-request.ts';
+import { modelsOfKey, type ServedModels } from '../served-models.ts';
 import { splitSeries } from '../split-series.ts';
 import { OUTPUTS_OF_DETECTION, tokensOf } from '../tokens.ts';
 import { DEFAULT_LEVEL, intervalKeys } from '../wire/interval-keys.ts';
@@ -28,30 +30,33 @@ export function addOnlineDetection(app: App, services: AppServices): void {
         response: seriesAnswers(OnlineDetectionAnswer),
       },
     },
-    async ({ body }, reply) => sendAnswer(reply, await onlineDetectionWork(body, services)(clientGone(reply))),
+    async (request, reply) => {
+      const work = onlineDetectionWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
+    },
   );
 }
 
 /** Throws an HttpProblem for what cannot be answered. */
-export function onlineDetectionWork(body: OnlineDetectionBody, { models, usage }: AppServices): Work {
+export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedModels): Work {
   const problems = [...seriesProblems(body), ...detectionProblems(body)];
   const model = modelOf(models, body, problems);
   problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const { forecaster } = model;
-  return async (signal) => {
+  const tokens = tokensOf(body.series, body.series.sizes.length * body.detection_size, OUTPUTS_OF_DETECTION);
+  const run = async (signal: AbortSignal) => {
     const settings = settingsOf(body, forecaster.limits.context);
     const series = splitSeries(body.series);
     const effects = await effectsOf(body, body.detection_size, signal);
     const detections = await detectOnline(series, settings, forecaster, signal, effects, alignmentOf(body, model));
-    const tokens = tokensOf(body.series, series.length * body.detection_size, OUTPUTS_OF_DETECTION);
-    usage.count(tokens);
     return { ...tokens, ...answerOf(body, detections) } satisfies Static<typeof OnlineDetectionAnswer>;
   };
+  return { tokens, run };
 }
 
 function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
-  const { series, h, detection_size: size, threshold_method: method, model_parameters: parameters } = body;
+  const { series, h, detection_size: size, threshold_method: method } = body;
   const { sizes } = series;
   const step = body.step_size ?? h;
   const forecasts = sizes.reduce(
@@ -67,16 +72,8 @@ function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
       fieldProblem(['body', 'series', 'sizes'], 'series must be equally long for a multivariate threshold'),
     );
   }
-  const calibration = parameters?.calibration_size;
-  const fits = calibration === undefined || calibration === null || calibration === 'all' || isCount(calibration);
-  if (!fits) {
-    const loc = ['body', 'model_parameters', 'calibration_size'];
-    problems.push(fieldProblem(loc, `calibration_size must be "all" or a whole number above 0`));
-  }
   return problems;
 }
-
-const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
 
 function settingsOf(body: OnlineDetectionBody, context: number): DetectionSettings {
   const { h, detection_size, step_size, level, threshold_method, model_parameters } = body;

@@ -1,4 +1,5 @@
-import { type App, type AppServices, requireKey } from '../app.ts';
+import type { App, AppServices } from '../app.ts';
+import { requireKey } from '../caller.ts';
 import { addAccountRoutes } from './account.ts';
 import { addCrossValidation } from './cross-validation.ts';
 import { addFinetuning } from './finetuning.ts';
@@ -13,7 +14,7 @@ import { addOnlineDetection } from './online-detection.ts';
 export async function addRoutes(app: App, services: AppServices): Promise<void> {
   addHealthRoutes(app);
   await app.register(async (secured: App) => {
-    requireKey(secured, services.checkKey);
+    requireKey(secured, services.keys);
     addAccountRoutes(secured, services);
     addModelRoutes(secured, services);
     addOnlineDetection(secured, services);

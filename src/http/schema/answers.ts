@@ -25,6 +25,9 @@ export const InvalidRequest = Type.Object({
   ),
 });
 
+/** A limit of the key, after which `Retry-After` says; or with the code A21: its credits are used up. */
+export const TooManyRequests = Type.Object({ ...Type.Partial(InvalidKey).properties, detail: Type.String() });
+
 const UsageCounts = Type.Object({ requests: Type.Integer(), tokens: Type.Integer() });
 
 export const Usage = Type.Object({ minute: UsageCounts, month: UsageCounts });
@@ -33,7 +36,7 @@ export const Models = Type.Object({ models: Type.Array(Type.Object({ name: Type.
 
 /** The answers of an endpoint that needs a key. */
 export function answers<T extends TSchema>(success: T) {
-  return { 200: success, 401: InvalidKey };
+  return { 200: success, 401: InvalidKey, 503: Detail };
 }
 
 /** The answers of an endpoint that takes a body. */
@@ -42,6 +45,7 @@ export function bodyAnswers<T extends TSchema>(success: T) {
     200: success,
     400: Detail,
     401: InvalidKey,
+    403: Detail,
     413: Detail,
     415: Detail,
     422: InvalidRequest,
@@ -51,7 +55,7 @@ export function bodyAnswers<T extends TSchema>(success: T) {
 
 /** The answers of an endpoint that takes a body of series, and may name a fine-tuned model. */
 export function seriesAnswers<T extends TSchema>(success: T) {
-  return { ...bodyAnswers(success), 404: Detail };
+  return { ...bodyAnswers(success), 404: Detail, 429: TooManyRequests };
 }
 
 export const KEY_NEEDED = [{ key: [] }];

@@ -1,5 +1,7 @@
 import Type, { type TSchema } from 'typebox';
-import { JOB_STATUSES, TASK_NAMES } from '../jobs/job.ts';
+import { JOB_STATUSES } from '../../store/jobs.ts';
+import { TASK_NAMES } from '../jobs/job.ts';
+import { fieldProblem, invalidRequest } from '../problem.ts';
 import { FinetuneRequest } from './finetune.ts';
 import { CrossValidationRequest, ForecastRequest } from './forecast.ts';
 import { OnlineDetectionRequest } from './online-detection.ts';
@@ -66,16 +68,27 @@ export const JobsQuery = Type.Object({
     }),
   ),
   page_token: Type.Optional(
-    Type.String({ pattern: '^\\d{1,15}$', description: '`next_page_token` of the page before.' }),
+    Type.String({ maxLength: 64, description: '`next_page_token` of the page before, as it came.' }),
   ),
 });
 
-/** The page that a query asks for: jobs made before that number, and how many. */
+/** The page that a query asks for: jobs made before that number, and how many. Throws an HttpProblem for a token that none of our answers held. */
 export function pageOf({ page_size: size, page_token: token }: Type.Static<typeof JobsQuery>) {
   return {
-    before: token === undefined ? Number.POSITIVE_INFINITY : Number(token),
+    before: token === undefined ? Number.MAX_SAFE_INTEGER : numberOf(token),
     size: size === undefined ? PAGE_SIZE : Number(size),
   };
+}
+
+/** Clients are not meant to make them up. */
+export function pageToken(before: number): string {
+  return Buffer.from(`before ${before}`).toString('base64url');
+}
+
+function numberOf(token: string): number {
+  const before = /^before (\d{1,15})$/.exec(Buffer.from(token, 'base64url').toString())?.[1];
+  if (before !== undefined && pageToken(Number(before)) === token) return Number(before);
+  throw invalidRequest([fieldProblem(['query', 'page_token'], 'page_token must be a next_page_token of this list')]);
 }
 
 export const Jobs = Type.Object({

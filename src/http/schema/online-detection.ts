@@ -9,7 +9,6 @@ import {
   Level,
   Mean,
   ModelName,
-  ModelParameters,
   Multivariate,
   Positions,
   positive,
@@ -19,6 +18,24 @@ import {
   StepSize,
   Tokens,
 } from './series.ts';
+
+interface DetectionParameters {
+  readonly calibration_size?: number | string | null;
+}
+
+const DetectionParameters = Type.Optional(
+  Type.Unsafe<DetectionParameters | null>({
+    type: ['object', 'null'],
+    properties: {
+      calibration_size: {
+        type: ['integer', 'string', 'null'],
+        exclusiveMinimum: 0,
+        pattern: '^all$',
+        description: 'How many of the newest residuals before the window calibrate: `all` unless said otherwise.',
+      },
+    },
+  }),
+);
 
 export const OnlineDetectionRequest = Type.Object({
   series: Series,
@@ -33,7 +50,7 @@ export const OnlineDetectionRequest = Type.Object({
   hist_exog: HistExog,
   refit: Type.Optional(Type.Boolean()),
   multivariate: Multivariate,
-  model_parameters: ModelParameters,
+  model_parameters: DetectionParameters,
   ...Finetuning,
 });
 

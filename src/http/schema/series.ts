@@ -97,6 +97,7 @@ export const Finetuning = {
   finetuned_model_id: FinetunedModelId,
 };
 
+/** Settings of one model that others do not know; none of ours has any here. */
 export const ModelParameters = Type.Optional(
   Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] }),
 );

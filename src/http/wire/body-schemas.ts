@@ -6,7 +6,7 @@ import { CrossValidationJob, DetectionJob, FinetuneJob, ForecastJob } from '../s
 import { ModelParamsQuery } from '../schema/model-params.ts';
 import { OnlineDetectionRequest } from '../schema/online-detection.ts';
 import { schemaCheck } from '../schema-problems.ts';
-import type { BodyRules } from './wire-body.ts';
+import type { BodyRules, NamedFields } from './wire-body.ts';
 
 /** Every body there is, by a name that another thread knows too. */
 const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
@@ -29,13 +29,7 @@ const compiled = new Map<string, BodyRules>();
 export function bodyRules(name: string): BodyRules {
   const known = compiled.get(name);
   if (known !== undefined) return known;
-  const { properties } = BODY_SCHEMAS[name];
-  const series = (properties.series as TObject | undefined)?.properties ?? {};
-  const rules = {
-    check: schemaCheck(BODY_SCHEMAS[name], 'body'),
-    fields: Object.keys(properties),
-    seriesFields: Object.keys(series),
-  };
+  const rules = { check: schemaCheck(BODY_SCHEMAS[name], 'body'), fields: fieldsOf(BODY_SCHEMAS[name]) };
   compiled.set(name, rules);
   return rules;
 }
@@ -45,4 +39,16 @@ export function bodyName(schema: object): string {
   const name = Object.keys(BODY_SCHEMAS).find((name) => BODY_SCHEMAS[name] === schema);
   if (name === undefined) throw new Error('a body has a name in BODY_SCHEMAS');
   return name;
+}
+
+interface ObjectSchema {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, ObjectSchema>>;
+}
+
+function fieldsOf({ properties = {} }: ObjectSchema): NamedFields {
+  const named = Object.entries(properties).map(([field, schema]): [string, NamedFields | null] => {
+    return [field, schema.type?.includes('object') ? fieldsOf(schema) : null];
+  });
+  return Object.fromEntries(named);
 }

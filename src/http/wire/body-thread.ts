@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { HttpProblem } from '../problem.ts';
+import { HttpProblem, overloaded } from '../problem.ts';
 import type { WireReading } from './wire-body.ts';
 
 export interface BodyTask {
@@ -56,8 +56,10 @@ export class BodyThread {
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = null;
       const tooLarge = cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      const error = tooLarge ? new HttpProblem(413, 'The body holds more than can be read at once') : cause;
-      for (const waiting of this.#waiting.splice(0)) waiting.reject(error);
+      const [reading, ...others] = this.#waiting.splice(0);
+      reading?.reject(tooLarge ? new HttpProblem(413, 'The body holds more than can be read at once') : cause);
+      // What waited behind it is lost, too, through no fault of its own.
+      for (const { reject } of others) reject(overloaded('The body could not be read now, try again'));
     });
     return worker;
   }

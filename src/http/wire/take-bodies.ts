@@ -1,4 +1,7 @@
+import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { constants, zstdCompress as zstd } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { App } from '../app.ts';
@@ -7,6 +10,20 @@ import { bodyName, bodyRules } from './body-schemas.ts';
 import { BodyThread } from './body-thread.ts';
 import { BODY_BYTES_MAX, type BodyBudget, bodyTooLarge, readBytes } from './read-bytes.ts';
 import { readWireBody } from './wire-body.ts';
+
+/** Bodies that are kept as they came, for whoever answers them later. */
+const KEPT: ReadonlySet<string> = new Set(['detectionJob', 'forecastJob', 'crossValidationJob', 'finetuneJob']);
+/** Numbers in JSON gain little from trying harder. */
+const KEPT_LEVEL = 1;
+const zstdCompress = promisify(zstd);
+const kept = new WeakMap<FastifyRequest, Buffer>();
+
+/** The body of a job's request as it came, compressed with zstd. */
+export function keptBody(request: FastifyRequest): Buffer {
+  const bytes = kept.get(request);
+  assert(bytes !== undefined, 'the bodies of jobs are kept');
+  return bytes;
+}
 
 /** Up to this size reading a body takes less than handing it over. */
 const INLINE_BYTES_MAX = 128 * 1024;
@@ -33,6 +50,9 @@ export function takeBodies(app: App, budget: BodyBudget): void {
     held.get(request)!.hold(taken);
     if (taken === 0) return undefined;
     const name = bodyName(schema);
+    // Before they are parsed: a large body is given away to the thread that does it.
+    if (KEPT.has(name))
+      kept.set(request, await zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: KEPT_LEVEL } }));
     const small = taken <= INLINE_BYTES_MAX;
     const reading = small ? readWireBody(bytes, bodyRules(name)) : await thread.read(bytes, name);
     switch (reading.kind) {

@@ -8,12 +8,16 @@ export type WireReading =
   | { readonly kind: 'not-json'; readonly reason: string }
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 
+/** The fields that a schema names, and those of the objects among them; null for what is no object. */
+export interface NamedFields {
+  readonly [field: string]: NamedFields | null;
+}
+
 /** What holds for the body of a route. */
 export interface BodyRules {
   readonly check: CheckValue;
-  /** The fields that its schema names. Others are dropped, whatever they hold: nobody has checked them. */
-  readonly fields: readonly string[];
-  readonly seriesFields: readonly string[];
+  /** Other fields are dropped, whatever they hold and however deep it is: nobody has checked them. */
+  readonly fields: NamedFields;
 }
 
 /**
@@ -30,16 +34,13 @@ export function readWireBody(bytes: Uint8Array, rules: BodyRules): WireReading {
   }
   const problems = rules.check(parsed);
   if (problems.length > 0) return { kind: 'invalid', problems };
-  return { kind: 'body', body: typed(named(parsed as ParsedBody, rules), text) };
+  return { kind: 'body', body: typed(named(parsed, rules.fields) as ParsedBody, text) };
 }
 
-function named(body: ParsedBody, { fields, seriesFields }: BodyRules): ParsedBody {
-  const { series, ...rest } = only(body, fields);
-  return series === undefined ? rest : { ...rest, series: only(series, seriesFields) };
-}
-
-function only<T extends object>(value: T, fields: readonly string[]): T {
-  return Object.fromEntries(Object.entries(value).filter(([field]) => fields.includes(field))) as T;
+function named(value: unknown, fields: NamedFields | null): unknown {
+  if (fields === null || typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(fields).filter(([field]) => Object.hasOwn(value, field));
+  return Object.fromEntries(kept.map(([field, own]) => [field, named((value as Record<string, unknown>)[field], own)]));
 }
 
 /** The parts of any body that are given another type. */

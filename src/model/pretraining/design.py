@@ -15,7 +15,7 @@ class Design:
     """One model. Lengths in points; contexts and horizons are multiples of the patch."""
 
     name: str
-    contexts: tuple[int, ...]  # lengths the graph is run at, ascending
+    contexts: tuple[int, ...]  # lengths the graph is run at, ascending: every padded patch costs as much as a shown one
     horizon_max: int
     lag_max: int  # longest season that is looked for
     cycles: int  # of a season that are averaged
@@ -43,7 +43,7 @@ class Design:
 
 TSMODEL_1 = Design(
     name="tsmodel-1",
-    contexts=(64, 128, 256, CONTEXT),
+    contexts=(64, 112, 192, 256, 384, CONTEXT),
     horizon_max=HORIZON_MAX,
     lag_max=352,
     cycles=3,
@@ -54,7 +54,7 @@ TSMODEL_1 = Design(
 )
 LONG_HORIZON = Design(
     name="tsmodel-1-long-horizon",
-    contexts=(64, 128, 256, 512, 1024),
+    contexts=(64, 112, 192, 256, 384, 512, 848, 1024),
     horizon_max=192,
     lag_max=704,
     cycles=5,

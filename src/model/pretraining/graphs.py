@@ -14,8 +14,8 @@ from company import GroupNetwork
 from seasonality import SeasonFinder
 
 
-def exported(network: torch.nn.Module, theta: torch.Tensor | None = None) -> onnx.ModelProto:
-    """A forecast as a graph with dynamic batch, context and horizon (both multiples of the patch), opset 18."""
+def exported(network: torch.nn.Module, theta: torch.Tensor | None = None, opset: int = 18) -> onnx.ModelProto:
+    """A forecast as a graph with dynamic batch, context and horizon (both multiples of the patch)."""
     values, future = torch.randn(2, 256), torch.zeros(2, 48)
     batch, context, horizon = (torch.export.Dim.DYNAMIC for _ in range(3))
     more = {} if theta is None else {"theta": (theta, {})}
@@ -29,7 +29,7 @@ def exported(network: torch.nn.Module, theta: torch.Tensor | None = None) -> onn
             input_names=["values", "observed", "future", *more],
             output_names=["quantiles"],
             dynamic_shapes=({0: batch, 1: context}, {0: batch, 1: context}, {0: batch, 1: horizon}, *(dims for _, dims in more.values())),
-            opset_version=18,
+            opset_version=opset,
             dynamo=True,
             verbose=False,
         )

@@ -48,24 +48,26 @@ class SeasonFinder(nn.Module):
         """a, observed [B, T]. The first lag is the one whose seasonal difference stands out most below those of the lags
         around it; the second the best among the clearly shorter ones (the day within the week)."""
         length = a.shape[1]
+        fitting = length - LAG_MIN  # no pair of points is further apart
+        inverse, near, tried = self.inverse[:, :fitting], self.near[:fitting, :fitting], self.lag[:fitting]
         signals = torch.stack([a * observed, a * a * observed, observed])
         re, im = signals @ self.cos[:length], signals @ self.sin[:length]
         spectra = torch.stack(
             [re[0] * re[0] + im[0] * im[0], re[1] * re[2] + im[1] * im[2], re[2] * re[2] + im[2] * im[2]]
         )
-        product, squares, pairs = (spectra @ self.inverse).unbind(0)
+        product, squares, pairs = (spectra @ inverse).unbind(0)
         count = observed.sum(1, keepdim=True)
         valid = ((pairs > count / 3) & (pairs > 8)).to(a.dtype)
         error = ((squares - product) * 2 / pairs.clamp(min=1.0)).clamp(min=1e-6) * valid
-        around = (error @ self.near) / (valid @ self.near).clamp(min=1.0)
-        score = error / around.clamp(min=1e-6) + self.lag * LAG_PENALTY + (1.0 - valid) * 10.0
+        around = (error @ near) / (valid @ near).clamp(min=1.0)
+        score = error / around.clamp(min=1e-6) + tried * LAG_PENALTY + (1.0 - valid) * 10.0
         lags, errors = [], []
         for _ in range(2):
             index = score.argmin(1, keepdim=True)
             lag = index.to(a.dtype) + LAG_MIN
             lags.append(lag)
             errors.append(torch.gather(error, 1, index).sqrt().clamp(1e-3, 2.0))
-            score = score + (self.lag > lag * 0.6).to(a.dtype) * 10.0
+            score = score + (tried > lag * 0.6).to(a.dtype) * 10.0
         return Season(lags, errors)
 
 

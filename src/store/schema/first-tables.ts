@@ -29,10 +29,12 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
     key_id TEXT NOT NULL REFERENCES api_keys (id),
     tokens ${integer} NOT NULL CHECK (tokens >= 0),
     held_at ${integer} NOT NULL,
-    lease_until ${integer} NOT NULL
+    lease_until ${integer} NOT NULL,
+    holder TEXT NOT NULL
   ) ${strict}`,
   `CREATE INDEX credit_holds_by_key ON credit_holds (key_id)`,
   `CREATE INDEX credit_holds_by_lease ON credit_holds (lease_until)`,
+  `CREATE INDEX credit_holds_by_holder ON credit_holds (holder)`,
   // calls: that were let in; requests and tokens: that were answered; charged: tokens that credits paid for.
   `CREATE TABLE usage_minutes (
     key_id TEXT NOT NULL REFERENCES api_keys (id),
@@ -71,11 +73,13 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
     weights ${bytes},
     PRIMARY KEY (owner, id)
   ) ${strict}`,
+  // number: the order they were made in. A lease names who runs it, and attempts which of its runs that is. request: null once it ended.
   `CREATE TABLE jobs (
-    id TEXT PRIMARY KEY,
+    number ${counter},
+    id TEXT NOT NULL UNIQUE,
     task TEXT NOT NULL,
     owner TEXT NOT NULL,
-    key_id TEXT,
+    key_id TEXT NOT NULL,
     hold_id TEXT,
     status TEXT NOT NULL CHECK (status IN ('pending', 'running', 'succeeded', 'failed', 'cancelled')),
     created_at ${integer} NOT NULL,
@@ -86,12 +90,14 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
     attempts ${integer} NOT NULL DEFAULT 0,
     timeout_seconds ${integer} NOT NULL,
     request ${bytes},
+    request_bytes ${integer} NOT NULL,
     result ${bytes},
     error TEXT,
-    expires_at ${integer},
-    cancel_requested ${integer} NOT NULL DEFAULT 0
+    expires_at ${integer}
   ) ${strict}`,
-  `CREATE INDEX jobs_by_status ON jobs (status, created_at)`,
-  `CREATE INDEX jobs_by_owner ON jobs (owner, created_at)`,
-  `CREATE INDEX jobs_by_expiry ON jobs (expires_at)`,
+  `CREATE INDEX jobs_by_owner ON jobs (owner, number)`,
+  `CREATE INDEX jobs_by_expiry ON jobs (expires_at) WHERE expires_at IS NOT NULL`,
+  `CREATE INDEX jobs_pending ON jobs (number) WHERE status = 'pending'`,
+  `CREATE INDEX jobs_running ON jobs (lease_until) WHERE status = 'running'`,
+  `CREATE INDEX jobs_in_flight ON jobs (owner, task, status, request_bytes) WHERE status IN ('pending', 'running')`,
 ];

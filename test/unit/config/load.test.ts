@@ -121,6 +121,10 @@ const WRONG: readonly (readonly [Settings, string | RegExp])[] = [
     { env: { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'x', KAFKA_SASL_PASSWORD_FILE: 'empty.txt' } },
     /^KAFKA_SASL_PASSWORD_FILE must be the path of a file that is not empty/,
   ],
+  [
+    { env: { STORE_URL: 'mysql://u:p@db/x' } },
+    'STORE_URL must be a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE, got a value that is not shown',
+  ],
   [{ env: { SCHEMA_REGISTRY_URL: 'ftp://r' } }, /^SCHEMA_REGISTRY_URL must be an http or https URL/],
   [{ env: { SCHEMA_REGISTRY_USERNAME: 'u', SCHEMA_REGISTRY_PASSWORD: 'p' } }, /^SCHEMA_REGISTRY_URL must be set/],
   [
@@ -175,7 +179,8 @@ test('problems of flags, environment and detectors file are said together', () =
 test('the HTTP interface is on this machine alone unless told otherwise; a key must fit into a header', () => {
   const result = load({ env: { HTTP_PORT: '0' } });
   assert.equal(result.kind, 'config');
-  assert.deepEqual(result.config.http, { host: '127.0.0.1', port: 0, apiKey: null });
+  const { host, port, apiKey } = result.config.http;
+  assert.deepEqual({ host, port, apiKey }, { host: '127.0.0.1', port: 0, apiKey: null });
   const problems = problemsOf(load({ env: { HTTP_PORT: 'x', TIDEWATCH_API_KEY: 'with space' } }));
   assert.equal(problems.length, 2, problems.join('\n'));
 });
@@ -185,6 +190,7 @@ test('no secret appears in a problem or in the description of a configuration', 
     KAFKA_SASL_PASSWORD: 'swordfish',
     SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
     TIDEWATCH_API_KEY: 'abracadabra',
+    STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
   };
   const env = {
     KAFKA_BROKERS: 'a:9092',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gridPosition, parseFrequency } from '../../../src/detector/frequency.ts';
+import { type AliasStep, gridPosition, parseFrequency, readAlias } from '../../../src/detector/frequency.ts';
 
 const utc = (text: string) => Date.parse(`${text}Z`);
 
@@ -26,8 +26,41 @@ test('aliases of one step are one grid', () => {
   }
 });
 
-test('what is no alias, or has no grid of its own, is refused', () => {
-  for (const alias of ['', 'x', '0min', '-5min', '1.5h', 'BH', 'min5', 'W-XYZ', '99999999999999999999s']) {
+test('a step is read in the spelling of any version of pandas, and of Polars', () => {
+  const steps: readonly (readonly [string, AliasStep])[] = [
+    ...['min', '1min', 'T', 't', 'm', '60s', '60S'].map((alias) => [alias, { kind: 'fixed', stepMs: 60_000 }] as const),
+    ...['h', 'H', '1h', '60min', '60T'].map((alias) => [alias, { kind: 'fixed', stepMs: 3_600_000 }] as const),
+    ...['D', 'd', '24h'].map((alias) => [alias, { kind: 'fixed', stepMs: 86_400_000 }] as const),
+    ...['W', 'w', '1w', 'W-SUN', 'W-THU', '7D'].map(
+      (alias) => [alias, { kind: 'fixed', stepMs: 604_800_000 }] as const,
+    ),
+    ...['ms', 'L', '1000us', '1000U'].map((alias) => [alias, { kind: 'fixed', stepMs: 1 }] as const),
+    ...['M', 'ME', 'MS', 'BM', 'BME', 'BMS', 'CBM', 'CBME', 'CBMS', 'WOM-2FRI', 'LWOM-MON'].map(
+      (alias) => [alias, { kind: 'months', months: 1 }] as const,
+    ),
+    ...['Q', 'q', 'QE', 'QS', 'Q-DEC', 'QS-OCT', 'BQ', 'BQE', 'BQS', '3MS'].map(
+      (alias) => [alias, { kind: 'months', months: 3 }] as const,
+    ),
+    ...['A', 'Y', 'y', 'AS', 'YE', 'YS', 'YE-DEC', 'A-MAR', 'BA', 'BAS', 'BY', 'BYE', 'BYS', '4QS', 'RE-N-DEC-MON'].map(
+      (alias) => [alias, { kind: 'months', months: 12 }] as const,
+    ),
+    ...['SM', 'SMS', 'SME'].map((alias) => [alias, { kind: 'half-months', halves: 1 }] as const),
+    ...['B', 'b', 'C'].map((alias) => [alias, { kind: 'weekdays', days: 1 }] as const),
+    ...['bh', 'BH', 'cbh', 'CBH'].map((alias) => [alias, { kind: 'business-hours', hours: 1 }] as const),
+    ['15min', { kind: 'fixed', stepMs: 900_000 }],
+    ['2h', { kind: 'fixed', stepMs: 7_200_000 }],
+    ['4W', { kind: 'fixed', stepMs: 2_419_200_000 }],
+    ['2bh', { kind: 'business-hours', hours: 2 }],
+  ];
+  for (const [alias, step] of steps) assert.deepEqual(readAlias(alias), step, alias);
+});
+
+test('half months, business hours and what is finer than the milliseconds of event times have no grid', () => {
+  for (const alias of ['SM', 'SMS', 'BH', 'cbh', 'us', '10U', 'ns']) assert.equal(parseFrequency(alias), null, alias);
+});
+
+test('what is no alias is refused', () => {
+  for (const alias of ['', 'x', '0min', '-5min', '1.5h', 'min5', 'W-XYZ', '99999999999999999999s', 'constructor']) {
     assert.equal(parseFrequency(alias), null, alias);
   }
 });

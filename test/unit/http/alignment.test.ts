@@ -71,5 +71,5 @@ test('the long-horizon model looks at five weeks of hours to forecast one', () =
   const params = (freq: string) => modelParams({ name: 'long', forecaster: long, seasons: 7 }, freq);
   assert.deepEqual(params('h'), { inputSize: 840, horizon: 168 });
   assert.deepEqual(params('D'), { inputSize: 245, horizon: 49 });
-  assert.deepEqual(params('5min'), { inputSize: 1024, horizon: 192 });
+  assert.deepEqual(params('W'), { inputSize: 1024, horizon: 192 });
 });

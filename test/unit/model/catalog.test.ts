@@ -49,18 +49,20 @@ test("a model's own name goes before an alias", async (t) => {
   assert.equal(catalog.get('timegpt-2').name, 'tsmodel-1');
 });
 
-test('all damaged folders, and a name used twice, are reported together', async (t) => {
+test('all damaged folders, a name used twice and one that clients use for another model are reported together', async (t) => {
   const { pretrainedDir, modelsDir } = await folders(t);
   await writeModelFolder(pretrainedDir, 'tsmodel-1');
   await writeModelFolder(modelsDir, 'tsmodel-1');
   await writeModelFolder(modelsDir, 'bad', { changes: { patch: -1 } });
   await mkdir(join(modelsDir, 'empty'));
+  await writeModelFolder(modelsDir, 'timegpt-2.1');
   await assert.rejects(openCatalog({ pretrainedDir, modelsDir }), (error: Error & { code?: string }) => {
     assert.equal(error.code, 'model-invalid');
     const reasons = error.message.split('\n').map((line) => line.slice(`model folder ${modelsDir}/`.length));
     assert.equal(reasons[0], 'bad: patch must be an integer from 1, got -1');
     assert.match(reasons[1], /^empty: manifest\.json cannot be read: ENOENT/);
-    assert.equal(reasons[2], 'tsmodel-1: there is another model named tsmodel-1');
+    assert.equal(reasons[2], 'timegpt-2.1: name timegpt-2.1 is an alias of tsmodel-2.1, which clients rely on');
+    assert.equal(reasons[3], `tsmodel-1: name tsmodel-1 is that of the model in ${join(pretrainedDir, 'tsmodel-1')}`);
     return true;
   });
 });

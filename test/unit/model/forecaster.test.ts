@@ -72,6 +72,19 @@ test('a request longer than a run is cut, over all threads, and put together aga
   assert.equal(forecasters.stats().forecasts, 100);
 });
 
+test('a short request has its turn beside a long one that fills every run', async (t) => {
+  const forecasters = await start(t, { runRowsMax: 4 });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  let longIsDone = false;
+  const long = forecast(levels(Array(1_000).fill(1))).then(() => {
+    longIsDone = true;
+  });
+  await forecast(levels([2], { contextLength: 32 }));
+  assert.equal(longIsDone, false);
+  assert.ok(forecasters.stats().runs < 10);
+  await long;
+});
+
 test('context lengths, horizons and models do not share a run', async (t) => {
   const forecasters = await start(t, {}, { mean: 'none', other: 'none' });
   const { forecast } = forecasters.forecasterFor('mean', 9);
@@ -179,13 +192,50 @@ test('close finishes what was taken and takes nothing more', async (t) => {
   await forecasters.close();
 });
 
-test('a graph that is none, and one that gives another shape than its manifest says, are refused by name', async (t) => {
-  const [model] = await writeModels(t, { mean: 'none' });
+test('a graph that is none, and one that gives another shape than its manifest says, are refused by folder, all at once', async (t) => {
+  const [model, other] = await writeModels(t, { mean: 'none', other: 'none' });
   const quantiles = [0.5, 0.9];
-  const wrong = { ...model, manifest: { ...model.manifest, quantiles } };
-  const refusal = { code: 'model-invalid', message: /^model mean cannot be run: .*shape of quantiles/s };
-  await assert.rejects(Forecasters.start([wrong], { threads: 2 }), refusal);
+  const wrong = { ...other, manifest: { ...other.manifest, quantiles } };
   await writeFile(model.graphPath, 'no graph');
-  const expected = { code: 'model-invalid', message: /^model mean cannot be run/ };
-  await assert.rejects(Forecasters.start([model], { threads: 1 }), expected);
+  await assert.rejects(Forecasters.start([model, wrong], { threads: 2 }), (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'model-invalid');
+    const [first, second] = error.message.split('\n');
+    assert.match(first, /^model folder \S+\/mean: forecast\.onnx cannot be loaded: /);
+    assert.match(second, /^model folder \S+\/other: .* quantiles has the shape \[4, 8, 3\] instead of \[4, 8, 2\]$/);
+    return true;
+  });
+});
+
+for (const [fault, reason] of [
+  ['fails', /the graph fails at context 8 and horizon 8: .*Gather/],
+  ['nan', /the graph forecasts a wave with numbers that are not finite at context 8 and horizon 8; /],
+  [
+    'descends',
+    /the graph forecasts quantiles that cross \(quantiles must ascend: of a wave 0\.5 is .* below the .* of 0\.1\)/,
+  ],
+  ['looks-aside', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
+  ['draws', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
+] as const) {
+  test(`a graph that ${fault} is refused after a trial run, with the reason`, async (t) => {
+    const models = await writeModels(t, { own: fault });
+    await assert.rejects(Forecasters.start(models, { threads: 1 }), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'model-invalid');
+      assert.match(error.message, /^model folder \S+\/own: /);
+      assert.match(error.message, reason);
+      return true;
+    });
+  });
+}
+
+test('inputs and outputs that the graph does not have are all named before it is run', async (t) => {
+  const [model] = await writeModels(t, { own: 'fails' });
+  const inputs = { values: 'x', observed: 'observed', future: 'h' };
+  const wrong = { ...model, manifest: { ...model.manifest, inputs, output: 'y' } };
+  await assert.rejects(Forecasters.start([wrong], { threads: 1 }), {
+    message: new RegExp(
+      'own: inputs\\.values is "x", which the graph does not have: it takes "values", "observed", "future"; ' +
+        'inputs\\.future is "h", .*; output is "y", which the graph does not have: it gives "quantiles"; ' +
+        'inputs does not name all that the graph takes: "values", "future"$',
+    ),
+  });
 });

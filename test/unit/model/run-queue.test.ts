@@ -8,8 +8,8 @@ function request(name: string, rows: number, key = 'line'): Named {
   return { name, key, batch: { rows, contextLength: 1, values: new Float32Array(rows), horizon: 1 } };
 }
 
-function queueOf(requests: readonly Named[], rowsMax = 1_000): RunQueue<Named> {
-  const queue = new RunQueue<Named>(rowsMax);
+function queueOf(requests: readonly Named[], rowsMax = 1_000, fullRun = 8): RunQueue<Named> {
+  const queue = new RunQueue<Named>(rowsMax, () => fullRun);
   for (const each of requests) assert(queue.add(each));
   return queue;
 }
@@ -21,41 +21,41 @@ function shown(segments: readonly Segment<Named>[]): string {
 
 test('requests of one key are merged in the order they came', () => {
   const queue = queueOf([request('a', 3), request('b', 2), request('c', 4)]);
-  assert.equal(shown(queue.take(1, 5)), 'a[0..3] b[0..2]');
-  assert.equal(shown(queue.take(1, 5)), 'c[0..4]');
+  assert.equal(shown(queue.take(5)), 'a[0..3] b[0..2]');
+  assert.equal(shown(queue.take(5)), 'c[0..4]');
   assert.equal(queue.rows, 0);
 });
 
 test('a request that is cut goes to the end of its line: a long one does not hold up a short one', () => {
   const queue = queueOf([request('long', 20), request('short', 2)]);
-  assert.equal(shown(queue.take(1, 8)), 'long[0..8]');
-  assert.equal(shown(queue.take(1, 8)), 'short[0..2] long[8..14]');
-  assert.equal(shown(queue.take(1, 8)), 'long[14..20]');
+  assert.equal(shown(queue.take(8)), 'long[0..8]');
+  assert.equal(shown(queue.take(8)), 'short[0..2] long[8..14]');
+  assert.equal(shown(queue.take(8)), 'long[14..20]');
 });
 
 test('requests of different keys never share a run, and their lines take turns', () => {
   const queue = queueOf([request('a', 4, 'x'), request('b', 1, 'y')]);
-  assert.equal(shown(queue.take(1, 2)), 'a[0..2]');
-  assert.equal(shown(queue.take(1, 2)), 'b[0..1]');
-  assert.equal(shown(queue.take(1, 2)), 'a[2..4]');
-  assert.equal(shown(queue.take(1, 2)), '');
+  assert.equal(shown(queue.take(2)), 'a[0..2]');
+  assert.equal(shown(queue.take(2)), 'b[0..1]');
+  assert.equal(shown(queue.take(2)), 'a[2..4]');
+  assert.equal(shown(queue.take(2)), '');
 });
 
 test('a group is taken whole, however few rows are asked for', () => {
   const one = request('group', 20, 'its own line');
   const queue = queueOf([{ ...one, batch: { ...one.batch, together: true } }, request('a', 3)]);
-  assert.equal(shown(queue.take(1, 8)), 'group[0..20]');
-  assert.equal(shown(queue.take(1, 8)), 'a[0..3]');
+  assert.equal(shown(queue.take(8)), 'group[0..20]');
+  assert.equal(shown(queue.take(8)), 'a[0..3]');
 });
 
-test('rowsMin passes over lines that are shorter', () => {
-  const queue = queueOf([request('a', 2, 'x'), request('b', 5, 'y')]);
-  assert.equal(queue.ready(1), 2);
-  assert.equal(queue.ready(4), 5);
-  assert.equal(queue.ready(6), 0);
-  assert.equal(shown(queue.take(4, 4)), 'b[0..4]');
-  assert.equal(shown(queue.take(4, 4)), '');
-  assert.equal(queue.rows, 3);
+test('a line with a full run is seen behind a shorter one, which has its turn first', () => {
+  const queue = queueOf([request('a', 2, 'x'), request('b', 9, 'y')]);
+  assert.equal(queue.rowsNext, 2);
+  assert.equal(queue.hasFullRun(), true);
+  assert.equal(shown(queue.take()), 'a[0..2]');
+  assert.equal(shown(queue.take()), 'b[0..8]');
+  assert.equal(queue.hasFullRun(), false);
+  assert.equal(queue.rowsNext, 1);
 });
 
 test('a request that does not fit is not queued', () => {
@@ -68,11 +68,11 @@ test('a request that does not fit is not queued', () => {
 test('a removed request leaves the others; removing it twice, or after it was taken, changes nothing', () => {
   const [a, b] = [request('a', 6), request('b', 2)];
   const queue = queueOf([a, b]);
-  assert.equal(shown(queue.take(1, 4)), 'a[0..4]');
+  assert.equal(shown(queue.take(4)), 'a[0..4]');
   queue.remove(a);
   queue.remove(a);
   assert.equal(queue.rows, 2);
-  assert.equal(shown(queue.take(1, 4)), 'b[0..2]');
+  assert.equal(shown(queue.take(4)), 'b[0..2]');
   queue.remove(b);
   assert.equal(queue.rows, 0);
 });
@@ -84,5 +84,5 @@ test('clear returns what waited', () => {
     ['a', 'b'],
   );
   assert.equal(queue.rows, 0);
-  assert.equal(shown(queue.take(1, 8)), '');
+  assert.equal(shown(queue.take(8)), '');
 });

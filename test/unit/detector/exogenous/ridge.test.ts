@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fitRidge } from '../../../../src/detector/exogenous/ridge.ts';
 
 /** Repeatable numbers that look like chance, standardised. */
@@ -13,30 +14,32 @@ function column(rows: number, seed: number): Float64Array {
   return raw.map((value) => (value - mean) / deviation);
 }
 
-test('effects that are there are found', () => {
+test('effects that are there are found', async () => {
   const [first, second, noise] = [1, 2, 3].map((seed) => column(300, seed));
-  const { intercept, weights } = fitRidge(
+  const { intercept, weights } = await fitRidge(
     [first, second],
     first.map((value, i) => 5 + 3 * value - 2 * second[i] + 0.1 * noise[i]),
+    nextTurn,
   );
   assert.ok(Math.abs(intercept - 5) < 0.05);
   assert.ok(Math.abs(weights[0] - 3) < 0.05 && Math.abs(weights[1] + 2) < 0.05, String(weights));
 });
 
-test('where leaving one out says that nothing helps, there is no effect', () => {
-  const { weights } = fitRidge(
+test('where leaving one out says that nothing helps, there is no effect', async () => {
+  const { weights } = await fitRidge(
     [column(12, 1)],
     column(12, 7).map((value) => value * 0),
+    nextTurn,
   );
   assert.deepEqual([...weights], [0]);
-  assert.deepEqual([...fitRidge([Float64Array.of(1, -1)], Float64Array.of(1, 2)).weights], [0]);
+  assert.deepEqual([...(await fitRidge([Float64Array.of(1, -1)], Float64Array.of(1, 2), nextTurn)).weights], [0]);
 });
 
-test('the penalty that is chosen has the least error when each row is left out in turn', () => {
+test('the penalty that is chosen has the least error when each row is left out in turn', async () => {
   const rows = 20;
   const columns = [1, 2, 3, 4].map((seed) => column(rows, seed));
   const target = columns[0].map((value, i) => value + 1.5 * column(rows, 9)[i]);
-  const { weights } = fitRidge(columns, target);
+  const { weights } = await fitRidge(columns, target, nextTurn);
   const errorOf = (penalty: number) => {
     let sum = 0;
     for (let out = 0; out < rows; out++) {
@@ -54,9 +57,9 @@ test('the penalty that is chosen has the least error when each row is left out i
   }
 });
 
-test('more columns than rows, and columns that repeat each other, do no harm', () => {
+test('more columns than rows, and columns that repeat each other, do no harm', async () => {
   const columns = Array.from({ length: 30 }, (_, seed) => column(12, seed % 5));
-  const { weights } = fitRidge(columns, column(12, 3));
+  const { weights } = await fitRidge(columns, column(12, 3), nextTurn);
   assert.ok(weights.every(Number.isFinite));
 });
 
@@ -81,3 +84,12 @@ function penalised(columns: readonly Float64Array[], target: Float64Array, penal
   const solved = system.map((row, i) => row[size] / row[i]);
   return { intercept: solved[0], weights: solved.slice(1) };
 }
+
+test('others have a turn between the steps of a fit', async () => {
+  let turns = 0;
+  const pause = async () => {
+    turns++;
+  };
+  await fitRidge([column(50, 1), column(50, 2)], column(50, 3), pause);
+  assert.ok(turns > 5);
+});

@@ -4,8 +4,12 @@ import { readWireBody } from '../../../../src/http/wire/wire-body.ts';
 
 const RULES = {
   check: () => [],
-  fields: ['series', 'h', 'level', 'model_parameters'],
-  seriesFields: ['y', 'sizes', 'X', 'X_future'],
+  fields: {
+    series: { y: null, sizes: null, X: null, X_future: null },
+    h: null,
+    level: null,
+    model_parameters: { known: null },
+  },
 };
 
 const read = (text: string) => {
@@ -54,6 +58,14 @@ test('a level keeps the digits it was written with', () => {
 test('a level elsewhere in the body is not taken for the level', () => {
   const body = read('{"model_parameters":{"level":5},"series":{"y":[],"X":[["\\"level\\": 99.00"]]},"level":99.0}');
   assert.deepEqual(body.level, { value: 99, text: '99.0' });
+});
+
+test('what the schema does not name is dropped, in objects of the body too, however deep it is', () => {
+  const deep = `${'{"known":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+  const body = read(
+    `{"h":2,"other":${deep},"series":{"y":[],"other":1},"model_parameters":{"known":3,"deep":${deep}}}`,
+  );
+  assert.deepEqual(body, { h: 2, series: { y: new Float64Array(0) }, model_parameters: { known: 3 } });
 });
 
 test('what is no JSON says why', () => {

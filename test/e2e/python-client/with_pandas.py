@@ -1,43 +1,10 @@
-"""What users do with the public client, unmodified, against a running service.
-
-Called with its URL and key. Prints a line of JSON for each check: its name, and what went wrong or null.
-"""
-
-import json
-import logging
-import sys
-import traceback
-import warnings
-from importlib.metadata import version
+"""What users do with the public client and pandas frames."""
 
 import numpy as np
 import pandas as pd
 from nixtla import NixtlaClient
 
-warnings.simplefilter("ignore")
-logging.disable(logging.CRITICAL)
-
-URL, KEY = sys.argv[1:]
-client = NixtlaClient(api_key=KEY, base_url=URL, max_retries=1)
-STEPS = 400
-VERSION = tuple(int(part) for part in version("nixtla").split(".")[:2])
-
-
-def series(uid, seed, steps=STEPS):
-    rng = np.random.default_rng(seed)
-    hours = np.arange(steps)
-    y = 10 + 3 * np.sin(hours * 2 * np.pi / 24) + rng.normal(0, 0.2, steps)
-    times = pd.date_range("2024-01-01", periods=steps, freq="h")
-    return pd.DataFrame({"unique_id": uid, "ds": times, "y": y})
-
-
-frame = pd.concat([series("a", 1), series("b", 2)], ignore_index=True)
-checks = []
-
-
-def check(function):
-    checks.append(function)
-    return function
+from checks import STEPS, URL, VERSION, by_day, check, client, frame, loaded, series
 
 
 @check
@@ -132,19 +99,7 @@ def forecast_of_cut_history_is_the_same():
 
 @check
 def forecast_with_exogenous_variables():
-    rng = np.random.default_rng(0)
-    known = frame.assign(load=rng.normal(size=len(frame)), past=rng.normal(size=len(frame)))
-    known["y"] += 5 * known["load"]
-    future = pd.concat(
-        pd.DataFrame(
-            {
-                "unique_id": uid,
-                "ds": pd.date_range(frame["ds"].max() + pd.Timedelta("1h"), periods=5, freq="h"),
-                "load": [0, 1, 2, 3, 4],
-            }
-        )
-        for uid in "ab"
-    )
+    known, future = loaded()
     out = client.forecast(
         known, X_df=future, h=5, freq="h", hist_exog_list=["past"], level=[80], feature_contributions=True
     )
@@ -152,31 +107,39 @@ def forecast_with_exogenous_variables():
     parts = client.feature_contributions
     np.testing.assert_allclose(parts[["load", "past", "base_value"]].sum(axis=1), out["TimeGPT"], rtol=1e-3)
     assert np.diff(parts["load"].to_numpy()[:5]).min() > 3
+    assert (out["TimeGPT-lo-80"] < out["TimeGPT-hi-80"]).all()
 
 
 @check
 def forecast_with_categorical_variables():
     if VERSION < (0, 9):
         return
-    days = np.array(["work", "work", "rest"])
-    known = frame.assign(day=days[np.arange(len(frame)) % 3])
-    known["y"] += 10 * (known["day"] == "rest")
-    steps = np.arange(6)
-    future = pd.concat(
-        pd.DataFrame(
-            {
-                "unique_id": uid,
-                "ds": pd.date_range(frame["ds"].max() + pd.Timedelta("1h"), periods=6, freq="h"),
-                "day": days[steps % 3],
-            }
-        )
-        for uid in "ab"
-    )
-    client.forecast(
-        known, X_df=future, h=6, freq="h", categorical_exog_list=["day"], feature_contributions=True
-    )
+    known, future = by_day()
+    client.forecast(known, X_df=future, h=6, freq="h", categorical_exog_list=["day"], feature_contributions=True)
     added = client.feature_contributions["day"].to_numpy()[:6]
     assert (added[[2, 5]] > 5).all() and (added[[0, 1, 3, 4]] < 0).all(), added
+
+
+@check
+def forecast_with_exogenous_variables_and_history():
+    known, future = loaded()
+    out = client.forecast(
+        known, X_df=future, h=5, freq="h", hist_exog_list=["past"], add_history=True, feature_contributions=True
+    )
+    assert len(out) == len(frame) + 10
+    parts = client.feature_contributions
+    np.testing.assert_allclose(parts[["load", "past", "base_value"]].sum(axis=1), parts["TimeGPT"], rtol=1e-3)
+
+
+@check
+def detection_with_exogenous_variables():
+    known, _ = loaded()
+    known.loc[len(frame) - 3, "y"] += 50
+    online = client.detect_anomalies_online(known, freq="h", h=6, detection_size=12, level=99.9)
+    assert list(online["anomaly"]) == [i == 21 for i in range(24)]
+    whole = client.detect_anomalies(known, freq="h", level=99.9)
+    assert whole["anomaly"].to_numpy()[len(frame) - 3]
+    assert list(client.weights_x["features"]) == ["load", "past"]
 
 
 @check
@@ -194,6 +157,16 @@ def cross_validation():
     assert (out["ds"] > out["cutoff"]).all()
     merged = out.merge(frame, on=["unique_id", "ds"], suffixes=("", "_sent"))
     np.testing.assert_allclose(merged["y"], merged["y_sent"], rtol=1e-6)
+
+
+@check
+def cross_validation_with_exogenous_variables():
+    known, _ = loaded()
+    out = client.cross_validation(
+        known, h=6, n_windows=2, freq="h", level=[80, 95], hist_exog_list=["past"], refit=False
+    )
+    assert len(out) == 24
+    assert (out["TimeGPT-lo-95"] < out["TimeGPT-lo-80"]).all()
 
 
 @check
@@ -284,12 +257,3 @@ def fine_tuning_is_refused_at_once():
         else:
             raise AssertionError("it must be refused")
     assert client.delete_finetuned_model("unknown") is False
-
-
-for function in checks:
-    try:
-        function()
-        problem = None
-    except Exception:
-        problem = traceback.format_exc()
-    print(json.dumps({"name": function.__name__, "problem": problem}))

@@ -1,0 +1,22 @@
+/** A small part that says what the bytes after it are, both as one. */
+export interface Envelope<H> {
+  readonly header: H;
+  readonly bytes: Uint8Array;
+}
+
+/** The length of the header comes first, then the header as JSON, then the bytes. */
+const LENGTH_BYTES = 4;
+
+export function sealed<H>({ header, bytes }: Envelope<H>): Buffer {
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(text.length);
+  return Buffer.concat([length, text, bytes]);
+}
+
+export function opened<H>(envelope: Uint8Array): Envelope<H> {
+  const { buffer, byteOffset, length } = envelope;
+  const whole = Buffer.from(buffer, byteOffset, length);
+  const start = LENGTH_BYTES + whole.readUInt32BE();
+  return { header: JSON.parse(whole.toString('utf8', LENGTH_BYTES, start)) as H, bytes: whole.subarray(start) };
+}

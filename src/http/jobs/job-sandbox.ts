@@ -1,0 +1,60 @@
+import { dirname } from 'node:path';
+import type { ModelCatalog } from '../../model/catalog.ts';
+import { Sandbox } from '../../sandbox/sandbox.ts';
+import { SANDBOX_LIMITS, type SandboxLimits, type SandboxOutcome } from '../../sandbox/sandbox-run.ts';
+import { opened, sealed } from './envelope.ts';
+import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun } from './job.ts';
+import type { AnswerHeader, JobHeader, JobSetup } from './job-program.ts';
+
+/** Runs jobs in a child process that holds the models of a catalog. It starts with the first job. */
+export class JobSandbox implements JobExecutor {
+  readonly #sandbox: Sandbox;
+  readonly #limits: SandboxLimits;
+
+  constructor(catalog: ModelCatalog, limits: Partial<SandboxLimits> = {}) {
+    const models = catalog.names.map((name) => catalog.get(name));
+    const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
+    const setup: JobSetup = { models, aliases };
+    this.#limits = { ...SANDBOX_LIMITS, ...limits };
+    const program = {
+      entry: new URL('./job-program.ts', import.meta.url),
+      setup: Buffer.from(JSON.stringify(setup)),
+      readable: [...new Set(models.map(({ graphPath }) => dirname(graphPath)))],
+    };
+    this.#sandbox = new Sandbox(program, this.#limits);
+  }
+
+  async run({ task, request, timeoutMs, signal }: JobRun): Promise<JobOutcome> {
+    const input = sealed<JobHeader>({ header: { task }, bytes: request });
+    return this.#told(await this.#sandbox.run(input, { timeoutMs, signal }), timeoutMs);
+  }
+
+  close(): Promise<void> {
+    return this.#sandbox.close();
+  }
+
+  #told(outcome: SandboxOutcome, timeoutMs: number): JobOutcome {
+    const { memoryMbMax, outputBytesMax } = this.#limits;
+    switch (outcome.kind) {
+      case 'output': {
+        const { header, bytes } = opened<AnswerHeader>(outcome.output);
+        return header.kind === 'answered' ? { ...header, result: bytes } : header;
+      }
+      case 'stopped':
+        return outcome;
+      case 'timeout':
+        return { kind: 'failed', error: `The job was stopped after ${timeoutMs / 1_000} seconds, its limit` };
+      case 'out-of-memory': {
+        const error = `The job needed more memory than it may have (${memoryMbMax} MiB); send less at once`;
+        return { kind: 'failed', error };
+      }
+      case 'output-too-large': {
+        const error = `The result would be larger than ${outputBytesMax} bytes; ask for less at once`;
+        return { kind: 'failed', error };
+      }
+      case 'problem':
+      case 'ended':
+        return { kind: 'failed', error: INTERNAL_ERROR, cause: outcome.text };
+    }
+  }
+}

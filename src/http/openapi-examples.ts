@@ -1,0 +1,32 @@
+/** Five weeks of days; the last value is far off. */
+const WEEKS = [
+  [20, 22, 23, 22, 25, 31, 28],
+  [21, 22, 24, 23, 25, 32, 28],
+  [20, 23, 23, 22, 26, 31, 29],
+  [21, 21, 24, 22, 25, 32, 28],
+  [20, 22, 23, 23, 25, 31, 60],
+];
+
+const series = { y: WEEKS.flat(), sizes: [35] };
+const common = { series, freq: 'D', model: 'tsmodel-1' };
+
+/** A request of each task that can be sent as it is. */
+const EXAMPLES: Readonly<Record<string, object>> = {
+  '/v2/online_anomaly_detection': { ...common, h: 1, detection_size: 2, level: 99 },
+  '/v2/anomaly_detection': { ...common, level: 99 },
+  '/v2/historic_forecast': { ...common, level: [80] },
+  '/v2/forecast': { ...common, h: 7, level: [80, 95] },
+  '/v2/cross_validation': { ...common, h: 7, n_windows: 2, level: [80] },
+  '/model_params': { model: 'tsmodel-1', freq: 'D' },
+};
+
+/** Tasks whose jobs take the body of another endpoint. */
+const ASKED_AS: Readonly<Record<string, string>> = { '/v2/anomaly_detection': '/v2/online_anomaly_detection' };
+
+/** An example of what a route takes, or of what the job of the same task takes; null where there is none. */
+export function exampleOf(url: string): object | null {
+  const task = /^(.*)\/async$/.exec(url)?.[1];
+  if (task === undefined) return EXAMPLES[url] ?? null;
+  const example = EXAMPLES[ASKED_AS[task] ?? task];
+  return example === undefined ? null : { ...example, job_options: { timeout_seconds: 60 } };
+}

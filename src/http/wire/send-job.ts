@@ -1,0 +1,26 @@
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { createZstdDecompress, zstdDecompress } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+import type { AnsweredJob } from '../../store/jobs.ts';
+
+/** Results of more bytes, compressed, leave piece by piece. */
+const WHOLE_BYTES_MAX = 64 * 1024;
+
+/** Sends a job with its result, which is stored as it is sent: JSON. A handler returns what this returns. */
+export async function sendJob(reply: FastifyReply, { id, status, error, result }: AnsweredJob): Promise<FastifyReply> {
+  reply.type('application/json; charset=utf-8');
+  const start = `{"job_id":${JSON.stringify(id)},"status":${JSON.stringify(status)},"result":`;
+  const end = `,"error":${JSON.stringify(error)}}`;
+  if (result === null) return reply.send(`${start}null${end}`);
+  if (result.length <= WHOLE_BYTES_MAX) {
+    return reply.send(`${start}${await promisify(zstdDecompress)(result)}${end}`);
+  }
+  return reply.send(Readable.from(pieces(start, result, end)));
+}
+
+async function* pieces(start: string, result: Uint8Array, end: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(start);
+  yield* Readable.from([result]).pipe(createZstdDecompress());
+  yield Buffer.from(end);
+}

@@ -1,0 +1,119 @@
+import type { RunForecasts } from './inference-thread.ts';
+import type { ModelManifest } from './manifest.ts';
+
+/** An input or output of a graph, as the runtime describes it. */
+export interface GraphPort {
+  readonly name: string;
+  /** Type of its numbers; absent where it is no tensor. */
+  readonly type?: string;
+}
+
+/** What is said of the inputs and outputs of a graph and is not so, one sentence each. */
+export function portProblems(
+  { inputs, output }: Pick<ModelManifest, 'inputs' | 'output'>,
+  graph: { readonly inputs: readonly GraphPort[]; readonly outputs: readonly GraphPort[] },
+): string[] {
+  const named = Object.entries(inputs).map(([key, name]) => [`inputs.${key}`, name, graph.inputs, 'takes'] as const);
+  const problems = [...named, ['output', output, graph.outputs, 'gives'] as const].flatMap(
+    ([key, name, ports, verb]) => {
+      const port = ports.find((each) => each.name === name);
+      if (port === undefined) {
+        return [`${key} is ${JSON.stringify(name)}, which the graph does not have: it ${verb} ${namesOf(ports)}`];
+      }
+      return port.type === 'float32'
+        ? []
+        : [`${key} must be float32, but the graph ${verb} ${port.type ?? 'no tensor'}`];
+    },
+  );
+  const known = Object.values(inputs);
+  const unnamed = graph.inputs.filter(({ name }) => !known.includes(name));
+  return unnamed.length === 0
+    ? problems
+    : [...problems, `inputs does not name all that the graph takes: ${namesOf(unnamed)}`];
+}
+
+function namesOf(ports: readonly GraphPort[]): string {
+  return ports.map(({ name }) => JSON.stringify(name)).join(', ') || 'nothing';
+}
+
+/** Contexts of one length, forecast in one run with every quantile. */
+export interface TrialRun {
+  readonly rows: number;
+  readonly contextLength: number;
+  readonly horizon: number;
+  readonly values: Float32Array<ArrayBuffer>;
+}
+
+/** A series by its distance from the present, at what a model may stumble. */
+type TrialSeries = readonly [name: string, valueAt: (position: number) => number];
+
+const wave = (position: number) => 10 + 3 * Math.sin(position / 3) + Math.sin(position * position);
+const WAVE: TrialSeries = ['a wave', wave];
+const SERIES: readonly TrialSeries[] = [
+  WAVE,
+  ['a wave with missing values', (position) => (position % 3 === 0 ? Number.NaN : wave(position))],
+  ['a constant', () => 5],
+  ['a series without observations', () => Number.NaN],
+];
+const OTHERS: readonly TrialSeries[] = [
+  WAVE,
+  ['a larger wave', (position) => 50 * wave(position + 7)],
+  ['zeros', () => 0],
+  ['one observation', (position) => (position === -1 ? -3 : Number.NaN)],
+];
+
+/**
+ * Runs a model as it will be run, at every context length and at its shortest and longest horizon, and tells what does not hold: that it runs, that
+ * its forecasts are finite and its quantiles ascend, and that a row has the same forecast in every company, bit for bit.
+ * @param run makes forecasts; rejects where the graph fails or gives another shape than it should
+ */
+export async function trialProblems(
+  { patch, contextBuckets, horizonMax, quantiles }: ModelManifest,
+  run: (trial: TrialRun) => Promise<Pick<RunForecasts, 'forecasts' | 'badRows'>>,
+): Promise<string[]> {
+  const shapes = contextBuckets.map((contextLength) => ({ contextLength, horizon: patch }));
+  shapes.push({ contextLength: contextBuckets.at(-1)!, horizon: horizonMax });
+  for (const { contextLength, horizon } of shapes) {
+    const where = `at context ${contextLength} and horizon ${horizon}`;
+    const forecast = (series: readonly TrialSeries[]) => {
+      return run({ rows: series.length, contextLength, horizon, values: contextsOf(series, contextLength) });
+    };
+    try {
+      const { forecasts, badRows } = await forecast(SERIES);
+      const length = forecasts.length / SERIES.length;
+      const problems = badRows.map(
+        ({ row }) => `forecasts ${SERIES[row][0]} with numbers that are not finite ${where}`,
+      );
+      if (problems.length === 0) problems.push(...crossings(forecasts, length, quantiles, where));
+      const beside = await forecast(OTHERS);
+      const same = forecasts.subarray(0, length).every((value, i) => Object.is(value, beside.forecasts[i]));
+      if (problems.length === 0 && !same) {
+        problems.push(`forecasts a series differently from run to run, or beside other series, ${where}`);
+      }
+      // What is wrong at one shape is wrong at the next; once is enough.
+      if (problems.length > 0) return problems.map((problem) => `the graph ${problem}`);
+    } catch (error) {
+      return [`the graph fails ${where}: ${(error as Error).message}`];
+    }
+  }
+  return [];
+}
+
+function contextsOf(series: readonly TrialSeries[], contextLength: number): Float32Array<ArrayBuffer> {
+  return Float32Array.from({ length: series.length * contextLength }, (_, i) => {
+    return series[Math.floor(i / contextLength)][1]((i % contextLength) - contextLength);
+  });
+}
+
+/** The first place in each row where a quantile lies below the one before it. */
+function crossings(forecasts: Float32Array, length: number, levels: readonly number[], where: string): string[] {
+  return SERIES.flatMap(([name], row) => {
+    const ofRow = forecasts.subarray(row * length, (row + 1) * length);
+    const at = ofRow.findIndex((value, i) => i % levels.length > 0 && value < ofRow[i - 1]);
+    if (at < 0) return [];
+    const level = at % levels.length;
+    const [below, above] = [ofRow[at - 1], ofRow[at]].map((value) => value.toPrecision(4));
+    const text = `quantiles must ascend: of ${name} ${levels[level]} is ${above}, below the ${below} of ${levels[level - 1]}`;
+    return [`forecasts quantiles that cross (${text}) ${where}`];
+  });
+}

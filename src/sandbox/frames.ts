@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+
+/** What the two ends of a sandbox say. To the child: `setup`, `input`, `stop`. From it: `ready`, `progress`, `output`, `problem`. */
+const KINDS = ['setup', 'input', 'stop', 'ready', 'progress', 'output', 'problem'] as const;
+export type FrameKind = (typeof KINDS)[number];
+
+export interface Frame {
+  readonly kind: FrameKind;
+  readonly payload: Buffer;
+}
+
+/** One byte for the kind, four for the length of the payload (big endian), then the payload. */
+const HEADER_BYTES = 5;
+
+/** A frame as the pieces that are written one after the other; the payload is not copied. */
+export function frameBytes(kind: FrameKind, payload: Uint8Array = new Uint8Array()): [Buffer, Uint8Array] {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt8(KINDS.indexOf(kind));
+  header.writeUInt32BE(payload.length, 1);
+  return [header, payload];
+}
+
+export type FrameReading =
+  | { readonly kind: 'frames'; readonly frames: readonly Frame[] }
+  /** A frame larger than the reader takes; nothing after it can be read. */
+  | { readonly kind: 'too-large'; readonly bytes: number }
+  /** Bytes that are no frame. */
+  | { readonly kind: 'unreadable' };
+
+/** Puts frames together from bytes that arrive in any pieces. Never holds more than one frame of `payloadBytesMax`. */
+export class FrameReader {
+  readonly #payloadBytesMax: number;
+  readonly #header = Buffer.alloc(HEADER_BYTES);
+  #headerBytes = 0;
+  #payload: Buffer | null = null;
+  #payloadBytes = 0;
+
+  constructor(payloadBytesMax: number) {
+    this.#payloadBytesMax = payloadBytesMax;
+  }
+
+  push(chunk: Buffer): FrameReading {
+    const frames: Frame[] = [];
+    let at = 0;
+    while (at < chunk.length || this.#payload?.length === 0) {
+      if (this.#payload === null) {
+        at += this.#take(chunk, at);
+        if (this.#headerBytes < HEADER_BYTES) break;
+        if (this.#header[0] >= KINDS.length) return { kind: 'unreadable' };
+        const bytes = this.#header.readUInt32BE(1);
+        if (bytes > this.#payloadBytesMax) return { kind: 'too-large', bytes };
+        this.#payload = Buffer.allocUnsafeSlow(bytes);
+        this.#payloadBytes = 0;
+      }
+      const copied = chunk.copy(this.#payload, this.#payloadBytes, at);
+      at += copied;
+      this.#payloadBytes += copied;
+      if (this.#payloadBytes < this.#payload.length) break;
+      frames.push({ kind: KINDS[this.#header[0]], payload: this.#payload });
+      this.#payload = null;
+      this.#headerBytes = 0;
+    }
+    assert(at === chunk.length, 'every byte has its place');
+    return { kind: 'frames', frames };
+  }
+
+  /** Bytes of a header that this chunk holds from `at` on. */
+  #take(chunk: Buffer, at: number): number {
+    const copied = chunk.copy(this.#header, this.#headerBytes, at);
+    this.#headerBytes += copied;
+    return copied;
+  }
+}

@@ -1,0 +1,186 @@
+import { timingSafeEqual } from 'node:crypto';
+import { recordAudit } from './audit.ts';
+import type { Database, Sql } from './database.ts';
+import { digestOf, prefixOf } from './key-secret.ts';
+
+/** What a key may do; null means no limit. */
+export interface KeyLimits {
+  /** Names of models. */
+  readonly models: readonly string[] | null;
+  readonly callsPerMinute: number | null;
+  readonly callsAtOnce: number | null;
+  /** Tokens that are left. */
+  readonly credits: number | null;
+}
+
+/** A key, without its secret: nobody has that but its holder. */
+export interface ApiKey extends KeyLimits {
+  readonly id: string;
+  /** Who fine-tuned models and jobs belong to: the key itself, or what several keys share. */
+  readonly owner: string;
+  readonly name: string;
+  /** How its secret begins. */
+  readonly prefix: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+}
+
+export interface NewApiKey extends KeyLimits {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly secret: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+}
+
+/** Who does what from the command line, as the audit log calls them. */
+export const OPERATOR = 'operator';
+
+/** Who waits for whom to make the first key, among the advisory locks of the database. */
+const FIRST_KEY_LOCK = 7_433_929;
+
+interface KeyRow {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly digest: Uint8Array;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+  readonly models: string | null;
+  readonly calls_per_minute: number | null;
+  readonly calls_at_once: number | null;
+  readonly credits: number | null;
+}
+
+/** Whether the key may be used now. */
+export function isUsable({ expiresAtMs, revokedAtMs }: ApiKey, nowMs: number): boolean {
+  return revokedAtMs === null && (expiresAtMs === null || nowMs < expiresAtMs);
+}
+
+/** Nothing of what it does has to be allowed first. Its calls are counted once they are answered. */
+export function isUnlimited({ credits, callsPerMinute, callsAtOnce }: KeyLimits): boolean {
+  return credits === null && callsPerMinute === null && callsAtOnce === null;
+}
+
+/** Stores a key, and that it was made. Of its secret only a digest and the first letters are kept. */
+export async function createApiKey(database: Database, key: NewApiKey, actor: string): Promise<void> {
+  await database.transaction((sql) => insertKey(sql, key, actor));
+}
+
+async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promise<void> {
+  const { id, owner, name, secret, createdAtMs, expiresAtMs, models, callsPerMinute, callsAtOnce, credits } = key;
+  const listed = models === null ? null : JSON.stringify(models);
+  await sql.query(
+    `INSERT INTO api_keys
+      (id, owner, name, prefix, digest, created_at, expires_at, models, calls_per_minute, calls_at_once, credits)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      ...[id, owner, name, prefixOf(secret), digestOf(secret), createdAtMs],
+      ...[expiresAtMs, listed, callsPerMinute, callsAtOnce, credits],
+    ],
+  );
+  if (credits !== null) await insertGrant(sql, id, credits, createdAtMs);
+  const detail = { name, expiresAtMs, models, callsPerMinute, callsAtOnce, credits };
+  await recordAudit(sql, { happenedAtMs: createdAtMs, actor, owner, action: 'key-created', subject: id, detail });
+}
+
+/**
+ * Sees to it that somebody may come in. A secret that was configured becomes a key unless it is one, revoked or not; otherwise, where there is no
+ * key at all, the offered one is made. Replicas that start together make one.
+ * @returns the key of a configured secret; whether the offered one was taken
+ */
+export async function ensureFirstKey(
+  database: Database,
+  configured: string | null,
+  offered: NewApiKey,
+): Promise<{ readonly configured: ApiKey | null; readonly made: boolean }> {
+  return database.transaction(async (sql) => {
+    if (database.dialect === 'postgres') await sql.query('SELECT pg_advisory_xact_lock($1)', [FIRST_KEY_LOCK]);
+    if (configured !== null) {
+      const found = await findApiKey(sql, configured);
+      if (found === null) await insertKey(sql, { ...offered, secret: configured }, OPERATOR);
+      return { configured: found ?? (await findApiKey(sql, configured)), made: false };
+    }
+    const [{ count }] = await sql.query<{ count: number }>('SELECT COUNT(*) AS count FROM api_keys');
+    if (count === 0) await insertKey(sql, offered, OPERATOR);
+    return { configured: null, made: count === 0 };
+  });
+}
+
+/** The key of a secret, used up or not; null where there is none. The time it takes says nothing about secrets: only digests are compared. */
+export async function findApiKey(sql: Sql, secret: string): Promise<ApiKey | null> {
+  const digest = digestOf(secret);
+  const [row] = await sql.query<KeyRow>('SELECT * FROM api_keys WHERE digest = $1', [digest]);
+  return row !== undefined && timingSafeEqual(row.digest, digest) ? keyOf(row) : null;
+}
+
+/** Keys whose id is this text, or begins with it, or whose secret does: what an operator may name a key by. */
+export async function matchApiKeys(sql: Sql, named: string): Promise<ApiKey[]> {
+  const keys = await listApiKeys(sql);
+  const exact = keys.filter(({ id }) => id === named);
+  return exact.length > 0 ? exact : keys.filter(({ id, prefix }) => id.startsWith(named) || prefix === named);
+}
+
+/** Every key, oldest first. */
+export async function listApiKeys(sql: Sql): Promise<ApiKey[]> {
+  return (await sql.query<KeyRow>('SELECT * FROM api_keys ORDER BY created_at, id')).map(keyOf);
+}
+
+/** Ends a key for good. False where it had been revoked before. */
+export async function revokeApiKey(database: Database, id: string, nowMs: number, actor: string): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    const rows = await sql.query<KeyRow>(
+      'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING *',
+      [id, nowMs],
+    );
+    for (const { owner } of rows) {
+      await recordAudit(sql, { happenedAtMs: nowMs, actor, owner, action: 'key-revoked', subject: id, detail: null });
+    }
+    return rows.length > 0;
+  });
+}
+
+/** Gives a key tokens to spend; a key without credits has these from now on. Gives what is left, null where there is no such key. */
+export async function grantCredits(
+  database: Database,
+  id: string,
+  tokens: number,
+  nowMs: number,
+  actor: string,
+): Promise<number | null> {
+  return database.transaction(async (sql) => {
+    const [row] = await sql.query<KeyRow>(
+      'UPDATE api_keys SET credits = COALESCE(credits, 0) + $2 WHERE id = $1 RETURNING *',
+      [id, tokens],
+    );
+    if (row === undefined) return null;
+    await insertGrant(sql, id, tokens, nowMs);
+    const entry = { happenedAtMs: nowMs, actor, owner: row.owner, action: 'key-credited', subject: id } as const;
+    await recordAudit(sql, { ...entry, detail: { tokens } });
+    return row.credits;
+  });
+}
+
+async function insertGrant(sql: Sql, keyId: string, tokens: number, nowMs: number): Promise<void> {
+  await sql.query('INSERT INTO credit_grants (key_id, granted_at, tokens) VALUES ($1, $2, $3)', [keyId, nowMs, tokens]);
+}
+
+function keyOf(row: KeyRow): ApiKey {
+  return {
+    id: row.id,
+    owner: row.owner,
+    name: row.name,
+    prefix: row.prefix,
+    createdAtMs: row.created_at,
+    expiresAtMs: row.expires_at,
+    revokedAtMs: row.revoked_at,
+    models: row.models === null ? null : (JSON.parse(row.models) as string[]),
+    callsPerMinute: row.calls_per_minute,
+    callsAtOnce: row.calls_at_once,
+    credits: row.credits,
+  };
+}

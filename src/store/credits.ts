@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import type { Database, Sql } from './database.ts';
+import { addUsage, MINUTE_MS, minuteOf } from './usage.ts';
+
+/** A call that wants to begin. */
+export interface CallRequest {
+  /** Names its hold; new. */
+  readonly holdId: string;
+  readonly keyId: string;
+  /** What it costs. */
+  readonly tokens: number;
+  readonly nowMs: number;
+  /** Which process answers it: its holds live as long as it renews them. */
+  readonly holder: string;
+  readonly leaseUntilMs: number;
+}
+
+export type CallBegin =
+  | { readonly kind: 'begun' }
+  /** Nothing was held, as for the others below. */
+  | { readonly kind: 'exhausted' }
+  | { readonly kind: 'too-many-a-minute'; readonly callsMax: number; readonly retryAfterMs: number }
+  | { readonly kind: 'too-many-at-once'; readonly callsMax: number }
+  /** The key was revoked or has expired. */
+  | { readonly kind: 'unusable' };
+
+interface LedgerRow {
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+  readonly calls_per_minute: number | null;
+  readonly calls_at_once: number | null;
+  readonly credits: number | null;
+}
+
+/**
+ * The key of a ledger, which whoever changes it has alone until its transaction ends. So at any moment, for a key with credits:
+ * credits left + open holds + charged = granted, and nothing of it is below zero.
+ */
+async function lockKey(sql: Sql, keyId: string): Promise<LedgerRow> {
+  const locked = sql.dialect === 'postgres' ? ' FOR UPDATE' : '';
+  const [key] = await sql.query<LedgerRow>(`SELECT * FROM api_keys WHERE id = $1${locked}`, [keyId]);
+  assert(key !== undefined, 'a key is never removed');
+  return key;
+}
+
+/**
+ * Lets a call in and holds what it costs, or says why not. Holds whose process fell silent are given back first.
+ * @param sql a transaction, as for all that follow
+ */
+export async function beginCall(sql: Sql, call: CallRequest): Promise<CallBegin> {
+  const { keyId, nowMs } = call;
+  const key = await lockKey(sql, keyId);
+  const { credits: left, calls_per_minute: perMinute, calls_at_once: atOnce } = key;
+  if (key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= nowMs)) return { kind: 'unusable' };
+  const credits = left === null ? null : left + (await releaseSilent(sql, keyId, nowMs));
+  if (perMinute !== null && (await callsInMinute(sql, keyId, nowMs)) >= perMinute) {
+    return { kind: 'too-many-a-minute', callsMax: perMinute, retryAfterMs: minuteOf(nowMs) + MINUTE_MS - nowMs };
+  }
+  if (atOnce !== null && (await openCalls(sql, keyId, nowMs)) >= atOnce) {
+    return { kind: 'too-many-at-once', callsMax: atOnce };
+  }
+  if (credits !== null && credits < call.tokens) return { kind: 'exhausted' };
+  const held = credits === null ? 0 : call.tokens;
+  await addCredits(sql, keyId, -held);
+  await sql.query(
+    'INSERT INTO credit_holds (id, key_id, tokens, held_at, lease_until, holder) VALUES ($1, $2, $3, $4, $5, $6)',
+    [call.holdId, keyId, held, nowMs, call.leaseUntilMs, call.holder],
+  );
+  await addUsage(sql, keyId, nowMs, { calls: 1 });
+  return { kind: 'begun' };
+}
+
+/** A call that was let in. */
+export interface OpenCall {
+  readonly keyId: string;
+  readonly holdId: string;
+}
+
+/**
+ * Charges a call that was answered. A hold that was given back meanwhile, as its process was silent for too long, is no matter as long as the
+ * credits still suffice; if they do not, the call must not be answered.
+ */
+export async function settleCall(
+  sql: Sql,
+  { holdId, keyId }: OpenCall,
+  tokens: number,
+  nowMs: number,
+): Promise<'settled' | 'exhausted'> {
+  const { credits } = await lockKey(sql, keyId);
+  const held = await takeHold(sql, holdId);
+  if (held === null && credits !== null && credits < tokens) return 'exhausted';
+  const charged = held === null ? (credits === null ? 0 : tokens) : Math.min(held, tokens);
+  await addCredits(sql, keyId, (held ?? 0) - charged);
+  await addUsage(sql, keyId, nowMs, { requests: 1, tokens, charged });
+  return 'settled';
+}
+
+/** Gives back what was held for a call that was not answered. Does nothing where that was done before. */
+export async function releaseCall(sql: Sql, { holdId, keyId }: OpenCall): Promise<void> {
+  await lockKey(sql, keyId);
+  await addCredits(sql, keyId, (await takeHold(sql, holdId)) ?? 0);
+}
+
+/** A call whose key may have had no limits when it began: then nothing was held. */
+export interface LetInCall {
+  readonly keyId: string;
+  readonly holdId: string | null;
+}
+
+/**
+ * Ends a call.
+ * @param tokens what it is charged; null where it is not answered
+ */
+export async function endCall(
+  sql: Sql,
+  { keyId, holdId }: LetInCall,
+  tokens: number | null,
+  nowMs: number,
+): Promise<'settled' | 'released' | 'exhausted'> {
+  if (tokens === null) {
+    if (holdId !== null) await releaseCall(sql, { keyId, holdId });
+    return 'released';
+  }
+  if (holdId !== null) return settleCall(sql, { keyId, holdId }, tokens, nowMs);
+  await addUsage(sql, keyId, nowMs, { calls: 1, requests: 1, tokens });
+  return 'settled';
+}
+
+/** Says that a process is there: the holds of its calls live on. */
+export async function renewHolds(sql: Sql, holder: string, leaseUntilMs: number): Promise<void> {
+  await sql.query('UPDATE credit_holds SET lease_until = $2 WHERE holder = $1 AND lease_until < $2', [
+    holder,
+    leaseUntilMs,
+  ]);
+}
+
+/** Gives back the holds of processes that fell silent, of every key, each in a transaction of its own. */
+export async function releaseSilentHolds(database: Database, nowMs: number): Promise<void> {
+  const text = 'SELECT DISTINCT key_id AS "keyId" FROM credit_holds WHERE lease_until <= $1';
+  for (const { keyId } of await database.query<{ keyId: string }>(text, [nowMs])) {
+    await database.transaction(async (sql) => {
+      await lockKey(sql, keyId);
+      await releaseSilent(sql, keyId, nowMs);
+    });
+  }
+}
+
+/** Gives how many tokens came back. */
+async function releaseSilent(sql: Sql, keyId: string, nowMs: number): Promise<number> {
+  const rows = await sql.query<{ tokens: number }>(
+    'DELETE FROM credit_holds WHERE key_id = $1 AND lease_until <= $2 RETURNING tokens',
+    [keyId, nowMs],
+  );
+  const tokens = rows.reduce((sum, { tokens }) => sum + tokens, 0);
+  await addCredits(sql, keyId, tokens);
+  return tokens;
+}
+
+async function takeHold(sql: Sql, holdId: string): Promise<number | null> {
+  const [hold] = await sql.query<{ tokens: number }>('DELETE FROM credit_holds WHERE id = $1 RETURNING tokens', [
+    holdId,
+  ]);
+  return hold?.tokens ?? null;
+}
+
+/** A key without credits stays without. */
+async function addCredits(sql: Sql, keyId: string, tokens: number): Promise<void> {
+  if (tokens !== 0) await sql.query('UPDATE api_keys SET credits = credits + $2 WHERE id = $1', [keyId, tokens]);
+}
+
+async function callsInMinute(sql: Sql, keyId: string, nowMs: number): Promise<number> {
+  const text = 'SELECT calls FROM usage_minutes WHERE key_id = $1 AND minute_at = $2';
+  return (await sql.query<{ calls: number }>(text, [keyId, minuteOf(nowMs)]))[0]?.calls ?? 0;
+}
+
+async function openCalls(sql: Sql, keyId: string, nowMs: number): Promise<number> {
+  const text = 'SELECT COUNT(*) AS count FROM credit_holds WHERE key_id = $1 AND lease_until > $2';
+  return (await sql.query<{ count: number }>(text, [keyId, nowMs]))[0].count;
+}

@@ -1,0 +1,255 @@
+import type { LetInCall } from './credits.ts';
+import type { Database, Sql } from './database.ts';
+
+/** pending -> running -> succeeded | failed; cancelled from either; back to pending when who ran it fell silent. */
+export const JOB_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+export interface NewJob {
+  readonly id: string;
+  readonly task: string;
+  readonly owner: string;
+  readonly keyId: string;
+  readonly holdId: string | null;
+  readonly createdAtMs: number;
+  readonly timeoutSeconds: number;
+  readonly request: Uint8Array;
+}
+
+/** The call that a job is: it is charged when the job succeeds, and given back when it does not. */
+export interface JobCall extends LetInCall {}
+
+/** What the jobs of one owner that have not ended may come to. */
+export interface InFlightLimits {
+  readonly jobsMax: number;
+  /** Bytes of their requests. One that is alone is taken whatever its size. */
+  readonly requestBytesMax: number;
+}
+
+export type SubmittedJob = { readonly kind: 'submitted' } | { readonly kind: 'too-many'; readonly inFlight: number };
+
+/** A job without what was asked and answered. */
+export interface JobRecord {
+  /** Grows with every job. */
+  readonly number: number;
+  readonly id: string;
+  readonly task: string;
+  readonly status: JobStatus;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  /** Why it failed. */
+  readonly error: string | null;
+}
+
+export interface AnsweredJob extends JobRecord {
+  /** Once it succeeded. */
+  readonly result: Uint8Array | null;
+}
+
+/** A job to be run now. Whoever claims it later has a higher `attempt`. */
+export interface ClaimedJob {
+  readonly id: string;
+  readonly task: string;
+  readonly owner: string;
+  readonly keyId: string;
+  readonly holdId: string | null;
+  readonly attempt: number;
+  readonly timeoutSeconds: number;
+  readonly request: Uint8Array;
+}
+
+export interface Lease {
+  /** Names the process that runs the job. */
+  readonly holder: string;
+  readonly untilMs: number;
+}
+
+/** How a run ended, and until when that can be fetched. */
+export interface JobEnd {
+  readonly status: 'succeeded' | 'failed';
+  readonly result: Uint8Array | null;
+  readonly error: string | null;
+  readonly endedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** Names what owners of jobs are locked by, among the advisory locks of the database; 1 is taken by those of models. */
+const OWNER_LOCK = 2;
+
+const RECORD = `number, id, task, status, created_at AS "createdAtMs", started_at AS "startedAtMs",
+  ended_at AS "endedAtMs", error`;
+const IN_FLIGHT = `status IN ('pending', 'running')`;
+/** What a job that ended gives back. */
+const ENDED = `request = NULL, lease_owner = NULL, lease_until = NULL`;
+const HELD = `id = $1 AND attempts = $2 AND lease_owner = $3 AND status = 'running'`;
+
+/**
+ * Adds a job that waits to be run, unless its owner has too many: then nothing is changed, also when several are made at once.
+ * @param sql a transaction
+ */
+export async function submitJob(sql: Sql, job: NewJob, limits: InFlightLimits): Promise<SubmittedJob> {
+  const { id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request } = job;
+  if (sql.dialect === 'postgres') {
+    await sql.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [OWNER_LOCK, owner]);
+  }
+  const [{ jobs, bytes }] = await sql.query<{ jobs: number; bytes: number }>(
+    `SELECT COUNT(*) AS jobs, COALESCE(SUM(request_bytes), 0) AS bytes FROM jobs WHERE owner = $1 AND ${IN_FLIGHT}`,
+    [owner],
+  );
+  const crowded = jobs > 0 && bytes + request.length > limits.requestBytesMax;
+  if (jobs >= limits.jobsMax || crowded) return { kind: 'too-many', inFlight: jobs };
+  await sql.query(
+    `INSERT INTO jobs (id, task, owner, key_id, hold_id, status, created_at, timeout_seconds, request, request_bytes)
+        VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $8, $9)`,
+    [id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request, request.length],
+  );
+  return { kind: 'submitted' };
+}
+
+/** The job that has waited longest, leased and running from now on; null where none waits. Replicas that ask at once get different ones. */
+export async function claimJob(
+  database: Database,
+  { holder, untilMs }: Lease,
+  nowMs: number,
+): Promise<ClaimedJob | null> {
+  const unlocked = database.dialect === 'postgres' ? 'FOR UPDATE SKIP LOCKED' : '';
+  const rows = await database.query<ClaimedJob>(
+    `UPDATE jobs SET status = 'running', attempts = attempts + 1, started_at = $1, lease_owner = $2, lease_until = $3
+      WHERE number = (SELECT number FROM jobs WHERE status = 'pending' ORDER BY number LIMIT 1 ${unlocked})
+      RETURNING id, task, owner, key_id AS "keyId", hold_id AS "holdId", attempts AS attempt,
+        timeout_seconds AS "timeoutSeconds", request`,
+    [nowMs, holder, untilMs],
+  );
+  return rows[0] ?? null;
+}
+
+/** Keeps a lease. False where the job is not this holder's any more: cancelled, or taken over. Then its run is for nothing. */
+export async function extendLease(sql: Sql, { id, attempt }: ClaimedJob, { holder, untilMs }: Lease): Promise<boolean> {
+  const rows = await sql.query(`UPDATE jobs SET lease_until = $4 WHERE ${HELD} RETURNING id`, [
+    id,
+    attempt,
+    holder,
+    untilMs,
+  ]);
+  return rows.length > 0;
+}
+
+/** Ends a job, by the holder of its lease alone: false where it is not this holder's any more, and nothing is changed. */
+export async function endJob(sql: Sql, { id, attempt }: ClaimedJob, holder: string, end: JobEnd): Promise<boolean> {
+  const { status, result, error, endedAtMs, expiresAtMs } = end;
+  const rows = await sql.query(
+    `UPDATE jobs SET status = $4, result = $5, error = $6, ended_at = $7, expires_at = $8, ${ENDED}
+      WHERE ${HELD} RETURNING id`,
+    [id, attempt, holder, status, result, error, endedAtMs, expiresAtMs],
+  );
+  return rows.length > 0;
+}
+
+/** Gives a job back that was not run to its end: it waits again, before those that were made after it. */
+export async function releaseJob(sql: Sql, { id, attempt }: ClaimedJob, holder: string): Promise<void> {
+  await sql.query(`UPDATE jobs SET status = 'pending', lease_owner = NULL, lease_until = NULL WHERE ${HELD}`, [
+    id,
+    attempt,
+    holder,
+  ]);
+}
+
+export interface LapsePlan {
+  readonly nowMs: number;
+  /** Runs of one job; after the last of them it has failed. */
+  readonly attemptsMax: number;
+  /** Why, then. */
+  readonly error: string;
+  readonly expiresAtMs: number;
+}
+
+export interface LapsedJobs {
+  /** Ids of those that wait again. */
+  readonly waiting: readonly string[];
+  /** What those that have failed held. */
+  readonly failed: readonly JobCall[];
+}
+
+/** Takes jobs back from holders that fell silent: they wait again, or have failed. */
+export async function lapseLeases(
+  sql: Sql,
+  { nowMs, attemptsMax, error, expiresAtMs }: LapsePlan,
+): Promise<LapsedJobs> {
+  const failed = await sql.query<JobCall>(
+    `UPDATE jobs SET status = 'failed', error = $1, ended_at = $2, expires_at = $3, ${ENDED}
+      WHERE status = 'running' AND lease_until <= $2 AND attempts >= $4
+      RETURNING key_id AS "keyId", hold_id AS "holdId"`,
+    [error, nowMs, expiresAtMs, attemptsMax],
+  );
+  const rows = await sql.query<{ id: string }>(
+    `UPDATE jobs SET status = 'pending', lease_owner = NULL, lease_until = NULL
+      WHERE status = 'running' AND lease_until <= $1 RETURNING id`,
+    [nowMs],
+  );
+  return { waiting: rows.map(({ id }) => id), failed };
+}
+
+/** Cancels a job of this owner; null where there is none that has not ended. Whoever runs it learns it from its lease. */
+export async function cancelJob(
+  sql: Sql,
+  { owner, id }: { readonly owner: string; readonly id: string },
+  { endedAtMs, expiresAtMs }: Pick<JobEnd, 'endedAtMs' | 'expiresAtMs'>,
+): Promise<JobCall | null> {
+  const rows = await sql.query<JobCall>(
+    `UPDATE jobs SET status = 'cancelled', ended_at = $3, expires_at = $4, ${ENDED}
+      WHERE id = $1 AND owner = $2 AND ${IN_FLIGHT} RETURNING key_id AS "keyId", hold_id AS "holdId"`,
+    [id, owner, endedAtMs, expiresAtMs],
+  );
+  return rows[0] ?? null;
+}
+
+/** null where this owner has no such job, or its time is over. */
+export async function findJob(sql: Sql, owner: string, id: string, nowMs: number): Promise<AnsweredJob | null> {
+  const rows = await sql.query<AnsweredJob>(
+    `SELECT ${RECORD}, result FROM jobs WHERE id = $1 AND owner = $2 AND (expires_at IS NULL OR expires_at > $3)`,
+    [id, owner, nowMs],
+  );
+  return rows[0] ?? null;
+}
+
+export interface JobPage {
+  /** Newest first. */
+  readonly jobs: readonly JobRecord[];
+  /** The `before` of the page that follows; null on the last. */
+  readonly next: number | null;
+}
+
+/** @param before number of a job: only those made before it */
+export async function listJobs(
+  sql: Sql,
+  owner: string,
+  { before, size, nowMs }: { readonly before: number; readonly size: number; readonly nowMs: number },
+): Promise<JobPage> {
+  const rows = await sql.query<JobRecord>(
+    `SELECT ${RECORD} FROM jobs WHERE owner = $1 AND number < $2 AND (expires_at IS NULL OR expires_at > $3)
+      ORDER BY number DESC LIMIT $4`,
+    [owner, before, nowMs, size + 1],
+  );
+  const jobs = rows.slice(0, size);
+  return { jobs, next: rows.length > size ? jobs[size - 1].number : null };
+}
+
+export interface InFlightCount {
+  readonly task: string;
+  readonly status: 'pending' | 'running';
+  readonly jobs: number;
+}
+
+/** Jobs of an owner that have not ended; a task and status that none has is not in it. */
+export function countInFlight(sql: Sql, owner: string): Promise<InFlightCount[]> {
+  return sql.query(
+    `SELECT task, status, COUNT(*) AS jobs FROM jobs WHERE owner = $1 AND ${IN_FLIGHT} GROUP BY task, status`,
+    [owner],
+  );
+}
+
+/** Forgets jobs whose time is over, and gives how many there were. */
+export async function expireJobs(sql: Sql, nowMs: number): Promise<number> {
+  return (await sql.query('DELETE FROM jobs WHERE expires_at <= $1 RETURNING number', [nowMs])).length;
+}

@@ -1,0 +1,138 @@
+/**
+ * What the step and the context of detection within histories are worth: how near the forecasts are, which incidents are flagged, what is
+ * flagged beside them, and what it costs. The first pair of a frequency is the yardstick of the others.
+ */
+import { calibrateInSample, flagInSample, forecastInSample } from '../../src/detector/in-sample.ts';
+import { rollOut } from '../../src/detector/roll-out.ts';
+import { openCatalog } from '../../src/model/catalog.ts';
+import { Forecasters, type ModelForecaster } from '../../src/model/forecaster.ts';
+import type { Figures } from './bench.ts';
+import { type LabelledSeries, nabSeries, syntheticSeries } from './labelled-series.ts';
+import { type Cell, printTable, rounded } from './table.ts';
+
+const LEVEL = 99;
+/** A flag so many steps after a window is still its. */
+const GRACE = 2;
+
+interface Variant {
+  readonly h: number;
+  readonly context: number;
+}
+
+/** Pairs to compare, as `h:context`; the second is what is in use (`src/http/frequency-profile.ts`). */
+const VARIANTS: Readonly<Record<string, readonly string[]>> = {
+  D: ['7:512', '7:112', '7:64', '14:112', '28:112'],
+  B: ['5:512', '5:112', '5:64', '10:112'],
+  h: ['24:512', '16:512', '16:336', '24:256', '48:512'],
+  '5min': ['24:512', '16:512', '16:256', '32:512', '48:512'],
+};
+
+/** What one series got out of one variant. */
+interface Judgement {
+  readonly error: number;
+  readonly deviation: number;
+  readonly hits: number;
+  readonly falseAlarms: number;
+}
+
+/** @param args a frequency and its pairs, by default all that are worth a look */
+export async function run(args: readonly string[]): Promise<Figures> {
+  const [freq, ...pairs] = args;
+  const variants = freq === undefined ? VARIANTS : { [freq]: pairs.length === 0 ? VARIANTS[freq]! : pairs };
+  const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
+  const forecasters = await Forecasters.start([model], { threads: 2 });
+  const nab = nabSeries();
+  const figures: Figures[] = [];
+  try {
+    for (const [freq, pairs] of Object.entries(variants)) {
+      const sets: readonly [string, LabelledSeries[]][] = [
+        ['synthetic', freq === '5min' ? [] : syntheticSeries(freq)],
+        ['nab', nab.filter((series) => series.freq === freq)],
+      ];
+      for (const [set, series] of sets) {
+        if (series.length === 0) continue;
+        figures.push(...(await compare(`${set} ${freq}`, series, pairs.map(variantOf), forecasters, model.name)));
+      }
+    }
+  } finally {
+    await forecasters.close();
+  }
+  return { figures };
+}
+
+function variantOf(pair: string): Variant {
+  const [h, context] = pair.split(':').map(Number);
+  return { h: h!, context: context! };
+}
+
+async function compare(
+  set: string,
+  series: readonly LabelledSeries[],
+  variants: readonly Variant[],
+  forecasters: Forecasters,
+  model: string,
+): Promise<Figures[]> {
+  const values = series.reduce((sum, { values }) => sum + values.length, 0);
+  const windows = series.reduce((sum, { windows }) => sum + windows.length, 0);
+  let yardstick: readonly Judgement[] | null = null;
+  const rows: Cell[][] = [];
+  const figures: Figures[] = [];
+  for (const variant of variants) {
+    const before = forecasters.stats();
+    const judged = await judge(series, variant, forecasters.forecasterFor(model, 1));
+    const after = forecasters.stats();
+    yardstick ??= judged;
+    const ratio = (of: (judgement: Judgement) => number) => geometricMean(judged.map(of), yardstick!.map(of));
+    const sum = (of: (judgement: Judgement) => number) => judged.reduce((total, each) => total + of(each), 0);
+    const figure = {
+      ...variant,
+      forecasts: after.forecasts - before.forecasts,
+      core_ms_per_1000: rounded(((after.cpuMs - before.cpuMs) / values) * 1_000),
+      error_ratio: rounded(ratio(({ error }) => error)),
+      deviation_ratio: rounded(ratio(({ deviation }) => deviation)),
+      hits: sum(({ hits }) => hits),
+      false_alarms_per_1000: rounded((sum(({ falseAlarms }) => falseAlarms) / values) * 1_000),
+    };
+    figures.push({ set, windows, ...figure });
+    rows.push(Object.values(figure));
+  }
+  const columns = [
+    'h',
+    'context',
+    'forecasts',
+    'core ms/1000',
+    'error',
+    'deviation',
+    `hits of ${windows}`,
+    'false/1000',
+  ];
+  printTable(`${set}: ${series.length} series, level ${LEVEL}`, columns, rows);
+  return figures;
+}
+
+async function judge(series: readonly LabelledSeries[], variant: Variant, forecaster: ModelForecaster) {
+  const forecasts = await forecastInSample(
+    series.map(({ values }) => values),
+    variant,
+    rollOut(forecaster),
+  );
+  return forecasts.map((forecast, i): Judgement => {
+    const { windows } = series[i]!;
+    const calibration = calibrateInSample(forecast);
+    const flags = flagInSample(forecast, calibration, LEVEL);
+    const near = (position: number) => windows.some(({ start, end }) => start <= position && position < end + GRACE);
+    const quiet = [...forecast.residual].filter((residual, position) => !Number.isNaN(residual) && !near(position));
+    return {
+      error: quiet.reduce((sum, residual) => sum + Math.abs(residual), 0) / quiet.length,
+      deviation: calibration.deviation,
+      hits: windows.filter(({ start, end }) => flags.slice(start, end + GRACE).includes(true)).length,
+      falseAlarms: flags.filter((flag, position) => flag && !near(position)).length,
+    };
+  });
+}
+
+/** Of the ratios; what is 0 in both, as in a constant series, does not count. */
+function geometricMean(ours: readonly number[], theirs: readonly number[]): number {
+  const logs = ours.map((value, i) => Math.log(value / theirs[i]!)).filter(Number.isFinite);
+  return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
+}

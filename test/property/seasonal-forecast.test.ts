@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import type { PointForecast } from '../../src/detector/forecast-from.ts';
+import { forecastSeasons, forecastsPerPoint, lookbackOf } from '../../src/detector/forecast-seasons.ts';
+import { quantileForecaster } from '../fixture/http-service.ts';
+
+const settings = fc.record({
+  h: fc.integer({ min: 1, max: 40 }),
+  context: fc.constantFrom(32, 64),
+  probabilities: fc.constantFrom([], [0.1, 0.75]),
+  decimation: fc.record({
+    stride: fc.integer({ min: 2, max: 5 }),
+    blocks: fc.constantFrom(16, 32),
+    day: fc.integer({ min: 6, max: 20 }),
+  }),
+});
+
+/** A wave by the day with steps by the week, missing values, and a level that may be far from zero. */
+const history = fc
+  .record({
+    length: fc.integer({ min: 20, max: 500 }),
+    level: fc.constantFrom(0, -3, 5e6),
+    noise: fc.infiniteStream(fc.double({ min: -1, max: 1, noNaN: true })),
+    missing: fc.infiniteStream(fc.integer({ min: 0, max: 12 })),
+    day: fc.integer({ min: 6, max: 20 }),
+  })
+  .map(({ length, level, noise, missing, day }) =>
+    Float64Array.from({ length }, (_, t) => {
+      const wave = 5 * Math.sin((2 * Math.PI * t) / day) + (Math.floor(t / day) % 7 < 5 ? 8 : 0);
+      return missing.next().value === 0 ? Number.NaN : level + wave + noise.next().value!;
+    }),
+  );
+
+const sameNumbers = (a: PointForecast, b: PointForecast) => assert.deepEqual(a, b);
+
+test('a forecast from a history that was cut to what it looks at is the same, bit for bit', async () => {
+  let moved = 0;
+  await fc.assert(
+    fc.asyncProperty(settings, history, async (chosen, values) => {
+      const [whole] = await forecastSeasons([{ values, cutoff: values.length }], chosen, quantileForecaster());
+      const cut = values.slice(-lookbackOf(chosen));
+      const [same] = await forecastSeasons([{ values: cut, cutoff: cut.length }], chosen, quantileForecaster());
+      sameNumbers(same!, whole!);
+      const [single] = await forecastSeasons(
+        [{ values, cutoff: values.length }],
+        { ...chosen, decimation: null },
+        quantileForecaster(),
+      );
+      if (single!.mean.some((value, k) => value !== whole!.mean[k])) moved++;
+    }),
+    { numRuns: 300 },
+  );
+  assert.ok(moved > 30, `only ${moved} forecasts were moved`);
+});
+
+test('a forecast depends neither on its neighbours nor on what follows its cutoff, and the same question has the same answer', async () => {
+  await fc.assert(
+    fc.asyncProperty(settings, fc.array(history, { minLength: 2, maxLength: 4 }), async (chosen, series) => {
+      const points = series.flatMap((values) => [
+        { values, cutoff: values.length },
+        { values, cutoff: Math.ceil(values.length * 0.8) },
+      ]);
+      const together = await forecastSeasons(points, chosen, quantileForecaster());
+      const again = await forecastSeasons(points, chosen, quantileForecaster());
+      for (const [i, { values, cutoff }] of points.entries()) {
+        const seen = values.slice(0, cutoff);
+        const [alone] = await forecastSeasons([{ values: seen, cutoff }], chosen, quantileForecaster());
+        sameNumbers(together[i]!, alone!);
+        sameNumbers(together[i]!, again[i]!);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('intervals move with their forecast and keep their widths', async () => {
+  await fc.assert(
+    fc.asyncProperty(settings, history, async (chosen, values) => {
+      const asked = { ...chosen, probabilities: [0.1, 0.9] };
+      const at = [{ values, cutoff: values.length }];
+      const [forecast] = await forecastSeasons(at, asked, quantileForecaster());
+      const [single] = await forecastSeasons(at, { ...asked, decimation: null }, quantileForecaster());
+      for (let k = 0; k < chosen.h; k++) {
+        const [width, before] = [forecast!, single!].map(({ quantiles }) => quantiles[1]![k]! - quantiles[0]![k]!);
+        if (!Number.isNaN(before!))
+          assert.ok(Math.abs(width! - before!) <= 1e-6 * Math.max(1, Math.abs(forecast!.mean[k]!)));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('no point needs more forecasts than are counted for it', async () => {
+  await fc.assert(
+    fc.asyncProperty(settings, history, async (chosen, values) => {
+      let rows = 0;
+      const forecaster = quantileForecaster();
+      const counted: typeof forecaster = {
+        limits: forecaster.limits,
+        forecast(batch) {
+          rows += batch.rows;
+          return forecaster.forecast(batch);
+        },
+        forecastQuantiles(batch) {
+          rows += batch.rows;
+          return forecaster.forecastQuantiles(batch);
+        },
+      };
+      await forecastSeasons([{ values, cutoff: values.length }], chosen, counted);
+      assert.ok(rows <= forecastsPerPoint(chosen), `${rows} forecasts`);
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FrameReader, frameBytes } from '../../../src/sandbox/frames.ts';
+
+const written = (...texts: readonly string[]) =>
+  Buffer.concat(texts.flatMap((text) => frameBytes('progress', Buffer.from(text))));
+
+function read(reader: FrameReader, bytes: Buffer, pieceBytes: number): string[] {
+  const texts: string[] = [];
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const reading = reader.push(bytes.subarray(at, at + pieceBytes));
+    assert.ok(reading.kind === 'frames');
+    for (const { kind, payload } of reading.frames) {
+      assert.equal(kind, 'progress');
+      texts.push(payload.toString());
+    }
+  }
+  return texts;
+}
+
+test('frames come out as they went in, in whatever pieces their bytes arrive', () => {
+  const texts = ['one', '', 'a longer one', '', ''];
+  const bytes = written(...texts);
+  for (let pieceBytes = 1; pieceBytes <= bytes.length; pieceBytes++) {
+    assert.deepEqual(read(new FrameReader(12), bytes, pieceBytes), texts, `pieces of ${pieceBytes} bytes`);
+  }
+});
+
+test('a frame that is announced larger than the reader takes is refused before memory is taken for it', () => {
+  const [header] = frameBytes('output', { length: 4_000_000_000 } as Uint8Array);
+  assert.deepEqual(new FrameReader(10).push(header), { kind: 'too-large', bytes: 4_000_000_000 });
+  assert.equal(new FrameReader(3).push(written('four')).kind, 'too-large');
+});
+
+test('bytes that are no frame are told from frames', () => {
+  assert.deepEqual(new FrameReader(10).push(Buffer.from('no frame')), { kind: 'unreadable' });
+});
