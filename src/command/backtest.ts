@@ -1,15 +1,13 @@
 import { open } from 'node:fs/promises';
 import { readFlags } from '../config/command-line.ts';
-import { type Config, type ConfigResult, type LoadedConfig, settingsDigest } from '../config/config.ts';
+import type { Config, ConfigResult, LoadedConfig } from '../config/config.ts';
 import { text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { optionalFlag, processOptions, streamOptions, workerLimits } from '../config/options.ts';
+import { optionalFlag, processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
 import { inferFrequency } from '../detector/infer-frequency.ts';
-import type { ModelCatalog } from '../model/catalog.ts';
 import { Forecasters } from '../model/forecaster.ts';
 import { ServiceError } from '../service-error.ts';
 import { backtest, type PastObservation } from '../stream/backtest.ts';
-import { watchDetector } from '../stream/watched-detector.ts';
 import { BacktestReport } from './backtest-report.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, type RunnableCommand, sayProblems } from './command.ts';
 import { csvFlags, csvReading } from './csv/flags.ts';
@@ -18,6 +16,7 @@ import { readObservations } from './csv/observations.ts';
 import { type CsvPull, pullObservations } from './csv/pull.ts';
 import { SCORE_ROW_HEADER, scoreRow } from './csv/score-rows.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detector-flags.ts';
+import { type DetectorModels, modelsBelow, watch } from './detector-models.ts';
 import { resolveWithModels } from './run-worker.ts';
 
 /** The whole history is held in memory; a longer one is refused. */
@@ -34,7 +33,14 @@ export const backtestCommand: RunnableCommand = {
   name: 'backtest',
   summary: 'Scores the observations of a CSV file (- reads standard input) as the stream would, and writes CSV',
   operands: ['FILE'],
-  options: [...Object.values(own), streamOptions.detectors, processOptions.modelsDir, workerLimits.inferenceThreads],
+  options: [
+    ...Object.values(own),
+    streamOptions.detectors,
+    processOptions.modelsDir,
+    processOptions.dataDir,
+    storeOptions.storeUrl,
+    workerLimits.inferenceThreads,
+  ],
   async run([path = ''], flags, io) {
     const loaded = loadProcessConfig(flags, []);
     const read = readFlags(flags, own);
@@ -57,12 +63,12 @@ export const backtestCommand: RunnableCommand = {
       const fromFile = !flagged && loaded.config.stream.detectors.length > 0;
       const settled = fromFile ? loaded : withFlags(loaded.config, values, history, io);
       if (settled.kind === 'problems') return sayProblems(settled.problems, io);
-      const { catalog, result } = await resolveWithModels(settled.config);
+      const { models, result } = await resolveWithModels(settled.config);
       if (result.kind === 'problems') {
         return sayProblems(fromFile ? result.problems : result.problems.map(inTermsOfFlags), io);
       }
       const group = values.group ?? null;
-      await score(history, { config: result.config, catalog, source: path, group, out: values.out }, io);
+      await score(history, { config: result.config, models, source: path, group, out: values.out }, io);
       return exitCode(pull);
     } catch (error) {
       if (!io.stop.aborted) throw error;
@@ -118,23 +124,21 @@ function inTermsOfFlags(problem: string): string {
 
 interface Scoring {
   readonly config: Config;
-  readonly catalog: ModelCatalog;
+  readonly models: DetectorModels;
   readonly source: string;
   readonly group: string | null;
   readonly out: string | undefined;
 }
 
 async function score(history: readonly PastObservation[], scoring: Scoring, io: CommandIo): Promise<void> {
-  const { config, catalog, source, group, out } = scoring;
+  const { config, models, source, group, out } = scoring;
   const { detectors: configs } = config.stream;
-  const models = configs.map(({ model }) => catalog.get(model));
   const output = out === undefined ? null : await openOutput(out);
-  const forecasters = await Forecasters.start(models, { threads: config.worker.inferenceThreads });
+  const forecasters = await Forecasters.start(modelsBelow(configs, models), {
+    threads: config.worker.inferenceThreads,
+  });
   try {
-    const detectors = configs.map((detector, i) => {
-      const forecaster = forecasters.forecasterFor(models[i]!.name, detector.settings.h);
-      return watchDetector(detector, { forecaster, digest: models[i]!.digest }, settingsDigest(detector));
-    });
+    const detectors = configs.map((detector) => watch(detector, models, forecasters));
     const report = new BacktestReport();
     const write = async (lines: readonly string[]) => {
       if (output !== null) await output.appendFile(lines.map((line) => `${line}\n`).join(''));

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import type { HttpConfig, LoadedConfig } from '../config/config.ts';
 import { Calls } from '../http/calls.ts';
+import { tuneWith } from '../http/finetuned.ts';
+import { FinetunedJobs } from '../http/jobs/finetuned-jobs.ts';
 import { JOB_LIMITS } from '../http/jobs/job-limits.ts';
 import { JobQueue } from '../http/jobs/job-queue.ts';
 import { JobSandbox } from '../http/jobs/job-sandbox.ts';
@@ -8,9 +11,12 @@ import { serveModels } from '../http/served-models.ts';
 import { startHttpServer } from '../http/server.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/forecaster.ts';
+import { WeightsCache } from '../model/tuning/tuned-weights.ts';
+import { Tuner } from '../model/tuning/tuner.ts';
 import { ServiceError } from '../service-error.ts';
 import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
+import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase } from '../store/open-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -48,10 +54,15 @@ export async function runSidecar(
     const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads });
     opened.push(() => forecasters.close());
     const nowMs = Date.now;
+    const tuner = new Tuner(models);
+    opened.push(() => tuner.close());
+    const weightsDir = storeUrl === null ? join(dataDir, 'models') : null;
+    const finetuned = { kept: new FinetunedWeights(store, weightsDir), cache: new WeightsCache() };
     const calls = new Calls(store, nowMs, logger);
+    const sandbox = new JobSandbox(catalog, { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax });
     const jobs = new JobQueue({
       database: store,
-      executor: new JobSandbox(catalog, { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax }),
+      executor: new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs }),
       nowMs,
       logger,
       limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
@@ -62,7 +73,8 @@ export async function runSidecar(
       store,
       keys: new KeyRing(store, nowMs),
       calls,
-      models: serveModels(catalog, forecasters),
+      models: serveModels(catalog, forecasters, tuneWith(tuner)),
+      finetuned,
       jobs,
       nowMs,
       metrics,

@@ -1,7 +1,7 @@
 import type { Config, KafkaConfig, LoadedConfig } from '../config/config.ts';
-import { settingsDigest } from '../config/config.ts';
 import { resolveConfig } from '../config/resolve.ts';
-import { type ModelCatalog, openCatalog } from '../model/catalog.ts';
+import type { Forecaster } from '../detector/forecast.ts';
+import { openCatalog } from '../model/catalog.ts';
 import { Forecasters } from '../model/forecaster.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
@@ -9,11 +9,11 @@ import { createKafkaLog } from '../stream/kafka/kafka-log.ts';
 import { checkTopics } from '../stream/kafka/topics.ts';
 import { reportEvents, timeForecasts } from '../stream/report-events.ts';
 import { FORECAST_ROWS_MAX } from '../stream/supply-forecasts.ts';
-import { watchDetector } from '../stream/watched-detector.ts';
 import { startWorker, type Worker } from '../stream/worker.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics, type ForecastSums, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
+import { type DetectorModels, findDetectorModels, modelsBelow, watch } from './detector-models.ts';
 
 export interface RunningWorker {
   readonly opsUrl: string;
@@ -26,17 +26,12 @@ export interface RunningWorker {
 
 /**
  * Fills in what depends on the models, and opens them.
- * Throws ServiceError `model-invalid` for a damaged model folder.
+ * Throws ServiceError `model-invalid` for a damaged model folder, `configuration` for a fine-tuned model that cannot be used.
  */
 export async function resolveWithModels(loaded: LoadedConfig) {
-  const catalog = await openCatalog({ modelsDir: loaded.modelsDir });
-  const limits = new Map(
-    [...catalog.names, ...catalog.aliases].map((name) => {
-      const { context, horizonMax } = catalog.get(name).manifest;
-      return [name, { context, horizonMax }];
-    }),
-  );
-  return { catalog, result: resolveConfig(loaded, limits) };
+  const models = await findDetectorModels(loaded, await openCatalog({ modelsDir: loaded.modelsDir }));
+  const limits = new Map([...models.byName].map(([name, { model }]) => [name, model.manifest]));
+  return { models, result: resolveConfig(loaded, limits) };
 }
 
 /** What runs in the same process and is reported at the same operator's port. */
@@ -51,7 +46,7 @@ export interface Beside {
  */
 export async function runWorker(
   config: Config & { readonly kafka: KafkaConfig },
-  catalog: ModelCatalog,
+  models: DetectorModels,
   logger: Logger,
   beside: Beside | null = null,
 ): Promise<RunningWorker> {
@@ -66,7 +61,7 @@ export async function runWorker(
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
     opened.push(() => ops.close());
     logger.info({ url: ops.url }, 'operators can ask');
-    const { worker, forecasters } = await startStream(config, catalog, metrics, logger, (close) => opened.push(close));
+    const { worker, forecasters } = await startStream(config, models, metrics, logger, (close) => opened.push(close));
     collectForecasts(metrics, () => {
       const own = forecasters.stats();
       return beside === null ? own : together(own, beside.forecasts());
@@ -82,7 +77,7 @@ export async function runWorker(
 /** @param onOpened takes how to close each part that was opened, in the order of opening */
 async function startStream(
   { kafka, stream, worker: limits, registry: registryConfig }: Config & { readonly kafka: KafkaConfig },
-  catalog: ModelCatalog,
+  models: DetectorModels,
   metrics: Metrics,
   logger: Logger,
   onOpened: (close: () => Promise<unknown> | undefined) => void,
@@ -94,7 +89,6 @@ async function startStream(
     topic: stream.topics.scores,
     registrar: registry,
   });
-  const models = stream.detectors.map(({ model }) => catalog.get(model));
   const log = createKafkaLog({
     config: kafka,
     log: (level, text, detail) => logger[level](detail ?? {}, text),
@@ -103,13 +97,13 @@ async function startStream(
     sessionMs: limits.sessionMs,
   });
   const queueRowsMax = FORECAST_ROWS_MAX * (await log.partitionCount());
-  const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads, queueRowsMax });
-  onOpened(() => forecasters.close());
-  const detectors = stream.detectors.map((detector, i) => {
-    const forecaster = forecasters.forecasterFor(models[i]!.name, detector.settings.h);
-    const timed = timeForecasts(forecaster, metrics, () => performance.now());
-    return watchDetector(detector, { forecaster: timed, digest: models[i]!.digest }, settingsDigest(detector));
+  const forecasters = await Forecasters.start(modelsBelow(stream.detectors, models), {
+    threads: limits.inferenceThreads,
+    queueRowsMax,
   });
+  onOpened(() => forecasters.close());
+  const timed = (forecaster: Forecaster) => timeForecasts(forecaster, metrics, () => performance.now());
+  const detectors = stream.detectors.map((detector) => watch(detector, models, forecasters, timed));
   const events = reportEvents(metrics, logger);
   const options = { log, stream, limits, detectors, encodeScore, schemas: registry, events, nowMs: Date.now };
   const worker = await startWorker(options);

@@ -44,13 +44,13 @@ export const startCommand: RunnableCommand = {
     const detectors = fileURLToPath(new URL(`../../${DETECTORS}`, import.meta.url));
     const loaded = loadProcessConfig(flags, [], { detectors, logLevel: LOG_LEVEL });
     if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
-    const { catalog, result } = await resolveWithModels(loaded.config);
+    const { models, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems') return sayProblems(result.problems, io);
     const { config } = result;
     const logger = createLogger(config.logLevel, process.stderr);
     const metrics = createMetrics({ collectProcess: true });
     const watched = watchedDemoSeries(config.stream, Date.now());
-    const sidecar = await runSidecar(config, catalog, metrics, logger);
+    const sidecar = await runSidecar(config, models.catalog, metrics, logger);
     let kafka: DemoKafka | null = null;
     try {
       saySidecar(sidecar, io);
@@ -59,7 +59,7 @@ export const startCommand: RunnableCommand = {
       if (found === null) return await serveAlone(config, metrics, sidecar, io);
       kafka = found;
       const beside = { metrics, forecasts: () => sidecar.forecasts() };
-      const startStream = (demo: DemoConfig) => runWorker(demo, catalog, logger, beside);
+      const startStream = (demo: DemoConfig) => runWorker(demo, models, logger, beside);
       return await scoreDemo({ ...config, kafka: kafka.config }, startStream, watched, kafka.lost, io);
     } catch (error) {
       // Whoever ends the start half-way is not told what it could not finish.

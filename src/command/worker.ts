@@ -13,11 +13,11 @@ export const workerCommand: RunnableCommand = {
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers', 'detectors']);
     if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
-    const { catalog, result } = await resolveWithModels(loaded.config);
+    const { models, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems') return sayProblems(result.problems, io);
     const { config } = result;
     const logger = createLogger(config.logLevel);
-    const starting = runWorker({ ...config, kafka: config.kafka! }, catalog, logger);
+    const starting = runWorker({ ...config, kafka: config.kafka! }, models, logger);
     const worker = await Promise.race([starting, aborted(io.stop)]);
     if (!worker) {
       const ending = starting.then((late) => late.stop()).catch(() => undefined);

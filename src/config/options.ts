@@ -117,6 +117,14 @@ export const processOptions = {
   logLevel: settingOr('LOG_LEVEL', logLevel, 'info', logLevel.expected),
 };
 
+/** Where keys, credits, jobs and fine-tuned models are kept. */
+export const storeOptions = {
+  storeUrl: {
+    ...secret('STORE_URL', 'Postgres that replicas share, postgres://…; unset: SQLite in DATA_DIR'),
+    kind: postgresUrl,
+  },
+};
+
 /** Every setting of what scores a stream. */
 export const workerOptions = {
   ...kafkaOptions,
@@ -124,14 +132,8 @@ export const workerOptions = {
   ...workerLimits,
   ...streamOptions,
   ...processOptions,
-};
-
-/** Where keys, credits, jobs and fine-tuned models are kept. */
-export const storeOptions = {
-  storeUrl: {
-    ...secret('STORE_URL', 'Postgres that replicas share, postgres://…; unset: SQLite in DATA_DIR'),
-    kind: postgresUrl,
-  },
+  // Detectors may run on fine-tuned models.
+  ...storeOptions,
 };
 
 /** Settings of the HTTP sidecar. */

@@ -10,7 +10,9 @@ import {
   trialsOf,
 } from './decimation.ts';
 import type { QuantileForecaster } from './forecast.ts';
-import { type ForecastPoint, type ForecastSettings, forecastFrom, type PointForecast } from './forecast-from.ts';
+import { type ForecastSettings, forecastFrom, type PointForecast } from './forecast-from.ts';
+import type { ForecastPoint } from './forecast-points.ts';
+import { contextsSeen, FOLDS_MAX } from './interval-calibration.ts';
 
 export interface SeasonalSettings extends ForecastSettings {
   /** How the model is shown seasons that are longer than its context; null: not at all. */
@@ -20,16 +22,24 @@ export interface SeasonalSettings extends ForecastSettings {
 /** Points forecast at a time: with their trials they make full batches, and the blocks of a large request are not held all at once. */
 const POINTS_MAX = 128;
 
-/** Values before a cutoff that a forecast depends on. */
-export function lookbackOf({ context, decimation }: Pick<SeasonalSettings, 'context' | 'decimation'>): number {
-  return decimation === null ? context : lookback(decimation, context);
+/** Values before a cutoff that a forecast depends on: more with intervals, which are calibrated on what came before. */
+export function lookbackOf({ context, decimation, probabilities }: Omit<SeasonalSettings, 'h'>): number {
+  const calibrated = contextsSeen(probabilities) * context;
+  return decimation === null ? calibrated : Math.max(calibrated, lookback(decimation, context));
 }
 
-/** Forecasts that one point may need, those of blocks and trials included. */
-export function forecastsPerPoint({ h, context, decimation }: Omit<SeasonalSettings, 'probabilities'>): number {
-  if (decimation === null || !isDecimated(Number.POSITIVE_INFINITY, h, decimation)) return 1;
+/**
+ * Forecasts that one point may need, those of blocks, trials and folds included.
+ * @param intervals whether any but the median is wanted
+ */
+export function forecastsPerPoint(
+  { h, context, decimation }: Omit<SeasonalSettings, 'probabilities'>,
+  intervals: boolean,
+): number {
+  const folds = intervals ? FOLDS_MAX : 0;
+  if (decimation === null || !isDecimated(Number.POSITIVE_INFINITY, h, decimation)) return 1 + folds;
   const { offsets, weekAgo } = trialsOf(h, context, decimation);
-  return 2 * (1 + offsets.length) + (weekAgo === null ? 0 : 1);
+  return folds + 2 * (1 + offsets.length) + (weekAgo === null ? 0 : 1);
 }
 
 /**

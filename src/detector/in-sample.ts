@@ -2,7 +2,8 @@ import { type Calibration, calibrate } from './calibration.ts';
 import { CONTEXT_MIN } from './cross-validation.ts';
 import type { ExogenousEffects } from './exogenous/exogenous-effects.ts';
 import type { QuantileForecaster } from './forecast.ts';
-import { type ForecastPoint, forecastFrom } from './forecast-from.ts';
+import { forecastFrom } from './forecast-from.ts';
+import type { ForecastPoint } from './forecast-points.ts';
 import { isOutside, twoSidedThreshold } from './threshold.ts';
 
 /** A history forecast from within. Arrays are as long as the series. */

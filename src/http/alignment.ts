@@ -1,5 +1,5 @@
 import { endingTogether, withCompany } from '../detector/company.ts';
-import type { ForecastPoint } from '../detector/forecast-from.ts';
+import type { ForecastPoint } from '../detector/forecast-points.ts';
 import { gridPosition, parseFrequency } from '../detector/frequency.ts';
 import type { RequestPoint } from './exogenous-forecast.ts';
 import { type FieldProblem, fieldProblem } from './problem.ts';
@@ -61,18 +61,19 @@ export interface Places {
 }
 
 /**
- * The points of a request and their company. No series shows more than the `context` values before its first point: what clients cut off would
- * change nothing.
+ * The points of a request and their company in the `context` steps before each. No series shows more than the `lookback` values before its
+ * first point: what clients cut off would change nothing.
  */
 export function placesTogether(
   series: readonly Float64Array[],
   points: readonly RequestPoint[],
   offsets: readonly number[],
   context: number,
+  lookback: number,
 ): Places {
   const starts = series.map(({ length }) => length);
   for (const point of points) starts[point.series] = Math.min(starts[point.series], point.cutoff);
-  const floors = starts.map((start) => Math.max(0, start - context));
+  const floors = starts.map((start) => Math.max(0, start - lookback));
   const shown = series.map((values, i) => values.subarray(floors[i]));
   const company = withCompany(
     points.map((point) => ({ series: point.series, cutoff: point.cutoff - floors[point.series] })),

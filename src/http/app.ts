@@ -11,6 +11,7 @@ import type { Calls } from './calls.ts';
 import { compressed } from './compression.ts';
 import { addDocsPage } from './docs-page.ts';
 import { answerProblems, refuseBadConnections } from './failures.ts';
+import type { FinetunedStore } from './finetuned.ts';
 import { warnBeyondHorizon } from './horizon-warning.ts';
 import type { JobQueue } from './jobs/job-queue.ts';
 import type { KeyRing } from './key-ring.ts';
@@ -31,6 +32,7 @@ export interface AppServices {
   readonly keys: KeyRing;
   readonly calls: Calls;
   readonly models: ServedModels;
+  readonly finetuned: FinetunedStore;
   readonly jobs: JobQueue;
   readonly nowMs: () => number;
   readonly logger: Logger;

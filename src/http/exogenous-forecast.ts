@@ -1,13 +1,8 @@
 import { forecastWithExogenous } from '../detector/exogenous/exogenous-forecast.ts';
-import type { QuantileForecaster } from '../detector/forecast.ts';
-import {
-  type ForecastPoint,
-  type ForecastSettings,
-  forecastFrom,
-  type PointForecast,
-} from '../detector/forecast-from.ts';
-import { forecastSeasons } from '../detector/forecast-seasons.ts';
-import { alignmentOf, type Places, placesTogether } from './alignment.ts';
+import { forecastFrom, type PointForecast } from '../detector/forecast-from.ts';
+import type { ForecastPoint } from '../detector/forecast-points.ts';
+import { forecastSeasons, lookbackOf } from '../detector/forecast-seasons.ts';
+import { alignmentOf, placesTogether } from './alignment.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
 import { inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';
@@ -41,46 +36,60 @@ export function aheadOfWindows({ series, hist_exog: pastOnly }: CrossValidationB
   return { variables, startOf: ({ cutoff }) => cutoff };
 }
 
-/** The part of an answer that holds forecasts from many places, with exogenous variables where the request has some. */
+/**
+ * The part of an answer that holds forecasts from many places, with exogenous variables where the request has some.
+ * @param models one for each point; they look at equally much
+ */
 export async function forecastAnswer(
   body: ForecastBody | CrossValidationBody,
   points: readonly RequestPoint[],
   ahead: () => KnownAhead,
-  model: ServedModel,
+  models: readonly ServedModel[],
   signal: AbortSignal,
 ) {
   const { freq, h, feature_contributions: wanted = false, clean_ex_first: cleanFirst = true } = body;
   const levels = distinctLevels(body.level);
   const series = splitSeries(body.series);
-  const { forecaster } = model;
-  const settings = { h, ...seenOf(model, freq), probabilities: probabilitiesOf(levels) };
+  const settings = { h, ...seenOf(models[0], freq), probabilities: probabilitiesOf(levels) };
   const numbersOf = (forecasts: readonly PointForecast[]) => ({
     mean: joined(forecasts.map(({ mean }) => mean)),
     intervals: intervalsOfQuantiles(levels, forecasts),
   });
   const variables = variablesOf(body.series);
-  const offsets = alignmentOf(body, model);
+  const offsets = alignmentOf(body, models[0]);
   if (variables === null) {
-    const forecasts =
-      offsets === undefined
-        ? await forecastSeasons(alone(series, points), settings, forecaster, signal)
-        : await forecastGroup(placesTogether(series, points, offsets, settings.context), settings, forecaster, signal);
+    if (offsets !== undefined) {
+      // Blocks of fine sampling are not asked for here: a group is forecast once.
+      const group = { ...settings, decimation: null };
+      const { places, asked } = placesTogether(series, points, offsets, settings.context, lookbackOf(group));
+      const forecasts = asked(await forecastFrom(places, group, models[0].forecaster, signal));
+      return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
+    }
+    const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
+    const forecasts = await byModel(places, models, (own, { forecaster }) => {
+      return forecastSeasons(own, settings, forecaster, signal);
+    });
     return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
   }
   const known = ahead();
-  const forecasts = await forecastWithExogenous(
-    points.map((point) => ({
-      values: series[point.series],
-      cutoff: point.cutoff,
-      ...(offsets && { time: offsets[point.series] + point.cutoff }),
-      past: variables[point.series],
-      future: known.variables[point.series],
-      futureStart: known.startOf(point),
-    })),
-    { ...settings, cleanFirst, inSampleHorizon: inSampleHorizon(freq), pause },
-    forecaster,
-    signal,
-  );
+  const places = points.map((point) => ({
+    values: series[point.series],
+    cutoff: point.cutoff,
+    ...(offsets && { time: offsets[point.series] + point.cutoff }),
+    past: variables[point.series],
+    future: known.variables[point.series],
+    futureStart: known.startOf(point),
+  }));
+  const exogenous = {
+    ...settings,
+    ...(offsets && { decimation: null }),
+    cleanFirst,
+    inSampleHorizon: inSampleHorizon(freq),
+    pause,
+  };
+  const forecasts = await byModel(places, models, (own, { forecaster }) => {
+    return forecastWithExogenous(own, exogenous, forecaster, signal);
+  });
   const numbers = numbersOf(forecasts);
   const count = variables[0].length;
   return {
@@ -90,15 +99,21 @@ export async function forecastAnswer(
   };
 }
 
-function alone(series: readonly Float64Array[], points: readonly RequestPoint[]): ForecastPoint[] {
-  return points.map((point) => ({ values: series[point.series], cutoff: point.cutoff }));
-}
-
-async function forecastGroup(
-  { places, asked }: Places,
-  settings: ForecastSettings,
-  forecaster: QuantileForecaster,
-  signal: AbortSignal,
-): Promise<PointForecast[]> {
-  return asked(await forecastFrom(places, settings, forecaster, signal));
+/** What is made for places with their models, in the order of the places. */
+async function byModel<P, F>(
+  places: readonly P[],
+  models: readonly ServedModel[],
+  make: (places: readonly P[], model: ServedModel) => Promise<F[]>,
+): Promise<F[]> {
+  const made: F[] = new Array(places.length);
+  for (const [model, own] of Map.groupBy(places.keys(), (i) => models[i])) {
+    const forecasts = await make(
+      own.map((i) => places[i]),
+      model,
+    );
+    own.forEach((i, at) => {
+      made[i] = forecasts[at];
+    });
+  }
+  return made;
 }

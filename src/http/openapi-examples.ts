@@ -17,6 +17,7 @@ const EXAMPLES: Readonly<Record<string, object>> = {
   '/v2/historic_forecast': { ...common, level: [80] },
   '/v2/forecast': { ...common, h: 7, level: [80, 95] },
   '/v2/cross_validation': { ...common, h: 7, n_windows: 2, level: [80] },
+  '/v2/finetune': { ...common, finetune_steps: 2 },
   '/model_params': { model: 'tsmodel-1', freq: 'D' },
 };
 

@@ -16,3 +16,22 @@ export function tooManyForecasts(forecasts: number): FieldProblem[] {
   const text = `${forecasts} forecasts would be needed, more than ${FORECASTS_MAX}; send fewer series at once, or take larger steps`;
   return [fieldProblem(['body', 'series'], text)];
 }
+
+/** Steps of fine-tuning in one request, all its windows together; about half a second each in the worst case. */
+const TUNING_STEPS_MAX = 1_000;
+/** Values must follow each other for something to be learnt. */
+const TUNED_LENGTH_MIN = 2;
+
+/** @param tunings how often the request tunes: once, or once for each window */
+export function tuningProblems(steps: number, sizes: readonly number[], tunings = 1): FieldProblem[] {
+  if (steps === 0) return [];
+  const loc = ['body', 'finetune_steps'];
+  if (!sizes.some((size) => size >= TUNED_LENGTH_MIN)) {
+    return [fieldProblem(loc, `fine-tuning needs a series of at least ${TUNED_LENGTH_MIN} values`)];
+  }
+  const all = steps * tunings;
+  if (all <= TUNING_STEPS_MAX) return [];
+  const windows =
+    tunings === 1 ? '' : ` (${steps} in each of ${tunings} windows; refit false tunes in the first alone)`;
+  return [fieldProblem(loc, `at most ${TUNING_STEPS_MAX} steps fit into one request, got ${all}${windows}`)];
+}

@@ -1,5 +1,6 @@
 import { exogenousProblems } from './exogenous-request.ts';
-import { type FieldProblem, fieldProblem, HttpProblem } from './problem.ts';
+import { type FieldProblem, fieldProblem } from './problem.ts';
+import { tuningProblems } from './request-limits.ts';
 import type { SeriesBody } from './schema/series.ts';
 import { DEFAULT_MODEL, type ServedModel, type ServedModels, unknownModel } from './served-models.ts';
 
@@ -13,9 +14,6 @@ export interface SeriesRequest {
 }
 
 const SERIES = ['body', 'series'] as const;
-
-/** Public clients know these words. */
-export const NO_SUCH_FINETUNED = 'Finetuned model not found';
 
 /** What contradicts itself in a request that fits its schema. */
 export function seriesProblems(request: SeriesRequest): FieldProblem[] {
@@ -50,17 +48,18 @@ export function seriesProblems(request: SeriesRequest): FieldProblem[] {
       fieldProblem([...SERIES, 'X_future'], `X_future has ${future?.length} variables, but X has ${columns}`),
     );
   }
-  if (steps > 0) {
-    problems.push(fieldProblem(['body', 'finetune_steps'], 'fine-tuning is not available here; use 0'));
-  }
-  return problems;
+  return [...problems, ...tuningProblems(steps, sizes)];
 }
 
-/** The model of a request. Throws an HttpProblem 404 for a fine-tuned one that is not there; a problem is added for an unknown name. */
+/** The model of a request; a problem is added for an unknown name, and for one that cannot be tuned as is asked. */
 export function modelOf(models: ServedModels, request: SeriesRequest, problems: FieldProblem[]): ServedModel | null {
-  if (request.finetuned_model_id) throw new HttpProblem(404, NO_SUCH_FINETUNED);
-  const model = models.find(request.model ?? DEFAULT_MODEL);
+  const tuned = (request.finetune_steps ?? 0) > 0;
+  const named = models.finetuned ?? models.find(request.model ?? DEFAULT_MODEL);
+  const model = (tuned && named?.tunedInstead) || named;
   if (model === null) problems.push(unknownModel(models, 'body'));
+  if (model?.tunable === null && tuned) {
+    problems.push(fieldProblem(['body', 'finetune_steps'], `model ${model.name} cannot be fine-tuned; use 0`));
+  }
   return model;
 }
 

@@ -1,8 +1,11 @@
 import type { Decimation } from '../detector/decimation.ts';
 import { lookbackOf } from '../detector/forecast-seasons.ts';
 import { type RolledOutForecaster, rollOut } from '../detector/roll-out.ts';
-import type { ModelCatalog } from '../model/catalog.ts';
+import type { Model, ModelCatalog } from '../model/catalog.ts';
 import type { Forecasters } from '../model/forecaster.ts';
+import type { TunedWeights } from '../model/tuning/tuned-weights.ts';
+import type { TuningRequest } from '../model/tuning/tuning-bytes.ts';
+import { weightCount } from '../model/tuning/tuning-graphs.ts';
 import type { KeyLimits } from '../store/api-keys.ts';
 import { decimationOf, forecastContext, seasonalHorizon } from './frequency-profile.ts';
 import { type FieldProblem, fieldProblem, HttpProblem } from './problem.ts';
@@ -14,12 +17,36 @@ export interface ServedModel {
   readonly forecaster: RolledOutForecaster;
   /** Seasons that one forecast is meant to cover. */
   readonly seasons: number;
+  /** null: it cannot be fine-tuned. */
+  readonly tunable: Tunable | null;
+  /** Takes its place where it is to be fine-tuned: the API promises that, and it has no graphs for it. */
+  readonly tunedInstead?: ServedModel;
 }
+
+/** What fine-tuning asks of a model. */
+export interface Tunable {
+  /** How many weights it has. */
+  readonly weightCount: number;
+  /** The same model with weights that were tuned from it. */
+  withWeights(weights: TunedWeights): ServedModel;
+  /** Tunes the weights it forecasts with. Throws an HttpProblem for what is too much to be tuned at once; rejects soon after the signal. */
+  tune(request: TuningRequest, signal: AbortSignal): Promise<TunedWeights>;
+}
+
+/** Tunes a pretrained model, or weights that were tuned from it (null: its own). */
+export type TuneWeights = (
+  model: string,
+  base: TunedWeights | null,
+  request: TuningRequest,
+  signal: AbortSignal,
+) => Promise<TunedWeights>;
 
 export interface ServedModels {
   /** Every name that `find` knows, sorted. */
   readonly names: readonly string[];
   find(name: string): ServedModel | null;
+  /** The fine-tuned model that a request names, where it names one. */
+  readonly finetuned?: ServedModel;
 }
 
 export const DEFAULT_MODEL = 'tsmodel-1';
@@ -32,7 +59,7 @@ const LONG_HORIZON_SEASONS = 7;
 const LONG_CONTEXT_SEASONS = 35;
 
 /** The models of a catalog, by their names, their aliases, and the names that the API promises. */
-export function serveModels(catalog: ModelCatalog, forecasters: Forecasters): ServedModels {
+export function serveModels(catalog: ModelCatalog, forecasters: Forecasters, tune: TuneWeights): ServedModels {
   const known = [...catalog.names, ...catalog.aliases];
   const stoodIn = known.includes(STAND_IN) ? NAMED_BY_API.filter((name) => !known.includes(name)) : [];
   return {
@@ -40,13 +67,28 @@ export function serveModels(catalog: ModelCatalog, forecasters: Forecasters): Se
     find(name) {
       if (!known.includes(name) && !stoodIn.includes(name)) return null;
       const model = catalog.get(known.includes(name) ? name : STAND_IN);
-      return {
-        name: model.name,
-        forecaster: rollOut(forecasters.forecasterFor(model.name, 1)),
-        seasons: LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1,
-      };
+      const seasons = LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1;
+      const served = serve(model, seasons, forecasters, tune, null);
+      if (served.tunable !== null || !NAMED_BY_API.includes(name) || !known.includes(STAND_IN)) return served;
+      return { ...served, tunedInstead: serve(catalog.get(STAND_IN), seasons, forecasters, tune, null) };
     },
   };
+}
+
+function serve(
+  model: Model,
+  seasons: number,
+  forecasters: Forecasters,
+  tune: TuneWeights,
+  weights: TunedWeights | null,
+): ServedModel {
+  const { name, manifest } = model;
+  const tunable: Tunable | null = manifest.tuning && {
+    weightCount: weightCount(manifest.tuning),
+    withWeights: (tuned) => serve(model, seasons, forecasters, tune, tuned),
+    tune: (request, signal) => tune(name, weights, request, signal),
+  };
+  return { name, forecaster: rollOut(forecasters.forecasterFor(name, 1, weights)), seasons, tunable };
 }
 
 /** The models that a key may use, each by any of its names. Its `find` throws an HttpProblem 403 for another that is there. */
@@ -73,7 +115,7 @@ export function modelParams(
   model: ServedModel,
   freq: string,
 ): { readonly inputSize: number; readonly horizon: number } {
-  return { inputSize: lookbackOf(seenOf(model, freq)), horizon: horizonOf(model, freq) };
+  return { inputSize: lookbackOf({ ...seenOf(model, freq), probabilities: [] }), horizon: horizonOf(model, freq) };
 }
 
 function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: string): number {

@@ -10,8 +10,12 @@ export function tokenSum({ input_tokens: input, output_tokens: output, finetune_
 }
 
 interface Measured {
-  readonly y: { readonly length: number };
-  readonly X?: { readonly length: number } | null | undefined;
+  readonly series: {
+    readonly y: { readonly length: number };
+    readonly sizes: { readonly length: number };
+    readonly X?: { readonly length: number } | null | undefined;
+  };
+  readonly finetune_steps?: number;
 }
 
 export const OUTPUTS_OF_DETECTION = 5;
@@ -26,7 +30,13 @@ export function outputsOfLevels(levels: number): number {
  * @param outputs numbers that the answer holds for each predicted value
  * @param future values of exogenous variables over the horizon
  */
-export function tokensOf({ y, X }: Measured, predicted: number, outputs: number, future = 0): Tokens {
+export function tokensOf(
+  { series, finetune_steps: steps = 0 }: Measured,
+  predicted: number,
+  outputs: number,
+  future = 0,
+): Tokens {
+  const { y, sizes, X } = series;
   const inputs = y.length * (1 + (X?.length ?? 0)) + future;
-  return { input_tokens: inputs, output_tokens: predicted * outputs, finetune_tokens: 0 };
+  return { input_tokens: inputs, output_tokens: predicted * outputs, finetune_tokens: steps * sizes.length };
 }

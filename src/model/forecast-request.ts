@@ -15,6 +15,7 @@ export interface ForecastRequest {
   /** The batch's horizon, rounded up to patches. */
   readonly horizonRun: number;
   readonly quantiles: 'all' | 'median';
+  readonly theta: RunRequest['theta'];
   readonly result: Float32Array;
   rowsMissing: number;
   resolve(result: Float32Array): void;
@@ -45,7 +46,7 @@ const RUN_ROWS_UNIT = 4;
 
 /** Rows of several requests in one block; it is copied, since the block is given away to the thread. */
 export function runOf(segments: readonly Segment<ForecastRequest>[]): RunRequest {
-  const { model, quantiles, horizonRun, batch } = segments[0].request;
+  const { model, quantiles, theta, horizonRun, batch } = segments[0].request;
   const { contextLength } = batch;
   const rows = Math.ceil(rowsOf(segments) / RUN_ROWS_UNIT) * RUN_ROWS_UNIT;
   const values = new Float32Array(rows * contextLength);
@@ -55,7 +56,7 @@ export function runOf(segments: readonly Segment<ForecastRequest>[]): RunRequest
     at += taken * contextLength;
   }
   const members = batch.together ? batch.rows : 0;
-  return { model, rows, members, contextLength, horizon: horizonRun, values, quantiles };
+  return { model, rows, members, contextLength, horizon: horizonRun, values, quantiles, theta };
 }
 
 /** Gives the requests of a run their rows; a request whose last row this was is resolved, one with a bad row fails. */

@@ -3,7 +3,7 @@
  * A run that fails is answered as failed; only a model that cannot be loaded ends the thread.
  */
 import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Model } from './catalog.ts';
@@ -15,6 +15,8 @@ interface LoadedModel {
   readonly model: Model;
   readonly session: InferenceSession;
   readonly medianLevel: number;
+  /** The graph that takes its weights; loaded when they first come. One serves all weights that were tuned. */
+  tuned: InferenceSession | null;
 }
 
 /** A model that proved itself in a trial run. Throws with everything that is wrong with it. */
@@ -27,9 +29,9 @@ async function load(model: Model): Promise<LoadedModel> {
   });
   const ports = portProblems(manifest, { inputs: session.inputMetadata, outputs: session.outputMetadata });
   if (ports.length > 0) throw invalid(ports);
-  const loaded = { model, session, medianLevel: manifest.quantiles.indexOf(0.5) };
+  const loaded: LoadedModel = { model, session, medianLevel: manifest.quantiles.indexOf(0.5), tuned: null };
   const problems = await trialProblems(manifest, (trial) =>
-    run(loaded, { model: 0, members: 0, quantiles: 'all', ...trial }),
+    run(loaded, { model: 0, members: 0, quantiles: 'all', theta: null, ...trial }),
   );
   if (problems.length > 0) throw invalid(problems);
   return loaded;
@@ -47,9 +49,17 @@ function open(graphPath: string): Promise<InferenceSession> {
   });
 }
 
-async function run({ model, session, medianLevel }: LoadedModel, request: RunRequest): Promise<RunForecasts> {
+async function sessionFor(loaded: LoadedModel, { theta }: RunRequest): Promise<InferenceSession> {
+  if (theta === null) return loaded.session;
+  const { graphPath, manifest } = loaded.model;
+  loaded.tuned ??= await open(join(dirname(graphPath), manifest.tuning!.forecast.graph));
+  return loaded.tuned;
+}
+
+async function run(loaded: LoadedModel, request: RunRequest): Promise<RunForecasts> {
+  const { model, medianLevel } = loaded;
   const { inputs, output, quantiles } = model.manifest;
-  const { rows, members, contextLength, horizon, values } = request;
+  const { rows, members, contextLength, horizon, values, theta } = request;
   const { observed, scales, infinite } = scaleContexts(values, contextLength);
   const groups = Float32Array.from({ length: rows }, (_, row) => (row < members ? 0 : row));
   const feeds = {
@@ -57,7 +67,9 @@ async function run({ model, session, medianLevel }: LoadedModel, request: RunReq
     [inputs.values]: new Tensor('float32', values, [rows, contextLength]),
     [inputs.observed]: new Tensor('float32', observed, [rows, contextLength]),
     [inputs.future]: new Tensor('float32', new Float32Array(rows * horizon), [rows, horizon]),
+    ...(theta !== null && { theta: new Tensor('float32', theta, [theta.length]) }),
   };
+  const session = await sessionFor(loaded, request);
   const clockBefore = performance.now();
   const cpuBefore = process.threadCpuUsage();
   const tensor = (await session.run(feeds, [output]))[output];

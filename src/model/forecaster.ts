@@ -3,8 +3,10 @@ import type { ForecastBatch, QuantileForecaster } from '../detector/forecast.ts'
 import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
 import { checkBatch, checkHorizon, deliver, type ForecastRequest, runOf } from './forecast-request.ts';
-import { InferenceThread } from './inference-thread.ts';
+import { InferenceThread, type RunRequest } from './inference-thread.ts';
 import { RunQueue, rowsOf, type Segment } from './run-queue.ts';
+import type { TunedWeights } from './tuning/tuned-weights.ts';
+import { weightCount } from './tuning/tuning-graphs.ts';
 
 export interface ForecasterLimits {
   /** Inference threads; each holds a session of every model. */
@@ -29,6 +31,14 @@ export interface ForecasterStats {
   /** Time spent inside the graphs, by the clock and by the threads' processor time, all threads together. */
   readonly runMs: number;
   readonly cpuMs: number;
+}
+
+interface Submission {
+  /** Position of the model. */
+  readonly index: number;
+  readonly batch: ForecastBatch;
+  readonly quantiles: 'all' | 'median';
+  readonly weights: TunedWeights | null;
 }
 
 /** 128 MiB of values at context 512, held by those who wait. */
@@ -83,19 +93,23 @@ export class Forecasters {
 
   /**
    * The forecaster of a loaded model, for forecasts of `horizon` steps.
+   * @param weights that were tuned from the model; null: its own. All weights share the sessions; a run takes one of them.
    * Throws ServiceError `model-unknown` for a model that was not loaded, `configuration` when it does not decode that far.
    */
-  forecasterFor(name: string, horizon: number): ModelForecaster {
+  forecasterFor(name: string, horizon: number, weights: TunedWeights | null = null): ModelForecaster {
     const index = this.#models.findIndex((model) => model.name === name);
     if (index < 0) throw new ServiceError('model-unknown', `model ${JSON.stringify(name)} is not loaded`);
     const model = this.#models[index];
     checkHorizon(horizon, model);
-    const { context, contextBuckets, horizonMax, membersMax, quantiles: levels } = model.manifest;
+    const { tuning, context, contextBuckets, horizonMax, membersMax, quantiles: levels } = model.manifest;
+    if (weights !== null) assert(tuning !== null && weights.theta.length === weightCount(tuning), 'the weights fit');
+    const submit = (batch: ForecastBatch, quantiles: 'all' | 'median', signal?: AbortSignal) =>
+      this.#submit({ index, batch, quantiles, weights }, signal);
     return {
       model,
       limits: { context, contextBuckets, horizonMax, ...(membersMax && { membersMax }) },
-      forecast: (batch, signal) => this.#submit(index, batch, 'median', signal),
-      forecastQuantiles: async (batch, signal) => ({ levels, values: await this.#submit(index, batch, 'all', signal) }),
+      forecast: (batch, signal) => submit(batch, 'median', signal),
+      forecastQuantiles: async (batch, signal) => ({ levels, values: await submit(batch, 'all', signal) }),
     };
   }
 
@@ -137,9 +151,7 @@ export class Forecasters {
   }
 
   async #submit(
-    index: number,
-    batch: ForecastBatch,
-    quantiles: 'all' | 'median',
+    { index, batch, quantiles, weights }: Submission,
     signal: AbortSignal | undefined,
   ): Promise<Float32Array> {
     const model = this.#models[index];
@@ -148,13 +160,14 @@ export class Forecasters {
     signal?.throwIfAborted();
     if (this.#ended !== null) throw this.#ended;
     const horizonRun = Math.ceil(batch.horizon / patch) * patch;
-    const alike = `${index} ${batch.contextLength} ${horizonRun} ${quantiles}`;
+    const alike = `${index} ${batch.contextLength} ${horizonRun} ${quantiles} ${weights?.digest}`;
     const key = batch.together ? `${alike} group ${this.#groups++}` : alike;
     const result = new Float32Array(batch.rows * batch.horizon * (quantiles === 'all' ? levels.length : 1));
     if (batch.rows === 0) return result;
     const { promise, resolve, reject } = Promise.withResolvers<Float32Array>();
     const settle = { rowsMissing: batch.rows, resolve, reject };
-    const request = { key, model: index, batch, horizonRun, quantiles, result, ...settle };
+    const theta: RunRequest['theta'] = weights?.theta ?? null;
+    const request = { key, model: index, batch, horizonRun, quantiles, theta, result, ...settle };
     if (!this.#queue.add(request)) throw this.#overloaded(batch.rows);
     const onAbort = () => this.#fail(request, signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });

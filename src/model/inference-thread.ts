@@ -17,6 +17,8 @@ export interface RunRequest {
   readonly values: Float32Array<ArrayBuffer>;
   /** Every quantile of a step, or the median alone. */
   readonly quantiles: 'all' | 'median';
+  /** Weights to forecast with, shared between threads; null: the model's own. */
+  readonly theta: Float32Array<SharedArrayBuffer> | null;
 }
 
 export interface RunForecasts {

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../service-error.ts';
+import { checkTuning, type GraphFile, type TuningGraphs } from './tuning/tuning-graphs.ts';
 
 /**
  * What a model folder says of itself in manifest.json (there in snake case). Anyone may drop in a folder that follows it; README.md says how.
@@ -37,6 +38,8 @@ export interface ModelManifest {
   /** Rows of one group, at most; only where `inputs` has a `group`. */
   readonly membersMax?: number;
   readonly output: string;
+  /** null where the model cannot be fine-tuned. */
+  readonly tuning: TuningGraphs | null;
   readonly parameters: number;
   readonly license: string;
   /** How it was trained and how well it does; for people, read by no code. */
@@ -102,6 +105,7 @@ export function checkManifest(json: unknown): ManifestReading {
     },
     ...(groups && { membersMax: need<number>('members_max', 'an integer from 1', isCount) }),
     output: need('output', 'a name', isText),
+    tuning: json.tuning === undefined ? null : checkTuning(json.tuning, problems),
     parameters: need('parameters', 'an integer from 1', isCount),
     license: need('license', 'a text', isText),
     trained: need('trained', 'an object', isRecord),
@@ -127,19 +131,28 @@ export async function readModelFolder(folder: string): Promise<ModelManifest> {
   }
   const reading = checkManifest(json);
   if (reading.kind === 'problems') throw invalid(reading.problems);
-  const { name, graph, sha256 } = reading.manifest;
+  const { name, graph, sha256, tuning } = reading.manifest;
   const problems: string[] = [];
   if (name !== basename(folder)) problems.push(`name must be that of the folder, got ${show(name)}`);
+  const files = [{ graph, sha256 }, ...(tuning === null ? [] : [tuning.step, tuning.forecast, tuning.source])];
+  for (const file of files) {
+    const problem = await fileProblem(folder, file);
+    if (problem !== null) problems.push(problem);
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return reading.manifest;
+}
+
+/** What is wrong with a file whose digest is known; null where nothing is. */
+async function fileProblem(folder: string, { graph, sha256 }: GraphFile): Promise<string | null> {
   try {
     const digest = createHash('sha256');
     await pipeline(createReadStream(join(folder, graph)), digest);
     const found = digest.digest('hex');
-    if (found !== sha256) problems.push(`${graph} is damaged or was replaced: its sha256 is ${found}, not ${sha256}`);
+    return found === sha256 ? null : `${graph} is damaged or was replaced: its sha256 is ${found}, not ${sha256}`;
   } catch (error) {
-    problems.push(`${graph} cannot be read: ${(error as Error).message}`);
+    return `${graph} cannot be read: ${(error as Error).message}`;
   }
-  if (problems.length > 0) throw invalid(problems);
-  return reading.manifest;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

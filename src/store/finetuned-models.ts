@@ -79,6 +79,11 @@ export async function findFinetunedModel(sql: Sql, owner: string, id: string): P
   return rows[0] ?? null;
 }
 
+/** Those of this id, of whatever owner: the operator names models without one. */
+export function findFinetunedModels(sql: Sql, id: string): Promise<FinetunedModelRecord[]> {
+  return sql.query(`SELECT ${COLUMNS} FROM finetuned_models WHERE id = $1 ORDER BY owner`, [id]);
+}
+
 /** The weights in the database; null where the model is not there, or its weights are kept elsewhere. */
 export async function readFinetunedWeights(sql: Sql, owner: string, id: string): Promise<Uint8Array | null> {
   const rows = await sql.query<{ weights: Uint8Array | null }>(

@@ -3,11 +3,13 @@ import { availableParallelism } from 'node:os';
 import type { Bench } from './bench.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
+  finetune: () => import('./finetune.ts'),
   forecast: () => import('./forecast.ts'),
   http: () => import('./http.ts'),
   'in-sample': () => import('./in-sample.ts'),
   jobs: () => import('./jobs.ts'),
   memory: () => import('./memory.ts'),
+  quality: () => import('./quality.ts'),
   restore: () => import('./restore.ts'),
   seasons: () => import('./seasons.ts'),
   stream: () => import('./stream.ts'),

@@ -61,7 +61,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
   );
   const decimation = decimationOf('5min', model.manifest.context);
   return {
-    forecasts_per_point: forecastsPerPoint({ h: HORIZONS[0], context: model.manifest.context, decimation }),
+    forecasts_per_point: forecastsPerPoint({ h: HORIZONS[0], context: model.manifest.context, decimation }, false),
     error_ratios: rows.map(([family, h, , ratio]) => ({ family, h, ratio: rounded(ratio as number) })),
   };
 }

@@ -42,11 +42,30 @@ test('intervals of any levels are strictly nested and have the names that were s
   });
 });
 
-test('a history that was cut to what the model looks at gives the same forecast', async () => {
-  const whole = await forecast({ series: { y: a, sizes: [120] }, level: [80] });
-  const cut = await forecast({ series: { y: a.slice(-64), sizes: [64] }, level: [80] });
-  assert.deepEqual(cut.body.mean, whole.body.mean);
-  assert.deepEqual(cut.body.intervals, whole.body.intervals);
+test('a history that was cut to what a forecast looks at gives the same: three times as much where intervals are asked', async () => {
+  const long = wave(600);
+  for (const [h, level, kept] of [
+    [5, null, 64],
+    [5, [80], 3 * 64 + 24],
+    [70, [80, 99], 3 * 64 + 70],
+  ] as const) {
+    const whole = await forecast({ series: { y: long, sizes: [600] }, h, level });
+    const cut = await forecast({ series: { y: long.slice(-kept), sizes: [kept] }, h, level });
+    assert.deepEqual(cut.body.mean, whole.body.mean);
+    assert.deepEqual(cut.body.intervals, whole.body.intervals);
+  }
+});
+
+test('intervals are as wide as the series was missed before; the forecast itself stays', async () => {
+  const noisy = wave(300).map((value, i) => value + 40 * Math.sin(i * i));
+  const widths = [wave(300), noisy].map(async (y) => {
+    const sent = { series: { y, sizes: [300] } };
+    const [{ body }, alone] = await Promise.all([forecast({ ...sent, level: [80] }), forecast(sent)]);
+    assert.deepEqual(body.mean, alone.body.mean);
+    return body.intervals['hi-80'][0] - body.intervals['lo-80'][0];
+  });
+  const [calm, rough] = await Promise.all(widths);
+  assert.ok(rough > 2 * calm);
 });
 
 test('of fine sampling a forecast looks at day and week, and no further than the client is told', async () => {

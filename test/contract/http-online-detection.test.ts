@@ -125,7 +125,7 @@ test('what contradicts itself is refused, all of it at once', async () => {
   const { status, body } = await ask({
     series: { y: a, sizes: [20, 90], X: [[1, 2]], categorical_exog: [1] },
     model: 'unheard-of',
-    finetune_steps: 3,
+    finetune_steps: 1_001,
     h: 10,
     threshold_method: 'multivariate',
   });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { tuneHere } from '../../src/http/finetuned.ts';
 import type { JobOutcome, JobRun, TaskName } from '../../src/http/jobs/job.ts';
 import { JobSandbox } from '../../src/http/jobs/job-sandbox.ts';
 import { serveModels } from '../../src/http/served-models.ts';
@@ -50,7 +51,7 @@ test('a job is answered in the sandbox as it is outside', async (t) => {
   const sandbox = new JobSandbox(catalog);
   const forecasters = await Forecasters.start([catalog.get('tsmodel-1')], { threads: 1 });
   t.after(() => Promise.all([sandbox.close(), forecasters.close()]));
-  const outside = runHere(serveModels(catalog, forecasters));
+  const outside = runHere(serveModels(catalog, forecasters, tuneHere([])));
   for (const [task, body] of Object.entries(REQUESTS) as [keyof typeof REQUESTS, object][]) {
     const job = jobOf(body, { task });
     const outcome = readable(await sandbox.run(job));

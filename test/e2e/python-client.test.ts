@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { tuneWith } from '../../src/http/finetuned.ts';
 import { serveModels } from '../../src/http/served-models.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
+import { Tuner } from '../../src/model/tuning/tuner.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { jobsOfCatalog } from '../fixture/job-service.ts';
@@ -54,13 +56,15 @@ async function serve(): Promise<string> {
   const catalog = await openCatalog({ modelsDir: join(dir, 'models'), pretrainedDir: join(dir, 'none') });
   const forecasters = await Forecasters.start([catalog.get('tsmodel-1')], { threads: 1 });
   ends.push(() => forecasters.close());
+  const tuner = new Tuner([catalog.get('tsmodel-1')]);
+  ends.push(() => tuner.close());
   const accounts = await memoryAccounts({ secret: KEY });
   const server = await startHttpServer({
     host: '127.0.0.1',
     port: 0,
     ...accounts,
-    models: serveModels(catalog, forecasters),
-    jobs: jobsOfCatalog(catalog, accounts.store),
+    models: serveModels(catalog, forecasters, tuneWith(tuner)),
+    jobs: jobsOfCatalog(catalog, accounts.store, accounts.finetuned),
     nowMs: Date.now,
     logger: createLogger('silent'),
     metrics: createMetrics({ collectProcess: false }),

@@ -5,8 +5,7 @@
  * Schemathesis from PyPI.
  *
  * All its checks are on. What a description cannot say (`sizes` adds up to the length of `y`) is put right by schemathesis_hooks.py in
- * requests that are meant to be accepted. Left out are, in these, `finetune_steps`, and that fine-tuning itself is refused: there is none in
- * this version. Fields and query parameters that nobody knows are no reason to refuse: the contract has them ignored, but in `job_options`.
+ * requests that are meant to be accepted; these also tune little, as it takes long. Fields and query parameters that nobody knows are no reason to refuse: the contract has them ignored, but in `job_options`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

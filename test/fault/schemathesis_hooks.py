@@ -27,8 +27,8 @@ def before_call(context, case, kwargs):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Keeps what is a failure; none is that a request to fine-tune is refused, as long as all are."""
-    return not (isinstance(failure, RejectedPositiveData) and "finetuning_unavailable" in response.text)
+    """Keeps what is a failure; none is that there are as many fine-tuned models as may be kept."""
+    return not (isinstance(failure, RejectedPositiveData) and "as many as may be kept" in response.text)
 
 
 def known(model):
@@ -47,8 +47,11 @@ def fitting(path, body):
     if isinstance(tuned, str) and len(tuned) % 4:
         # One in four is not found; the others are about everything else.
         fields["finetuned_model_id"] = None
-    if "/finetune" not in path:
-        fields.pop("finetune_steps", None)
+    # Few are tuned, and those little: a step takes a fifth of a second.
+    steps = fields.get("finetune_steps")
+    fields["finetune_steps"] = 1 if is_number(steps) and int(steps) % 16 == 15 else 0
+    if "/finetune" in path:
+        fields["output_model_id"] = None
     if isinstance(fields.get("model_parameters"), dict):
         fields["model_parameters"] = {**fields["model_parameters"], "calibration_size": "all"}
     fields["series"], columns = fitting_series(path, fields, needed(path, fields))

@@ -203,10 +203,17 @@ test('a history that was cut to what clients send gives the forecasts of the who
       const params = await app.inject({ url: '/model_params', query: { freq }, headers: AUTHORIZED });
       const span = url === '/v2/forecast' ? 0 : h + (windows - 1) * (step ?? h);
       const [own] = request.series;
-      const kept = [own!.slice(-(params.json().detail.input_size + span))];
-      const [whole, ofCut] = [await answerOf(url, request), await answerOf(url, { ...request, series: kept })];
-      assert.deepEqual(ofCut.mean, whole.mean);
-      assert.deepEqual(ofCut.intervals, whole.intervals);
+      const { input_size: inputSize, horizon } = params.json().detail;
+      for (const [level, looked] of [
+        [null, inputSize],
+        [[80, 95], 3 * inputSize + Math.max(horizon, h)],
+      ]) {
+        const kept = [own!.slice(-(looked + span))];
+        const whole = await answerOf(url, request, { level });
+        const ofCut = await answerOf(url, { ...request, series: kept }, { level });
+        assert.deepEqual(ofCut.mean, whole.mean);
+        assert.deepEqual(ofCut.intervals, whole.intervals);
+      }
     }),
     { numRuns: RUNS },
   );

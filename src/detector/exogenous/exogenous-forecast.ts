@@ -1,5 +1,6 @@
 import type { QuantileForecaster } from '../forecast.ts';
 import type { PointForecast } from '../forecast-from.ts';
+import type { ForecastPoint } from '../forecast-points.ts';
 import { forecastSeasons, lookbackOf, type SeasonalSettings } from '../forecast-seasons.ts';
 import { forecastInSample } from '../in-sample.ts';
 import type { ExogenousVariable } from './design.ts';
@@ -47,13 +48,18 @@ export async function forecastWithExogenous(
     fits.push(await fitExogenous(past, targets?.get(values) ?? values, cutoff, pause));
     signal?.throwIfAborted();
   }
-  const seen = points.map(({ values, cutoff, past, time }, i) => {
-    const start = Math.max(0, cutoff - lookbackOf(settings));
+  const lookback = lookbackOf(settings);
+  const seen = points.map(({ values, cutoff, past, future, time }, i): ForecastPoint => {
+    const start = Math.max(0, cutoff - lookback);
     const kept = values.slice(start, cutoff);
+    const without = (variables: readonly (ExogenousVariable | null)[]) => {
+      const effect = totalOf(fits[i]!.contributions(variables, start, kept.length), kept.length);
+      return kept.map((value, k) => value - effect[k]!);
+    };
+    // What is not known ahead is missed by the forecast, however well its past is known.
+    const targets = without(past.map((variable, v) => (future[v] === null ? null : variable)));
     const place = { cutoff: kept.length, ...(time !== undefined && { time }) };
-    if (!cleanFirst) return { ...place, values: kept };
-    const effect = totalOf(fits[i]!.contributions(past, start, kept.length), kept.length);
-    return { ...place, values: kept.map((value, k) => value - effect[k]!) };
+    return { ...place, values: cleanFirst ? without(past) : kept, targets };
   });
   const forecasts = await forecastSeasons(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {

@@ -1,7 +1,9 @@
 /** What runs in the sandbox of jobs: the models, loaded once, and the tasks. */
 import { catalogOf, type Model } from '../../model/catalog.ts';
 import { Forecasters } from '../../model/forecaster.ts';
+import { bytesOfWeights, shareWeights } from '../../model/tuning/tuned-weights.ts';
 import type { Sandboxed } from '../../sandbox/program.ts';
+import { type NewlyTuned, tuneHere } from '../finetuned.ts';
 import { serveModels } from '../served-models.ts';
 import type { Tokens } from '../tokens.ts';
 import { opened, sealed } from './envelope.ts';
@@ -14,24 +16,42 @@ export interface JobSetup {
   readonly aliases: Readonly<Record<string, string>>;
 }
 
+/** The request follows, then the weights of the model it names, if any. */
 export interface JobHeader {
   readonly task: TaskName;
+  readonly requestBytes: number;
+  /** The pretrained model below these weights; null where there are none. */
+  readonly named: string | null;
 }
 
+/** The answer follows, then the weights that were made, if any. */
 export type AnswerHeader =
-  | { readonly kind: 'answered'; readonly tokens: Tokens }
+  | {
+      readonly kind: 'answered';
+      readonly tokens: Tokens;
+      readonly resultBytes: number;
+      readonly made: Omit<NewlyTuned, 'weights'> | null;
+    }
   | { readonly kind: 'failed'; readonly error: string };
 
 export const sandboxed: Sandboxed = async (setup) => {
   const { models, aliases }: JobSetup = JSON.parse(Buffer.from(setup).toString());
   // One is enough for one job; the other processors answer those who wait.
   const forecasters = await Forecasters.start(models, { threads: 1 });
-  const served = serveModels(catalogOf(models, aliases), forecasters);
+  const served = serveModels(catalogOf(models, aliases), forecasters, tuneHere(models));
   return async (input, { signal }) => {
     const { header, bytes } = opened<JobHeader>(input);
-    const answer = await answerTask(header.task, bytes, served, signal);
+    const { task, requestBytes, named: model } = header;
+    const request = bytes.subarray(0, requestBytes);
+    const named = model === null ? null : { model, weights: shareWeights(bytes.slice(requestBytes)) };
+    const answer = await answerTask({ task, request, named, signal }, served);
     if (answer.kind === 'failed') return sealed<AnswerHeader>({ header: answer, bytes: Buffer.alloc(0) });
-    const { kind, tokens, result } = answer;
-    return sealed<AnswerHeader>({ header: { kind, tokens }, bytes: result });
+    const { kind, tokens, result, made = null } = answer;
+    if (made === null) {
+      return sealed<AnswerHeader>({ header: { kind, tokens, resultBytes: result.length, made }, bytes: result });
+    }
+    const { weights, ...tuned } = made;
+    const whole = Buffer.concat([result, bytesOfWeights(weights.theta)]);
+    return sealed<AnswerHeader>({ header: { kind, tokens, resultBytes: result.length, made: tuned }, bytes: whole });
   };
 };

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import type { ModelCatalog } from '../../model/catalog.ts';
+import { bytesOfWeights, shareWeights } from '../../model/tuning/tuned-weights.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_LIMITS, type SandboxLimits, type SandboxOutcome } from '../../sandbox/sandbox-run.ts';
 import { opened, sealed } from './envelope.ts';
@@ -24,8 +25,10 @@ export class JobSandbox implements JobExecutor {
     this.#sandbox = new Sandbox(program, this.#limits);
   }
 
-  async run({ task, request, timeoutMs, signal }: JobRun): Promise<JobOutcome> {
-    const input = sealed<JobHeader>({ header: { task }, bytes: request });
+  async run({ task, request, named = null, timeoutMs, signal }: JobRun): Promise<JobOutcome> {
+    const header = { task, requestBytes: request.length, named: named?.model ?? null };
+    const bytes = named === null ? request : Buffer.concat([request, bytesOfWeights(named.weights.theta)]);
+    const input = sealed<JobHeader>({ header, bytes });
     return this.#told(await this.#sandbox.run(input, { timeoutMs, signal }), timeoutMs);
   }
 
@@ -38,7 +41,10 @@ export class JobSandbox implements JobExecutor {
     switch (outcome.kind) {
       case 'output': {
         const { header, bytes } = opened<AnswerHeader>(outcome.output);
-        return header.kind === 'answered' ? { ...header, result: bytes } : header;
+        if (header.kind === 'failed') return header;
+        const { kind, tokens, resultBytes, made } = header;
+        const result = bytes.subarray(0, resultBytes);
+        return { kind, tokens, result, made: made && { ...made, weights: shareWeights(bytes.slice(resultBytes)) } };
       }
       case 'stopped':
         return outcome;

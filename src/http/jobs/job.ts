@@ -1,3 +1,5 @@
+import type { TunedWeights } from '../../model/tuning/tuned-weights.ts';
+import type { NewlyTuned } from '../finetuned.ts';
 import type { Tokens } from '../tokens.ts';
 
 /** What can be asked for now and fetched later, and how the ids of such jobs begin. */
@@ -6,11 +8,19 @@ export const TASKS = { anomaly_detection: 'ad', cross_validation: 'cv', finetune
 export type TaskName = keyof typeof TASKS;
 export const TASK_NAMES = Object.keys(TASKS) as TaskName[];
 
+/** Weights, and the pretrained model below them. */
+export interface NamedWeights {
+  readonly model: string;
+  readonly weights: TunedWeights;
+}
+
 /** A job to be run now. */
 export interface JobRun {
   readonly task: TaskName;
   /** The body of its request, JSON compressed with zstd. */
   readonly request: Uint8Array;
+  /** The fine-tuned model that the request names. */
+  readonly named?: NamedWeights | null;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -18,7 +28,13 @@ export interface JobRun {
 /** How a run came to its end. */
 export type JobOutcome =
   /** `result` is the answer to the same request without a job, JSON compressed with zstd. */
-  | { readonly kind: 'answered'; readonly result: Uint8Array; readonly tokens: Tokens }
+  | {
+      readonly kind: 'answered';
+      readonly result: Uint8Array;
+      readonly tokens: Tokens;
+      /** What a fine-tuning made, to be kept before the job has succeeded. */
+      readonly made?: NewlyTuned | null;
+    }
   /** `error` is for whoever submitted it; `cause` is for the log. */
   | { readonly kind: 'failed'; readonly error: string; readonly cause?: string }
   /** By its signal. */

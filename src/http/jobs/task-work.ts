@@ -4,8 +4,9 @@ import { promisify } from 'node:util';
 import { constants, createZstdCompress, zstdDecompress } from 'node:zlib';
 import type { Work } from '../calls.ts';
 import { problemOf } from '../failures.ts';
+import { type NewlyTuned, withWeights } from '../finetuned.ts';
 import { crossValidationWork } from '../routes/cross-validation.ts';
-import { refuseFinetuning } from '../routes/finetuning.ts';
+import { finetuneWork, type KeepTuned } from '../routes/finetuning.ts';
 import { forecastWork } from '../routes/forecast.ts';
 import { onlineDetectionWork } from '../routes/online-detection.ts';
 import type { FinetuneBody } from '../schema/finetune.ts';
@@ -16,39 +17,40 @@ import { bodyRules } from '../wire/body-schemas.ts';
 import { BODY_BYTES_MAX } from '../wire/read-bytes.ts';
 import { jsonPieces } from '../wire/wire-answer.ts';
 import { readWireBody } from '../wire/wire-body.ts';
-import type { JobOutcome, TaskName } from './job.ts';
+import type { JobOutcome, JobRun, TaskName } from './job.ts';
 
 /** A task as it runs: the name of its body in BODY_SCHEMAS, and what makes its answer. */
 interface TaskWork {
   readonly body: string;
   /** The work of the same request answered at once. Throws an HttpProblem for what cannot be answered. */
-  work(body: unknown, models: ServedModels): Work;
+  work(body: unknown, models: ServedModels, keep: KeepTuned): Work;
 }
 
-function taskOf<B>(body: string, work: (body: B, models: ServedModels) => Work): TaskWork {
-  return { body, work: (read, models) => work(read as B, models) };
+function taskOf<B>(body: string, work: (body: B, models: ServedModels, keep: KeepTuned) => Work): TaskWork {
+  return { body, work: (read, models, keep) => work(read as B, models, keep) };
 }
 
 /** Every task there is. A body was checked against its schema when it gets here. */
 export const TASK_WORK: Readonly<Record<TaskName, TaskWork>> = {
   anomaly_detection: taskOf<OnlineDetectionBody>('detectionJob', onlineDetectionWork),
   cross_validation: taskOf<CrossValidationBody>('crossValidationJob', crossValidationWork),
-  finetune: taskOf<FinetuneBody>('finetuneJob', refuseFinetuning),
+  finetune: taskOf<FinetuneBody>('finetuneJob', finetuneWork),
   forecast: taskOf<ForecastBody>('forecastJob', forecastWork),
 };
+
+/** Stands in the answer of a fine-tuning until its model is kept. */
+const OUTPUT_MODEL_ID = '';
 
 /** Numbers in JSON gain little from trying harder. */
 const LEVEL = 1;
 
 /**
  * Answers a job's request as the same request would be answered at once. What a client may know of a failure is returned; anything else is thrown.
- * @param request JSON, compressed with zstd
+ * A model that was tuned is given back: whoever has the store keeps it, and says its id.
  */
 export async function answerTask(
-  task: TaskName,
-  request: Uint8Array,
+  { task, request, named = null, signal }: Pick<JobRun, 'task' | 'request' | 'named' | 'signal'>,
   models: ServedModels,
-  signal: AbortSignal,
 ): Promise<Extract<JobOutcome, { readonly kind: 'answered' | 'failed' }>> {
   const { body, work } = TASK_WORK[task];
   try {
@@ -57,9 +59,14 @@ export async function answerTask(
     signal.throwIfAborted();
     // Requests are checked before they become jobs; a later release may have become stricter.
     if (reading.kind !== 'body') return { kind: 'failed', error: `The request cannot be read: ${reading.kind}` };
-    const { tokens, run } = work(reading.body, models);
+    const known = named === null ? models : withWeights(models, named.model, named.weights);
+    let made: NewlyTuned | null = null;
+    const { tokens, run } = work(reading.body, known, async (tuned) => {
+      made = tuned;
+      return OUTPUT_MODEL_ID;
+    });
     const answer = await run(signal);
-    return { kind: 'answered', result: await compressedJson(answer), tokens };
+    return { kind: 'answered', result: await compressedJson(answer), tokens, made };
   } catch (error) {
     const problem = problemOf(error);
     if (problem.status === 500) throw error;
@@ -68,7 +75,7 @@ export async function answerTask(
 }
 
 /** Piece by piece: the longest answers could not be one text. */
-async function compressedJson(answer: object): Promise<Buffer> {
+export async function compressedJson(answer: object): Promise<Buffer> {
   const compressor = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
   const chunks: Buffer[] = [];
   await pipeline(Readable.from(jsonPieces(answer)), compressor, async (pieces) => {

@@ -6,14 +6,16 @@ import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-forecast.ts';
-import { decimationOf } from '../frequency-profile.ts';
+import { contextsOf, modelsOf, tunedFor } from '../finetuned.ts';
+import { decimationOf, inSampleHorizon } from '../frequency-profile.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
 import { invalidRequest } from '../problem.ts';
-import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
+import { answerTooLong, tooManyForecasts, tuningProblems } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { CrossValidationAnswer, type CrossValidationBody, CrossValidationRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems, tooShort } from '../series-request.ts';
-import { modelsOfKey, type ServedModel, type ServedModels } from '../served-models.ts';
+import { modelParams, type ServedModel, type ServedModels } from '../served-models.ts';
+import { splitSeries } from '../split-series.ts';
 import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../tokens.ts';
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { sendAnswer } from '../wire/wire-answer.ts';
@@ -30,7 +32,7 @@ export function addCrossValidation(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = crossValidationWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      const work = crossValidationWork(request.body, await modelsOf(services, request));
       return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
@@ -38,14 +40,20 @@ export function addCrossValidation(app: App, services: AppServices): void {
 
 /** Throws an HttpProblem for what cannot be answered. */
 export function crossValidationWork(body: CrossValidationBody, models: ServedModels): Work {
-  const problems = [...seriesProblems(body), ...(body.full_history ? inSampleProblems(body) : windowProblems(body))];
+  const { finetune_steps: steps = 0 } = body;
+  const problems = [
+    ...seriesProblems({ ...body, finetune_steps: 0 }),
+    ...(body.full_history ? inSampleProblems(body) : windowProblems(body)),
+    ...tuningProblems(steps, body.series.sizes, tuningsOf(body)),
+  ];
   const model = modelOf(models, body, problems);
   if (!body.full_history) problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const validate = body.full_history ? validateHistories : validateWindows;
   const { series, h, n_windows: windows = 1, full_history: whole } = body;
   const predicted = whole ? series.y.length : series.sizes.length * windows * h;
-  const tokens = tokensOf(series, predicted, OUTPUTS_OF_CROSS_VALIDATION);
+  const one = tokensOf(body, predicted, OUTPUTS_OF_CROSS_VALIDATION);
+  const tokens = { ...one, finetune_tokens: one.finetune_tokens * tuningsOf(body) };
   const run = async (signal: AbortSignal) => {
     const answer = await validate(body, model, signal);
     return { ...tokens, ...answer } satisfies Static<typeof CrossValidationAnswer>;
@@ -58,14 +66,20 @@ function windowProblems(body: CrossValidationBody) {
   const { series, freq, h, n_windows: windows = 1, step_size: step, level } = body;
   const { sizes } = series;
   const context = Number.POSITIVE_INFINITY;
-  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) });
+  const levels = level?.length ?? 0;
+  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) }, levels > 0);
   const span = h + (windows - 1) * (step ?? h);
-  const numbers = sizes.length * windows * h * outputsOfLevels(level?.length ?? 0);
+  const numbers = sizes.length * windows * h * outputsOfLevels(levels);
   return [
     ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
     ...answerTooLong(numbers),
     ...tooManyForecasts(sizes.length * windows * perWindow),
   ];
+}
+
+/** How often a request tunes, where it does. */
+function tuningsOf({ n_windows: windows = 1, refit = true, full_history: whole = false }: CrossValidationBody): number {
+  return refit && !whole ? windows : 1;
 }
 
 /** Series after series, windows in the order of time, `h` rows each. */
@@ -82,11 +96,32 @@ async function validateWindows(body: CrossValidationBody, model: ServedModel, si
     }
     start += size;
   });
-  const answer = await forecastAnswer(body, points, () => aheadOfWindows(body), model, signal);
+  const tuned = await tunedByWindow(body, model, signal);
+  const byPoint = points.map((_, i) => tuned[i % windows] ?? tuned[0]);
+  const answer = await forecastAnswer(body, points, () => aheadOfWindows(body), byPoint, signal);
   return { ...answer, sizes: body.series.sizes.map(() => windows * h), idxs: Float64Array.from(idxs) };
 }
 
-async function validateHistories(body: CrossValidationBody, model: ServedModel, signal: AbortSignal) {
+/** The model of each window, tuned to what came before it; one for all where it is tuned in the first alone, or not at all. */
+async function tunedByWindow(body: CrossValidationBody, model: ServedModel, signal: AbortSignal) {
+  const { h, n_windows: windows = 1, step_size: step, finetune_steps: steps = 0 } = body;
+  const series = splitSeries(body.series);
+  const tuned: ServedModel[] = [];
+  for (let window = 0; window < (steps === 0 ? 1 : tuningsOf(body)); window++) {
+    const past = series.map((values) => values.subarray(0, values.length - h - (windows - 1 - window) * (step ?? h)));
+    const scope = { series: past, horizon: h, contexts: [modelParams(model, body.freq).inputSize] };
+    tuned.push(await tunedFor(body, model, scope, signal));
+  }
+  return tuned;
+}
+
+async function validateHistories(body: CrossValidationBody, base: ServedModel, signal: AbortSignal) {
+  const scope = {
+    series: splitSeries(body.series),
+    horizon: inSampleHorizon(body.freq),
+    contexts: contextsOf(base, body.freq),
+  };
+  const model = await tunedFor(body, base, scope, signal);
   const forecasts = await forecastHistories(body, model, signal);
   const idxs = body.series.y.map((_, position) => position);
   const contributions = body.feature_contributions ?? false;

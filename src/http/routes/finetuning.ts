@@ -1,7 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
+import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } from '../../store/finetuned-models.ts';
 import type { App, AppServices } from '../app.ts';
+import { audit } from '../audit.ts';
 import { callerOf } from '../caller.ts';
-import { HttpProblem, invalidRequest } from '../problem.ts';
+import { charged, type Work } from '../calls.ts';
+import { clientGone } from '../client-gone.ts';
+import {
+  checkRoom,
+  contextsOf,
+  keepTuned,
+  modelsOf,
+  type NewlyTuned,
+  noSuchModel,
+  TUNING_DEFAULTS,
+} from '../finetuned.ts';
+import { fieldProblem, invalidRequest } from '../problem.ts';
 import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import {
   FinetuneAnswer,
@@ -10,36 +24,62 @@ import {
   FinetunedModels,
   FinetuneRequest,
 } from '../schema/finetune.ts';
-import { modelOf, NO_SUCH_FINETUNED, seriesProblems } from '../series-request.ts';
-import { modelsOfKey, type ServedModels } from '../served-models.ts';
+import { modelOf, seriesProblems } from '../series-request.ts';
+import { modelParams, type ServedModels } from '../served-models.ts';
+import { splitSeries } from '../split-series.ts';
+import { tokensOf } from '../tokens.ts';
+import { sendAnswer } from '../wire/wire-answer.ts';
 
-/** Models tuned to the series of a client. This version makes none: nothing is ever listed, and tuning is refused. */
+/** Models tuned to the series of a client, and kept under a name. */
 export function addFinetuning(app: App, services: AppServices): void {
   app.post(
     '/v2/finetune',
     {
       schema: {
-        summary: 'Fine-tunes a model; not available in this version: every request is refused with 422',
+        summary: 'Fine-tunes a model to series, and keeps it under an id',
         security: KEY_NEEDED,
         body: FinetuneRequest,
         response: seriesAnswers(FinetuneAnswer),
       },
     },
-    async (request) => refuseFinetuning(request.body, modelsOfKey(services.models, callerOf(request).key)),
+    async (request, reply) => {
+      const { key, requestId } = callerOf(request);
+      const owner = { owner: key.owner, keyId: key.id, requestId };
+      const id = request.body.output_model_id ?? randomUUID();
+      const work = finetuneWork(request.body, await modelsOf(services, request), async (tuned) => {
+        await keepTuned(services, owner, id, tuned);
+        return id;
+      });
+      await checkRoom(services, key.owner, id);
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
+    },
   );
-  const summary = 'Models that were fine-tuned; none in this version';
+  addKeptModels(app, services);
+}
+
+function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppServices): void {
   const schema = { security: KEY_NEEDED, params: Type.Object({ id: Type.String() }) };
   const notFound = { 404: Detail, 422: InvalidRequest };
   app.get(
     '/v2/finetuned_models',
-    { schema: { summary, security: KEY_NEEDED, response: answers(FinetunedModels) } },
-    async () => ({ finetuned_models: [] }),
+    {
+      schema: {
+        summary: 'The models that were fine-tuned, newest first',
+        security: KEY_NEEDED,
+        response: answers(FinetunedModels),
+      },
+    },
+    async (request) => {
+      return { finetuned_models: (await listFinetunedModels(store, callerOf(request).key.owner)).map(shown) };
+    },
   );
   app.get(
     '/v2/finetuned_models/:id',
     { schema: { ...schema, summary: 'One of them', response: { ...answers(FinetunedModel), ...notFound } } },
-    async () => {
-      throw new HttpProblem(404, NO_SUCH_FINETUNED);
+    async (request) => {
+      const record = await findFinetunedModel(store, callerOf(request).key.owner, request.params.id);
+      if (record === null) throw noSuchModel();
+      return shown(record);
     },
   );
   app.delete(
@@ -47,21 +87,62 @@ export function addFinetuning(app: App, services: AppServices): void {
     {
       schema: {
         ...schema,
-        summary: 'Deletes one of them',
+        summary: 'Deletes one of them; models that were tuned from it stay',
         response: { 204: Type.Null(), 401: answers(Detail)[401], ...notFound },
       },
     },
-    async () => {
-      throw new HttpProblem(404, NO_SUCH_FINETUNED);
+    async (request, reply) => {
+      const { id } = request.params;
+      if (!(await finetuned.kept.delete(callerOf(request).key.owner, id))) throw noSuchModel();
+      await audit(store, logger, callerOf(request), { happenedAtMs: nowMs(), action: 'model-deleted', subject: id });
+      return reply.code(204).send(null);
     },
   );
 }
 
-/** Throws an HttpProblem: what is wrong with the request, and that it could not be answered if it were right. */
-export function refuseFinetuning(body: FinetuneBody, models: ServedModels): never {
-  const problems = seriesProblems({ ...body, finetune_steps: 0 });
-  modelOf(models, body, problems);
-  const error = 'fine-tuning is not available in this version; use the models as they are';
-  problems.push({ loc: ['body'], msg: `Value error, ${error}`, type: 'finetuning_unavailable', ctx: { error } });
-  throw invalidRequest(problems);
+/** Keeps a model that was tuned; gives its id. */
+export type KeepTuned = (tuned: NewlyTuned) => Promise<string>;
+
+/** Throws an HttpProblem for what cannot be answered. */
+export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: KeepTuned): Work {
+  const [steps, loss, depth] = [
+    body.finetune_steps ?? TUNING_DEFAULTS.steps,
+    body.finetune_loss ?? TUNING_DEFAULTS.loss,
+    body.finetune_depth ?? TUNING_DEFAULTS.depth,
+  ];
+  const problems = seriesProblems({ ...body, finetune_steps: steps });
+  // Also weights that no step changes are those of a model that can be tuned.
+  const named = modelOf(models, { ...body, finetune_steps: steps }, problems);
+  const model = named?.tunedInstead ?? named;
+  if (model !== null && model.tunable === null && steps === 0) {
+    problems.push(fieldProblem(['body', 'model'], `model ${model.name} cannot be fine-tuned`));
+  }
+  if (model === null || problems.length > 0) throw invalidRequest(problems);
+  const tokens = tokensOf({ ...body, finetune_steps: steps }, 0, 0);
+  const run = async (signal: AbortSignal) => {
+    const scope = {
+      series: splitSeries(body.series),
+      horizon: Math.min(modelParams(model, body.freq).horizon, model.forecaster.limits.passHorizonMax),
+      contexts: contextsOf(model, body.freq),
+    };
+    const weights = await model.tunable!.tune({ ...scope, steps, loss, depth }, signal);
+    const baseModelId = body.finetuned_model_id ?? null;
+    const id = await keep({ weights, model: model.name, steps, depth, loss, freq: body.freq, baseModelId });
+    return { ...tokens, finetuned_model_id: id };
+  };
+  return { tokens, run };
+}
+
+function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, freq }: FinetunedModelRecord) {
+  return {
+    id,
+    created_at: new Date(createdAtMs).toISOString(),
+    created_by: createdBy,
+    base_model_id: baseModelId ?? 'None',
+    steps,
+    depth,
+    loss,
+    model,
+    freq,
+  };
 }

@@ -1,16 +1,20 @@
 import type { Static } from 'typebox';
+import { forecastsPerPoint } from '../../detector/forecast-seasons.ts';
 import { alignmentProblems } from '../alignment.ts';
 import type { App, AppServices } from '../app.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
+import { modelsOf, tunedFor } from '../finetuned.ts';
+import { decimationOf } from '../frequency-profile.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
-import { answerTooLong } from '../request-limits.ts';
+import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { ForecastAnswer, type ForecastBody, ForecastRequest } from '../schema/forecast.ts';
 import { modelOf, seriesProblems } from '../series-request.ts';
-import { modelsOfKey, type ServedModels } from '../served-models.ts';
+import { modelParams, type ServedModels } from '../served-models.ts';
+import { splitSeries } from '../split-series.ts';
 import { outputsOfLevels, tokensOf } from '../tokens.ts';
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { sendAnswer } from '../wire/wire-answer.ts';
@@ -30,7 +34,7 @@ export function addForecast(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = forecastWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      const work = forecastWork(request.body, await modelsOf(services, request));
       return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
@@ -41,15 +45,26 @@ export function forecastWork(body: ForecastBody, models: ServedModels): Work {
   const levels = distinctLevels(body.level);
   const outputs = outputsOfLevels(levels.length);
   const predicted = body.series.sizes.length * body.h;
-  const problems = [...seriesProblems(body), ...forecastProblems(body), ...answerTooLong(predicted * outputs)];
+  const seen = { context: Number.POSITIVE_INFINITY, decimation: decimationOf(body.freq, Number.POSITIVE_INFINITY) };
+  const perSeries = forecastsPerPoint({ h: body.h, ...seen }, levels.length > 0);
+  const problems = [
+    ...seriesProblems(body),
+    ...forecastProblems(body),
+    ...answerTooLong(predicted * outputs),
+    ...tooManyForecasts(body.series.sizes.length * perSeries),
+  ];
   const model = modelOf(models, body, problems);
   problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const future = (body.series.X_future?.length ?? 0) * predicted;
-  const tokens = tokensOf(body.series, predicted, outputs, future);
+  const tokens = tokensOf(body, predicted, outputs, future);
   const run = async (signal: AbortSignal) => {
     const points = body.series.sizes.map((size, series) => ({ series, cutoff: size }));
-    const answer = await forecastAnswer(body, points, () => aheadOfForecast(body), model, signal);
+    const contexts = [modelParams(model, body.freq).inputSize];
+    const scope = { series: splitSeries(body.series), horizon: body.h, contexts };
+    const tuned = await tunedFor(body, model, scope, signal);
+    const byPoint = points.map(() => tuned);
+    const answer = await forecastAnswer(body, points, () => aheadOfForecast(body), byPoint, signal);
     return { ...tokens, ...answer } satisfies Static<typeof ForecastAnswer>;
   };
   return { tokens, run };

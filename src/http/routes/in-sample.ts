@@ -4,6 +4,7 @@ import type { App, AppServices } from '../app.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
+import { modelsOf } from '../finetuned.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
 import { invalidRequest } from '../problem.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
@@ -14,7 +15,7 @@ import {
   InSampleDetectionRequest,
 } from '../schema/in-sample.ts';
 import { modelOf, type SeriesRequest, seriesProblems } from '../series-request.ts';
-import { modelsOfKey, type ServedModels } from '../served-models.ts';
+import type { ServedModels } from '../served-models.ts';
 import { OUTPUTS_OF_DETECTION, outputsOfLevels, tokensOf } from '../tokens.ts';
 import { DEFAULT_LEVEL, distinctLevels } from '../wire/interval-keys.ts';
 import { flagsOf, sendAnswer } from '../wire/wire-answer.ts';
@@ -28,7 +29,7 @@ export function addInSampleRoutes(app: App, services: AppServices): void {
   addHistoricForecast(app, services);
 }
 
-function addDetection(app: App, { models, calls }: AppServices): void {
+function addDetection(app: App, services: AppServices): void {
   app.post(
     '/v2/anomaly_detection',
     {
@@ -41,13 +42,13 @@ function addDetection(app: App, { models, calls }: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = detectionWork(request.body, modelsOfKey(models, callerOf(request).key));
-      return sendAnswer(reply, await charged(calls, callerOf(request), work, clientGone(reply)));
+      const work = detectionWork(request.body, await modelsOf(services, request));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }
 
-function addHistoricForecast(app: App, { models, calls }: AppServices): void {
+function addHistoricForecast(app: App, services: AppServices): void {
   app.post(
     '/v2/historic_forecast',
     {
@@ -61,8 +62,8 @@ function addHistoricForecast(app: App, { models, calls }: AppServices): void {
     },
     async (request, reply) => {
       reply.headers({ deprecation: DEPRECATED_SINCE, link: '</v2/cross_validation>; rel="successor-version"' });
-      const work = historicForecastWork(request.body, modelsOfKey(models, callerOf(request).key));
-      return sendAnswer(reply, await charged(calls, callerOf(request), work, clientGone(reply)));
+      const work = historicForecastWork(request.body, await modelsOf(services, request));
+      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
 }
@@ -71,7 +72,7 @@ function addHistoricForecast(app: App, { models, calls }: AppServices): void {
 function detectionWork(body: Static<typeof InSampleDetectionRequest>, models: ServedModels): Work {
   const model = modelFor(models, body);
   const level = body.level ?? DEFAULT_LEVEL;
-  const tokens = tokensOf(body.series, body.series.y.length, OUTPUTS_OF_DETECTION);
+  const tokens = tokensOf(body, body.series.y.length, OUTPUTS_OF_DETECTION);
   const run = async (signal: AbortSignal) => {
     const forecasts = await forecastHistories(body, model, signal);
     const answer = inSampleAnswer(forecasts, [level], { contributions: false });
@@ -85,7 +86,7 @@ function detectionWork(body: Static<typeof InSampleDetectionRequest>, models: Se
 function historicForecastWork(body: Static<typeof HistoricForecastRequest>, models: ServedModels): Work {
   const model = modelFor(models, body);
   const levels = distinctLevels(body.level);
-  const tokens = tokensOf(body.series, body.series.y.length, outputsOfLevels(levels.length));
+  const tokens = tokensOf(body, body.series.y.length, outputsOfLevels(levels.length));
   const run = async (signal: AbortSignal) => {
     const forecasts = await forecastHistories(body, model, signal);
     const answer = inSampleAnswer(forecasts, levels, { contributions: body.feature_contributions ?? false });

@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import Type, { type TSchema } from 'typebox';
 import type { InFlightCount, JobRecord } from '../../store/jobs.ts';
 import type { App, AppServices } from '../app.ts';
-import { callerOf } from '../caller.ts';
+import { type Caller, callerOf } from '../caller.ts';
+import { checkRoom, modelsOf } from '../finetuned.ts';
+import { sealed } from '../jobs/envelope.ts';
+import type { JobModels } from '../jobs/finetuned-jobs.ts';
 import { TASK_NAMES, type TaskName } from '../jobs/job.ts';
 import { TASK_WORK } from '../jobs/task-work.ts';
 import { HttpProblem } from '../problem.ts';
 import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers, TooManyRequests } from '../schema/answers.ts';
-import { FinetuneAnswer } from '../schema/finetune.ts';
+import { FinetuneAnswer, type FinetuneBody } from '../schema/finetune.ts';
 import { CrossValidationAnswer, ForecastAnswer } from '../schema/forecast.ts';
 import {
   CrossValidationJob,
@@ -25,7 +29,6 @@ import {
   pageToken,
 } from '../schema/jobs.ts';
 import { OnlineDetectionAnswer } from '../schema/online-detection.ts';
-import { modelsOfKey } from '../served-models.ts';
 import { sendJob } from '../wire/send-job.ts';
 import { keptBody } from '../wire/take-bodies.ts';
 
@@ -54,7 +57,7 @@ export function addJobRoutes(app: App, services: AppServices): void {
 }
 
 function addTask(app: App, services: AppServices, { name, request, answer }: JobTask): void {
-  const { jobs, models } = services;
+  const { jobs } = services;
   app.post(
     `/v2/${name}/async`,
     {
@@ -70,8 +73,11 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
       const caller = callerOf(request);
       // Throws for what cannot be answered: a job that is accepted is right.
-      const { tokens } = TASK_WORK[name].work(request.body, modelsOfKey(models, caller.key));
-      const job = { task: name, caller, tokens, body: keptBody(request), timeoutSeconds };
+      const { tokens } = TASK_WORK[name].work(request.body, await modelsOf(services, request), async () => '');
+      const header = modelsOfJob(name, request.body as FinetuneBody, caller);
+      if (header.output !== null) await checkRoom(services, header.owner, header.output);
+      const body = sealed<JobModels>({ header, bytes: keptBody(request) });
+      const job = { task: name, caller, tokens, body, timeoutSeconds };
       return reply.code(202).send({ job_id: await jobs.submit(job) });
     },
   );
@@ -91,6 +97,12 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       return sendJob(reply, job);
     },
   );
+}
+
+/** An id that is made here is the same in every run of the job. */
+function modelsOfJob(task: TaskName, body: FinetuneBody, { key, requestId }: Caller): JobModels {
+  const output = task === 'finetune' ? (body.output_model_id ?? randomUUID()) : null;
+  return { owner: key.owner, keyId: key.id, requestId, named: body.finetuned_model_id || null, output };
 }
 
 function addOverview(app: App, { jobs }: AppServices): void {

@@ -8,12 +8,13 @@ import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { effectsOf } from '../exogenous-request.ts';
+import { modelsOf, tunedFor } from '../finetuned.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import { OnlineDetectionAnswer, type OnlineDetectionBody, OnlineDetectionRequest } from '../schema/online-detection.ts';
 import { modelOf, seriesProblems, tooShort } from '../series-request.ts';
-import { modelsOfKey, type ServedModels } from '../served-models.ts';
+import type { ServedModels } from '../served-models.ts';
 import { splitSeries } from '../split-series.ts';
 import { OUTPUTS_OF_DETECTION, tokensOf } from '../tokens.ts';
 import { DEFAULT_LEVEL, intervalKeys } from '../wire/interval-keys.ts';
@@ -31,7 +32,7 @@ export function addOnlineDetection(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = onlineDetectionWork(request.body, modelsOfKey(services.models, callerOf(request).key));
+      const work = onlineDetectionWork(request.body, await modelsOf(services, request));
       return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );
@@ -43,13 +44,18 @@ export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedMod
   const model = modelOf(models, body, problems);
   problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
-  const { forecaster } = model;
-  const tokens = tokensOf(body.series, body.series.sizes.length * body.detection_size, OUTPUTS_OF_DETECTION);
+  const tokens = tokensOf(body, body.series.sizes.length * body.detection_size, OUTPUTS_OF_DETECTION);
   const run = async (signal: AbortSignal) => {
-    const settings = settingsOf(body, forecaster.limits.context);
+    const { context } = model.forecaster.limits;
+    const settings = settingsOf(body, context);
     const series = splitSeries(body.series);
+    // There is one window, at the end: what is judged must not teach the model, whatever `refit` says.
+    const past = series.map((values) => values.subarray(0, Math.max(0, values.length - body.detection_size)));
+    const scope = { series: past, horizon: body.h, contexts: [context] };
+    const tuned = await tunedFor(body, model, scope, signal);
+    const { forecaster } = tuned;
     const effects = await effectsOf(body, body.detection_size, signal);
-    const detections = await detectOnline(series, settings, forecaster, signal, effects, alignmentOf(body, model));
+    const detections = await detectOnline(series, settings, forecaster, signal, effects, alignmentOf(body, tuned));
     return { ...tokens, ...answerOf(body, detections) } satisfies Static<typeof OnlineDetectionAnswer>;
   };
   return { tokens, run };

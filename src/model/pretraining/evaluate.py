@@ -16,7 +16,7 @@ import numpy as np
 import onnxruntime
 
 from design import TSMODEL_1
-from export import PRETRAINED
+from export import PRETRAINED, json_text
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data"
@@ -210,7 +210,7 @@ def main() -> None:
         path = args.model / "manifest.json"
         manifest = json.loads(path.read_text())
         manifest["quality"] = {k: round(v, 4) for k, v in figures.items()}
-        path.write_text(json.dumps(manifest, indent=2) + "\n")
+        path.write_text(json_text(manifest))
 
 
 if __name__ == "__main__":

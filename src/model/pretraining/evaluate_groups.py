@@ -16,7 +16,7 @@ import numpy as np
 
 from design import COMPANY
 from evaluate import DATA, Model, read_m4
-from export import PRETRAINED
+from export import PRETRAINED, json_text
 
 CONTEXT, HORIZON, MEMBERS, GROUPS = 512, 48, 4, 100
 
@@ -147,7 +147,7 @@ def main() -> None:
         path = args.model / "manifest.json"
         manifest = json.loads(path.read_text())
         manifest["quality"] |= figures
-        path.write_text(json.dumps(manifest, indent=2) + "\n")
+        path.write_text(json_text(manifest))
 
 
 if __name__ == "__main__":

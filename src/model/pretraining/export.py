@@ -1,4 +1,5 @@
-"""Writes a checkpoint's averaged weights as a model folder: forecast.onnx, manifest.json, and proof of parity with PyTorch.
+"""Writes a checkpoint's averaged weights as a model folder: forecast.onnx, the graphs of fine-tuning, manifest.json, and
+proof of parity with PyTorch.
 
 What is written of tsmodel-1 is the network as `serving.py` makes it: with products of eight-bit integers, unless --float is
 given. The others are written as they are.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import tempfile
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from graphs import exported, write_graph
 from network import PATCH, QUANTILES, Network
 from serving import served
 from train import network_of
+from tuning import write_tuning
 
 VERSION = "0.1.0"
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
@@ -141,7 +144,13 @@ def padding(session: onnxruntime.InferenceSession, design: Design) -> float:
     return apart
 
 
-def write_manifest(folder: Path, network: Network, design: Design, state: dict) -> None:
+def json_text(manifest: dict) -> str:
+    """JSON with a line for each key, lists of numbers in one line."""
+    text = json.dumps(manifest, indent=2)
+    return re.sub(r"\[[-\d.,\s]+\]", lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
+
+
+def write_manifest(folder: Path, network: Network, design: Design, state: dict, tuning: dict | None) -> None:
     """`quality` is filled in by evaluate.py."""
     manifest = {
         "format": 1,
@@ -157,6 +166,7 @@ def write_manifest(folder: Path, network: Network, design: Design, state: dict) 
         "inputs": {name: name for name in ("values", "observed", "future", *(["group"] if design.members else []))},
         **({"members_max": design.members_max} if design.members else {}),
         "output": "quantiles",
+        **({"tuning": tuning} if tuning else {}),
         "parameters": sum(p.numel() for p in network.parameters()),
         "license": "Apache-2.0",
         "trained": {
@@ -170,7 +180,7 @@ def write_manifest(folder: Path, network: Network, design: Design, state: dict) 
         },
         "quality": {},
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    (folder / "manifest.json").write_text(json_text(manifest))
 
 
 def main() -> None:
@@ -195,7 +205,7 @@ def main() -> None:
     if fused and not args.float:
         write_graph(exported(served(network), opset=23), network.seasons, graph)
         print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
-    write_manifest(out, network, design, state)
+    write_manifest(out, network, design, state, write_tuning(network, out) if fused else None)
     print(f"{out}: {sum(f.stat().st_size for f in out.iterdir()) / 1e6:.1f} MB")
 
 

@@ -1,7 +1,4 @@
-"""The two graphs that fine-tuning runs without Python: a train step, and a forecast whose weights are an input.
-
-Both take all weights as one vector, theta: the parameters one after the other as forecast.onnx holds them (matrices as
-[inputs, outputs]). Neither graph holds weights of its own, so they are the same for every training run of a network.
+"""What fine-tuning does: a step of Adam on all weights as one vector, theta, by one of seven losses.
 
 The exporter drops additions of very small numbers, hence floors (clamp) where others add an epsilon.
 """
@@ -9,17 +6,12 @@ The exporter drops additions of very small numbers, hence floors (clamp) where o
 from __future__ import annotations
 
 import copy
-import warnings
 
-import onnx
 import torch
 from torch import Tensor, nn
-from torch._decomp import core_aten_decompositions
 from torch.func import functional_call, grad_and_value
-from torch.fx.experimental.proxy_tensor import make_fx
 
 from network import CONTEXT, HORIZON_MAX, QUANTILES, Network, Rotary
-from train import pinball
 
 BATCH = 16
 BETA_1, BETA_2, EPSILON = 0.9, 0.99, 1e-16  # Adam's; the last under the root
@@ -86,20 +78,22 @@ class Ahead(nn.Module):
         return a, s.backward(a[..., QUANTILES.index(0.5), None]).squeeze(-1), s.forward, logs
 
 
-def mean(loss: Tensor, weight: Tensor) -> Tensor:
-    return (loss * weight).sum() / weight.sum().clamp(min=1e-6)
+def pinball(quantiles: Tensor, target: Tensor) -> Tensor:
+    """Over all quantiles [B, H, Q], at each step [B, H]."""
+    levels = torch.tensor(QUANTILES)
+    error = target.unsqueeze(-1) - quantiles
+    return torch.maximum(levels * error, (levels - 1) * error).mean(-1)
 
 
-def losses(median: Tensor, target: Tensor, weight: Tensor, origin: Tensor, spread: Tensor, level: Tensor) -> list[Tensor]:
-    """All but the first of LOSSES, over the medians of a batch [B, H]."""
-    error = (median - target).abs() / spread
-    mse = mean(error * error, weight)
-    actual, guess, floor = target + origin, median + origin, FLOOR * level
-    mape = (median - target).abs() / torch.maximum(actual.abs(), floor)
-    smape = 2 * (median - target).abs() / (actual.abs() + guess.abs() + floor)
+def losses(median: Tensor, target: Tensor, origin: Tensor, deviation: Tensor, level: Tensor) -> list[Tensor]:
+    """All but the first of LOSSES at each step [B, H]; the root of rmse is drawn over the whole batch."""
+    off = (median - target).abs()
+    error, actual, guess, floor = off / deviation, target + origin, median + origin, FLOOR * level
+    mape = off / torch.maximum(actual.abs(), floor)
+    smape = 2 * off / (actual.abs() + guess.abs() + floor)
     rate = nn.functional.softplus(guess / level * SHARPNESS) / SHARPNESS
     poisson = rate - (actual / level).clamp(min=0.0) * rate.clamp(min=1e-6).log()
-    return [mean(error, weight), mse, mse.clamp(min=1e-8).sqrt(), *(mean(x, weight) for x in (mape, smape, poisson))]
+    return [error, error * error, error * error, mape, smape, poisson]
 
 
 class TrainStep:
@@ -108,32 +102,38 @@ class TrainStep:
     values, observed [B, T]; target, weight [B, H]: what follows in the units of `values`, and 0 where nothing is to be
     judged; series [B, 3]: what was taken away from values and targets, deviation and mean magnitude of the whole series;
     loss [7], one-hot over LOSSES; rates [3]: learning rate, 1 - BETA_1^n, 1 - BETA_2^n; mask [P], 1 where theta may change.
+    Besides the next theta, m and v [P] it gives the loss of each row [B] before the step.
     """
 
     INPUTS = ["theta", "m", "v", "mask", "values", "observed", "target", "weight", "series", "loss", "rates"]
-    OUTPUTS = ["theta_next", "m_next", "v_next", "loss_value"]
+    OUTPUTS = ["theta_next", "m_next", "v_next", "row_losses"]
 
     def __init__(self, network: Network) -> None:
         self.module, self.theta = Ahead(network).eval(), Theta(network)
 
-    def loss(self, theta: Tensor, rows: tuple[Tensor, ...], kind: Tensor) -> Tensor:
+    def loss(self, theta: Tensor, rows: tuple[Tensor, ...], kind: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of the batch, and that of each row [B]."""
         values, observed, target, weight, series = rows
         parameters = self.theta.parameters(theta, "network.")
         a, median, forward, logs = functional_call(self.module, parameters, (values, observed, target * 0))
-        importance = (logs.amin(1, keepdim=True) * -0.5).exp().clamp(0.7, 8.0)
-        guide = pinball(a, forward(target), weight * importance)
-        others = losses(median, target, weight, *series.split(1, 1))
-        return kind[0] * guide + sum((loss + GUIDE * guide) * on for loss, on in zip(others, kind[1:].unbind()))
+        guide = pinball(a, forward(target)) * (logs.amin(1, keepdim=True) * -0.5).exp().clamp(0.7, 8.0)
+        each = sum(loss * on for loss, on in zip(losses(median, target, *series.split(1, 1)), kind[1:].unbind()))
+        whole = (each * weight).sum() / weight.sum().clamp(min=1.0)
+        rooted = kind[LOSSES.index("rmse")]
+        whole = rooted * whole.clamp(min=1e-8).sqrt() + (1 - rooted) * whole
+        guided = (kind[0] + (1 - kind[0]) * GUIDE) * guide
+        whole = whole + (guided * weight).sum() / weight.sum().clamp(min=1.0)
+        return whole, ((each + guided) * weight).sum(1) / weight.sum(1).clamp(min=1.0)
 
     def __call__(self, theta, m, v, mask, values, observed, target, weight, series, loss, rates):
         rows = (values, observed, target, weight, series)
-        gradient, value = grad_and_value(self.loss)(theta, rows, loss)
+        gradient, (_, row_losses) = grad_and_value(self.loss, has_aux=True)(theta, rows, loss)
         gradient = gradient * mask
         m = BETA_1 * m + (1 - BETA_1) * gradient
         v = BETA_2 * v + (1 - BETA_2) * gradient * gradient
         rate, first, second = rates.unbind()
         theta = theta - mask * rate * (m / first) / (v / second).clamp(min=EPSILON).sqrt()
-        return theta, m, v, value
+        return theta, m, v, row_losses
 
     def example(self, batch: int = BATCH) -> tuple[Tensor, ...]:
         """A batch of walks, the first row with a hole."""
@@ -147,42 +147,3 @@ class TrainStep:
         loss = torch.nn.functional.one_hot(torch.tensor(0), len(LOSSES)).float()
         rates = torch.tensor([1e-3, 1 - BETA_1, 1 - BETA_2])
         return (theta, theta * 0, theta * 0, theta * 0 + 1, values, observed, target, target * 0 + 1, series, loss, rates)
-
-
-class TunedForecast(nn.Module):
-    """The forecast of theta."""
-
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = network
-        self.theta = Theta(network)
-
-    def forward(self, values: Tensor, observed: Tensor, future: Tensor, theta: Tensor) -> Tensor:
-        return functional_call(self.network, self.theta.parameters(theta), (values, observed, future))
-
-
-def pad_back(gradient: Tensor, sizes: list[int], dim: int, start: int, end: int, step: int) -> Tensor:
-    """The gradient of a slice, as a padding: the usual one becomes ScatterND and megabytes of zeros."""
-    assert step == 1
-    around = [start, sizes[dim] - min(end, sizes[dim])]
-    return nn.functional.pad(gradient, [0, 0] * (len(sizes) - 1 - dim) + around) if any(around) else gradient
-
-
-def traced_step(network: Network) -> onnx.ModelProto:
-    """The train step as a graph of fixed shapes: a direct export stumbles over the gradient, a trace by make_fx does not."""
-    step = TrainStep(network)
-    example = step.example()
-    decompositions = core_aten_decompositions() | {torch.ops.aten.slice_backward.default: pad_back}
-    traced = make_fx(step, decomposition_table=decompositions)(*example)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = torch.onnx.export(
-            traced,
-            example,
-            input_names=TrainStep.INPUTS,
-            output_names=TrainStep.OUTPUTS,
-            opset_version=18,
-            dynamo=True,
-            verbose=False,
-        )
-    return program.model_proto

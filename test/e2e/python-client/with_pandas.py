@@ -253,7 +253,7 @@ def fine_tuning_is_refused_at_once():
         except AttributeError:
             assert VERSION < (0, 9)
         except Exception as error:
-            assert "not available in this version" in str(error) or "Finetuned model not found" in str(error), error
+            assert "cannot be fine-tuned" in str(error) or "Finetuned model not found" in str(error), error
         else:
             raise AssertionError("it must be refused")
     assert client.delete_finetuned_model("unknown") is False

@@ -6,8 +6,13 @@ import { modelParams, type ServedModel } from '../../../src/http/served-models.t
 import { groupForecaster, MEMBERS_MAX } from '../../fixture/group-forecaster.ts';
 import { quantileForecaster } from '../../fixture/http-service.ts';
 
-const together: ServedModel = { name: 'tsmodel-2.1', forecaster: rollOut(groupForecaster()), seasons: 1 };
-const alone: ServedModel = { name: 'tsmodel-1', forecaster: rollOut(quantileForecaster()), seasons: 1 };
+const together: ServedModel = {
+  name: 'tsmodel-2.1',
+  forecaster: rollOut(groupForecaster()),
+  seasons: 1,
+  tunable: null,
+};
+const alone: ServedModel = { name: 'tsmodel-1', forecaster: rollOut(quantileForecaster()), seasons: 1, tunable: null };
 
 function request(sizes: number[], starts?: string[] | null, freq = 'h') {
   const length = sizes.reduce((sum, size) => sum + size, 0);
@@ -68,7 +73,7 @@ test('what keeps series from being aligned is told, field by field', () => {
 test('the long-horizon model looks at five weeks of hours to forecast one', () => {
   const { limits, ...forecaster } = quantileForecaster();
   const long = rollOut({ ...forecaster, limits: { ...limits, context: 1024, horizonMax: 192 } });
-  const params = (freq: string) => modelParams({ name: 'long', forecaster: long, seasons: 7 }, freq);
+  const params = (freq: string) => modelParams({ name: 'long', forecaster: long, seasons: 7, tunable: null }, freq);
   assert.deepEqual(params('h'), { inputSize: 840, horizon: 168 });
   assert.deepEqual(params('D'), { inputSize: 245, horizon: 49 });
   assert.deepEqual(params('W'), { inputSize: 1024, horizon: 192 });

@@ -12,7 +12,7 @@ import {
 
 const CONTEXT = 512;
 const lookbackIn = (freq: string) =>
-  lookbackOf({ context: forecastContext(freq, CONTEXT), decimation: decimationOf(freq, CONTEXT) });
+  lookbackOf({ context: forecastContext(freq, CONTEXT), decimation: decimationOf(freq, CONTEXT), probabilities: [] });
 
 /** Season, horizon, and values that a forecast looks at, of every family of aliases. */
 const PROFILES: Readonly<Record<string, readonly [season: number, horizon: number, inputSize: number]>> = {

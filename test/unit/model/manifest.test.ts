@@ -107,3 +107,19 @@ test('a manifest that is no JSON is refused', async (t) => {
   await writeFile(join(folder, 'manifest.json'), '{');
   await assert.rejects(readModelFolder(folder), { code: 'model-invalid', message: /manifest\.json cannot be read/ });
 });
+
+test('what a manifest says of fine-tuning is checked, too: every problem names its key', () => {
+  assert.deepEqual(
+    problemsOf({ tuning: { step: { graph: '../step.onnx' }, batch: 0, betas: [2], weights: [[0, 1, 6]] } }),
+    [
+      'tuning.step must be graph and sha256 of a file in the same folder, got {"graph":"../step.onnx"}',
+      'tuning.forecast must be graph and sha256 of a file in the same folder, got nothing',
+      'tuning.source must be graph and sha256 of a file in the same folder, got nothing',
+      'tuning.batch must be an integer from 1, got 0',
+      'tuning.context must be an integer from 1, got nothing',
+      'tuning.horizon must be an integer from 1, got nothing',
+      'tuning.betas must be two numbers from 0 to below 1, got [2]',
+      'tuning.weights must be lists of a byte, a length and a depth from 1 to 5, got [[0,1,6]]',
+    ],
+  );
+});

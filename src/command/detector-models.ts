@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import type { DetectorConfig, LoadedConfig } from '../config/config.ts';
+import { settingsDigest } from '../config/config.ts';
+import type { Forecaster } from '../detector/forecast.ts';
+import type { Model, ModelCatalog } from '../model/catalog.ts';
+import type { Forecasters } from '../model/forecaster.ts';
+import { shareWeights, type TunedWeights } from '../model/tuning/tuned-weights.ts';
+import { weightCount } from '../model/tuning/tuning-graphs.ts';
+import { ServiceError } from '../service-error.ts';
+import type { Database } from '../store/database.ts';
+import { type FinetunedModelRecord, findFinetunedModels } from '../store/finetuned-models.ts';
+import { FinetunedWeights } from '../store/finetuned-weights.ts';
+import { openDatabase } from '../store/open-store.ts';
+import { type WatchedDetector, watchDetector } from '../stream/watched-detector.ts';
+
+/** What a detector runs on: a model, or weights that were fine-tuned from it. */
+export interface DetectorModel {
+  readonly model: Model;
+  /** null: the model's own. */
+  readonly weights: TunedWeights | null;
+  /** Results and states made with another digest are not comparable. */
+  readonly digest: string;
+}
+
+export interface DetectorModels {
+  readonly catalog: ModelCatalog;
+  /** Every name that a detector may use. */
+  readonly byName: ReadonlyMap<string, DetectorModel>;
+}
+
+/**
+ * The models of a catalog, and of the store those that detectors name and the catalog does not know. Throws a ServiceError for one that cannot be used as it is.
+ */
+export async function findDetectorModels(loaded: LoadedConfig, catalog: ModelCatalog): Promise<DetectorModels> {
+  const byName = new Map<string, DetectorModel>();
+  for (const name of [...catalog.names, ...catalog.aliases]) {
+    const model = catalog.get(name);
+    byName.set(name, { model, weights: null, digest: model.digest });
+  }
+  const missing = new Set(loaded.stream.detectors.map(({ model }) => model).filter((name) => !byName.has(name)));
+  if (missing.size === 0) return { catalog, byName };
+  const { dataDir, storeUrl } = loaded;
+  const database = await openDatabase({ dataDir, url: storeUrl });
+  try {
+    const kept = new FinetunedWeights(database, storeUrl === null ? join(dataDir, 'models') : null);
+    for (const name of missing) {
+      const found = await finetuned(name, database, kept, catalog);
+      if (found !== null) byName.set(name, found);
+    }
+  } finally {
+    await database.close();
+  }
+  return { catalog, byName };
+}
+
+/** null where no owner has one of this id. */
+async function finetuned(
+  id: string,
+  database: Database,
+  kept: FinetunedWeights,
+  catalog: ModelCatalog,
+): Promise<DetectorModel | null> {
+  const records = await findFinetunedModels(database, id);
+  if (records.length === 0) return null;
+  if (records.length > 1) {
+    const text = `${records.length} owners of keys have a fine-tuned model ${id}; a detector needs one whose id is its own`;
+    throw new ServiceError('configuration', text);
+  }
+  const [record] = records as [FinetunedModelRecord];
+  const known = catalog.names.includes(record.model) ? catalog.get(record.model) : null;
+  const tuning = known?.manifest.tuning ?? null;
+  if (known === null || tuning === null || record.bytes !== weightCount(tuning) * Float32Array.BYTES_PER_ELEMENT) {
+    const text = `fine-tuned model ${id} was tuned from another version of ${record.model} than is installed; fine-tune it again`;
+    throw new ServiceError('configuration', text);
+  }
+  const weights = shareWeights(await kept.read(record));
+  return { model: known, weights, digest: weights.digest };
+}
+
+/** A detector with its model, ready to score. @param timed wraps the forecaster */
+export function watch(
+  detector: DetectorConfig,
+  models: DetectorModels,
+  forecasters: Forecasters,
+  timed: (forecaster: Forecaster) => Forecaster = (forecaster) => forecaster,
+): WatchedDetector {
+  const { model, weights, digest } = models.byName.get(detector.model)!;
+  const forecaster = timed(forecasters.forecasterFor(model.name, detector.settings.h, weights));
+  return watchDetector(detector, { forecaster, digest }, settingsDigest(detector));
+}
+
+/** The pretrained models below these detectors. */
+export function modelsBelow(detectors: readonly DetectorConfig[], { byName }: DetectorModels): Model[] {
+  return detectors.map(({ model }) => byName.get(model)!.model);
+}

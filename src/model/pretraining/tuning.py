@@ -1,0 +1,157 @@
+"""Writes the graphs that fine-tuning runs without Python: a train step, and a forecast whose weights are an input.
+
+Both take all weights as one vector, theta: the parameters one after the other as forecast.onnx holds them (matrices as
+[inputs, outputs]). Neither graph holds weights of its own, so they are the same for every training run of a network, and
+weights that were tuned fit as long as these graphs stay what they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from torch import Tensor, nn
+from torch._decomp import core_aten_decompositions
+from torch.func import functional_call
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from graphs import exported, write_graph
+from network import CONTEXT, HORIZON_MAX, Network
+from train_step import BATCH, BETA_1, BETA_2, LOSSES, Theta, TrainStep
+
+STEP, FORECAST, WEIGHTS = "train-step.onnx", "forecast-tuned.onnx", "weights.bin"
+TOLERANCE_FORECAST = 5e-2
+TOLERANCE = 1e-4  # of the largest of Adam's first moments: theta moves by the sign of gradients near 0, and cannot be compared
+
+
+class TunedForecast(nn.Module):
+    """The forecast of theta."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+        self.theta = Theta(network)
+
+    def forward(self, values: Tensor, observed: Tensor, future: Tensor, theta: Tensor) -> Tensor:
+        return functional_call(self.network, self.theta.parameters(theta), (values, observed, future))
+
+
+def pad_back(gradient: Tensor, sizes: list[int], dim: int, start: int, end: int, step: int) -> Tensor:
+    """The gradient of a slice, as a padding: the usual one becomes ScatterND and megabytes of zeros."""
+    assert step == 1
+    around = [start, sizes[dim] - min(end, sizes[dim])]
+    return nn.functional.pad(gradient, [0, 0] * (len(sizes) - 1 - dim) + around) if any(around) else gradient
+
+
+def traced_step(network: Network) -> onnx.ModelProto:
+    """The train step as a graph of fixed shapes: a direct export stumbles over the gradient, a trace by make_fx does not."""
+    step = TrainStep(network)
+    example = step.example()
+    decompositions = core_aten_decompositions() | {torch.ops.aten.slice_backward.default: pad_back}
+    traced = make_fx(step, decomposition_table=decompositions)(*example)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(
+            traced,
+            example,
+            input_names=TrainStep.INPUTS,
+            output_names=TrainStep.OUTPUTS,
+            opset_version=18,
+            dynamo=True,
+            verbose=False,
+        )
+    return program.model_proto
+
+
+def find_weights(network: Network, folder: Path) -> tuple[str, list[list[int]]]:
+    """The file that holds theta, and for each part the byte at which it begins, its length, and the depth it is tuned from.
+
+    That is forecast.onnx, so that weights lie in a folder once; where they are not in it as they are, a file of their own.
+    """
+    theta, content = Theta(network), (folder / "forecast.onnx").read_bytes()
+    pieces = theta.join(network).split(theta.lengths)
+    raws = [piece.numpy().tobytes() for piece in pieces]
+    name, places = "forecast.onnx", [content.find(raw) for raw in raws]
+    if any(content.count(raw) != 1 for raw in raws):
+        name, places = WEIGHTS, [sum(map(len, raws[:at])) for at in range(len(raws))]
+        (folder / WEIGHTS).write_bytes(b"".join(raws))
+    return name, [list(part) for part in zip(places, theta.lengths, theta.depths(len(network.blocks)))]
+
+
+def write_tuning(network: Network, folder: Path) -> dict:
+    """Writes and proves both graphs beside forecast.onnx; gives what the manifest says of them."""
+    theta = Theta(network).join(network)
+    write_graph(exported(TunedForecast(network), theta), network.seasons, folder / FORECAST)
+    write_graph(traced_step(network), network.seasons, folder / STEP)
+    check_forecast(theta, folder)
+    print("train step against PyTorch:", check_step(network, folder / STEP))
+
+    def file(name: str) -> dict[str, str]:
+        return {"graph": name, "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest()}
+
+    source, places = find_weights(network, folder)
+    return {
+        "step": file(STEP),
+        "forecast": file(FORECAST),
+        "batch": BATCH,
+        "context": CONTEXT,
+        "horizon": HORIZON_MAX,
+        "betas": [BETA_1, BETA_2],
+        "source": file(source),
+        "weights": places,
+        "golden": golden(network),
+    }
+
+
+def golden(network: Network) -> dict[str, list[float]]:
+    """What PyTorch makes of a batch that a test can repeat: by loss, three row losses and the sum of Adam's |m|."""
+    time, row = np.arange(CONTEXT + HORIZON_MAX), np.arange(BATCH)[:, None]
+    waves = torch.from_numpy((3 * np.sin(time / (3 + row)) + np.cos(time / 7) + time / 100).astype(np.float32))
+    values, target = waves.split([CONTEXT, HORIZON_MAX], 1)
+    observed, weight = torch.ones_like(values), torch.ones_like(target)
+    observed[1, 100:140] = 0
+    weight[2, 48:] = 0
+    step = TrainStep(network)
+    feeds = dict(zip(TrainStep.INPUTS, step.example()))
+    feeds |= {"values": values, "observed": observed, "target": target, "weight": weight}
+    feeds["series"] = torch.tensor([[5, 2.5, 7.5]]).repeat(BATCH, 1)
+    numbers = {}
+    for at, name in enumerate(LOSSES):
+        feeds["loss"] = nn.functional.one_hot(torch.tensor(at), len(LOSSES)).float()
+        _, m, _, rows = step(**feeds)
+        numbers[name] = [round(float(x), 6) for x in (*rows[:3].detach(), m.detach().abs().sum())]
+    return numbers
+
+
+def session_of(path: Path) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+
+
+def check_forecast(theta: Tensor, folder: Path) -> None:
+    """The weights of a model, given from outside, must make its own forecasts; nearly, where these are rounded."""
+    values = np.random.default_rng(5).standard_normal((8, 256)).cumsum(1).astype(np.float32)
+    feeds = {"values": values, "observed": np.ones_like(values), "future": np.zeros((8, 48), np.float32)}
+    want = session_of(folder / "forecast.onnx").run(None, feeds)[0]
+    got = session_of(folder / FORECAST).run(None, {**feeds, "theta": theta.numpy()})[0]
+    apart = np.abs(got - want).max() / np.abs(values).max()
+    assert apart < TOLERANCE_FORECAST, f"{FORECAST} is {apart} away from forecast.onnx"
+
+
+def check_step(network: Network, path: Path) -> dict[str, float]:
+    """How far the graph is from PyTorch, loss by loss, as a share of the largest number."""
+    step, session = TrainStep(network), session_of(path)
+    apart = {}
+    for at, name in enumerate(LOSSES):
+        feeds = dict(zip(TrainStep.INPUTS, step.example()))
+        feeds["loss"] = nn.functional.one_hot(torch.tensor(at), len(LOSSES)).float()
+        got = session.run(["m_next", "row_losses"], {key: value.numpy() for key, value in feeds.items()})
+        _, m, _, rows = step(**feeds)
+        for ours, theirs in zip(got, (m.detach().numpy(), rows.detach().numpy())):
+            apart[name] = max(apart.get(name, 0.0), float(np.abs(ours - theirs).max() / np.abs(theirs).max()))
+        assert apart[name] < TOLERANCE, f"{name}: {apart[name]}"
+    return apart

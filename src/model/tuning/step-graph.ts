@@ -1,0 +1,59 @@
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import type { TuningBatch } from './batch.ts';
+import type { StepGraph, TuningState } from './tune.ts';
+import { depthMask, TUNING_LOSSES, type TuningGraphs, type TuningLoss } from './tuning-graphs.ts';
+
+/** Loads the train step. */
+export function openStepGraph(path: string): Promise<InferenceSession> {
+  return InferenceSession.create(path, {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    logSeverityLevel: 3,
+  });
+}
+
+/** The train step of one loss and depth, on a session of openStepGraph. */
+export function stepGraph(
+  session: InferenceSession,
+  graphs: Pick<TuningGraphs, 'batch' | 'context' | 'horizon' | 'betas' | 'weights'>,
+  { loss, depth }: { readonly loss: TuningLoss; readonly depth: number },
+): StepGraph {
+  const { batch: rows, context, horizon, betas } = graphs;
+  const mask = depthMask(graphs, depth);
+  const still = new Float32Array(mask.length);
+  const oneHot = Float32Array.from(TUNING_LOSSES, (name) => (name === loss ? 1 : 0));
+
+  async function run({ theta, m, v }: TuningState, moving: Float32Array, batch: TuningBatch, rates: readonly number[]) {
+    const flat = (data: Float32Array) => new Tensor('float32', data, [data.length]);
+    const table = (data: Float32Array) => new Tensor('float32', data, [rows, data.length / rows]);
+    const out = await session.run({
+      theta: flat(theta),
+      m: flat(m),
+      v: flat(v),
+      mask: flat(moving),
+      values: table(batch.values),
+      observed: table(batch.observed),
+      target: table(batch.target),
+      weight: table(batch.weight),
+      series: table(batch.series),
+      loss: flat(oneHot),
+      rates: flat(Float32Array.from(rates)),
+    });
+    const data = (name: string) => out[name].data as Float32Array;
+    const state = { theta: data('theta_next'), m: data('m_next'), v: data('v_next') };
+    return { state, rowLosses: data('row_losses') };
+  }
+
+  return {
+    shape: { batch: rows, context, horizon },
+    async step(state, batch, n, rate) {
+      return (await run(state, mask, batch, [rate, ...betas.map((beta) => 1 - beta ** n)])).state;
+    },
+    async rowLosses(theta, batch) {
+      return (await run({ theta, m: still, v: still }, still, batch, [0, 1, 1])).rowLosses;
+    },
+  };
+}

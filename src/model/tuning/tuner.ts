@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { Sandbox } from '../../sandbox/sandbox.ts';
+import { ServiceError } from '../../service-error.ts';
+import type { Model } from '../catalog.ts';
+import type { Tuned } from './tune.ts';
+import { inputBytes, readOutput, type TuningRequest } from './tuning-bytes.ts';
+import { readWeights, type TuningGraphs, weightCount } from './tuning-graphs.ts';
+import { programModels } from './tuning-work.ts';
+
+export interface TunerLimits {
+  /** How long one tuning may take; then it is stopped. */
+  readonly tuningMsMax: number;
+  /** Memory of the child that tunes, MiB; a tuning that needs more is stopped. */
+  readonly memoryMbMax: number;
+  /** Tunings that may wait for the one that runs; one more is refused as `overloaded`. */
+  readonly waitingMax: number;
+}
+
+export const TUNER_LIMITS: TunerLimits = { tuningMsMax: 300_000, memoryMbMax: 2_048, waitingMax: 32 };
+
+export type TuningOutcome =
+  | { readonly kind: 'tuned'; readonly tuned: Tuned }
+  /** It took longer, or more memory, than one tuning may; less at once may fit. */
+  | { readonly kind: 'too-long' | 'too-large' };
+
+/** Tunes models in a child process, one at a time, in the order they were asked for. */
+export class Tuner {
+  readonly #limits: TunerLimits;
+  readonly #models: ReadonlyMap<string, Model & { readonly tuning: TuningGraphs }>;
+  readonly #pretrained = new Map<string, Promise<Float32Array>>();
+  readonly #sandbox: Sandbox;
+  readonly #closing = new AbortController();
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(models: readonly Model[], limits: Partial<TunerLimits> = {}) {
+    this.#limits = { ...TUNER_LIMITS, ...limits };
+    const tunable = models.flatMap((model) => {
+      const { tuning } = model.manifest;
+      return tuning === null ? [] : [{ ...model, tuning }];
+    });
+    this.#models = new Map(tunable.map((model) => [model.name, model]));
+    const tunables = programModels(tunable);
+    const program = {
+      entry: new URL('./tuning-program.ts', import.meta.url),
+      setup: Buffer.from(JSON.stringify(tunables)),
+      readable: tunables.map(({ stepPath }) => stepPath),
+    };
+    this.#sandbox = new Sandbox(program, { memoryMbMax: this.#limits.memoryMbMax });
+  }
+
+  /** Digest of what weights of this model must fit; null for a model that cannot be tuned. */
+  digestOf(model: string): string | null {
+    return this.#models.get(model)?.tuning.forecast.sha256 ?? null;
+  }
+
+  /**
+   * Tunes a pretrained model, or weights that were tuned from it. Rejects with the reason of the signal; throws ServiceError `overloaded` when too
+   * many wait, `internal` when the child ended by itself.
+   * @param base null: the pretrained weights
+   * @param onStep told how many steps were made
+   */
+  async tune(
+    model: string,
+    base: Float32Array | null,
+    request: TuningRequest,
+    signal: AbortSignal,
+    onStep: (step: number) => void = () => {},
+  ): Promise<TuningOutcome> {
+    const known = this.#models.get(model);
+    assert(known !== undefined, `model ${model} cannot be tuned`);
+    assert(base === null || base.length === weightCount(known.tuning), 'the weights fit the model');
+    if (this.#waiting > this.#limits.waitingMax) {
+      const text = `${this.#waiting} tunings wait already, at most ${this.#limits.waitingMax} may`;
+      throw new ServiceError('overloaded', text, { retryable: true });
+    }
+    this.#waiting += 1;
+    const before = this.#last;
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    this.#last = ended;
+    try {
+      await before;
+      const input = inputBytes({ ...request, model, base: base ?? (await this.#pretrainedWeights(known)) });
+      return await this.#run(input, AbortSignal.any([signal, this.#closing.signal]), onStep);
+    } finally {
+      this.#waiting -= 1;
+      end();
+    }
+  }
+
+  /** Stops what runs, refuses what waits, and ends the child. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the service is ending'));
+    await this.#last;
+    await this.#sandbox.close();
+  }
+
+  async #run(input: Uint8Array, signal: AbortSignal, onStep: (step: number) => void): Promise<TuningOutcome> {
+    signal.throwIfAborted();
+    const onProgress = (bytes: Buffer) => onStep(bytes.readUInt32LE());
+    const outcome = await this.#sandbox.run(input, { timeoutMs: this.#limits.tuningMsMax, signal, onProgress });
+    switch (outcome.kind) {
+      case 'output':
+        return { kind: 'tuned', tuned: readOutput(outcome.output) };
+      case 'stopped':
+        throw signal.reason;
+      case 'timeout':
+        return { kind: 'too-long' };
+      case 'out-of-memory':
+      case 'output-too-large':
+        return { kind: 'too-large' };
+      default:
+        throw new ServiceError('internal', `a tuning failed: ${outcome.text}`);
+    }
+  }
+
+  #pretrainedWeights(model: Model & { readonly tuning: TuningGraphs }): Promise<Float32Array> {
+    const known = this.#pretrained.get(model.name) ?? readWeights(model.graphPath, model.tuning);
+    this.#pretrained.set(model.name, known);
+    return known;
+  }
+}

@@ -1,0 +1,141 @@
+/** How quickly a model is fine-tuned over HTTP, and what tuning does to forecasts of series that no model was trained on. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { forecastFrom } from '../../src/detector/forecast-from.ts';
+import { rollOut } from '../../src/detector/roll-out.ts';
+import { openCatalog } from '../../src/model/catalog.ts';
+import { Forecasters } from '../../src/model/forecaster.ts';
+import { shareWeights, type TunedWeights } from '../../src/model/tuning/tuned-weights.ts';
+import { Tuner } from '../../src/model/tuning/tuner.ts';
+import type { Figures } from './bench.ts';
+import { API_KEY, startSidecar } from './sidecar-process.ts';
+import { printTable, rounded } from './table.ts';
+
+const SPEED = { series: 20, length: 500, steps: 50 };
+const QUALITY = { steps: 30, depth: 5, loss: 'default' } as const;
+const M4_HORIZON = 48;
+/** What `forecast` and detection look at where the frequency is hourly. */
+const CONTEXTS = [336, 512];
+const NAB_HORIZON = 24;
+const NAB_CUTOFFS = 40;
+/** Share of a NAB series that is known when the model is tuned. */
+const NAB_KNOWN = 0.8;
+const MUCH_WORSE = 1.05;
+
+/** A series whose end is forecast from several cutoffs by a model that was tuned to its beginning. */
+interface Task {
+  readonly name: string;
+  readonly values: Float64Array;
+  readonly known: number;
+  readonly cutoffs: readonly number[];
+  readonly horizon: number;
+}
+
+/** @param args every how many series of M4 and NAB are tried, by default 1, all of them (more than an hour); folder with m4/ and nab/ */
+export async function run([every = '1', data = '../shared/data']: readonly string[]): Promise<Figures> {
+  const figures = await speed();
+  const folder = resolve(data);
+  if (!existsSync(join(folder, 'm4')) || !existsSync(join(folder, 'nab'))) {
+    console.log(`${folder} has no m4/ and nab/: what tuning does to forecasts was not measured`);
+    return figures;
+  }
+  const tasks = [...m4Tasks(folder), ...nabTasks(folder)].filter((_, i) => i % Number(every) === 0);
+  return { ...figures, ...(await quality(tasks)) };
+}
+
+async function speed(): Promise<Figures> {
+  const { series, length, steps } = SPEED;
+  const sidecar = await startSidecar();
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' };
+    const answer = await fetch(new URL(path, sidecar.url), { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+  };
+  const y = Array.from({ length: series * length }, (_, i) => Math.sin(i / (3 + (i % 7))) + Math.sin(i / 17));
+  const history = { y, sizes: Array(series).fill(length) };
+  const startedMs = performance.now();
+  await post('/v2/finetune', { series: history, freq: 'h', finetune_steps: steps, output_model_id: 'bench' });
+  await post('/v2/forecast', { series: history, freq: 'h', h: 1, finetuned_model_id: 'bench' });
+  const seconds = (performance.now() - startedMs) / 1_000;
+  await sidecar.stop();
+  const shown = `${series} series x ${length} values x ${steps} steps`;
+  printTable(
+    'POST /v2/finetune',
+    ['request', 'until the id forecasts, s', 'steps/s'],
+    [[shown, seconds, steps / seconds]],
+  );
+  return { finetune_seconds: rounded(seconds), finetune_steps_per_s: rounded(steps / seconds) };
+}
+
+async function quality(tasks: readonly Task[]): Promise<Figures> {
+  const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
+  const forecasters = await Forecasters.start([model], { threads: 1 });
+  const tuner = new Tuner([model]);
+  const ratios: number[] = [];
+  for (const task of tasks) {
+    const series = [task.values.subarray(0, task.known)];
+    const request = { series, horizon: task.horizon, contexts: CONTEXTS, ...QUALITY };
+    const outcome = await tuner.tune(model.name, null, request, new AbortController().signal);
+    if (outcome.kind !== 'tuned') throw new Error(`${task.name}: ${outcome.kind}`);
+    const maeOf = async (weights: TunedWeights | null) => {
+      const points = task.cutoffs.map((cutoff) => ({ values: task.values, cutoff }));
+      const settings = { h: task.horizon, context: CONTEXTS[0], probabilities: [] };
+      const forecasts = await forecastFrom(
+        points,
+        settings,
+        rollOut(forecasters.forecasterFor(model.name, 1, weights)),
+      );
+      const errors = forecasts.flatMap(({ mean }, i) =>
+        [...mean].map((value, k) => Math.abs(value - task.values[task.cutoffs[i] + k])),
+      );
+      return errors.reduce((sum, error) => sum + error, 0) / errors.length;
+    };
+    const [before, after] = [await maeOf(null), await maeOf(shareWeights(outcome.tuned.theta))];
+    ratios.push(before === 0 ? 1 : after / before);
+    console.log(`${task.name}: ${rounded(ratios.at(-1)!)} of the error, weights of step ${outcome.tuned.step}`);
+  }
+  await tuner.close();
+  await forecasters.close();
+  const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
+  const worse = ratios.filter((ratio) => ratio > MUCH_WORSE).length;
+  printTable(
+    'Forecasts with tuned weights',
+    ['series', 'MAE to zero-shot', `share above ${MUCH_WORSE}`],
+    [[ratios.length, mean, worse / ratios.length]],
+  );
+  return {
+    tuned_series: ratios.length,
+    tuned_mae_ratio: rounded(mean),
+    tuned_much_worse: rounded(worse / ratios.length),
+  };
+}
+
+function m4Tasks(folder: string): Task[] {
+  const rows = (part: string) => {
+    const lines = readFileSync(join(folder, 'm4', `Hourly-${part}.csv`), 'utf8')
+      .trim()
+      .split('\n')
+      .slice(1);
+    return lines.map((line) => line.replaceAll('"', '').split(',').slice(1).filter(Boolean).map(Number));
+  };
+  const test = rows('test');
+  return rows('train').map((history, i) => {
+    const values = Float64Array.from([...history, ...test[i]]);
+    const known = history.length;
+    return { name: `M4 hourly ${i + 1}`, values, known, cutoffs: [known], horizon: M4_HORIZON };
+  });
+}
+
+function nabTasks(folder: string): Task[] {
+  const root = join(folder, 'nab');
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.csv'));
+  return files.sort().flatMap((file) => {
+    const lines = readFileSync(join(root, file), 'utf8').trim().split('\n').slice(1);
+    const values = Float64Array.from(lines, (line) => Number(line.split(',')[1]));
+    if (values.every((value) => value === values[0])) return [];
+    const known = Math.floor(values.length * NAB_KNOWN);
+    const room = values.length - NAB_HORIZON - known;
+    const cutoffs = Array.from({ length: NAB_CUTOFFS }, (_, i) => known + Math.floor((i * room) / (NAB_CUTOFFS - 1)));
+    return [{ name: `NAB ${file}`, values, known, cutoffs, horizon: NAB_HORIZON }];
+  });
+}

@@ -1,0 +1,128 @@
+/** Forecasts of a task: those of the service, the model's own, and the naive ones. */
+import { forecastPoints } from '../../../src/detector/forecast-points.ts';
+import { normalQuantile } from '../../../src/detector/normal.ts';
+import { boundsOf, quantilesAt } from '../../../src/detector/quantile-interval.ts';
+import { forecastWork } from '../../../src/http/routes/forecast.ts';
+import { modelParams, type ServedModel, type ServedModels, seenOf } from '../../../src/http/served-models.ts';
+import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
+
+/** Levels of the intervals: those whose coverage is told, and what the nine deciles need. */
+export const LEVELS = [20, 40, 60, 80, 95, 99] as const;
+type Level = (typeof LEVELS)[number];
+
+/** Rows of `h` numbers, one for each point of a task. */
+export interface TaskForecasts {
+  readonly mean: readonly ArrayLike<number>[];
+  /** Lower and upper bounds by level; null for a forecast that has none. */
+  readonly intervals: Readonly<Record<Level, readonly [Rows, Rows]>> | null;
+}
+type Rows = readonly ArrayLike<number>[];
+
+/** Points of one request. */
+const POINTS_MAX = 300;
+
+/** What `POST /v2/forecast` answers, by the code that answers it, to a client that sends as much as it is told to. */
+export async function servedForecasts(task: QualityTask, models: ServedModels, name: string): Promise<TaskForecasts> {
+  const model = models.find(name)!;
+  const mean = rowsOf(task);
+  const intervals = boundRows(task);
+  for (const { freq, indices } of alike(task)) {
+    const { inputSize, horizon } = modelParams(model, freq);
+    const kept = 3 * inputSize + Math.max(horizon, task.h);
+    const sent = indices.map((i) => {
+      const { series, cutoff } = task.points[i];
+      return task.series[series].values.slice(Math.max(0, cutoff - kept), cutoff);
+    });
+    const work = forecastWork(
+      {
+        series: {
+          y: Float64Array.from(sent.flatMap((values) => [...values])),
+          sizes: sent.map(({ length }) => length),
+        },
+        freq,
+        h: task.h,
+        model: name,
+        level: LEVELS.map((value) => ({ value, text: `${value}` })),
+      },
+      models,
+    );
+    const answer = await work.run(new AbortController().signal);
+    const numbers = answer as { mean: ArrayLike<number>; intervals: Record<string, ArrayLike<number>> };
+    indices.forEach((i, row) => {
+      const of = (values: ArrayLike<number>) => Array.prototype.slice.call(values, row * task.h, (row + 1) * task.h);
+      mean[i] = of(numbers.mean);
+      for (const level of LEVELS) {
+        intervals[level][0][i] = of(numbers.intervals[`lo-${level}`]);
+        intervals[level][1][i] = of(numbers.intervals[`hi-${level}`]);
+      }
+    });
+  }
+  return { mean, intervals };
+}
+
+/** The model's quantiles as they are, from the same contexts. */
+export async function ownForecasts(task: QualityTask, model: ServedModel): Promise<TaskForecasts> {
+  const mean = rowsOf(task);
+  const intervals = boundRows(task);
+  const deviates = LEVELS.flatMap((level) => Object.values(boundsOf(level)).map(normalQuantile));
+  for (const { freq, indices } of alike(task)) {
+    const points = indices.map((i) => ({ i, ...task.points[i], values: task.series[task.points[i].series].values }));
+    const settings = { h: task.h, context: seenOf(model, freq).context, quantiles: 'all' } as const;
+    await forecastPoints(points, settings, model.forecaster, undefined, ({ i }, { values, levels, origin }) => {
+      const at = quantilesAt(levels, [0, ...deviates]);
+      const row = (index: number) =>
+        Array.from({ length: task.h }, (_, k) => at(values, k * levels.length, index, origin));
+      mean[i] = row(0);
+      LEVELS.forEach((level, l) => {
+        intervals[level][0][i] = row(1 + 2 * l);
+        intervals[level][1][i] = row(2 + 2 * l);
+      });
+    });
+  }
+  return { mean, intervals };
+}
+
+export function lastValue(task: QualityTask): TaskForecasts {
+  return naive(task, ({ values }, { cutoff }) => values[cutoff - 1]);
+}
+
+/** The last season again; where less than a season is known, all of it. */
+export function seasonalNaive(task: QualityTask): TaskForecasts {
+  return naive(task, ({ values, season }, { cutoff }, k) => {
+    const length = Math.min(season, cutoff);
+    return values[cutoff - length + (k % length)];
+  });
+}
+
+function naive(
+  { points, series, h }: QualityTask,
+  valueAt: (series: QualitySeries, point: QualityPoint, k: number) => number,
+): TaskForecasts {
+  const mean = points.map((point) => Array.from({ length: h }, (_, k) => valueAt(series[point.series], point, k)));
+  return { mean, intervals: null };
+}
+
+/** Points by the frequency of their series, in portions. */
+function alike({ points, series }: QualityTask): { readonly freq: string; readonly indices: readonly number[] }[] {
+  const byFreq = Map.groupBy(points.keys(), (i) => series[points[i].series].freq);
+  return [...byFreq].flatMap(([freq, indices]) =>
+    Array.from({ length: Math.ceil(indices.length / POINTS_MAX) }, (_, portion) => {
+      return { freq, indices: indices.slice(portion * POINTS_MAX, (portion + 1) * POINTS_MAX) };
+    }),
+  );
+}
+
+function rowsOf({ points }: QualityTask): ArrayLike<number>[] {
+  return new Array(points.length);
+}
+
+function boundRows(task: QualityTask): Record<Level, readonly [ArrayLike<number>[], ArrayLike<number>[]]> {
+  return {
+    20: [rowsOf(task), rowsOf(task)],
+    40: [rowsOf(task), rowsOf(task)],
+    60: [rowsOf(task), rowsOf(task)],
+    80: [rowsOf(task), rowsOf(task)],
+    95: [rowsOf(task), rowsOf(task)],
+    99: [rowsOf(task), rowsOf(task)],
+  };
+}

@@ -1,0 +1,55 @@
+/** Statistical models of statsforecast, in a Python of their own. Their forecasts are kept: they take minutes. */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { printedBy, pythonWith } from '../../fixture/python.ts';
+import { LEVELS, type TaskForecasts } from './forecasts.ts';
+import type { QualityTask } from './tasks.ts';
+
+export const STATSFORECAST = 'statsforecast==2.1.1';
+export type PeerModel = 'AutoETS' | 'AutoTheta';
+/** What a peer sees of a history, at most: its last values. Fitting takes long. */
+export const HISTORY_MAX = { m4_hourly: 500, m4_weekly: 500, nab: 256 } as const;
+/** Longer seasons are beyond these models. */
+const SEASON_MAX = 24;
+
+const SCRIPT = join(import.meta.dirname, 'peers.py');
+
+/** Forecasts of a peer; where it fails (`failed` points) the last value takes its place. */
+export interface PeerForecasts extends TaskForecasts {
+  readonly failed: number;
+}
+
+/** The forecasts of a peer, from an earlier run where data, package and program are the same. */
+export async function peerForecasts(task: QualityTask, model: PeerModel): Promise<PeerForecasts> {
+  const season = task.series.every((series) => series.season === task.series[0].season) ? task.series[0].season : 1;
+  const asked = JSON.stringify({
+    model,
+    season: season <= SEASON_MAX ? season : 1,
+    h: task.h,
+    levels: LEVELS,
+    history_max: HISTORY_MAX[task.name],
+    series: task.series.map(({ values }) => [...values]),
+    points: task.points.map(({ series, cutoff }) => [series, cutoff]),
+  });
+  const digest = createHash('sha256')
+    .update(STATSFORECAST)
+    .update(await readFile(SCRIPT))
+    .update(asked)
+    .digest('hex');
+  const folder = join(cacheFolder(), 'quality');
+  const kept = join(folder, `${task.name}-${model}-${digest.slice(0, 16)}.json`);
+  if (!existsSync(kept)) {
+    console.log(`${model} forecasts ${task.name} (${task.points.length} forecasts, kept for the next time)`);
+    await mkdir(folder, { recursive: true });
+    await writeFile(`${kept}.task`, asked);
+    const python = await pythonWith([STATSFORECAST]);
+    await printedBy(python, SCRIPT, [`${kept}.task`, `${kept}.new`, `${availableParallelism()}`]);
+    await rename(`${kept}.new`, kept);
+    await rm(`${kept}.task`);
+  }
+  return JSON.parse(await readFile(kept, 'utf8')) as PeerForecasts;
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type StepGraph, type TuningTask, tune, UPDATES_PER_STEP } from '../../../../src/model/tuning/tune.ts';
+
+/** A model of one weight that moves towards `goal`; it loses its distance from `truth` where it is judged. */
+function graphOf({ goal, truth }: { goal: number; truth: number }): StepGraph {
+  return {
+    shape: { batch: 4, context: 32, horizon: 8 },
+    async step({ theta, m, v }) {
+      return { theta: theta.map((weight) => weight + (goal - weight) / 40), m, v };
+    },
+    rowLosses: async (theta) => new Float32Array(4).fill(Math.abs(theta[0] - truth)),
+  };
+}
+
+const wave = Float64Array.from({ length: 200 }, (_, t) => Math.sin(t / 3));
+const task: TuningTask = { series: [wave], horizon: 8, contexts: [32], steps: 10, rate: 1 };
+const base = Float32Array.of(0);
+
+function run(graph: StepGraph, changes: Partial<TuningTask> = {}, signal = new AbortController().signal) {
+  const steps: number[] = [];
+  const progress = (step: number) => steps.push(step);
+  return tune({ ...task, ...changes }, base, graph, { chance: () => 0.5, signal, progress }).then((tuned) => {
+    return { ...tuned, steps };
+  });
+}
+
+test('weights that do better on what was held back are taken, and every step is told', async () => {
+  const { theta, step, validation, steps } = await run(graphOf({ goal: 1, truth: 1 }));
+  assert.equal(step, 10);
+  assert.ok(theta[0] > 0.8);
+  assert.equal(validation!.before, 1);
+  assert.ok(validation!.after < 0.2);
+  assert.deepEqual(
+    steps,
+    Array.from({ length: 10 }, (_, i) => i + 1),
+  );
+});
+
+test('weights that do worse are rolled back, wholly', async () => {
+  const { theta, step, validation } = await run(graphOf({ goal: 1, truth: 0 }));
+  assert.equal(theta, base);
+  assert.equal(step, 0);
+  assert.deepEqual(validation, { before: 0, after: 0 });
+});
+
+test('of weights that get better and then worse the best ones are taken', async () => {
+  const { theta, step } = await run(graphOf({ goal: 1, truth: 0.4 }));
+  assert.ok(step > 0 && step < 10, `step ${step}`);
+  assert.ok(Math.abs(theta[0] - 0.4) < 0.12, `${theta[0]}`);
+});
+
+test('a gain that may be chance is not taken: it must hold for most windows', async () => {
+  const graph = graphOf({ goal: 1, truth: 1 });
+  const lucky: StepGraph = {
+    ...graph,
+    rowLosses: async (theta) => Float32Array.of(5 - 2 * theta[0], 1 + theta[0] / 2, 1 + theta[0] / 2, 1 + theta[0] / 2),
+  };
+  assert.equal((await run(lucky)).step, 0);
+});
+
+test('weights that are not finite are never taken', async () => {
+  const graph = graphOf({ goal: Number.NaN, truth: 1 });
+  assert.equal((await run(graph)).theta, base);
+  assert.equal((await run(graph, { series: [Float64Array.of(1, 2)] })).theta, base);
+});
+
+test('without enough to hold back the weights of the last step are taken', async () => {
+  const { step, validation } = await run(graphOf({ goal: 1, truth: 0 }), { series: [Float64Array.of(1, 2)] });
+  assert.deepEqual([step, validation], [10, null]);
+});
+
+test('where nothing can be learnt, nothing is changed', async () => {
+  for (const changes of [{ steps: 0 }, { series: [Float64Array.of(1)] }, { series: [new Float64Array(90).fill(7)] }]) {
+    assert.equal((await run(graphOf({ goal: 1, truth: 1 }), changes)).theta, base);
+  }
+});
+
+test('a tuning that is stopped ends before its next update', async () => {
+  const stop = new AbortController();
+  const graph = graphOf({ goal: 1, truth: 1 });
+  let updates = 0;
+  const stopping: StepGraph = {
+    ...graph,
+    step(...args) {
+      if (++updates === UPDATES_PER_STEP + 1) stop.abort(new Error('not wanted any more'));
+      return graph.step(...args);
+    },
+  };
+  await assert.rejects(run(stopping, {}, stop.signal), /not wanted any more/);
+  assert.equal(updates, UPDATES_PER_STEP + 1);
+});
