@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { tuneHere } from '../../src/http/finetuned.ts';
 import { serveModels } from '../../src/http/served-models.ts';
 import { type Model, type ModelCatalog, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
@@ -62,7 +63,7 @@ async function measure(data: string, catalog: ModelCatalog, model: Model, wanted
   const noPython = wanted ? await whyNoPython() : 'is not wanted';
   if (noPython !== null) console.log(`Without statistical models: statsforecast ${noPython}.`);
   try {
-    const models = serveModels(catalog, forecasters, () => Promise.reject(new Error('The bench tunes nothing')));
+    const models = serveModels(catalog, forecasters, tuneHere([]));
     const entriesOf = async (task: QualityTask, peers: readonly PeerModel[]): Promise<Entry[]> => {
       const ours = { name, key: name, forecasts: await servedForecasts(task, models, name) };
       const own = {
