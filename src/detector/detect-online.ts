@@ -1,5 +1,6 @@
 import { accumulate, calibrateAccumulation } from './accumulation.ts';
 import { type Calibration, calibrate } from './calibration.ts';
+import { withCompany } from './company.ts';
 import { cutoffsOfWindow } from './cross-validation.ts';
 import type { ExogenousEffects } from './exogenous/exogenous-effects.ts';
 import { withinFloat32 } from './float32.ts';
@@ -32,6 +33,7 @@ export interface OnlineDetection {
  * residuals before the detection window, score the window. The stream's state machine gives the same numbers one by one.
  * @param series histories, oldest first, NaN where missing; equally long when the threshold is multivariate
  * @param effects of exogenous variables, one for each series
+ * @param offsets where each series begins on a common axis of time; series are then forecast together
  */
 export async function detectOnline(
   series: readonly ArrayLike<number>[],
@@ -39,9 +41,10 @@ export async function detectOnline(
   forecaster: Forecaster,
   signal?: AbortSignal,
   effects?: readonly ExogenousEffects[],
+  offsets?: readonly number[],
 ): Promise<OnlineDetection[]> {
   const histories = series.map((values, i) => historyOf(values, effects?.[i]));
-  await crossValidate(histories, settings, forecaster, signal);
+  await crossValidate(histories, settings, forecaster, offsets, signal);
   return settings.thresholdMethod === 'univariate'
     ? histories.map((history) => judgeAlone(history, settings))
     : judgeTogether(histories, settings);
@@ -81,20 +84,31 @@ async function crossValidate(
   histories: readonly History[],
   settings: DetectionSettings,
   forecaster: Forecaster,
+  offsets?: readonly number[],
   signal?: AbortSignal,
 ): Promise<void> {
   const { h, context } = settings;
-  const folds = histories.flatMap((history) =>
-    cutoffsOfWindow(history.values.length, settings).map((cutoff) => ({ history, cutoff })),
+  const points = histories.flatMap(({ values }, series) =>
+    cutoffsOfWindow(values.length, settings).map((cutoff) => ({ series, cutoff })),
   );
+  const lengths = histories.map(({ values }) => values.length);
+  const folds =
+    offsets === undefined
+      ? points.map((point, asked) => ({ ...point, asked, time: 0 }))
+      : withCompany(points, lengths, offsets, context);
   await forecastFolds(
     {
       folds,
       horizon: h,
+      timeOf: offsets && (({ time }) => time),
       seenBy: ({ cutoff }) => Math.min(cutoff, context),
-      fill: ({ history, cutoff }, target) => target.set(history.seen.subarray(cutoff - target.length, cutoff)),
+      fill({ series, cutoff }, target) {
+        target.set(histories[series]!.seen.subarray(cutoff - target.length, cutoff));
+      },
       forecast: (batch) => forecaster.forecast(batch, signal),
-      take({ history, cutoff }, medians) {
+      take({ series, cutoff, asked }, medians) {
+        if (asked === null) return;
+        const history = histories[series]!;
         for (let k = 0; k < h; k++) {
           history.forecastSums[cutoff + k]! += medians === null ? Number.NaN : medians[k]!;
           history.forecastCounts[cutoff + k]!++;

@@ -11,6 +11,8 @@ export interface FoldPlan<F> {
   fill(fold: F, target: Float32Array): void;
   /** `rows * horizon` numbers, or as many times more for each step. */
   forecast(batch: ForecastBatch): Promise<Float32Array>;
+  /** The common time of the cutoffs of a group; absent where every fold is forecast by itself. */
+  readonly timeOf?: ((fold: F) => number) | undefined;
   /** Takes a fold's forecast; null where nothing was observed before its cutoff. */
   take(fold: F, forecast: Float32Array | null): void;
 }
@@ -23,6 +25,8 @@ const ROWS_UNDER_WAY_MAX = 2 * BATCH_ROWS_MAX;
 interface Batch<F> {
   readonly folds: readonly F[];
   readonly contextLength: number;
+  /** The folds are a group. */
+  readonly together: boolean;
 }
 
 interface MadeBatch<F> extends Batch<F> {
@@ -30,7 +34,7 @@ interface MadeBatch<F> extends Batch<F> {
   readonly forecasts: Float32Array;
 }
 
-/** Makes the forecasts of a plan in batches of equal context length. A fold's forecast does not depend on the others. */
+/** Makes the forecasts of a plan: in batches of equal context length, each fold for itself, or group by group. */
 export async function forecastFolds<F>(
   plan: FoldPlan<F>,
   { contextBuckets }: Pick<ForecastLimits, 'contextBuckets'>,
@@ -54,30 +58,37 @@ export async function forecastFolds<F>(
   while (underWay.length > 0) await takeFirst();
 }
 
-function batchesOf<F>({ folds, seenBy }: FoldPlan<F>, contextBuckets: readonly number[]): Batch<F>[] {
-  const byLength = new Map<number, F[]>();
-  for (const fold of folds) {
-    const length = contextBucket(seenBy(fold), contextBuckets);
-    const alike = byLength.get(length);
-    if (alike === undefined) byLength.set(length, [fold]);
-    else alike.push(fold);
+function batchesOf<F>({ folds, seenBy, timeOf }: FoldPlan<F>, contextBuckets: readonly number[]): Batch<F>[] {
+  const lengthOf = (fold: F) => contextBucket(seenBy(fold), contextBuckets);
+  if (timeOf !== undefined) {
+    const groups = [...Map.groupBy(folds, timeOf).values()];
+    return groups.map((members) => {
+      return { folds: members, contextLength: Math.max(...members.map(lengthOf)), together: true };
+    });
   }
-  return [...byLength].flatMap(([contextLength, alike]) =>
+  return [...Map.groupBy(folds, lengthOf)].flatMap(([contextLength, alike]) =>
     Array.from({ length: Math.ceil(alike.length / BATCH_ROWS_MAX) }, (_, i) => {
-      return { folds: alike.slice(i * BATCH_ROWS_MAX, (i + 1) * BATCH_ROWS_MAX), contextLength };
+      return { folds: alike.slice(i * BATCH_ROWS_MAX, (i + 1) * BATCH_ROWS_MAX), contextLength, together: false };
     }),
   );
 }
 
-async function makeBatch<F>(plan: FoldPlan<F>, { folds, contextLength }: Batch<F>): Promise<MadeBatch<F>> {
+async function makeBatch<F>(plan: FoldPlan<F>, batch: Batch<F>): Promise<MadeBatch<F>> {
+  const { folds, contextLength, together } = batch;
   const rows = folds.length;
   const values = new Float32Array(rows * contextLength).fill(Number.NaN);
   folds.forEach((fold, row) => {
     const end = (row + 1) * contextLength;
     plan.fill(fold, values.subarray(end - plan.seenBy(fold), end));
   });
-  const forecasts = await plan.forecast({ rows, contextLength, values, horizon: plan.horizon });
-  return { folds, contextLength, values, forecasts };
+  const forecasts = await plan.forecast({
+    rows,
+    contextLength,
+    values,
+    horizon: plan.horizon,
+    ...(together && { together }),
+  });
+  return { ...batch, values, forecasts };
 }
 
 function takeBatch<F>(plan: FoldPlan<F>, { folds, contextLength, values, forecasts }: MadeBatch<F>): void {

@@ -6,6 +6,8 @@ import { forecastFolds } from './forecast-folds.ts';
 export interface ForecastPoint {
   readonly values: ArrayLike<number>;
   readonly cutoff: number;
+  /** Points of equal time are forecast together; all of a call have one, or none has. */
+  readonly time?: number;
   /** What forecasts of these values have to meet, as long as they, where that is something else. */
   readonly targets?: ArrayLike<number>;
 }
@@ -28,7 +30,8 @@ export interface PointSettings {
 
 /**
  * What the model says of many points; `take` hears of each but those that have nothing observed before their cutoff. A context is given to the
- * model as distances from its first observation: a history that was cut to it gives the same numbers.
+ * model as distances from its first observation: a history that was cut to it gives the same numbers. Of points with a time, what is said
+ * depends on those of equal time, too.
  */
 export async function forecastPoints<P extends ForecastPoint>(
   points: readonly P[],
@@ -38,8 +41,10 @@ export async function forecastPoints<P extends ForecastPoint>(
   take: (point: P, quantiles: ModelQuantiles) => void,
 ): Promise<void> {
   let levels: readonly number[] = [0.5];
+  const together = points[0]?.time !== undefined;
   await forecastFolds(
     {
+      timeOf: together ? ({ point }) => point.time! : undefined,
       folds: points.map((point) => ({ point, ...contextStart(point, context) })),
       horizon: h,
       seenBy: ({ point, start }) => point.cutoff - start,
@@ -62,6 +67,7 @@ export async function forecastPoints<P extends ForecastPoint>(
 
 function contextStart({ values, cutoff }: ForecastPoint, context: number): { start: number; origin: number } {
   const start = Math.max(0, cutoff - context);
-  for (let i = start; i < cutoff; i++) if (!Number.isNaN(values[i]!)) return { start, origin: values[i]! };
+  const end = Math.min(cutoff, values.length);
+  for (let i = start; i < end; i++) if (!Number.isNaN(values[i]!)) return { start, origin: values[i]! };
   return { start, origin: Number.NaN };
 }

@@ -8,9 +8,11 @@ export interface ForecastLimits {
   readonly contextBuckets: readonly number[];
   /** Longest horizon decoded in one pass. */
   readonly horizonMax: number;
+  /** Series that can be forecast together, so that one may tell of another; absent where each is forecast alone. */
+  readonly membersMax?: number;
 }
 
-/** Contexts of equal length, forecast together. A row's forecast does not depend on the other rows. */
+/** Contexts of equal length, forecast at once. A row's forecast does not depend on the other rows, unless they are a group. */
 export interface ForecastBatch {
   readonly rows: number;
   /** One of `contextBuckets`. */
@@ -19,6 +21,8 @@ export interface ForecastBatch {
   readonly values: Float32Array;
   /** Steps to forecast, 1..horizonMax. */
   readonly horizon: number;
+  /** The rows, at most `membersMax`, are series that end at the same time, and may tell of each other. */
+  readonly together?: boolean;
 }
 
 export interface Forecaster {

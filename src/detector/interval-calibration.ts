@@ -59,7 +59,9 @@ export async function scoresBefore(
     const ofSeries = folds.get(point.values) ?? new Map<number, Fold>();
     folds.set(point.values, ofSeries);
     for (const cutoff of foldCutoffs(point.cutoff, settings)) {
-      if (!ofSeries.has(cutoff)) ofSeries.set(cutoff, { ...point, cutoff, scores: new Float32Array(0) });
+      if (ofSeries.has(cutoff)) continue;
+      const time = point.time === undefined ? {} : { time: point.time - point.cutoff + cutoff };
+      ofSeries.set(cutoff, { ...point, ...time, cutoff, scores: new Float32Array(0) });
     }
   }
   const all = [...folds.values()].flatMap((ofSeries) => [...ofSeries.values()]);

@@ -50,10 +50,16 @@ async function passes(
   limits: ForecastLimits,
   run: (pass: ForecastBatch, start: number) => Promise<Float32Array>,
 ): Promise<void> {
-  const { rows, horizon } = batch;
+  const { rows, horizon, together } = batch;
   let { contextLength, values } = batch;
   for (let start = 0; start < horizon; start += limits.horizonMax) {
-    const pass = { rows, contextLength, values, horizon: Math.min(limits.horizonMax, horizon - start) };
+    const pass = {
+      rows,
+      contextLength,
+      values,
+      horizon: Math.min(limits.horizonMax, horizon - start),
+      ...(together && { together }),
+    };
     const medians = await run(pass, start);
     const longer = new Float32Array(rows * limits.context).fill(Number.NaN);
     for (let row = 0; row < rows; row++) {

@@ -1,7 +1,8 @@
 import { forecastWithExogenous } from '../detector/exogenous/exogenous-forecast.ts';
-import type { PointForecast } from '../detector/forecast-from.ts';
+import { forecastFrom, type PointForecast } from '../detector/forecast-from.ts';
 import type { ForecastPoint } from '../detector/forecast-points.ts';
-import { forecastSeasons } from '../detector/forecast-seasons.ts';
+import { forecastSeasons, lookbackOf } from '../detector/forecast-seasons.ts';
+import { alignmentOf, placesTogether } from './alignment.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
 import { inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';
@@ -55,7 +56,15 @@ export async function forecastAnswer(
     intervals: intervalsOfQuantiles(levels, forecasts),
   });
   const variables = variablesOf(body.series);
+  const offsets = alignmentOf(body, models[0]);
   if (variables === null) {
+    if (offsets !== undefined) {
+      // Blocks of fine sampling are not asked for here: a group is forecast once.
+      const group = { ...settings, decimation: null };
+      const { places, asked } = placesTogether(series, points, offsets, settings.context, lookbackOf(group));
+      const forecasts = asked(await forecastFrom(places, group, models[0].forecaster, signal));
+      return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
+    }
     const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
     const forecasts = await byModel(places, models, (own, { forecaster }) => {
       return forecastSeasons(own, settings, forecaster, signal);
@@ -66,11 +75,18 @@ export async function forecastAnswer(
   const places = points.map((point) => ({
     values: series[point.series],
     cutoff: point.cutoff,
+    ...(offsets && { time: offsets[point.series] + point.cutoff }),
     past: variables[point.series],
     future: known.variables[point.series],
     futureStart: known.startOf(point),
   }));
-  const exogenous = { ...settings, cleanFirst, inSampleHorizon: inSampleHorizon(freq), pause };
+  const exogenous = {
+    ...settings,
+    ...(offsets && { decimation: null }),
+    cleanFirst,
+    inSampleHorizon: inSampleHorizon(freq),
+    pause,
+  };
   const forecasts = await byModel(places, models, (own, { forecaster }) => {
     return forecastWithExogenous(own, exogenous, forecaster, signal);
   });

@@ -53,9 +53,11 @@ export function seriesProblems(request: SeriesRequest): FieldProblem[] {
 
 /** The model of a request; a problem is added for an unknown name, and for one that cannot be tuned as is asked. */
 export function modelOf(models: ServedModels, request: SeriesRequest, problems: FieldProblem[]): ServedModel | null {
-  const model = models.finetuned ?? models.find(request.model ?? DEFAULT_MODEL);
+  const tuned = (request.finetune_steps ?? 0) > 0;
+  const named = models.finetuned ?? models.find(request.model ?? DEFAULT_MODEL);
+  const model = (tuned && named?.tunedInstead) || named;
   if (model === null) problems.push(unknownModel(models, 'body'));
-  if (model?.tunable === null && (request.finetune_steps ?? 0) > 0) {
+  if (model?.tunable === null && tuned) {
     problems.push(fieldProblem(['body', 'finetune_steps'], `model ${model.name} cannot be fine-tuned; use 0`));
   }
   return model;

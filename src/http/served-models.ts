@@ -19,6 +19,8 @@ export interface ServedModel {
   readonly seasons: number;
   /** null: it cannot be fine-tuned. */
   readonly tunable: Tunable | null;
+  /** Takes its place where it is to be fine-tuned: the API promises that, and it has no graphs for it. */
+  readonly tunedInstead?: ServedModel;
 }
 
 /** What fine-tuning asks of a model. */
@@ -53,6 +55,8 @@ const STAND_IN = DEFAULT_MODEL;
 const LONG_HORIZON = ['tsmodel-1-long-horizon', 'timegpt-1-long-horizon'];
 const NAMED_BY_API = [...LONG_HORIZON, 'tsmodel-2.1', 'timegpt-2.1'];
 const LONG_HORIZON_SEASONS = 7;
+/** A week seen five times over, where a season is a day. */
+const LONG_CONTEXT_SEASONS = 35;
 
 /** The models of a catalog, by their names, their aliases, and the names that the API promises. */
 export function serveModels(catalog: ModelCatalog, forecasters: Forecasters, tune: TuneWeights): ServedModels {
@@ -64,7 +68,9 @@ export function serveModels(catalog: ModelCatalog, forecasters: Forecasters, tun
       if (!known.includes(name) && !stoodIn.includes(name)) return null;
       const model = catalog.get(known.includes(name) ? name : STAND_IN);
       const seasons = LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1;
-      return serve(model, seasons, forecasters, tune, null);
+      const served = serve(model, seasons, forecasters, tune, null);
+      if (served.tunable !== null || !NAMED_BY_API.includes(name) || !known.includes(STAND_IN)) return served;
+      return { ...served, tunedInstead: serve(catalog.get(STAND_IN), seasons, forecasters, tune, null) };
     },
   };
 }
@@ -109,20 +115,22 @@ export function modelParams(
   model: ServedModel,
   freq: string,
 ): { readonly inputSize: number; readonly horizon: number } {
-  const { forecaster, seasons } = model;
-  return {
-    inputSize: lookbackOf({ ...seenOf(model, freq), probabilities: [] }),
-    horizon: Math.min(seasonalHorizon(freq), forecaster.limits.passHorizonMax) * seasons,
-  };
+  return { inputSize: lookbackOf({ ...seenOf(model, freq), probabilities: [] }), horizon: horizonOf(model, freq) };
+}
+
+function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: string): number {
+  return Math.min(seasonalHorizon(freq) * seasons, limits.passHorizonMax);
 }
 
 /** What a forecast of such a series looks at: values before its cutoff, and how they are shown to the model. */
 export function seenOf(
-  { forecaster: { limits }, seasons }: ServedModel,
+  model: ServedModel,
   freq: string,
 ): { readonly context: number; readonly decimation: Decimation | null } {
+  const { limits } = model.forecaster;
+  const long = Math.max(seasonalHorizon(freq) * LONG_CONTEXT_SEASONS, horizonOf(model, freq));
   return {
-    context: seasons > 1 ? limits.context : forecastContext(freq, limits.context),
+    context: model.seasons > 1 ? Math.min(limits.context, long) : forecastContext(freq, limits.context),
     decimation: decimationOf(freq, limits.context),
   };
 }

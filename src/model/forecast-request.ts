@@ -30,8 +30,9 @@ export function checkHorizon(horizon: number, { name, manifest }: Model): void {
   throw new ServiceError('configuration', text);
 }
 
-export function checkBatch({ rows, contextLength, horizon, values }: ForecastBatch, model: Model): void {
-  const { contextBuckets } = model.manifest;
+export function checkBatch({ rows, contextLength, horizon, values, together }: ForecastBatch, model: Model): void {
+  const { contextBuckets, membersMax = 0 } = model.manifest;
+  assert(!together || rows <= membersMax, `model ${model.name} forecasts at most ${membersMax} series together`);
   assert(contextBuckets.includes(contextLength), `context length ${contextLength} is not one of the model's`);
   assert(values.length === rows * contextLength, 'values are rows * contextLength');
   checkHorizon(horizon, model);
@@ -54,7 +55,8 @@ export function runOf(segments: readonly Segment<ForecastRequest>[]): RunRequest
     values.set(request.batch.values.subarray(firstRow * contextLength, (firstRow + taken) * contextLength), at);
     at += taken * contextLength;
   }
-  return { model, rows, contextLength, horizon: horizonRun, values, quantiles, theta };
+  const members = batch.together ? batch.rows : 0;
+  return { model, rows, members, contextLength, horizon: horizonRun, values, quantiles, theta };
 }
 
 /** Gives the requests of a run their rows; a request whose last row this was is resolved, one with a bad row fails. */

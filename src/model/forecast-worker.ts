@@ -31,7 +31,7 @@ async function load(model: Model): Promise<LoadedModel> {
   if (ports.length > 0) throw invalid(ports);
   const loaded: LoadedModel = { model, session, medianLevel: manifest.quantiles.indexOf(0.5), tuned: null };
   const problems = await trialProblems(manifest, (trial) =>
-    run(loaded, { model: 0, quantiles: 'all', theta: null, ...trial }),
+    run(loaded, { model: 0, members: 0, quantiles: 'all', theta: null, ...trial }),
   );
   if (problems.length > 0) throw invalid(problems);
   return loaded;
@@ -59,9 +59,11 @@ async function sessionFor(loaded: LoadedModel, { theta }: RunRequest): Promise<I
 async function run(loaded: LoadedModel, request: RunRequest): Promise<RunForecasts> {
   const { model, medianLevel } = loaded;
   const { inputs, output, quantiles } = model.manifest;
-  const { rows, contextLength, horizon, values, theta } = request;
+  const { rows, members, contextLength, horizon, values, theta } = request;
   const { observed, scales, infinite } = scaleContexts(values, contextLength);
+  const groups = Float32Array.from({ length: rows }, (_, row) => (row < members ? 0 : row));
   const feeds = {
+    ...(inputs.group && { [inputs.group]: new Tensor('float32', groups, [rows]) }),
     [inputs.values]: new Tensor('float32', values, [rows, contextLength]),
     [inputs.observed]: new Tensor('float32', observed, [rows, contextLength]),
     [inputs.future]: new Tensor('float32', new Float32Array(rows * horizon), [rows, horizon]),

@@ -53,7 +53,7 @@ const RUNS_PER_THREAD_MAX = 2;
 
 /**
  * Forecasters of several models that share inference threads. Rows that wait for the same model, context length and horizon
- * (rounded up to patches) are merged into one run as soon as a thread is free; nobody waits for company.
+ * (rounded up to patches) are merged into one run as soon as a thread is free; nobody waits for company. The rows of a group are a run of their own.
  *
  * A run that fails rejects the requests in it. A thread that ends by itself ends everything: every request, now and
  * from then on, is rejected as `internal`.
@@ -64,6 +64,7 @@ export class Forecasters {
   readonly #queue: RunQueue<ForecastRequest>;
   readonly #sums = { runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 };
   #threads: readonly InferenceThread[] = [];
+  #groups = 0;
   #dispatching = false;
   #ended: Error | null = null;
   #onDrained: (() => void) | null = null;
@@ -100,13 +101,13 @@ export class Forecasters {
     if (index < 0) throw new ServiceError('model-unknown', `model ${JSON.stringify(name)} is not loaded`);
     const model = this.#models[index];
     checkHorizon(horizon, model);
-    const { tuning, context, contextBuckets, horizonMax, quantiles: levels } = model.manifest;
+    const { tuning, context, contextBuckets, horizonMax, membersMax, quantiles: levels } = model.manifest;
     if (weights !== null) assert(tuning !== null && weights.theta.length === weightCount(tuning), 'the weights fit');
     const submit = (batch: ForecastBatch, quantiles: 'all' | 'median', signal?: AbortSignal) =>
       this.#submit({ index, batch, quantiles, weights }, signal);
     return {
       model,
-      limits: { context, contextBuckets, horizonMax },
+      limits: { context, contextBuckets, horizonMax, ...(membersMax && { membersMax }) },
       forecast: (batch, signal) => submit(batch, 'median', signal),
       forecastQuantiles: async (batch, signal) => ({ levels, values: await submit(batch, 'all', signal) }),
     };
@@ -159,7 +160,8 @@ export class Forecasters {
     signal?.throwIfAborted();
     if (this.#ended !== null) throw this.#ended;
     const horizonRun = Math.ceil(batch.horizon / patch) * patch;
-    const key = `${index} ${batch.contextLength} ${horizonRun} ${quantiles} ${weights?.digest}`;
+    const alike = `${index} ${batch.contextLength} ${horizonRun} ${quantiles} ${weights?.digest}`;
+    const key = batch.together ? `${alike} group ${this.#groups++}` : alike;
     const result = new Float32Array(batch.rows * batch.horizon * (quantiles === 'all' ? levels.length : 1));
     if (batch.rows === 0) return result;
     const { promise, resolve, reject } = Promise.withResolvers<Float32Array>();

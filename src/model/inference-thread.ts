@@ -8,6 +8,8 @@ export interface RunRequest {
   /** Position of the model in the list the thread was started with. */
   readonly model: number;
   readonly rows: number;
+  /** So many rows, from the first on, are one group; 0 = every row is alone. */
+  readonly members: number;
   readonly contextLength: number;
   /** A multiple of the model's patch. */
   readonly horizon: number;

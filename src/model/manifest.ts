@@ -9,7 +9,8 @@ import { checkTuning, type GraphFile, type TuningGraphs } from './tuning/tuning-
 /**
  * What a model folder says of itself in manifest.json (there in snake case). Anyone may drop in a folder that follows it; README.md says how.
  * The graph takes `values` and `observed` [batch, T] and `future` [batch, H], all float32, and returns [batch, H, quantiles]
- * in the units of `values`, ascending along the last axis. A row without any observation gives zeros.
+ * in the units of `values`, ascending along the last axis. A row without any observation gives zeros. A graph that also takes `group` [batch]
+ * forecasts rows of equal numbers together: series that end at the same time. No other rows may change a row's forecast.
  */
 export interface ModelManifest {
   readonly name: string;
@@ -28,7 +29,14 @@ export interface ModelManifest {
   readonly horizonMax: number;
   /** Levels of the output's last axis, ascending, among them 0.5. */
   readonly quantiles: readonly number[];
-  readonly inputs: { readonly values: string; readonly observed: string; readonly future: string };
+  readonly inputs: {
+    readonly values: string;
+    readonly observed: string;
+    readonly future: string;
+    readonly group?: string;
+  };
+  /** Rows of one group, at most; only where `inputs` has a `group`. */
+  readonly membersMax?: number;
   readonly output: string;
   /** null where the model cannot be fine-tuned. */
   readonly tuning: TuningGraphs | null;
@@ -70,6 +78,7 @@ export function checkManifest(json: unknown): ManifestReading {
   const context = need<number>('context', length, multiple);
   const inputs = need<Record<string, unknown>>('inputs', 'an object of input names', isRecord);
   const inputName = (key: string) => (isRecord(inputs) ? need<string>(`inputs.${key}`, 'a name', isText, inputs) : '');
+  const groups = isRecord(inputs) && inputs.group !== undefined;
   const manifest: ModelManifest = {
     name: need('name', 'letters, digits, ".", "-" and "_" (1 to 36)', (v) => isText(v) && NAME.test(v)),
     version: need('version', 'a text', isText),
@@ -88,7 +97,13 @@ export function checkManifest(json: unknown): ManifestReading {
       'ascending levels between 0 and 1, among them 0.5',
       (v) => isAscending(v) && v[0] > 0 && v.at(-1)! < 1 && v.includes(0.5),
     ),
-    inputs: { values: inputName('values'), observed: inputName('observed'), future: inputName('future') },
+    inputs: {
+      values: inputName('values'),
+      observed: inputName('observed'),
+      future: inputName('future'),
+      ...(groups && { group: inputName('group') }),
+    },
+    ...(groups && { membersMax: need<number>('members_max', 'an integer from 1', isCount) }),
     output: need('output', 'a name', isText),
     tuning: json.tuning === undefined ? null : checkTuning(json.tuning, problems),
     parameters: need('parameters', 'an integer from 1', isCount),

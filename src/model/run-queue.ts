@@ -28,7 +28,7 @@ interface Line<R extends QueuedRequest> {
 /**
  * The rows that wait for a thread: one line for each key, the lines in turn, and in turn the requests of a line.
  * Requests of a line are merged, and cut, into runs of the size a thread asks for; what is left of a request that was cut goes to the
- * end of its line, so that a request of thousands of rows holds nobody up for longer than a run.
+ * end of its line, so that a request of thousands of rows holds nobody up for longer than a run. A group has a line of its own and is never cut.
  */
 export class RunQueue<R extends QueuedRequest> {
   readonly rowsMax: number;
@@ -95,7 +95,8 @@ export class RunQueue<R extends QueuedRequest> {
   /** Takes a run of at most `rowsMax` rows off the line whose turn it is, which then goes to the end of the turns. */
   take(rowsMax = Number.POSITIVE_INFINITY): Segment<R>[] {
     for (const [key, line] of this.#lines) {
-      const taken = cut(line.segments, Math.min(rowsMax, line.full));
+      const whole = line.segments[0].request.batch.together === true;
+      const taken = cut(line.segments, whole ? line.rows : Math.min(rowsMax, line.full));
       this.#lines.delete(key);
       this.#lines.set(key, line);
       this.#shrink(key, line, rowsOf(taken));

@@ -66,7 +66,8 @@ function assertFinite(forecasts: Float32Array): void {
 }
 
 for (const { name, forecaster, followsUnits, tolerance } of implementations) {
-  const { context, contextBuckets, horizonMax } = forecaster.limits;
+  const { limits } = forecaster;
+  const { context, contextBuckets, horizonMax } = limits;
 
   describe(name, () => {
     test('its buckets ascend to its context', () => {
@@ -138,6 +139,7 @@ for (const { name, forecaster, followsUnits, tolerance } of implementations) {
       await assert.rejects(aborted, reason);
     });
 
+    if (limits.membersMax !== undefined) holdsGroups(forecaster, tolerance);
     if (!followsUnits) return;
 
     test('a context moved by 100 has its forecast moved by 100', async () => {
@@ -163,5 +165,56 @@ for (const { name, forecaster, followsUnits, tolerance } of implementations) {
         );
       });
     }
+  });
+}
+
+/** Noise between -1 and 1 that nothing before it foretells, the same in every run. */
+function hashed(position: number): number {
+  const mixed = Math.imul(position ^ (position >>> 15), 0x2c1b3c6d) ^ 0x297a2d39;
+  return (Math.imul(mixed ^ (mixed >>> 12), 0x9e3779b1) >>> 0) / 2 ** 31 - 1;
+}
+
+/** What holds where rows can be a group. */
+function holdsGroups(forecaster: Forecaster, tolerance: number): void {
+  const { context, membersMax = 1 } = forecaster.limits;
+  const horizon = 12;
+  const lead = 20;
+  const news: Context = (position) => hashed(position) + hashed(position - 1);
+  const follower: Context = (position) => 3 * news(position - lead) + 7;
+  const together = (contexts: readonly Context[]) => ({ ...batchOf(contexts, context, horizon), together: true });
+
+  test('a group of one is forecast like a series alone', async () => {
+    const alone = await forecaster.forecast(batchOf([wave(1)], context, horizon));
+    assert.deepEqual(await forecaster.forecast(together([wave(1)])), alone);
+  });
+
+  test('a group has the same forecast whatever is forecast beside it', async () => {
+    const members = [news, follower, wave(1), wave(2), wave(3)];
+    const before = await forecaster.forecast(together(members));
+    const [beside] = await Promise.all([
+      forecaster.forecast(together(members)),
+      forecaster.forecast(together([follower, news])),
+      forecaster.forecast(batchOf([wave(1), news, follower], context, horizon)),
+    ]);
+    assert.deepEqual(beside, before);
+  });
+
+  test('the order of members changes nothing but the order of their forecasts', async () => {
+    const first = await forecaster.forecast(together([news, wave(1), follower]));
+    const second = await forecaster.forecast(together([follower, news, wave(1)]));
+    assertNear(second, Float32Array.of(...first.slice(2 * horizon), ...first.slice(0, 2 * horizon)), tolerance);
+  });
+
+  test('a member that follows another is forecast better than alone', async () => {
+    const missed = (forecasts: Float32Array) =>
+      forecasts.reduce((sum, value, k) => sum + Math.abs(value - follower(k + 1)), 0);
+    const alone = await forecaster.forecast(batchOf([follower], context, horizon));
+    const forecasts = await forecaster.forecast(together([news, follower, wave(1)]));
+    assert(missed(forecasts.slice(horizon, 2 * horizon)) < 0.5 * missed(alone));
+  });
+
+  test('a group of as many as the model takes is forecast', async () => {
+    const members = Array.from({ length: membersMax }, (_, row) => wave(row));
+    assertFinite(await forecaster.forecast(together(members)));
   });
 }

@@ -15,6 +15,8 @@ export interface ExogenousPoint {
   /** The same variables, the horizon beginning at row `futureStart`; null for one that is not known ahead. */
   readonly future: readonly (ExogenousVariable | null)[];
   readonly futureStart: number;
+  /** Points of equal time are forecast together. */
+  readonly time?: number;
 }
 
 export interface ExogenousForecast extends PointForecast {
@@ -47,7 +49,7 @@ export async function forecastWithExogenous(
     signal?.throwIfAborted();
   }
   const lookback = lookbackOf(settings);
-  const seen = points.map(({ values, cutoff, past, future }, i): ForecastPoint => {
+  const seen = points.map(({ values, cutoff, past, future, time }, i): ForecastPoint => {
     const start = Math.max(0, cutoff - lookback);
     const kept = values.slice(start, cutoff);
     const without = (variables: readonly (ExogenousVariable | null)[]) => {
@@ -56,7 +58,8 @@ export async function forecastWithExogenous(
     };
     // What is not known ahead is missed by the forecast, however well its past is known.
     const targets = without(past.map((variable, v) => (future[v] === null ? null : variable)));
-    return { values: cleanFirst ? without(past) : kept, targets, cutoff: kept.length };
+    const place = { cutoff: kept.length, ...(time !== undefined && { time }) };
+    return { ...place, values: cleanFirst ? without(past) : kept, targets };
   });
   const forecasts = await forecastSeasons(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { forecastsPerPoint } from '../../detector/forecast-seasons.ts';
+import { alignmentProblems } from '../alignment.ts';
 import type { App, AppServices } from '../app.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
@@ -46,6 +47,7 @@ export function crossValidationWork(body: CrossValidationBody, models: ServedMod
     ...tuningProblems(steps, body.series.sizes, tuningsOf(body)),
   ];
   const model = modelOf(models, body, problems);
+  if (!body.full_history) problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const validate = body.full_history ? validateHistories : validateWindows;
   const { series, h, n_windows: windows = 1, full_history: whole } = body;

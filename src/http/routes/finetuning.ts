@@ -111,7 +111,9 @@ export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: Kee
     body.finetune_depth ?? TUNING_DEFAULTS.depth,
   ];
   const problems = seriesProblems({ ...body, finetune_steps: steps });
-  const model = modelOf(models, { ...body, finetune_steps: steps }, problems);
+  // Also weights that no step changes are those of a model that can be tuned.
+  const named = modelOf(models, { ...body, finetune_steps: steps }, problems);
+  const model = named?.tunedInstead ?? named;
   if (model !== null && model.tunable === null && steps === 0) {
     problems.push(fieldProblem(['body', 'model'], `model ${model.name} cannot be fine-tuned`));
   }

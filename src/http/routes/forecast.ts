@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { forecastsPerPoint } from '../../detector/forecast-seasons.ts';
+import { alignmentProblems } from '../alignment.ts';
 import type { App, AppServices } from '../app.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
@@ -53,6 +54,7 @@ export function forecastWork(body: ForecastBody, models: ServedModels): Work {
     ...tooManyForecasts(body.series.sizes.length * perSeries),
   ];
   const model = modelOf(models, body, problems);
+  problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const future = (body.series.X_future?.length ?? 0) * predicted;
   const tokens = tokensOf(body, predicted, outputs, future);

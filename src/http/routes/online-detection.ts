@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { CONTEXT_MIN } from '../../detector/cross-validation.ts';
 import { detectOnline, type OnlineDetection } from '../../detector/detect-online.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
+import { alignmentOf, alignmentProblems } from '../alignment.ts';
 import type { App, AppServices } from '../app.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
@@ -41,6 +42,7 @@ export function addOnlineDetection(app: App, services: AppServices): void {
 export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedModels): Work {
   const problems = [...seriesProblems(body), ...detectionProblems(body)];
   const model = modelOf(models, body, problems);
+  problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const tokens = tokensOf(body, body.series.sizes.length * body.detection_size, OUTPUTS_OF_DETECTION);
   const run = async (signal: AbortSignal) => {
@@ -50,9 +52,10 @@ export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedMod
     // There is one window, at the end: what is judged must not teach the model, whatever `refit` says.
     const past = series.map((values) => values.subarray(0, Math.max(0, values.length - body.detection_size)));
     const scope = { series: past, horizon: body.h, contexts: [context] };
-    const { forecaster } = await tunedFor(body, model, scope, signal);
+    const tuned = await tunedFor(body, model, scope, signal);
+    const { forecaster } = tuned;
     const effects = await effectsOf(body, body.detection_size, signal);
-    const detections = await detectOnline(series, settings, forecaster, signal, effects);
+    const detections = await detectOnline(series, settings, forecaster, signal, effects, alignmentOf(body, tuned));
     return { ...tokens, ...answerOf(body, detections) } satisfies Static<typeof OnlineDetectionAnswer>;
   };
   return { tokens, run };

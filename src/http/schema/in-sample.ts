@@ -10,7 +10,6 @@ import {
   Levels,
   Mean,
   ModelName,
-  Multivariate,
   Series,
   Sizes,
   Tokens,
@@ -23,7 +22,7 @@ const InSample = {
   model: ModelName,
   clean_ex_first: CleanExFirst,
   finetuned_model_id: FinetunedModelId,
-  multivariate: Multivariate,
+  multivariate: Type.Optional(Type.Boolean({ description: 'Without effect: histories are forecast one by one.' })),
 };
 
 const LEVEL_MIN_OF_HISTORIC = 10;

@@ -34,7 +34,8 @@ export const History = {
     Type.Unsafe<readonly string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string' },
-      description: 'When each series begins; without effect where the model forecasts each alone.',
+      description:
+        'When each series begins, in ISO 8601. Only series that are forecast together need it; without it they end together.',
     }),
   ),
   categorical_exog: Type.Optional(
@@ -102,7 +103,10 @@ export const ModelParameters = Type.Optional(
 );
 
 export const Multivariate = Type.Optional(
-  Type.Boolean({ description: 'Forecast all series together; without effect where the model forecasts each alone.' }),
+  Type.Boolean({
+    description:
+      'Forecast all series together, so that one may tell of another: at a forecast the past of each is seen, up to that time. Without effect where the model forecasts each alone, as all but tsmodel-2.1 do.',
+  }),
 );
 
 /** Which columns of `X` are known for the past alone. */

@@ -15,12 +15,14 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from export import FOLDER, json_text
+from design import TSMODEL_1
+from export import PRETRAINED, json_text
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data"
 M4 = {"hourly": (24, 48), "weekly": (1, 13)}  # season of the MASE and of the seasonal naive forecast, horizon
 NAB_CUTOFFS, NAB_HORIZON = 300, 24
+FAR, FAR_CONTEXT, FAR_CUTOFFS = 168, 1024, 30  # a week of hours; what is shown to every model; cutoffs of a NAB file
 FLOOR = 1e-2  # NAB: errors below this share of a series' deviation count as this much; some series repeat exactly
 
 
@@ -37,9 +39,14 @@ class Model:
         self.quantiles = np.array(self.manifest["quantiles"])
         self.median = self.manifest["quantiles"].index(0.5)
 
-    def forecast(self, histories: list[np.ndarray], horizon: int, batch: int = 32) -> np.ndarray:
-        """Quantiles [N, horizon, Q] after each history; histories longer than the context are cut."""
-        patch, context = self.manifest["patch"], self.manifest["context"]
+    def forecast(self, histories: list[np.ndarray], horizon: int, batch: int = 32, members: int = 1) -> np.ndarray:
+        """Quantiles [N, horizon, Q] after each history; histories longer than the context are cut. Groups are `members`
+        neighbours, of which a batch holds whole ones. Beyond one pass medians become context, and only they count."""
+        patch, context, most = self.manifest["patch"], self.manifest["context"], self.manifest["horizon_max"]
+        if horizon > most:
+            near = self.forecast(histories, most, batch, members)
+            longer = [np.concatenate([h[-context:], q[:, self.median]]) for h, q in zip(histories, near)]
+            return np.concatenate([near, self.forecast(longer, horizon - most, batch, members)], 1)
         padded = -(-horizon // patch) * patch
         out = []
         for at in range(0, len(histories), batch):
@@ -51,6 +58,8 @@ class Model:
                 observed[row, -len(h) :] = 1
             future = np.zeros((len(part), padded), np.float32)
             feeds = {"values": values, "observed": observed, "future": future}
+            if "group" in self.manifest["inputs"]:
+                feeds["group"] = np.arange(len(part), dtype=np.float32) // members
             out.append(self.session.run(None, feeds)[0][:, :horizon] + origin[:, :, None])
         return np.concatenate(out)
 
@@ -109,7 +118,7 @@ def evaluate_nab(model: Model, data: Path) -> dict[str, float]:
             continue
         first = min(max(model.manifest["context"], day), len(values) // 2)
         cutoffs = np.unique(np.linspace(first, len(values) - NAB_HORIZON, NAB_CUTOFFS).astype(int))
-        quantiles = model.forecast([values[max(0, c - 512) : c] for c in cutoffs], NAB_HORIZON)
+        quantiles = model.forecast([values[max(0, c - model.manifest["context"]) : c] for c in cutoffs], NAB_HORIZON)
         actual = np.stack([values[c : c + NAB_HORIZON] for c in cutoffs])
         rivals = {
             "last_value": np.stack([np.full(NAB_HORIZON, values[c - 1]) for c in cutoffs]),
@@ -129,6 +138,41 @@ def evaluate_nab(model: Model, data: Path) -> dict[str, float]:
     return {"nab_files": len(files) - skipped, "nab_files_constant": skipped, **figures, "nab_coverage_80": float(np.mean(inside))}
 
 
+def evaluate_far(model: Model, data: Path) -> dict[str, float]:
+    """A week ahead. M4 hourly: two cutoffs in every series, training part and test part joined, MASE with a season of a day.
+    NAB, as it is and by hours where there are six weeks of them: MAE relative to the seasonal naive forecasts of a day and,
+    by hours, of a week; geometric means over files."""
+    histories, actuals = [], []
+    for train, test in zip(*(read_m4(data / "m4" / f"Hourly-{part}.csv") for part in ("train", "test"))):
+        series = np.concatenate([train, test[:48]])
+        for end in (len(series) - FAR // 2, len(series)):
+            histories.append(series[: end - FAR][-FAR_CONTEXT:])
+            actuals.append(series[end - FAR : end])
+    actual, scale = np.stack(actuals), np.array([np.abs(h[24:] - h[:-24]).mean() for h in histories])
+    forecasts = {"mase": model.forecast(histories, FAR)[..., model.median]}
+    forecasts |= {f"seasonal_naive_{s}_mase": np.stack([seasonal_naive(h, s, FAR) for h in histories]) for s in (24, 168)}
+    figures = {f"m4_hourly_h{FAR}_{k}": float((np.abs(actual - f).mean(1) / scale).mean()) for k, f in forecasts.items()}
+    logs: dict[str, list[float]] = {}
+    for path in sorted((data / "nab" / "data").glob("*/*.csv")):
+        values, day = read_nab(path)
+        if values.std() == 0:
+            continue
+        kinds = [("nab", values, {"day": day})]
+        hours = values[: len(values) // max(1, day // 24) * max(1, day // 24)].reshape(-1, max(1, day // 24)).mean(1)
+        if len(hours) >= 6 * FAR:
+            kinds.append(("nab_by_hour", hours, {"day": 24, "week": FAR}))
+        for label, x, seasons in kinds:
+            cutoffs = np.unique(np.linspace(min(FAR_CONTEXT, len(x) // 2), len(x) - FAR, FAR_CUTOFFS).astype(int))
+            truth = np.stack([x[c : c + FAR] for c in cutoffs])
+            least = FLOOR * float(x.std())
+            ours = model.forecast([x[max(0, c - FAR_CONTEXT) : c] for c in cutoffs], FAR)[..., model.median]
+            for name, season in seasons.items():
+                naive = np.stack([seasonal_naive(x[:c], season, FAR) for c in cutoffs])
+                error = max(np.abs(truth - ours).mean(), least) / max(np.abs(truth - naive).mean(), least)
+                logs.setdefault(f"{label}_h{FAR}_to_seasonal_naive_{name}", []).append(float(np.log(error)))
+    return figures | {key: float(np.exp(np.mean(ratios))) for key, ratios in logs.items()}
+
+
 def cost(folder: Path) -> dict[str, float]:
     """Milliseconds a forecast takes on one thread, context 512 and horizon 32, batch 32; the quickest of 20 runs."""
     model = Model(folder, threads=1)
@@ -143,9 +187,10 @@ def cost(folder: Path) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, default=FOLDER)
+    parser.add_argument("--model", type=Path, default=PRETRAINED / TSMODEL_1.name)
     parser.add_argument("--data", type=Path, default=DATA, help="folder with m4/ and nab/")
     parser.add_argument("--write", action="store_true", help="put the figures into manifest.json")
+    parser.add_argument("--far", action="store_true", help=f"also {FAR} steps ahead")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     if not (args.data / "m4").is_dir() or not (args.data / "nab").is_dir():
@@ -156,6 +201,8 @@ def main() -> None:
     for name in M4:
         figures.update(evaluate_m4(model, args.data, name))
     figures.update(evaluate_nab(model, args.data))
+    if args.far:
+        figures.update(evaluate_far(model, args.data))
     figures.update(cost(args.model))
     for key, value in figures.items():
         print(f"{key:<36}{value:>10.3f}" if isinstance(value, float) else f"{key:<36}{value:>10}")

@@ -1,7 +1,8 @@
 """Writes a checkpoint's averaged weights as a model folder: forecast.onnx, the graphs of fine-tuning, manifest.json, and
 proof of parity with PyTorch.
 
-What is written is the network as `serving.py` makes it: with products of eight-bit integers, unless --float is given.
+What is written of tsmodel-1 is the network as `serving.py` makes it: with products of eight-bit integers, unless --float is
+given. The others are written as they are.
 """
 
 from __future__ import annotations
@@ -17,29 +18,31 @@ import numpy as np
 import onnxruntime
 import torch
 
+from design import DESIGNS, TSMODEL_1, Design
 from graphs import exported, write_graph
-from network import CONTEXT, HORIZON_MAX, PATCH, QUANTILES, Network
+from network import PATCH, QUANTILES, Network
 from serving import served
-from train import CACHE
+from train import network_of
 from tuning import write_tuning
 
-NAME, VERSION = "tsmodel-1", "0.1.0"
-FOLDER = Path(__file__).resolve().parent.parent / "pretrained" / NAME
+VERSION = "0.1.0"
+PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
 TOLERANCE = 2e-4  # of the largest magnitude in a series, ONNX Runtime against PyTorch
 TOLERANCE_QUANTISED = 5e-2  # the same with eight-bit products; evaluate.py says what they cost on real series
-# Lengths the graph is run at: every padded patch costs as much as a shown one. 112 is what daily histories look at.
-CONTEXT_BUCKETS = [64, 112, 192, 256, 384, 512]
 
 
-def load(checkpoint: Path) -> tuple[Network, dict]:
+def load(checkpoint: Path, design: Design) -> tuple[Network, dict]:
     """The network with the averaged weights, and the checkpoint itself."""
-    state = torch.load(checkpoint, weights_only=True)
-    network = Network()
-    network.load_state_dict(state["average"])
+    state = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    network, weights = network_of(design), state["average"]
+    if design.kept > 0:
+        begun = torch.load(DESIGNS[design.start].cache / "cooled.pt", map_location="cpu", weights_only=True)["average"]
+        weights = {name: weight.lerp(begun[name], design.kept) for name, weight in weights.items()}
+    network.load_state_dict(weights)
     return network.eval(), state
 
 
-def samples() -> list[tuple[str, np.ndarray, np.ndarray, int]]:
+def samples(design: Design) -> list[tuple[str, np.ndarray, np.ndarray, int]]:
     """Inputs that a graph can stumble over: name, values, observed, horizon."""
     rng = np.random.default_rng(7)
 
@@ -52,6 +55,7 @@ def samples() -> list[tuple[str, np.ndarray, np.ndarray, int]]:
     padded = np.concatenate([np.zeros((3, 256)), np.ones((3, 256))], 1)
     holes = (rng.random((3, 512)) > 0.3).astype(float)
     cases = [(f"context {n} horizon {h}", walk(n), None, h) for n, h in [(64, 16), (128, 48), (256, 128), (512, 32)]]
+    cases.append(("longest", walk(design.context), None, design.horizon_max))
     cases += [
         ("padded", walk(512), padded, 32),
         ("holes", walk(512), holes, 64),
@@ -68,51 +72,70 @@ def samples() -> list[tuple[str, np.ndarray, np.ndarray, int]]:
     return [(name, x, full(x) if seen is None else seen, h) for name, x, seen, h in cases]
 
 
-def check(network: Network, path: Path, tolerance: float = TOLERANCE) -> dict[str, float]:
+def feeds_of(design: Design, values: np.ndarray, observed: np.ndarray, horizon: int, group: np.ndarray | None = None) -> dict:
+    """Inputs of a graph; without a group every row is alone."""
+    rows = np.arange(len(values)) if group is None else group
+    feeds = {"values": values, "observed": observed, "future": np.zeros((len(values), horizon))}
+    if design.members:
+        feeds["group"] = rows
+    return {name: array.astype(np.float32) for name, array in feeds.items()}
+
+
+def check(network: Network, design: Design, path: Path, tolerance: float = TOLERANCE) -> dict[str, float]:
     """Compares ONNX Runtime with PyTorch case by case; raises where the graph is wrong."""
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     worst = 0.0
-    for name, values, observed, horizon in samples():
-        feeds = [values.astype(np.float32), observed.astype(np.float32), np.zeros((len(values), horizon), np.float32)]
-        got = session.run(None, dict(zip(["values", "observed", "future"], feeds)))[0]
-        with torch.no_grad():
-            want = network(*map(torch.from_numpy, feeds)).numpy()
-        assert got.shape == (len(values), horizon, len(QUANTILES)), (name, got.shape)
-        assert np.isfinite(got).all(), f"{name}: not finite"
-        assert (np.diff(got, axis=2) >= 0).all(), f"{name}: quantiles cross by {np.diff(got, axis=2).min()}"
-        if name in ("zeros", "nothing observed"):
-            assert not got.any(), f"{name}: the forecast must be 0"
-        size = np.abs(np.where(observed > 0, values, 0)).max(1) + np.abs(want).max((1, 2)) + 1e-20
-        apart = float((np.abs(got - want).max((1, 2)) / size).max())
-        assert apart < tolerance, f"{name}: differs from PyTorch by {apart}"
-        worst = max(worst, apart)
-    company(session)
-    return {"parity": worst, "padding": padding(session)}
+    groups = [None, np.zeros(3)] if design.members else [None]
+    for group in groups:
+        for name, values, observed, horizon in samples(design):
+            feeds = feeds_of(design, values, observed, horizon, group)
+            got = session.run(None, feeds)[0]
+            with torch.no_grad():
+                want = network(*map(torch.from_numpy, feeds.values())).numpy()
+            assert got.shape == (len(values), horizon, len(QUANTILES)), (name, got.shape)
+            assert np.isfinite(got).all(), f"{name}: not finite"
+            assert (np.diff(got, axis=2) >= 0).all(), f"{name}: quantiles cross by {np.diff(got, axis=2).min()}"
+            if name in ("zeros", "nothing observed"):
+                assert not got.any(), f"{name}: the forecast must be 0"
+            size = np.abs(np.where(observed > 0, values, 0)).max(1) + np.abs(want).max((1, 2)) + 1e-20
+            apart = float((np.abs(got - want).max((1, 2)) / size).max())
+            assert apart < tolerance, f"{name}: differs from PyTorch by {apart}"
+            worst = max(worst, apart)
+    company(session, design)
+    return {"parity": worst, "padding": padding(session, design)}
 
 
-def company(session: onnxruntime.InferenceSession) -> None:
-    """A forecast must not depend, by a single bit, on the other rows of its batch (batches of a multiple of four rows)."""
+def company(session: onnxruntime.InferenceSession, design: Design) -> None:
+    """A forecast must not depend, by a single bit, on the other rows of its batch (batches of a multiple of four rows),
+    unless they are members of its group."""
     rng = np.random.default_rng(5)
-    values = rng.standard_normal((32, 512)).cumsum(1).astype(np.float32)
-    observed = (rng.random((32, 512)) > 0.05).astype(np.float32)
+    values = rng.standard_normal((32, 512)).cumsum(1)
+    values[1::2] = np.roll(values[::2], 20, 1)  # every second row follows another
+    observed = (rng.random((32, 512)) > 0.05).astype(float)
 
-    def forecast(rows: np.ndarray) -> np.ndarray:
-        future = np.zeros((len(rows), 32), np.float32)
-        return session.run(None, {"values": values[rows], "observed": observed[rows], "future": future})[0]
+    def forecast(rows: np.ndarray, group: np.ndarray | None = None) -> np.ndarray:
+        return session.run(None, feeds_of(design, values[rows], observed[rows], 32, group))[0]
 
     whole = forecast(np.arange(32))
     for size in (4, 8, 12, 20):
         rows = rng.permutation(32)[:size]
         assert (forecast(rows) == whole[rows]).all(), f"a forecast depends on its company in a batch of {size}"
+    if not design.members:
+        return
+    group = np.array([0, 0, 0, 0, 0, 5, 6, 7])  # five members; three rows that are alone
+    together = forecast(np.arange(8), group)
+    assert (together[5:] == whole[5:8]).all(), "a row that is alone depends on a group"
+    others = np.array([0, 1, 2, 3, 4, 20, 21, 22])
+    assert (forecast(others, group)[:5] == together[:5]).all(), "a group depends on rows beside it"
+    assert not np.allclose(together[:5], whole[:5]), "members of a group do not know each other"
 
 
-def padding(session: onnxruntime.InferenceSession) -> float:
+def padding(session: onnxruntime.InferenceSession, design: Design) -> float:
     """How far a forecast from a left-padded context is from that of the shorter context."""
     short = np.random.default_rng(3).standard_normal((4, 128)).cumsum(1).astype(np.float32)
-    future = np.zeros((4, 32), np.float32)
 
     def forecast(values: np.ndarray, observed: np.ndarray) -> np.ndarray:
-        return session.run(None, {"values": values, "observed": observed, "future": future})[0]
+        return session.run(None, feeds_of(design, values, observed, 32))[0]
 
     zeros = np.zeros((4, 384), np.float32)
     long = forecast(np.concatenate([zeros, short], 1), np.concatenate([zeros, short * 0 + 1], 1))
@@ -127,26 +150,28 @@ def json_text(manifest: dict) -> str:
     return re.sub(r"\[[-\d.,\s]+\]", lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
 
 
-def write_manifest(folder: Path, network: Network, state: dict, tuning: dict) -> None:
+def write_manifest(folder: Path, network: Network, design: Design, state: dict, tuning: dict | None) -> None:
     """`quality` is filled in by evaluate.py."""
     manifest = {
         "format": 1,
-        "name": NAME,
+        "name": design.name,
         "version": VERSION,
         "graph": "forecast.onnx",
         "sha256": hashlib.sha256((folder / "forecast.onnx").read_bytes()).hexdigest(),
         "patch": PATCH,
-        "context": CONTEXT,
-        "context_buckets": CONTEXT_BUCKETS,
-        "horizon_max": HORIZON_MAX,
+        "context": design.context,
+        "context_buckets": list(design.contexts),
+        "horizon_max": design.horizon_max,
         "quantiles": QUANTILES,
-        "inputs": {"values": "values", "observed": "observed", "future": "future"},
+        "inputs": {name: name for name in ("values", "observed", "future", *(["group"] if design.members else []))},
+        **({"members_max": design.members_max} if design.members else {}),
         "output": "quantiles",
-        "tuning": tuning,
+        **({"tuning": tuning} if tuning else {}),
         "parameters": sum(p.numel() for p in network.parameters()),
         "license": "Apache-2.0",
         "trained": {
             "data": "synthetic only; see src/model/pretraining/generator",
+            **({"start": f"the weights of {design.start}"} if design.start else {}),
             "steps": state["step"],
             "series": state["series"],
             "compute": f"{state['core_seconds'] / 3600:.1f} core hours, CPU only",
@@ -160,23 +185,28 @@ def write_manifest(folder: Path, network: Network, state: dict, tuning: dict) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checkpoint", type=Path, default=CACHE / "cooled.pt")
-    parser.add_argument("--out", type=Path, default=FOLDER)
+    parser.add_argument("--model", choices=DESIGNS, default=TSMODEL_1.name)
+    parser.add_argument("--checkpoint", type=Path, help="the model's cooled.pt unless said otherwise")
+    parser.add_argument("--out", type=Path, help="the model's folder unless said otherwise")
     parser.add_argument("--float", action="store_true", help="no eight-bit products")
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    network, state = load(args.checkpoint)
-    graph = args.out / "forecast.onnx"
+    design = DESIGNS[args.model]
+    out = args.out or PRETRAINED / design.name
+    out.mkdir(parents=True, exist_ok=True)
+    network, state = load(args.checkpoint or design.cache / "cooled.pt", design)
+    graph = out / "forecast.onnx"
+    fused = design == TSMODEL_1
     with tempfile.TemporaryDirectory() as folder:
         # With eight-bit products a mistake could pass for rounding; so the same graph is made without them first.
-        exact = graph if args.float else Path(folder) / graph.name
-        write_graph(exported(served(network, quantised=False), opset=23), network.seasons, exact)
-        print(f"step {state['step']}:", check(network, exact))
-    if not args.float:
+        exact = Path(folder) / graph.name if fused and not args.float else graph
+        plain = exported(served(network, quantised=False), opset=23) if fused else exported(network)
+        write_graph(plain, network.seasons, exact)
+        print(f"step {state['step']}:", check(network, design, exact))
+    if fused and not args.float:
         write_graph(exported(served(network), opset=23), network.seasons, graph)
-        print("eight-bit products:", check(network, graph, TOLERANCE_QUANTISED))
-    write_manifest(args.out, network, state, write_tuning(network, args.out))
-    print(f"{args.out}: {sum(f.stat().st_size for f in args.out.iterdir()) / 1e6:.1f} MB")
+        print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
+    write_manifest(out, network, design, state, write_tuning(network, out) if fused else None)
+    print(f"{out}: {sum(f.stat().st_size for f in out.iterdir()) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

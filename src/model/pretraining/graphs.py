@@ -10,6 +10,7 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
+from company import GroupNetwork
 from seasonality import SeasonFinder
 
 
@@ -17,21 +18,23 @@ def exported(network: torch.nn.Module, theta: torch.Tensor | None = None, opset:
     """A forecast as a graph with dynamic batch, context and horizon (both multiples of the patch)."""
     values, future = torch.randn(2, 256), torch.zeros(2, 48)
     batch, context, horizon = (torch.export.Dim.DYNAMIC for _ in range(3))
-    weights = () if theta is None else (theta,)
+    more = {} if theta is None else {"theta": (theta, {})}
+    if isinstance(network, GroupNetwork):
+        more["group"] = (torch.zeros(2), {0: batch})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program = torch.onnx.export(
             network,
-            (values, torch.ones_like(values), future, *weights),
-            input_names=["values", "observed", "future", "theta"][: 3 + len(weights)],
+            (values, torch.ones_like(values), future, *(tensor for tensor, _ in more.values())),
+            input_names=["values", "observed", "future", *more],
             output_names=["quantiles"],
-            dynamic_shapes=({0: batch, 1: context}, {0: batch, 1: context}, {0: batch, 1: horizon}, *({} for _ in weights)),
+            dynamic_shapes=({0: batch, 1: context}, {0: batch, 1: context}, {0: batch, 1: horizon}, *(dims for _, dims in more.values())),
             opset_version=opset,
             dynamo=True,
             verbose=False,
         )
     model = program.model_proto
-    axes = {"values": ["batch", "context"], "observed": ["batch", "context"], "future": ["batch", "horizon"]}
+    axes = {"values": ["batch", "context"], "observed": ["batch", "context"], "future": ["batch", "horizon"], "group": ["batch"]}
     for tensor in model.graph.input:
         for dim, name in zip(tensor.type.tensor_type.shape.dim, axes.get(tensor.name, [])):
             dim.Clear()

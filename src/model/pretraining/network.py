@@ -1,4 +1,4 @@
-"""The network of tsmodel-1: a bidirectional masked-patch transformer that decodes a horizon in one pass.
+"""The network of the univariate models: a bidirectional masked-patch transformer that decodes a horizon in one pass.
 
 It lives in a space of its own: a = asinh((x - mean) / std) over the observed points. A patch without any observation
 is never attended to, so padding, long gaps and the horizon are one and the same thing: padding changes nothing, and
@@ -14,12 +14,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from design import CONTEXT, HORIZON_MAX, TSMODEL_1, Design  # noqa: F401 (the lengths, for those who import them from here)
 from seasonality import SeasonFinder, lagged
 
 QUANTILES = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
 PATCH = 16
-CONTEXT = 512
-HORIZON_MAX = 128
 ANCHORS = 8  # mean, last value, two drifts, and for each of two lags the last cycle and the average of three
 SCALES = 4  # of the series, of its steps, of its two seasonal differences
 EMBEDDED = PATCH * 9 + 8
@@ -151,14 +150,17 @@ class Rotary(nn.Module):
 
 
 class Network(nn.Module):
-    """tsmodel-1: quantiles of the values that a series does not show."""
+    """Quantiles of the values that a series does not show."""
 
-    def __init__(self, width: int = 128, layers: int = 4, heads: int = 4, hidden: int = 384) -> None:
+    def __init__(
+        self, design: Design = TSMODEL_1, width: int = 128, layers: int = 4, heads: int = 4, hidden: int = 384
+    ) -> None:
         super().__init__()
-        self.seasons = SeasonFinder(CONTEXT)
+        self.cycles = design.cycles
+        self.seasons = SeasonFinder(design.context, design.lag_max)
         self.embed = ResidualMLP(EMBEDDED, 256, width)
         self.blocks = nn.ModuleList(Block(width, heads, hidden) for _ in range(layers))
-        self.rotate = Rotary(width // heads, (CONTEXT + HORIZON_MAX) // PATCH)
+        self.rotate = Rotary(width // heads, (design.context + design.horizon_max) // PATCH)
         self.norm = RMSNorm(width)
         self.head = ResidualMLP(width, 256, PATCH * (len(QUANTILES) + ANCHORS + SCALES))
         # Row 0 of the raw head output is the median; the others are the positive steps from one quantile to the next.
@@ -180,7 +182,7 @@ class Network(nn.Module):
         channels = [torch.cat([x, pad], 1) for x in (s.a, local, s.observed)]
         anchors = []
         for lag in season.lags:
-            newest, average, known = lagged(s.a, s.observed, lag, future.shape[1])
+            newest, average, known = lagged(s.a, s.observed, lag, future.shape[1], self.cycles)
             channels += [newest, average, known]
             anchors += [torch.where(known > 0, newest, s.last), torch.where(known > 0, average, s.last)]
         logs = torch.cat([torch.zeros_like(s.step), s.step.log(), *(e.log() for e in season.errors)], 1)
@@ -205,12 +207,22 @@ class Network(nn.Module):
 
         last [B, N or 1] is the newest value before each position, ahead [N] how many steps it lies behind.
         """
+        q, gate, size = self.outputs(x)
+        return self.mixture(q, gate, self.anchors(seasonal, last, ahead, s), size, logs)
+
+    def outputs(self, x: Tensor) -> list[Tensor]:
+        """What the head says of every position: raw quantiles [B, N, Q], gates of anchors and of scales."""
         out = self.head(self.norm(x)).unflatten(-1, (PATCH, -1)).flatten(1, 2)
-        q, anchor, size = out.split([len(QUANTILES), ANCHORS, SCALES], -1)
+        return list(out.split([len(QUANTILES), ANCHORS, SCALES], -1))
+
+    def anchors(self, seasonal: Tensor, last: Tensor, ahead: Tensor, s: Scaled) -> Tensor:
+        """Naive forecasts [B, N, ANCHORS]."""
         last = last.expand(-1, seasonal.shape[1])
         plain = [torch.zeros_like(last), last, *((last + drift * ahead).clamp(-CLAMP, CLAMP) for drift in s.drifts)]
-        anchors = torch.cat([torch.stack(plain, -1), seasonal], -1)
-        location = (torch.softmax(anchor, -1) * anchors).sum(-1, keepdim=True)
+        return torch.cat([torch.stack(plain, -1), seasonal], -1)
+
+    def mixture(self, q: Tensor, gate: Tensor, anchors: Tensor, size: Tensor, logs: Tensor) -> Tensor:
+        location = (torch.softmax(gate, -1) * anchors).sum(-1, keepdim=True)
         width = (torch.softmax(size, -1) * logs.unsqueeze(1)).sum(-1, keepdim=True).exp()
         steps = torch.cat([q[..., :1], F.softplus(q[..., 1:] - 1.0)], -1)
         return (location + width * (steps @ self.spread)).clamp(-CLAMP, CLAMP)

@@ -1,4 +1,4 @@
-"""Muon for the matrices of the blocks, AdamW for everything else, one step for both."""
+"""Muon for the matrices of the blocks (and of the attention among members), AdamW for everything else, one step for both."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ class Optimisers:
     """Both optimisers as one; `rate` scales the learning rates of both."""
 
     def __init__(self, network: nn.Module, muon_lr: float, adam_lr: float) -> None:
-        matrices = [p for n, p in network.named_parameters() if n.startswith("blocks.") and p.ndim == 2]
+        trained = {n: p for n, p in network.named_parameters() if p.requires_grad}
+        matrices = [p for n, p in trained.items() if n.startswith(("blocks.", "variates.")) and p.ndim == 2]
         chosen = {id(p) for p in matrices}
-        rest = [p for p in network.parameters() if id(p) not in chosen]
+        rest = [p for p in trained.values() if id(p) not in chosen]
         self.all = [
             Muon(matrices, muon_lr),
             torch.optim.AdamW(rest, adam_lr, betas=(0.9, 0.98), weight_decay=0.01, fused=True),

@@ -1,13 +1,12 @@
 #!/bin/sh
-# Makes the model folder ../pretrained/tsmodel-1 from nothing: environment, training, cool-down, export, evaluation.
-# Stopped and started again it goes on where it was. STEPS, COOLDOWN, THREADS and EVALUATION_DATA may be set outside.
+# Makes model folders of ../pretrained from nothing: environment, training, cool-down, export, evaluation. On a CPU or on a
+# GPU. Stopped and started again it goes on where it was. MODEL (all of them unless said otherwise), STEPS, COOLDOWN,
+# THREADS and EVALUATION_DATA may be set outside.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/tidewatch
 venv=$cache/pretraining-venv
-steps=${STEPS:-10000}
-cooldown=${COOLDOWN:-3000}
 threads=${THREADS:-2}
 
 if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
@@ -19,7 +18,17 @@ export TORCHINDUCTOR_CACHE_DIR="$cache/pretraining/inductor"
 export PYTHONDONTWRITEBYTECODE=1 NUMBA_CACHE_DIR="$cache/pretraining/numba"
 cd "$here"
 
-"$venv/bin/python" train.py --steps "$steps" --threads "$threads"
-"$venv/bin/python" train.py --cooldown "$cooldown" --threads "$threads"
-"$venv/bin/python" export.py
-"$venv/bin/python" evaluate.py --write --threads "$threads" ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
+python="$venv/bin/python"
+# The others begin with the weights of the first.
+for model in ${MODEL:-tsmodel-1 tsmodel-1-long-horizon tsmodel-2.1}; do
+  folder=../pretrained/$model
+  "$python" train.py --model "$model" ${STEPS:+--steps "$STEPS"} --threads "$threads"
+  "$python" train.py --model "$model" --cooldown ${COOLDOWN:-} --threads "$threads"
+  "$python" export.py --model "$model"
+  far=
+  if [ "$model" = tsmodel-1-long-horizon ]; then far=--far; fi
+  "$python" evaluate.py --model "$folder" --write $far --threads "$threads" ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
+  if [ "$model" = tsmodel-2.1 ]; then
+    "$python" evaluate_groups.py --model "$folder" --write --threads "$threads" ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
+  fi
+done

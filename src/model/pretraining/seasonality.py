@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-LAG_MIN, LAG_MAX = 3, 352
-CYCLES = 3
+LAG_MIN = 3
+LAG_PENALTY = 0.03 / 352  # a point of lag: of two equal seasons the shorter one
 
 
 @dataclass
@@ -26,13 +26,13 @@ class Season:
 class SeasonFinder(nn.Module):
     """Correlations by way of the discrete Fourier transform, written as products with constant matrices."""
 
-    def __init__(self, context: int) -> None:
+    def __init__(self, context: int, lag_max: int) -> None:
         super().__init__()
-        size = context + LAG_MAX
+        size = context + lag_max
         frequency = torch.arange(size // 2 + 1, dtype=torch.float64) * (2 * torch.pi / size)
         weight = torch.full_like(frequency, 2.0 / size)
         weight[0] = weight[-1] = 1.0 / size
-        time, lag = torch.arange(context, dtype=torch.float64), torch.arange(LAG_MIN, LAG_MAX + 1, dtype=torch.float64)
+        time, lag = torch.arange(context, dtype=torch.float64), torch.arange(LAG_MIN, lag_max + 1, dtype=torch.float64)
         inverse = torch.cos(torch.outer(frequency, lag)) * weight[:, None]
         near = (lag[None, :] >= lag[:, None] / 2) & (lag[None, :] <= lag[:, None] * 1.5)
         for name, matrix in {
@@ -60,7 +60,7 @@ class SeasonFinder(nn.Module):
         valid = ((pairs > count / 3) & (pairs > 8)).to(a.dtype)
         error = ((squares - product) * 2 / pairs.clamp(min=1.0)).clamp(min=1e-6) * valid
         around = (error @ near) / (valid @ near).clamp(min=1.0)
-        score = error / around.clamp(min=1e-6) + tried / LAG_MAX * 0.03 + (1.0 - valid) * 10.0
+        score = error / around.clamp(min=1e-6) + tried * LAG_PENALTY + (1.0 - valid) * 10.0
         lags, errors = [], []
         for _ in range(2):
             index = score.argmin(1, keepdim=True)
@@ -71,14 +71,16 @@ class SeasonFinder(nn.Module):
         return Season(lags, errors)
 
 
-def lagged(a: Tensor, observed: Tensor, lag: Tensor, horizon: int) -> tuple[Tensor, Tensor, Tensor]:
+def lagged(
+    a: Tensor, observed: Tensor, lag: Tensor, horizon: int, cycles: int
+) -> tuple[Tensor, Tensor, Tensor]:
     """The series one lag earlier at every position of context and horizon [B, T+H]: newest cycle, average of the newest
-    three, and whether the newest one is known. In the horizon the newest cycle is that of the context (seasonal naive)."""
+    `cycles`, and whether the newest one is known. In the horizon the newest cycle is that of the context (seasonal naive)."""
     length = a.shape[1]
     position = torch.arange(length + horizon, device=a.device).to(a.dtype).unsqueeze(0)
     back = (torch.floor((position - length) / lag) + 1.0).clamp(min=1.0) * lag
     total = count = newest = known = None
-    for cycle in range(CYCLES):
+    for cycle in range(cycles):
         index = position - back - cycle * lag
         inside = (index >= 0).to(a.dtype)
         index = index.clamp(min=0).long()

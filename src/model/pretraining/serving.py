@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.onnx.ops import symbolic
 
+from design import TSMODEL_1
 from generator.pool import Pool
 from network import Block, Network, ResidualMLP, RMSNorm, Rotary
 
@@ -48,7 +49,7 @@ def measured(network: Network) -> dict[str, Tensor]:
 
     linear = {name: module for name, module in network.named_modules() if isinstance(module, nn.Linear)}
     watches = [module.register_forward_pre_hook(watch(name)) for name, module in linear.items()]
-    pool = Pool(CROPS * ROUNDS, SEED)
+    pool = Pool(CROPS * ROUNDS, TSMODEL_1.series, SEED)
     with torch.no_grad():
         for _ in range(ROUNDS):
             for context, horizon in SHAPES:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import shutil
 import signal
 import time
@@ -19,26 +18,32 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from generator.pool import LENGTH, Pool
-from network import CONTEXT, HORIZON_MAX, PATCH, QUANTILES, Network, scale
+from company import GroupNetwork
+from design import DESIGNS, TSMODEL_1, Design
+from generator.pool import Pool
+from network import PATCH, QUANTILES, Network, scale
 from optimiser import Optimisers
 
 WARM_UP = 300
+POINTS = 640  # of a series, where a batch has `--batch` of them
 EMA_DECAY = 0.9985
 CHECKPOINT_SECONDS = 300
-SHAPES = [(CONTEXT, HORIZON_MAX), (CONTEXT, 32), (128, 32)]
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tidewatch" / "pretraining"
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def pinball(quantiles: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     """Mean pinball loss, weighted: quantiles [B, N, Q], target and weight [B, N]."""
-    levels = torch.tensor(QUANTILES)
+    levels = torch.tensor(QUANTILES, device=quantiles.device)
     error = target.unsqueeze(-1) - quantiles
     loss = torch.maximum(levels * error, (levels - 1) * error).mean(-1)
     return (loss * weight).sum() / (weight > 0).sum().clamp(min=1)
 
 
-def loss_of(network: Network, values: Tensor, observed: Tensor, context: int) -> Tensor:
+def network_of(design: Design) -> Network:
+    return GroupNetwork(design) if design.members else Network(design)
+
+
+def loss_of(network: Network, values: Tensor, observed: Tensor, context: int, *group: Tensor) -> Tensor:
     """Loss at every hidden point behind the first shown one. Series whose steps or seasonal differences are small beside
     their range count more: there an error that looks small in the network's space is large beside a naive forecast's."""
     with torch.no_grad():
@@ -49,14 +54,8 @@ def loss_of(network: Network, values: Tensor, observed: Tensor, context: int) ->
         weight = (1 - observed) * begun * usable
         shown = observed[:, :context].unflatten(1, (-1, PATCH)).amax(-1).repeat_interleave(PATCH, 1)
         weight[:, :context] *= (1 - shown) * 0.5
-    quantiles, logs = network.everywhere(s, values[:, context:] * 0)
+    quantiles, logs = network.everywhere(s, values[:, context:] * 0, *group)
     return pinball(quantiles, target, weight * (logs.amin(1, keepdim=True) * -0.5).exp().clamp(0.7, 8.0))
-
-
-def shape(rng: np.random.Generator) -> tuple[int, int]:
-    """Context and horizon of a batch, in points. Few shapes, as each is compiled on its own; shorter contexts also come
-    from hidden beginnings."""
-    return SHAPES[int(rng.choice(len(SHAPES), p=[0.45, 0.4, 0.15]))]
 
 
 class Run:
@@ -65,7 +64,12 @@ class Run:
     def __init__(self, args: argparse.Namespace) -> None:
         torch.manual_seed(args.seed)
         self.args = args
-        self.network = Network()
+        self.design = DESIGNS[args.model]
+        self.network = network_of(self.design)
+        if self.design.start is not None:
+            begun = torch.load(DESIGNS[self.design.start].cache / "cooled.pt", weights_only=True)
+            self.network.load_state_dict(begun["average"], strict=False)
+        self.network.to(DEVICE)
         self.loss_of = torch.compile(loss_of, dynamic=False) if args.compile else loss_of
         self.average = {k: v.clone() for k, v in self.network.state_dict().items()}
         self.optimisers = Optimisers(self.network, args.muon_lr, args.adam_lr)
@@ -88,7 +92,7 @@ class Run:
         part.rename(path)
 
     def load(self, path: Path) -> None:
-        state = torch.load(path, weights_only=True)
+        state = torch.load(path, map_location=DEVICE, weights_only=True)
         self.network.load_state_dict(state["network"])
         self.average = state["average"]
         self.optimisers.load_state_dict(state["optimisers"])
@@ -98,7 +102,7 @@ class Run:
     def cool(self, steps: int, path: Path) -> None:
         """Prepares a cool-down from where the run is, or goes on with the one begun there that `path` holds."""
         plan = [self.step, self.step + steps]
-        if path.exists() and torch.load(path, weights_only=True).get("cooling") == plan:
+        if path.exists() and torch.load(path, map_location=DEVICE, weights_only=True).get("cooling") == plan:
             self.load(path)
         self.cooling = plan
 
@@ -111,11 +115,18 @@ class Run:
 
     def advance(self, pool: Pool, rate: float) -> float:
         """One step; returns the loss."""
-        context, horizon = shape(pool.rng)
-        batch = min(self.args.batch * (CONTEXT + HORIZON_MAX) // (context + horizon), self.args.batch * 3)
+        shapes = self.design.shapes
+        context, horizon, _ = shapes[int(pool.rng.choice(len(shapes), p=[share for *_, share in shapes]))]
+        batch = min(self.args.batch * POINTS // (context + horizon), self.args.batch * 3)
         pool.refresh(batch // self.args.reuse)
-        values, observed = map(torch.from_numpy, pool.draw(batch, context, horizon))
-        loss = self.loss_of(self.network, values, observed, context)
+        if self.design.members:
+            members = int(pool.rng.choice(self.design.members))
+            batch = min(batch, self.args.batch) // members * members
+            drawn = *pool.draw_groups(batch, members, context, horizon), np.arange(batch, dtype=np.float32) // members
+        else:
+            drawn = pool.draw(batch, context, horizon)
+        values, observed, *group = (torch.from_numpy(x).to(DEVICE) for x in drawn)
+        loss = self.loss_of(self.network, values, observed, context, *group)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self.optimisers.step(rate)
@@ -131,18 +142,19 @@ class Run:
 
 def train(args: argparse.Namespace) -> None:
     torch.set_num_threads(args.threads)
-    CACHE.mkdir(parents=True, exist_ok=True)
-    run, newest, stop = Run(args), CACHE / "newest.pt", []
+    cache = DESIGNS[args.model].cache
+    cache.mkdir(parents=True, exist_ok=True)
+    run, newest, stop = Run(args), cache / "newest.pt", []
     if newest.exists():
         run.load(newest)
     elif args.cooldown:
         raise SystemExit(f"there is no checkpoint to cool down: {newest}")
     target, end = newest, args.steps
     if args.cooldown:
-        target = CACHE / "cooled.pt"
+        target = cache / "cooled.pt"
         run.cool(args.cooldown, target)
         end = run.cooling[1]
-    pool = Pool(args.pool, args.seed * 1_000_003 + run.step)
+    pool = Pool(args.pool, run.design.series, args.seed * 1_000_003 + run.step)
     signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
     losses, began, saved, told = [], time.monotonic(), time.monotonic(), run.step
     while run.step < end and not stop:
@@ -165,18 +177,26 @@ def train(args: argparse.Namespace) -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=10_000, help="where the run ends; the rate stays constant")
-    parser.add_argument("--cooldown", type=int, default=0, help="bring the newest checkpoint's rate to zero in so many steps")
-    parser.add_argument("--batch", type=int, default=64, help="series a step at the longest context and horizon")
-    parser.add_argument("--pool", type=int, default=1024, help=f"series of {LENGTH} points kept to draw from")
+    parser.add_argument("--model", choices=DESIGNS, default=TSMODEL_1.name)
+    parser.add_argument("--steps", type=int, help="where the run ends; the rate stays constant")
+    parser.add_argument("--cooldown", type=int, nargs="?", const=-1, default=0, help="bring the newest checkpoint's rate to zero, in so many steps")
+    parser.add_argument("--batch", type=int, help=f"series a step where each has {POINTS} points")
+    parser.add_argument("--pool", type=int, default=1024, help="series kept to draw from")
     parser.add_argument("--reuse", type=int, default=2, help="times a series is drawn on average")
-    parser.add_argument("--muon-lr", type=float, default=0.01)
-    parser.add_argument("--adam-lr", type=float, default=2e-3)
+    parser.add_argument("--muon-lr", type=float)
+    parser.add_argument("--adam-lr", type=float)
     compiler = shutil.which("g++") is not None
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=compiler, help="a fifth quicker")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    return parser.parse_args()
+    args = parser.parse_args()
+    design = DESIGNS[args.model]
+    if args.cooldown < 0:
+        args.cooldown = design.cooldown
+    for name in ("steps", "batch", "muon_lr", "adam_lr"):
+        if getattr(args, name) is None:
+            setattr(args, name, getattr(design, name))
+    return args
 
 
 if __name__ == "__main__":

@@ -61,6 +61,12 @@ for (const [law, changes, key] of [
   });
 }
 
+test('a graph that takes groups says how many members they may have', () => {
+  const inputs = { values: 'values', observed: 'observed', future: 'future', group: 'group' };
+  assert.deepEqual(problemsOf({ inputs }), ['members_max must be an integer from 1, got nothing']);
+  assert.deepEqual(problemsOf({ inputs, members_max: 8 }), []);
+});
+
 test('what is no object is refused', () => {
   assert.deepEqual(checkManifest([]), { kind: 'problems', problems: ['the manifest must be an object, got []'] });
 });

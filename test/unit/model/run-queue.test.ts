@@ -41,6 +41,13 @@ test('requests of different keys never share a run, and their lines take turns',
   assert.equal(shown(queue.take(2)), '');
 });
 
+test('a group is taken whole, however few rows are asked for', () => {
+  const one = request('group', 20, 'its own line');
+  const queue = queueOf([{ ...one, batch: { ...one.batch, together: true } }, request('a', 3)]);
+  assert.equal(shown(queue.take(8)), 'group[0..20]');
+  assert.equal(shown(queue.take(8)), 'a[0..3]');
+});
+
 test('a line with a full run is seen behind a shorter one, which has its turn first', () => {
   const queue = queueOf([request('a', 2, 'x'), request('b', 9, 'y')]);
   assert.equal(queue.rowsNext, 2);

@@ -6,20 +6,22 @@ import numpy as np
 from numba import njit
 
 from generator.augment import augment, hide
+from generator.groups import LEAD_MAX, groups
 from generator.metrics import collector, counter, gauge, latency, queue, request_rate, sparse, utilisation
 from generator.processes import autoregression, local_trend, mean_reversion, random_walk, steps, wave
 from generator.seasonal import decomposition, seasonal_walk, tide, weekly_economy
 from generator.shapes import standard
 from generator.spectral import gaussian_processes
 
-LENGTH = 1024
 GAUSSIAN_SHARE = 0.15
+METRICS = 0.73
 
 
 @njit(cache=True)
-def one(n: int) -> np.ndarray:
-    """One series of a family drawn at random; the weights are those of the table in README.md."""
-    pick = np.random.random()
+def one(n: int, first: float, last: float) -> np.ndarray:
+    """One series of a family drawn at random between two shares, 0 and 1 for all; the weights are those of the table in
+    README.md, and metrics begin at METRICS."""
+    pick = first + (last - first) * np.random.random()
     if pick < 0.24:
         return decomposition(n)
     if pick < 0.34:
@@ -58,29 +60,33 @@ def one(n: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def fill(out: np.ndarray, seed: int) -> None:
+def fill(out: np.ndarray, seed: int, first: float, last: float) -> None:
     """Writes a standardised series into every row of `out`."""
     np.random.seed(seed)
     for row in range(out.shape[0]):
-        out[row] = standard(one(out.shape[1]))
+        out[row] = standard(one(out.shape[1], first, last))
 
 
 class Pool:
     """Rows of standardised series. `refresh` replaces some; `draw` gives crops, mixed and augmented."""
 
-    def __init__(self, rows: int, seed: int) -> None:
+    def __init__(
+        self, rows: int, length: int, seed: int, gaussian: float = GAUSSIAN_SHARE, families: tuple[float, float] = (0.0, 1.0)
+    ) -> None:
+        self.gaussian, self.families = gaussian, families
         self.rng = np.random.default_rng(seed)
-        self.rows = np.empty((rows, LENGTH), np.float32)
+        self.length = length
+        self.rows = np.empty((rows, length), np.float32)
         self.next = 0
         self.made = 0
         self.refresh(rows)
 
     def refresh(self, count: int) -> None:
         """Replaces the `count` oldest rows."""
-        gaussian = round(count * GAUSSIAN_SHARE)
-        fresh = np.empty((count, LENGTH))
-        fill(fresh[gaussian:], int(self.rng.integers(2**31)))
-        fresh[:gaussian] = gaussian_processes(self.rng, gaussian, LENGTH)
+        gaussian = round(count * self.gaussian)
+        fresh = np.empty((count, self.length))
+        fill(fresh[gaussian:], int(self.rng.integers(2**31)), *self.families)
+        fresh[:gaussian] = gaussian_processes(self.rng, gaussian, self.length)
         fresh = np.nan_to_num(fresh, nan=0.0, posinf=0.0, neginf=0.0)
         index = (self.next + np.arange(count)) % len(self.rows)
         self.rows[index] = self.rng.permutation(np.clip(fresh, -1e4, 1e4).astype(np.float32))
@@ -91,11 +97,27 @@ class Pool:
         """Values and the observed mask [count, context + horizon]; the horizon is marked as not observed."""
         length = context + horizon
         rows = self.rng.integers(len(self.rows), size=(2, count))
-        start = self.rng.integers(LENGTH - length + 1, size=(2, count, 1))
+        start = self.rng.integers(self.length - length + 1, size=(2, count, 1))
         crops = self.rows[rows[..., None], start + np.arange(length)]
         values = np.empty((count, length), np.float32)
         seed = int(self.rng.integers(2**31))
         augment(crops[0], crops[1], values, context, seed)
+        observed = np.ones((count, length), np.float32)
+        observed[:, context:] = 0
+        hide(observed, context, seed + 1)
+        return values, observed
+
+    def draw_groups(self, count: int, members: int, context: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `draw`, in groups of `members` neighbouring rows, aligned in time."""
+        length = context + horizon
+        rows = self.rows[self.rng.integers(len(self.rows), size=count)]
+        made = np.empty(rows.shape, np.float32)
+        seed = int(self.rng.integers(2**31))
+        groups(rows, made, members, seed)
+        # Behind the longest lead, as far as there is room: before it, effects have no cause.
+        first = min(LEAD_MAX, self.length - length)
+        start = self.rng.integers(first, self.length - length + 1, size=(count // members, 1, 1)).repeat(members, 1)
+        values = made[np.arange(count)[:, None], start.reshape(count, 1) + np.arange(length)]
         observed = np.ones((count, length), np.float32)
         observed[:, context:] = 0
         hide(observed, context, seed + 1)

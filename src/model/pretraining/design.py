@@ -1,0 +1,86 @@
+"""What the pretrained models differ in: how far they look back and ahead, and what they are trained on."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tidewatch" / "pretraining"
+CONTEXT, HORIZON_MAX = 512, 128  # of tsmodel-1
+
+
+@dataclass(frozen=True)
+class Design:
+    """One model. Lengths in points; contexts and horizons are multiples of the patch."""
+
+    name: str
+    contexts: tuple[int, ...]  # lengths the graph is run at, ascending: every padded patch costs as much as a shown one
+    horizon_max: int
+    lag_max: int  # longest season that is looked for
+    cycles: int  # of a season that are averaged
+    shapes: tuple[tuple[int, int, float], ...]  # context, horizon and share of the batches; few, as each is compiled
+    series: int  # length of a synthetic series, from which crops are drawn
+    steps: int  # at a constant rate
+    cooldown: int  # steps that bring it to zero
+    batch: int = 64  # series a step, where each has 640 points
+    muon_lr: float = 0.01
+    adam_lr: float = 2e-3
+    start: str | None = None  # model whose weights the run begins with
+    kept: float = 0.0  # share of those weights in the ones that are exported
+    members: tuple[int, ...] = ()  # sizes of the groups it is trained on; none = series are forecast alone
+    members_max: int = 1  # of a group that the graph is given
+
+    @property
+    def context(self) -> int:
+        return self.contexts[-1]
+
+    @property
+    def cache(self) -> Path:
+        """Folder of the checkpoints."""
+        return CACHE if self.start is None else CACHE / self.name
+
+
+TSMODEL_1 = Design(
+    name="tsmodel-1",
+    contexts=(64, 112, 192, 256, 384, CONTEXT),
+    horizon_max=HORIZON_MAX,
+    lag_max=352,
+    cycles=3,
+    shapes=((CONTEXT, HORIZON_MAX, 0.45), (CONTEXT, 32, 0.4), (128, 32, 0.15)),
+    series=1024,
+    steps=10_000,
+    cooldown=3000,
+)
+LONG_HORIZON = Design(
+    name="tsmodel-1-long-horizon",
+    contexts=(64, 112, 192, 256, 384, 512, 848, 1024),
+    horizon_max=192,
+    lag_max=704,
+    cycles=5,
+    shapes=((1024, 192, 0.5), (512, 192, 0.35), (256, 96, 0.15)),
+    series=1536,
+    steps=1250,
+    cooldown=2800,
+    batch=32,
+    muon_lr=6e-3,
+    adam_lr=1.2e-3,
+    start="tsmodel-1",
+    kept=0.2,
+)
+COMPANY = Design(
+    name="tsmodel-2.1",
+    contexts=TSMODEL_1.contexts,
+    horizon_max=TSMODEL_1.horizon_max,
+    lag_max=TSMODEL_1.lag_max,
+    cycles=TSMODEL_1.cycles,
+    shapes=((512, 128, 0.5), (512, 32, 0.3), (256, 64, 0.2)),
+    series=1024,
+    steps=2600,
+    cooldown=1500,
+    batch=32,
+    start=TSMODEL_1.name,
+    members=(2, 4, 8, 16),
+    members_max=128,
+)
+DESIGNS = {design.name: design for design in (TSMODEL_1, LONG_HORIZON, COMPANY)}
