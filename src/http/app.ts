@@ -59,6 +59,8 @@ export async function createApp(services: AppServices): Promise<App> {
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
     clientErrorHandler: refuseBadConnections,
+    // An id of any length is one that nobody knows; Node bounds the whole request line.
+    routerOptions: { maxParamLength: 16_384 },
     // A path that cannot be read; the answer is written here, as no hook of ours runs for it.
     frameworkErrors: ({ statusCode = 400, message }, _request, reply) => {
       reply.raw.writeHead(statusCode, { 'content-type': 'application/json' }).end(JSON.stringify({ detail: message }));

@@ -98,6 +98,15 @@ test('a forecast that asks for steps is tuned for itself alone, and charged for 
   assert.deepEqual((await call(app, 'GET', '/v2/finetuned_models')).body, { finetuned_models: [] });
 });
 
+test('an id of any length is one that nobody knows', async () => {
+  const app = await startApp();
+  for (const id of ['x'.repeat(37), 'x'.repeat(101), 'x'.repeat(8_000)]) {
+    const { status, body } = await call(app, 'GET', `/v2/finetuned_models/${id}`);
+    assert.deepEqual([status, body], [404, { detail: 'Finetuned model not found' }]);
+    assert.equal((await call(app, 'GET', `/v2/forecast/jobs/${id}`)).status, 404);
+  }
+});
+
 test('detection does not learn from the values it judges', async () => {
   const app = await startApp();
   const request = { series, freq, h: 4, detection_size: 6 };

@@ -84,7 +84,8 @@ def fitting_series(path, fields, size_min):
     series["sizes"] = sizes
     series["y"] = as_long(series["y"], sum(sizes))
     if series.get("start_datetime") is not None:
-        series["start_datetime"] = as_long(series["start_datetime"] or ["2024-01-01"], len(sizes))
+        # Any text does where series are forecast alone, only times where they are forecast together.
+        series["start_datetime"] = as_long(["2024-01-01", "2024-01-02 06:00:00", "2024-01-01T00:30:00Z"], len(sizes))
     columns = [as_long(column, sum(sizes)) for column in (series.get("X") or [])[:VARIABLES_MAX]]
     if series.get("X") is not None:
         series["X"] = columns
