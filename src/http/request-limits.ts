@@ -1,3 +1,4 @@
+import { LENGTH_MIN } from '../model/tuning/windows.ts';
 import { type FieldProblem, fieldProblem } from './problem.ts';
 
 /** Numbers of one answer that are not as many as those of its request. */
@@ -19,15 +20,13 @@ export function tooManyForecasts(forecasts: number): FieldProblem[] {
 
 /** Steps of fine-tuning in one request, all its windows together; about half a second each in the worst case. */
 const TUNING_STEPS_MAX = 1_000;
-/** Values must follow each other for something to be learnt. */
-const TUNED_LENGTH_MIN = 2;
 
 /** @param tunings how often the request tunes: once, or once for each window */
 export function tuningProblems(steps: number, sizes: readonly number[], tunings = 1): FieldProblem[] {
   if (steps === 0) return [];
   const loc = ['body', 'finetune_steps'];
-  if (!sizes.some((size) => size >= TUNED_LENGTH_MIN)) {
-    return [fieldProblem(loc, `fine-tuning needs a series of at least ${TUNED_LENGTH_MIN} values`)];
+  if (!sizes.some((size) => size >= LENGTH_MIN)) {
+    return [fieldProblem(loc, `fine-tuning needs a series of at least ${LENGTH_MIN} values`)];
   }
   const all = steps * tunings;
   if (all <= TUNING_STEPS_MAX) return [];

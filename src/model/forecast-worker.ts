@@ -5,10 +5,11 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Model } from './catalog.ts';
 import { scaleContexts, unscaleForecasts } from './context-scaling.ts';
 import type { RunForecasts, RunRequest, ThreadMessage } from './inference-thread.ts';
+import { openSession } from './open-session.ts';
 import { portProblems, trialProblems } from './trial.ts';
 
 interface LoadedModel {
@@ -24,7 +25,7 @@ async function load(model: Model): Promise<LoadedModel> {
   const { manifest, graphPath } = model;
   const invalid = (reasons: readonly string[]) =>
     new Error(`model folder ${dirname(graphPath)}: ${reasons.join('; ')}`);
-  const session = await open(graphPath).catch((error: Error) => {
+  const session = await openSession(graphPath).catch((error: Error) => {
     throw invalid([`${manifest.graph} cannot be loaded: ${error.message}`]);
   });
   const ports = portProblems(manifest, { inputs: session.inputMetadata, outputs: session.outputMetadata });
@@ -37,22 +38,10 @@ async function load(model: Model): Promise<LoadedModel> {
   return loaded;
 }
 
-function open(graphPath: string): Promise<InferenceSession> {
-  return InferenceSession.create(graphPath, {
-    executionProviders: ['cpu'],
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-    logSeverityLevel: 3,
-    extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
-  });
-}
-
 async function sessionFor(loaded: LoadedModel, { theta }: RunRequest): Promise<InferenceSession> {
   if (theta === null) return loaded.session;
   const { graphPath, manifest } = loaded.model;
-  loaded.tuned ??= await open(join(dirname(graphPath), manifest.tuning!.forecast.graph));
+  loaded.tuned ??= await openSession(join(dirname(graphPath), manifest.tuning!.forecast.graph));
   return loaded.tuned;
 }
 

@@ -52,18 +52,3 @@ export class Sandbox {
     await child?.kill();
   }
 }
-
-/** Does one piece of work in a child of its own. */
-export async function runInSandbox(
-  program: SandboxProgram,
-  input: Uint8Array,
-  run: SandboxRun,
-  limits: Partial<SandboxLimits> = {},
-): Promise<SandboxOutcome> {
-  const sandbox = new Sandbox(program, limits);
-  try {
-    return await sandbox.run(input, run);
-  } finally {
-    await sandbox.close();
-  }
-}

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { runInSandbox, Sandbox } from '../../src/sandbox/sandbox.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { SandboxLimits, SandboxOutcome, SandboxRun } from '../../src/sandbox/sandbox-run.ts';
 import { isRunning } from '../fixture/running-process.ts';
 
@@ -157,10 +157,11 @@ test('work has no network, on no thread', async (t) => {
   refusedWith(await run(`fetch http://127.0.0.1:${port}/`), /the network is refused in the sandbox/);
 });
 
-test('a program can be run once, in a child that ends with it', async () => {
-  const outcome = await runInSandbox(programOf(), Buffer.from('pid'), { timeoutMs: LONG_MS });
-  assert.ok(outcome.kind === 'output');
-  assert.ok(!isRunning(Number(outcome.output)));
+test('a child has ended when its sandbox is closed', async (t) => {
+  const { sandbox, made } = sandboxOf(t);
+  const pid = Number(await made('pid'));
+  await sandbox.close();
+  assert.ok(!isRunning(pid));
 });
 
 test('an idle child ends and gives its memory back', async (t) => {

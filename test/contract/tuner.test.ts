@@ -5,8 +5,9 @@ import { after, test } from 'node:test';
 import { forecastFrom } from '../../src/detector/forecast-from.ts';
 import { type Model, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
+import { openSession } from '../../src/model/open-session.ts';
 import type { TuningBatch } from '../../src/model/tuning/batch.ts';
-import { openStepGraph, stepGraph } from '../../src/model/tuning/step-graph.ts';
+import { stepGraph } from '../../src/model/tuning/step-graph.ts';
 import { shareWeights, type TunedWeights } from '../../src/model/tuning/tuned-weights.ts';
 import { Tuner } from '../../src/model/tuning/tuner.ts';
 import type { TuningRequest } from '../../src/model/tuning/tuning-bytes.ts';
@@ -73,7 +74,7 @@ for (const model of models) {
   const tuning = model.manifest.tuning!;
 
   test(`${model.name}: the train step is PyTorch's, for every loss`, async () => {
-    const session = await openStepGraph(join(dirname(model.graphPath), tuning.step.graph));
+    const session = await openSession(join(dirname(model.graphPath), tuning.step.graph));
     const theta = await readWeights(model.graphPath, tuning);
     const still = { theta, m: new Float32Array(theta.length), v: new Float32Array(theta.length) };
     for (const loss of TUNING_LOSSES) {
@@ -91,7 +92,7 @@ for (const model of models) {
   });
 
   test(`${model.name}: a depth moves weights of its own, and none of a greater one`, async () => {
-    const session = await openStepGraph(join(dirname(model.graphPath), tuning.step.graph));
+    const session = await openSession(join(dirname(model.graphPath), tuning.step.graph));
     const theta = await readWeights(model.graphPath, tuning);
     const still = { theta, m: new Float32Array(theta.length), v: new Float32Array(theta.length) };
     for (let depth = 1; depth <= DEPTH_MAX; depth++) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kafkaTest, sharedKafka } from '../fixture/kafka.ts';
-import { kafkaStream, until } from '../fixture/kafka-stream.ts';
+import { kafkaStream } from '../fixture/kafka-stream.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../fixture/scored-stream.ts';
+import { until } from '../fixture/until.ts';
 
 const PARTITIONS = 4;
 const BATCH = 40;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../fixture/kafka-stream.ts';
 import { QUICK_DETECTOR } from '../fixture/scored-stream.ts';
+import { until } from '../fixture/until.ts';
 import { startWorkerProcess } from '../fixture/worker-process.ts';
 
 test('a worker that is told to stop while it waits for a broker that does not answer ends in its time', async (t) => {

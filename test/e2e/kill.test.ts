@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kafkaTest } from '../fixture/kafka.ts';
-import { kafkaStream, until } from '../fixture/kafka-stream.ts';
+import { kafkaStream } from '../fixture/kafka-stream.ts';
 import { assertSameScores, assertScoredOnce, QUICK_DETECTOR, waves } from '../fixture/scored-stream.ts';
+import { until } from '../fixture/until.ts';
 
 const PARTITIONS = 4;
 const KILLS = 5;

@@ -12,6 +12,7 @@ import type { ReplicaOptions, ReplicaTold } from '../fixture/job-replica.ts';
 import { imbalances } from '../fixture/ledger.ts';
 import { writeModelFolder } from '../fixture/model-folder.ts';
 import { postgresTest, storeTest, type TestStore } from '../fixture/stores.ts';
+import { until } from '../fixture/until.ts';
 
 const REPLICA = fileURLToPath(new URL('../fixture/job-replica.ts', import.meta.url));
 const KEY = 'a-key-of-the-tests';
@@ -19,8 +20,7 @@ const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/j
 /** Many more than a replica runs between two looks at it: it is killed with more than 50 in flight. */
 const JOBS = 150;
 const CREDITS = 100_000;
-/** Longer than anything here takes; a test that waits longer has failed. */
-const waitMsMax = 60_000;
+const PATIENCE = { waitMsMax: 60_000, everyMs: 5 };
 /** Of a job: 20 values in, 2 out. */
 const TOKENS = 22;
 
@@ -92,12 +92,6 @@ async function ended({ url }: Replica, id: string) {
   }
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + waitMsMax; !isSo(); await wait(5)) {
-    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
-  }
-}
-
 /** Every job has its own result, and each result was taken once. The last result of a killed replica may have been taken without its telling so. */
 async function assertAllOnce(ids: readonly string[], alive: Replica, killed: readonly Replica[]): Promise<void> {
   for (const [i, id] of ids.entries()) {
@@ -108,6 +102,7 @@ async function assertAllOnce(ids: readonly string[], alive: Replica, killed: rea
   await until(
     'all results are told',
     () => alive.succeeded.length + killed.flatMap((replica) => replica.succeeded).length >= ids.length - killed.length,
+    PATIENCE,
   );
   const taken = [alive, ...killed].flatMap(({ succeeded }) => succeeded);
   assert.equal(new Set(taken).size, taken.length, 'no result was taken twice');
@@ -128,7 +123,7 @@ storeTest(
     const { start } = await world(store, t);
     const first = await start();
     const ids = await Promise.all(Array.from({ length: JOBS }, (_, i) => submit(first, i)));
-    await until('some have ended', () => first.succeeded.length >= 3);
+    await until('some have ended', () => first.succeeded.length >= 3, PATIENCE);
     await first.kill();
     const second = await start();
     await assertAllOnce(ids, second, [first]);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { kafkaTest } from '../fixture/kafka.ts';
-import { kafkaStream, until } from '../fixture/kafka-stream.ts';
+import { kafkaStream } from '../fixture/kafka-stream.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../fixture/scored-stream.ts';
+import { until } from '../fixture/until.ts';
 
 const PARTITIONS = 4;
 const FREEZES = 3;

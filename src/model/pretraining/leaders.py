@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from seasonality import frequencies
+
 LEAD_MAX = 192
 LEADERS = 2  # the second is looked for in what the first one does not explain
 STRENGTH_MIN = 6.0  # standard deviations of a chance correlation; weaker leaders are none
@@ -62,9 +64,7 @@ class LeaderFinder(nn.Module):
     def __init__(self, context: int, lag_max: int) -> None:
         super().__init__()
         size = context + lag_max
-        frequency = torch.arange(size // 2 + 1, dtype=torch.float64) * (2 * torch.pi / size)
-        weight = torch.full_like(frequency, 2.0 / size)
-        weight[0] = weight[-1] = 1.0 / size
+        frequency, weight = frequencies(size)
         angle = torch.outer(frequency, torch.arange(1, LEAD_MAX + 1, dtype=torch.float64))
         self.register_buffer("even", (torch.cos(angle) * weight[:, None]).float(), persistent=False)
         self.register_buffer("odd", (torch.sin(angle) * weight[:, None]).float(), persistent=False)

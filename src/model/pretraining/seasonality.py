@@ -23,15 +23,21 @@ class Season:
     errors: list[Tensor]
 
 
+def frequencies(size: int) -> tuple[Tensor, Tensor]:
+    """Of the real discrete Fourier transform of `size` points (even): angles per point, and weights of the way back [F]."""
+    frequency = torch.arange(size // 2 + 1, dtype=torch.float64) * (2 * torch.pi / size)
+    weight = torch.full_like(frequency, 2.0 / size)
+    weight[0] = weight[-1] = 1.0 / size
+    return frequency, weight
+
+
 class SeasonFinder(nn.Module):
     """Correlations by way of the discrete Fourier transform, written as products with constant matrices."""
 
     def __init__(self, context: int, lag_max: int) -> None:
         super().__init__()
         size = context + lag_max
-        frequency = torch.arange(size // 2 + 1, dtype=torch.float64) * (2 * torch.pi / size)
-        weight = torch.full_like(frequency, 2.0 / size)
-        weight[0] = weight[-1] = 1.0 / size
+        frequency, weight = frequencies(size)
         time, lag = torch.arange(context, dtype=torch.float64), torch.arange(LAG_MIN, lag_max + 1, dtype=torch.float64)
         inverse = torch.cos(torch.outer(frequency, lag)) * weight[:, None]
         near = (lag[None, :] >= lag[:, None] / 2) & (lag[None, :] <= lag[:, None] * 1.5)

@@ -1,21 +1,9 @@
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import type { TuningBatch } from './batch.ts';
 import type { StepGraph, TuningState } from './tune.ts';
 import { depthMask, TUNING_LOSSES, type TuningGraphs, type TuningLoss } from './tuning-graphs.ts';
 
-/** Loads the train step. */
-export function openStepGraph(path: string): Promise<InferenceSession> {
-  return InferenceSession.create(path, {
-    executionProviders: ['cpu'],
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-    logSeverityLevel: 3,
-  });
-}
-
-/** The train step of one loss and depth, on a session of openStepGraph. */
+/** The train step of one loss and depth, on a session of its graph. */
 export function stepGraph(
   session: InferenceSession,
   graphs: Pick<TuningGraphs, 'batch' | 'context' | 'horizon' | 'betas' | 'weights'>,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { Model } from '../catalog.ts';
-import { openStepGraph, stepGraph } from './step-graph.ts';
+import { openSession } from '../open-session.ts';
+import { stepGraph } from './step-graph.ts';
 import { type Tuned, type TuningRun, tune } from './tune.ts';
 import type { TuningInput } from './tuning-bytes.ts';
 import type { TuningGraphs } from './tuning-graphs.ts';
@@ -33,7 +34,7 @@ export function tuningWork(
   return async ({ model: name, base, loss, depth, ...task }, { signal, progress }) => {
     const model = models.find((each) => each.name === name);
     assert(model !== undefined, `no model ${name} to tune`);
-    const opening = sessions.get(name) ?? openStepGraph(model.stepPath);
+    const opening = sessions.get(name) ?? openSession(model.stepPath);
     sessions.set(name, opening);
     const graph = stepGraph(await opening, model.graphs, { loss, depth });
     return tune({ ...task, rate: RATES[depth - 1] }, base, graph, { chance: chanceOf(SEED), signal, progress });

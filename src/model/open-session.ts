@@ -1,0 +1,14 @@
+import { InferenceSession } from 'onnxruntime-node';
+
+/** Loads a graph. Runs use the thread they are made on alone: how many cores are used is decided by how many threads forecast. */
+export function openSession(graphPath: string): Promise<InferenceSession> {
+  return InferenceSession.create(graphPath, {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    logSeverityLevel: 3,
+    extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
+  });
+}
