@@ -23,15 +23,14 @@ from evaluate import DATA, Model, evaluate_m4
 from generator.pool import METRICS, Pool
 from train import Run
 
-SHAPES = ((512, 128, 0.5), (512, 32, 0.5))
 VALIDATION, VALIDATION_SEED = 192, 4_242
 
 
 class Trained(Model):
     """A network in training, where evaluate.py expects a model folder."""
 
-    def __init__(self, network: networks.Network) -> None:
-        self.manifest = {"patch": networks.PATCH, "context": 512, "horizon_max": 128, "inputs": {}}
+    def __init__(self, network: networks.Network, context: int) -> None:
+        self.manifest = {"patch": networks.PATCH, "context": context, "horizon_max": 128, "inputs": {}}
         self.quantiles = np.array(networks.QUANTILES)
         self.median = networks.QUANTILES.index(0.5)
         self.session = self
@@ -65,47 +64,62 @@ def even_loss(run: Run) -> None:
     train.pinball = lambda quantiles, target, weight: pinball(quantiles, target, (weight > 0).float())
 
 
-# Each variant: what it changes of the network, of the pool, of the run.
-Variant = tuple[dict, dict, Callable[[Run], None] | None]
-VARIANTS: dict[str, Variant] = {
-    "the recipe": ({}, {}, None),
-    "AdamW instead of Muon": ({}, {}, one_optimiser),
-    "no seasonal lags": ({}, {}, blind_to_seasons),
-    "even weights in the loss": ({}, {}, even_loss),
-    "half the width": ({"width": 64, "hidden": 192}, {}, None),
-    "two layers": ({"layers": 2}, {}, None),
-    "six layers": ({"layers": 6}, {}, None),
-    "Gaussian processes alone": ({}, {"gaussian": 1.0}, None),
-    "no Gaussian processes": ({}, {"gaussian": 0.0}, None),
-    "no metrics": ({}, {"families": (0.0, METRICS)}, None),
-    "metrics alone": ({}, {"families": (METRICS, 1.0), "gaussian": 0.0}, None),
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """What a run does unlike the recipe."""
+
+    network: dict = dataclasses.field(default_factory=dict)
+    pool: dict = dataclasses.field(default_factory=dict)
+    context: int = 512
+    patch: int = networks.PATCH
+    change: Callable[[Run], None] | None = None
+
+
+VARIANTS = {
+    "the recipe": Variant(),
+    "AdamW instead of Muon": Variant(change=one_optimiser),
+    "no seasonal lags": Variant(change=blind_to_seasons),
+    "even weights in the loss": Variant(change=even_loss),
+    "half the width": Variant({"width": 64, "hidden": 192}),
+    "two layers": Variant({"layers": 2}),
+    "six layers": Variant({"layers": 6}),
+    "half the context": Variant(context=256),
+    "patches of 8": Variant(patch=8),
+    "patches of 32": Variant(patch=32),
+    "Gaussian processes alone": Variant(pool={"gaussian": 1.0}),
+    "no Gaussian processes": Variant(pool={"gaussian": 0.0}),
+    "no metrics": Variant(pool={"families": (0.0, METRICS)}),
+    "metrics alone": Variant(pool={"families": (METRICS, 1.0), "gaussian": 0.0}),
 }
 
 
-def measure(name: str, steps: int, batch: int, threads: int, data: Path) -> str:
-    sys.argv = ["train.py", "--no-compile", "--batch", str(batch), "--threads", str(threads)]
+def measure(name: str, seed: int, steps: int, batch: int, threads: int, data: Path) -> str:
+    sys.argv = ["train.py", "--no-compile", "--batch", str(batch), "--threads", str(threads), "--seed", str(seed)]
     args = train.arguments()
     torch.set_num_threads(threads)
-    shape, pool, change = VARIANTS[name]
+    variant = VARIANTS[name]
+    networks.PATCH = train.PATCH = variant.patch
     run = Run(args)
     torch.manual_seed(args.seed)
-    run.design = dataclasses.replace(TSMODEL_1, shapes=SHAPES)
-    run.network = networks.Network(TSMODEL_1, **shape)
+    run.design = dataclasses.replace(TSMODEL_1, shapes=tuple((variant.context, horizon, 0.5) for horizon in (128, 32)))
+    run.network = networks.Network(TSMODEL_1, **variant.network)
     run.average = {k: v.clone() for k, v in run.network.state_dict().items()}
     run.optimisers = train.Optimisers(run.network, args.muon_lr, args.adam_lr)
-    if change:
-        change(run)
-    drawn, began = Pool(512, TSMODEL_1.series, args.seed, **pool), time.process_time()
+    if variant.change:
+        variant.change(run)
+    pool, began = Pool(512, TSMODEL_1.series, args.seed, **variant.pool), time.process_time()
     for step in range(steps):
-        run.advance(drawn, min(1.0, (step + 1) / 50) * min(1.0, (steps - step) / (steps * 0.4)))
+        run.advance(pool, min(1.0, (step + 1) / 50) * min(1.0, (steps - step) / (steps * 0.4)))
     cost = (time.process_time() - began) / steps * 1000
     fixed = [torch.from_numpy(x) for x in Pool(VALIDATION, TSMODEL_1.series, VALIDATION_SEED).draw(VALIDATION, 512, 128)]
+    shown = [x[:, 512 - variant.context :] for x in fixed]
     figures = []
     for weights in (run.network.state_dict(), run.average):
         run.network.load_state_dict({k: v.clone() for k, v in weights.items()})
         with torch.no_grad():
-            loss = train.loss_of(run.network, *fixed, 512).item()
-        m4 = [evaluate_m4(Trained(run.network), data, kind)[f"m4_{kind}_mase"] for kind in ("hourly", "weekly")]
+            loss = train.loss_of(run.network, *shown, variant.context).item()
+        model = Trained(run.network, variant.context)
+        m4 = [evaluate_m4(model, data, kind)[f"m4_{kind}_mase"] for kind in ("hourly", "weekly")]
         figures.append(f"{loss:.4f} | {m4[0]:.3f} | {m4[1]:.3f}")
     return f"| {name} | {figures[0]} | {figures[1]} | {cost:.0f} |"
 
@@ -115,10 +129,11 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--variant", choices=VARIANTS, required=True, help="one a process: they change what others would see")
     parser.add_argument("--data", type=Path, default=DATA)
     args = parser.parse_args()
-    print(measure(args.variant, args.steps, args.batch, args.threads, args.data), flush=True)
+    print(measure(args.variant, args.seed, args.steps, args.batch, args.threads, args.data), flush=True)
 
 
 if __name__ == "__main__":

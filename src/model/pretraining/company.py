@@ -11,9 +11,9 @@ from torch import Tensor, nn
 import leaders
 from design import Design
 from leaders import LeaderFinder, Leaders
-from network import PATCH, QUANTILES, Network, ResidualMLP, RMSNorm, Scaled, scale
+from network import CHANNELS, PATCH, QUANTILES, Network, ResidualMLP, RMSNorm, Scaled, scale
 
-CHANNELS, CYCLE, CYCLE_KNOWN = 9, 3, 5  # of Network.features: how many, and those of the first season's last cycle
+CYCLE, CYCLE_KNOWN = 3, 5  # channels of Network.features: those of the first season's last cycle
 RESERVE = 3.0  # how much less than nothing the gates of untrained leaders are opened
 
 

@@ -21,7 +21,7 @@ QUANTILES = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99
 PATCH = 16
 ANCHORS = 8  # mean, last value, two drifts, and for each of two lags the last cycle and the average of three
 SCALES = 4  # of the series, of its steps, of its two seasonal differences
-EMBEDDED = PATCH * 9 + 8
+CHANNELS, SCALARS = 9, 8  # of a point, and of a whole series, that are embedded
 DRIFT_MEMORY = (0.8, 0.97)  # weight of a step beside that of the next one
 CLAMP = 10.0  # |a| of a forecast: sinh(10) = 11,013 standard deviations
 
@@ -158,7 +158,7 @@ class Network(nn.Module):
         super().__init__()
         self.cycles = design.cycles
         self.seasons = SeasonFinder(design.context, design.lag_max)
-        self.embed = ResidualMLP(EMBEDDED, 256, width)
+        self.embed = ResidualMLP(PATCH * CHANNELS + SCALARS, 256, width)
         self.blocks = nn.ModuleList(Block(width, heads, hidden) for _ in range(layers))
         self.rotate = Rotary(width // heads, (design.context + design.horizon_max) // PATCH)
         self.norm = RMSNorm(width)
@@ -175,7 +175,7 @@ class Network(nn.Module):
         self.register_buffer("spread", spread, persistent=False)
 
     def features(self, s: Scaled, future: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Patches to embed [B, P, EMBEDDED], anchors [B, T+H, 4] (the seasonal ones) and log scales [B, SCALES]."""
+        """Patches to embed [B, P, PATCH * CHANNELS + SCALARS], anchors [B, T+H, 4] (the seasonal ones) and log scales [B, SCALES]."""
         pad = torch.zeros_like(future)
         season = self.seasons(s.a, s.observed)
         local = torch.asinh((s.a - s.last) / s.step) * s.observed * 0.5

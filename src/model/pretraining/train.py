@@ -16,18 +16,20 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from company import GroupNetwork
 from design import DESIGNS, TSMODEL_1, Design
 from generator.pool import Pool
-from network import PATCH, QUANTILES, Network, scale
+from network import PATCH, QUANTILES, Block, Network, scale
 from optimiser import Optimisers
 
 WARM_UP = 300
 POINTS = 640  # of a series, where a batch has `--batch` of them
 EMA_DECAY = 0.9985
 CHECKPOINT_SECONDS = 300
+REVIVAL_STEPS, REVIVAL_CROPS = 2000, 256  # how often silent hidden units begin anew; crops in which they were silent
+REVIVAL_RATE_MIN = 0.3  # at a lower rate they would not learn anything any more
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -58,6 +60,36 @@ def loss_of(network: Network, values: Tensor, observed: Tensor, context: int, *g
     return pinball(quantiles, target, weight * (logs.amin(1, keepdim=True) * -0.5).exp().clamp(0.7, 8.0))
 
 
+@torch.no_grad()
+def revive(network: Network, average: dict[str, Tensor], values: Tensor, observed: Tensor, horizon: int, *group: Tensor) -> int:
+    """Gives hidden units that are 0 whatever is shown new inputs and no say, so that nothing changes but what can be learnt:
+    early in a run whole layers fall silent, and a silent unit has no gradient. Returns their number. After ReDo (Sokar et al.,
+    2023). Not those of the embedding: odd series wake them."""
+    parts = {name: m for name, m in network.named_modules() if isinstance(m, Block) or m is network.head}
+    parts = {name: m for name, m in parts.items() if m.up.weight.requires_grad}
+    largest: dict[str, Tensor] = {}
+
+    def watch(name: str):
+        def seen(_: nn.Module, inputs: tuple[Tensor]) -> None:
+            largest[name] = inputs[0].flatten(0, -2).amax(0)
+
+        return seen
+
+    watches = [part.down.register_forward_pre_hook(watch(name)) for name, part in parts.items()]
+    network(values, observed, torch.zeros(len(values), horizon, device=values.device), *group)
+    for handle in watches:
+        handle.remove()
+    for name, part in parts.items():
+        silent = largest[name] <= 0
+        fresh = nn.Linear(part.up.in_features, part.up.out_features, part.up.bias is not None, device=values.device)
+        for key, new in fresh.named_parameters():
+            for weights in (dict(part.up.named_parameters())[key], average[f"{name}.up.{key}"]):
+                weights[silent] = new[silent]
+        for weights in (part.down.weight, average[f"{name}.down.weight"]):
+            weights[:, silent] = 0.0
+    return int(sum((x <= 0).sum() for x in largest.values()))
+
+
 class Run:
     """A training run: network, averaged network, optimisers and what is needed to continue."""
 
@@ -67,7 +99,7 @@ class Run:
         self.design = DESIGNS[args.model]
         self.network = network_of(self.design)
         if self.design.start is not None:
-            begun = torch.load(DESIGNS[self.design.start].cache / "cooled.pt", weights_only=True)
+            begun = torch.load(DESIGNS[self.design.start].cache / "cooled.pt", map_location=DEVICE, weights_only=True)
             self.network.load_state_dict(begun["average"], strict=False)
         self.network.to(DEVICE)
         self.loss_of = torch.compile(loss_of, dynamic=False) if args.compile else loss_of
@@ -113,25 +145,37 @@ class Run:
             return (end - self.step) / (end - start)
         return min(1.0, (self.step + 1) / WARM_UP)
 
+    def drawn(self, pool: Pool, context: int, horizon: int, batch: int) -> list[Tensor]:
+        """Values, what is observed of them, and groups where the design has such."""
+        if not self.design.members:
+            drawn = pool.draw(batch, context, horizon)
+        else:
+            members = int(pool.rng.choice(self.design.members))
+            batch = batch // members * members
+            drawn = *pool.draw_groups(batch, members, context, horizon), np.arange(batch, dtype=np.float32) // members
+        return [torch.from_numpy(x).to(DEVICE) for x in drawn]
+
+    def revive(self, pool: Pool) -> int:
+        """See `revive`; the number of units."""
+        context, horizon, _ = self.design.shapes[0]
+        values, observed, *group = self.drawn(pool, context, horizon, REVIVAL_CROPS)
+        return revive(self.network, self.average, values[:, :context], observed[:, :context], horizon, *group)
+
     def advance(self, pool: Pool, rate: float) -> float:
         """One step; returns the loss."""
         shapes = self.design.shapes
         context, horizon, _ = shapes[int(pool.rng.choice(len(shapes), p=[share for *_, share in shapes]))]
         batch = min(self.args.batch * POINTS // (context + horizon), self.args.batch * 3)
-        pool.refresh(batch // self.args.reuse)
         if self.design.members:
-            members = int(pool.rng.choice(self.design.members))
-            batch = min(batch, self.args.batch) // members * members
-            drawn = *pool.draw_groups(batch, members, context, horizon), np.arange(batch, dtype=np.float32) // members
-        else:
-            drawn = pool.draw(batch, context, horizon)
-        values, observed, *group = (torch.from_numpy(x).to(DEVICE) for x in drawn)
+            batch = min(batch, self.args.batch)
+        pool.refresh(batch // self.args.reuse)
+        values, observed, *group = self.drawn(pool, context, horizon, batch)
         loss = self.loss_of(self.network, values, observed, context, *group)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self.optimisers.step(rate)
         self.step += 1
-        self.series += batch
+        self.series += len(values)
         decay = min(EMA_DECAY, self.step / (self.step + 10))
         with torch.no_grad():
             names = list(self.average)
@@ -163,6 +207,8 @@ def train(args: argparse.Namespace) -> None:
         if not math.isfinite(losses[-1]):
             raise SystemExit(f"the loss is no longer finite at step {run.step}")
         run.core_seconds += time.process_time() - tick
+        if run.step % REVIVAL_STEPS == 0 and run.rate() > REVIVAL_RATE_MIN:
+            print(f"step {run.step} {run.revive(pool)} silent units begin anew", flush=True)
         if run.step % 200 == 0:
             pace = (time.monotonic() - began) / (run.step - told) * 1000
             print(f"step {run.step} loss {np.mean(losses):.5f} {pace:.0f} ms/step {run.series} series", flush=True)
