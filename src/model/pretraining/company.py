@@ -4,6 +4,8 @@ each other. A series alone, or one that nobody in its group leads, gets tsmodel-
 
 from __future__ import annotations
 
+import copy
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -122,3 +124,14 @@ class GroupNetwork(Network):
         -> quantiles [R, H, Q] in the units of `values`, ascending in Q."""
         a, s, _ = self.ahead(values, observed, future, group)
         return s.backward(a)
+
+
+def alone(network: Network) -> Network:
+    """The network that forecasts a series without company; the network itself where it knows none."""
+    if not isinstance(network, GroupNetwork):
+        return network
+    single = copy.deepcopy(network)
+    for own in ("leaders", "leader_embed", "variates", "leader_norm", "leader_head"):
+        delattr(single, own)
+    single.__class__ = Network
+    return single

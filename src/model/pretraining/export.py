@@ -195,17 +195,16 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     network, state = load(args.checkpoint or design.cache / "cooled.pt", design)
     graph = out / "forecast.onnx"
-    fused = design == TSMODEL_1
+    group = bool(design.members)
     with tempfile.TemporaryDirectory() as folder:
         # With eight-bit products a mistake could pass for rounding; so the same graph is made without them first.
-        exact = Path(folder) / graph.name if fused and not args.float else graph
-        plain = exported(served(network, quantised=False), opset=23) if fused else exported(network)
-        write_graph(plain, network.seasons, exact)
+        exact = graph if args.float else Path(folder) / graph.name
+        write_graph(exported(served(network, design, quantised=False), group=group, opset=23), network.seasons, exact)
         print(f"step {state['step']}:", check(network, design, exact))
-    if fused and not args.float:
-        write_graph(exported(served(network), opset=23), network.seasons, graph)
+    if not args.float:
+        write_graph(exported(served(network, design), group=group, opset=23), network.seasons, graph)
         print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
-    write_manifest(out, network, design, state, write_tuning(network, out) if fused else None)
+    write_manifest(out, network, design, state, write_tuning(network, design, out))
     print(f"{out}: {sum(f.stat().st_size for f in out.iterdir()) / 1e6:.1f} MB")
 
 

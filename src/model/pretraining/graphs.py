@@ -10,16 +10,17 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from company import GroupNetwork
 from seasonality import SeasonFinder
 
 
-def exported(network: torch.nn.Module, theta: torch.Tensor | None = None, opset: int = 18) -> onnx.ModelProto:
+def exported(
+    network: torch.nn.Module, theta: torch.Tensor | None = None, group: bool = False, opset: int = 18
+) -> onnx.ModelProto:
     """A forecast as a graph with dynamic batch, context and horizon (both multiples of the patch)."""
     values, future = torch.randn(2, 256), torch.zeros(2, 48)
     batch, context, horizon = (torch.export.Dim.DYNAMIC for _ in range(3))
     more = {} if theta is None else {"theta": (theta, {})}
-    if isinstance(network, GroupNetwork):
+    if group:
         more["group"] = (torch.zeros(2), {0: batch})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
