@@ -1,8 +1,7 @@
 """Writes a checkpoint's averaged weights as a model folder: forecast.onnx, the graphs of fine-tuning, manifest.json, and
 proof of parity with PyTorch.
 
-What is written of tsmodel-1 is the network as `serving.py` makes it: with products of eight-bit integers, unless --float is
-given. The others are written as they are.
+What is written is the network as `serving.py` makes it: with products of eight-bit integers, unless --float is given.
 """
 
 from __future__ import annotations
@@ -201,10 +200,10 @@ def main() -> None:
         exact = graph if args.float else Path(folder) / graph.name
         write_graph(exported(served(network, design, quantised=False), group=group, opset=23), network.seasons, exact)
         print(f"step {state['step']}:", check(network, design, exact))
-    if not args.float:
-        write_graph(exported(served(network, design), group=group, opset=23), network.seasons, graph)
-        print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
-    write_manifest(out, network, design, state, write_tuning(network, design, out))
+        if not args.float:
+            write_graph(exported(served(network, design), group=group, opset=23), network.seasons, graph)
+            print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
+        write_manifest(out, network, design, state, write_tuning(network, design, out, exact))
     print(f"{out}: {sum(f.stat().st_size for f in out.iterdir()) / 1e6:.1f} MB")
 
 
