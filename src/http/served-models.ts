@@ -112,8 +112,9 @@ export function untunable(
   { name }: ServedModel,
   field: 'model' | 'finetune_steps',
 ): FieldProblem {
-  const others = models.names.filter((each) => models.find(each)!.tunable !== null);
-  const text = `model ${name} cannot be fine-tuned; those that can are ${others.join(', ') || 'none'}`;
+  const tunable = models.names.map((each) => models.find(each)!).filter((model) => model.tunable !== null);
+  const others = new Set(tunable.map((model) => model.name));
+  const text = `model ${name} cannot be fine-tuned; those that can are ${[...others].sort().join(', ') || 'none'}`;
   return fieldProblem(['body', field], text);
 }
 
