@@ -215,10 +215,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         # With eight-bit products a mistake could pass for rounding; so the same graph is made without them first.
         exact = graph if args.float else Path(folder) / graph.name
-        write_graph(exported(served(network, design, quantised=False), group=group, opset=23), network.seasons, exact)
+        write_graph(exported(served(network, design, quantised=False), group=group, opset=23), network, exact)
         print(f"step {state['step']}:", check(network, design, exact))
         if not args.float:
-            write_graph(exported(served(network, design), group=group, opset=23), network.seasons, graph)
+            write_graph(exported(served(network, design), group=group, opset=23), network, graph)
             print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
         write_manifest(out, network, design, state, write_tuning(network, design, out, exact))
     if group:

@@ -92,8 +92,8 @@ def write_tuning(network: Network, design: Design, folder: Path, exact: Path) ->
     single = alone(network)
     theta, step = Theta(single).join(single), TrainStep(single, design)
     tuned = TunedForecast(network)
-    write_graph(exported(tuned, theta, group=isinstance(network, GroupNetwork)), network.seasons, folder / FORECAST)
-    write_graph(traced_step(step), network.seasons, folder / STEP)
+    write_graph(exported(tuned, theta, group=isinstance(network, GroupNetwork)), network, folder / FORECAST)
+    write_graph(traced_step(step), network, folder / STEP)
     print("forecast of theta:", check_forecast(theta, design, folder / FORECAST, exact))
     print("train step against PyTorch:", check_step(step, folder / STEP))
 
