@@ -164,6 +164,22 @@ test('a child has ended when its sandbox is closed', async (t) => {
   assert.ok(!isRunning(pid));
 });
 
+test('work whose sandbox is closed was stopped', async (t) => {
+  const { sandbox, run } = sandboxOf(t);
+  const closed = Promise.withResolvers<void>();
+  const outcome = await run('never-stop', { onProgress: () => sandbox.close().then(closed.resolve) });
+  assert.deepEqual(outcome, { kind: 'stopped' });
+  await closed.promise;
+});
+
+test('work that is told to stop while its child starts does not begin', async (t) => {
+  const { run } = sandboxOf(t);
+  const stop = new AbortController();
+  const outcome = run('never-stop', { signal: stop.signal, onProgress: () => assert.fail('it began') });
+  stop.abort();
+  assert.deepEqual(await outcome, { kind: 'stopped' });
+});
+
 test('an idle child ends and gives its memory back', async (t) => {
   const { made } = sandboxOf(t, { idleMsMax: 1 });
   const pid = Number(await made('pid'));
