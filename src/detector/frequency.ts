@@ -45,6 +45,7 @@ const FIXED_MS: Readonly<Record<string, number>> = {
 const MONTHS: Readonly<Record<string, number>> = {
   ...monthsEach(1, 'M MS BM BMS CBM CBMS WOM LWOM', 'ME BME CBME'),
   ...monthsEach(3, 'Q QS BQ BQS REQ', 'QE BQE'),
+  ...monthsEach(6, 'HYE HYS BHYE BHYS'),
   ...monthsEach(12, 'A AS BA BAS RE', 'Y YE YS BY BYE BYS'),
 };
 const HALF_MONTHS: ReadonlySet<string> = new Set(['SM', 'SMS', 'SME']);

@@ -47,6 +47,7 @@ test('a step is read in the spelling of any version of pandas, and of Polars', (
     ...['SM', 'SMS', 'SME'].map((alias) => [alias, { kind: 'half-months', halves: 1 }] as const),
     ...['B', 'b', 'C'].map((alias) => [alias, { kind: 'weekdays', days: 1 }] as const),
     ...['bh', 'BH', 'cbh', 'CBH'].map((alias) => [alias, { kind: 'business-hours', hours: 1 }] as const),
+    ...['HYS', 'HYE', 'BHYS', 'BHYE', 'HYE-JUN'].map((alias) => [alias, { kind: 'months', months: 6 }] as const),
     ['15min', { kind: 'fixed', stepMs: 900_000 }],
     ['2h', { kind: 'fixed', stepMs: 7_200_000 }],
     ['4W', { kind: 'fixed', stepMs: 2_419_200_000 }],
