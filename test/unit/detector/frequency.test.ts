@@ -83,10 +83,3 @@ test('on weekdays Monday follows Friday', () => {
   assert.equal(positionOf('B', '2025-01-03T00:00:00', '2025-01-06T00:00:00'), 1);
   assert.equal(positionOf('B', '2025-01-03T00:00:00', '2025-01-10T00:00:00'), 5);
 });
-
-test('the season is the shortest natural one longer than a step', () => {
-  const seasons = Object.fromEntries(
-    ['5min', 'h', 'D', 'W', 'MS', 'QS', 'B'].map((alias) => [alias, parseFrequency(alias)?.season]),
-  );
-  assert.deepEqual(seasons, { '5min': 288, h: 24, D: 7, W: 52, MS: 12, QS: 4, B: 5 });
-});
