@@ -56,6 +56,16 @@ test('a step is read in the spelling of any version of pandas, and of Polars', (
   for (const [alias, step] of steps) assert.deepEqual(readAlias(alias), step, alias);
 });
 
+/** `pandas._libs.tslibs.offsets.prefix_mapping` of version 3.1. */
+const PANDAS =
+  'B BHYE BHYS BME BMS BQE BQS BYE BYS C CBME CBMS D HYE HYS LWOM ME MS QE QS RE REQ SME SMS W WOM YE YS bh cbh h min ms ns s us';
+
+test('every name that pandas has is read, with a multiple and with an anchor too', () => {
+  for (const name of PANDAS.split(' ')) {
+    for (const alias of [name, `3${name}`, `${name}-DEC`]) assert.notEqual(readAlias(alias), null, alias);
+  }
+});
+
 test('half months, business hours and what is finer than the milliseconds of event times have no grid', () => {
   for (const alias of ['SM', 'SMS', 'BH', 'cbh', 'us', '10U', 'ns']) assert.equal(parseFrequency(alias), null, alias);
 });
