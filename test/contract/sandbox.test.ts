@@ -113,6 +113,13 @@ test('an output beyond its limit is refused before memory is taken for it', asyn
   assert.deepEqual(await run(`output ${MIB + 1}`), { kind: 'output-too-large' });
 });
 
+test('an input beyond its limit is refused by the child, which ends; the next work has a new one', async (t) => {
+  const { run, made } = sandboxOf(t, { inputBytesMax: 1_000 });
+  assert.equal((await made(`echo ${'x'.repeat(995)}`)).length, 995);
+  assert.equal((await run(`echo ${'x'.repeat(996)}`)).kind, 'ended');
+  assert.equal(await made('echo well'), 'well');
+});
+
 const stoppedAtFirstWord = (run: ReturnType<typeof sandboxOf>['run'], deed: string) => {
   const stop = new AbortController();
   return run(deed, { signal: stop.signal, onProgress: () => stop.abort() });
