@@ -14,9 +14,8 @@ import {
 import type { FinetunedWeights } from '../store/finetuned-weights.ts';
 import type { AppServices } from './app.ts';
 import { callerOf } from './caller.ts';
-import { forecastContext } from './frequency-profile.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from './problem.ts';
-import { modelsOfKey, type ServedModel, type ServedModels, type TuneWeights } from './served-models.ts';
+import { modelsOfKey, type ServedModel, type ServedModels, seenOf, type TuneWeights } from './served-models.ts';
 
 /** Where fine-tuned models are kept, and what of them is in memory. */
 export interface FinetunedStore {
@@ -170,6 +169,6 @@ export async function tunedFor(
 }
 
 /** What forecasts and detection look at: both, for weights that serve both. */
-export function contextsOf({ forecaster: { limits } }: ServedModel, freq: string): number[] {
-  return [...new Set([forecastContext(freq, limits.context), limits.context])];
+export function contextsOf(model: ServedModel, freq: string): number[] {
+  return [...new Set([seenOf(model, freq).context, model.forecaster.limits.context])];
 }

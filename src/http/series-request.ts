@@ -2,7 +2,7 @@ import { exogenousProblems } from './exogenous-request.ts';
 import { type FieldProblem, fieldProblem } from './problem.ts';
 import { tuningProblems } from './request-limits.ts';
 import type { SeriesBody } from './schema/series.ts';
-import { DEFAULT_MODEL, type ServedModel, type ServedModels, unknownModel } from './served-models.ts';
+import { DEFAULT_MODEL, type ServedModel, type ServedModels, unknownModel, untunable } from './served-models.ts';
 
 /** What requests about series have in common. */
 export interface SeriesRequest {
@@ -54,12 +54,9 @@ export function seriesProblems(request: SeriesRequest): FieldProblem[] {
 /** The model of a request; a problem is added for an unknown name, and for one that cannot be tuned as is asked. */
 export function modelOf(models: ServedModels, request: SeriesRequest, problems: FieldProblem[]): ServedModel | null {
   const tuned = (request.finetune_steps ?? 0) > 0;
-  const named = models.finetuned ?? models.find(request.model ?? DEFAULT_MODEL);
-  const model = (tuned && named?.tunedInstead) || named;
+  const model = models.finetuned ?? models.find(request.model ?? DEFAULT_MODEL);
   if (model === null) problems.push(unknownModel(models, 'body'));
-  if (model?.tunable === null && tuned) {
-    problems.push(fieldProblem(['body', 'finetune_steps'], `model ${model.name} cannot be fine-tuned; use 0`));
-  }
+  if (model?.tunable === null && tuned) problems.push(untunable(models, model, 'finetune_steps'));
   return model;
 }
 

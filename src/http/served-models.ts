@@ -19,8 +19,6 @@ export interface ServedModel {
   readonly seasons: number;
   /** null: it cannot be fine-tuned. */
   readonly tunable: Tunable | null;
-  /** Takes its place where it is to be fine-tuned: the API promises that, and it has no graphs for it. */
-  readonly tunedInstead?: ServedModel;
 }
 
 /** What fine-tuning asks of a model. */
@@ -68,9 +66,7 @@ export function serveModels(catalog: ModelCatalog, forecasters: Forecasters, tun
       if (!known.includes(name) && !stoodIn.includes(name)) return null;
       const model = catalog.get(known.includes(name) ? name : STAND_IN);
       const seasons = LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1;
-      const served = serve(model, seasons, forecasters, tune, null);
-      if (served.tunable !== null || !NAMED_BY_API.includes(name) || !known.includes(STAND_IN)) return served;
-      return { ...served, tunedInstead: serve(catalog.get(STAND_IN), seasons, forecasters, tune, null) };
+      return serve(model, seasons, forecasters, tune, null);
     },
   };
 }
@@ -108,6 +104,18 @@ export function modelsOfKey(models: ServedModels, { models: allowed }: Pick<KeyL
 /** The problem of a request whose `model` nobody knows. */
 export function unknownModel(models: ServedModels, where: 'query' | 'body'): FieldProblem {
   return fieldProblem([where, 'model'], `no such model; known are ${models.names.join(', ')}`);
+}
+
+/** The problem of a request that asks to tune a model which cannot be. */
+export function untunable(
+  models: ServedModels,
+  { name }: ServedModel,
+  field: 'model' | 'finetune_steps',
+): FieldProblem {
+  const tunable = models.names.map((each) => models.find(each)!).filter((model) => model.tunable !== null);
+  const others = new Set(tunable.map((model) => model.name));
+  const text = `model ${name} cannot be fine-tuned; those that can are ${[...others].sort().join(', ') || 'none'}`;
+  return fieldProblem(['body', field], text);
 }
 
 /** What a client is told to send and ask for: observations that the model looks at, and steps it is meant to forecast. */

@@ -1,9 +1,10 @@
 /** How quickly a model is fine-tuned over HTTP, and what tuning does to forecasts of series that no model was trained on. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { forecastFrom } from '../../src/detector/forecast-from.ts';
 import { rollOut } from '../../src/detector/roll-out.ts';
-import { openCatalog } from '../../src/model/catalog.ts';
+import { type Model, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
 import { shareWeights, type TunedWeights } from '../../src/model/tuning/tuned-weights.ts';
 import { Tuner } from '../../src/model/tuning/tuner.ts';
@@ -31,8 +32,15 @@ interface Task {
   readonly horizon: number;
 }
 
-/** @param args every how many series of M4 and NAB are tried, by default 1, all of them (more than an hour); folder with m4/ and nab/ */
-export async function run([every = '1', data = '../shared/data']: readonly string[]): Promise<Figures> {
+/**
+ * @param args every how many series of M4 and NAB are tried, by default 1, all of them (more than an hour of one core); folder with m4/ and nab/; the
+ * model that is tuned
+ */
+export async function run([
+  every = '1',
+  data = '../shared/data',
+  name = 'tsmodel-1',
+]: readonly string[]): Promise<Figures> {
   const figures = await speed();
   const folder = resolve(data);
   if (!existsSync(join(folder, 'm4')) || !existsSync(join(folder, 'nab'))) {
@@ -40,7 +48,7 @@ export async function run([every = '1', data = '../shared/data']: readonly strin
     return figures;
   }
   const tasks = [...m4Tasks(folder), ...nabTasks(folder)].filter((_, i) => i % Number(every) === 0);
-  return { ...figures, ...(await quality(tasks)) };
+  return { ...figures, ...(await quality((await openCatalog({ modelsDir: null })).get(name), tasks)) };
 }
 
 async function speed(): Promise<Figures> {
@@ -67,35 +75,23 @@ async function speed(): Promise<Figures> {
   return { finetune_seconds: rounded(seconds), finetune_steps_per_s: rounded(steps / seconds) };
 }
 
-async function quality(tasks: readonly Task[]): Promise<Figures> {
-  const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
+/** Tunes to every task, on as many tuners side by side as there are cores; told in the order of the tasks. */
+async function quality(model: Model, tasks: readonly Task[]): Promise<Figures> {
   const forecasters = await Forecasters.start([model], { threads: 1 });
-  const tuner = new Tuner([model]);
+  const tuners = Array.from({ length: availableParallelism() }, () => new Tuner([model]));
   const ratios: number[] = [];
-  for (const task of tasks) {
-    const series = [task.values.subarray(0, task.known)];
-    const request = { series, horizon: task.horizon, contexts: CONTEXTS, ...QUALITY };
-    const outcome = await tuner.tune(model.name, null, request, new AbortController().signal);
-    if (outcome.kind !== 'tuned') throw new Error(`${task.name}: ${outcome.kind}`);
-    const maeOf = async (weights: TunedWeights | null) => {
-      const points = task.cutoffs.map((cutoff) => ({ values: task.values, cutoff }));
-      const settings = { h: task.horizon, context: CONTEXTS[0], probabilities: [] };
-      const forecasts = await forecastFrom(
-        points,
-        settings,
-        rollOut(forecasters.forecasterFor(model.name, 1, weights)),
-      );
-      const errors = forecasts.flatMap(({ mean }, i) =>
-        [...mean].map((value, k) => Math.abs(value - task.values[task.cutoffs[i] + k])),
-      );
-      return errors.reduce((sum, error) => sum + error, 0) / errors.length;
-    };
-    const [before, after] = [await maeOf(null), await maeOf(shareWeights(outcome.tuned.theta))];
-    ratios.push(before === 0 ? 1 : after / before);
-    console.log(`${task.name}: ${rounded(ratios.at(-1)!)} of the error, weights of step ${outcome.tuned.step}`);
-  }
-  await tuner.close();
-  await forecasters.close();
+  const lines: string[] = [];
+  let [taken, told] = [0, 0];
+  const work = async (tuner: Tuner) => {
+    for (let i = taken++; i < tasks.length; i = taken++) {
+      const { ratio, step } = await tried(tasks[i], model, tuner, forecasters);
+      ratios[i] = ratio;
+      lines[i] = `${tasks[i].name}: ${rounded(ratio)} of the error, weights of step ${step}`;
+      while (lines[told] !== undefined) console.log(lines[told++]);
+    }
+  };
+  await Promise.all(tuners.map(work));
+  await Promise.all([...tuners, forecasters].map((each) => each.close()));
   const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
   const worse = ratios.filter((ratio) => ratio > MUCH_WORSE).length;
   printTable(
@@ -108,6 +104,29 @@ async function quality(tasks: readonly Task[]): Promise<Figures> {
     tuned_mae_ratio: rounded(mean),
     tuned_much_worse: rounded(worse / ratios.length),
   };
+}
+
+/** Error with tuned weights, relative to that with the model's own, and the step whose weights these are. */
+async function tried(task: Task, { name }: Model, tuner: Tuner, forecasters: Forecasters) {
+  const request = {
+    series: [task.values.subarray(0, task.known)],
+    horizon: task.horizon,
+    contexts: CONTEXTS,
+    ...QUALITY,
+  };
+  const outcome = await tuner.tune(name, null, request, new AbortController().signal);
+  if (outcome.kind !== 'tuned') throw new Error(`${task.name}: ${outcome.kind}`);
+  const maeOf = async (weights: TunedWeights | null) => {
+    const points = task.cutoffs.map((cutoff) => ({ values: task.values, cutoff }));
+    const settings = { h: task.horizon, context: CONTEXTS[0], probabilities: [] };
+    const forecasts = await forecastFrom(points, settings, rollOut(forecasters.forecasterFor(name, 1, weights)));
+    const errors = forecasts.flatMap(({ mean }, i) =>
+      [...mean].map((value, k) => Math.abs(value - task.values[task.cutoffs[i] + k])),
+    );
+    return errors.reduce((sum, error) => sum + error, 0) / errors.length;
+  };
+  const [before, after] = [await maeOf(null), await maeOf(shareWeights(outcome.tuned.theta))];
+  return { ratio: before === 0 ? 1 : after / before, step: outcome.tuned.step };
 }
 
 function m4Tasks(folder: string): Task[] {

@@ -1,4 +1,4 @@
-/** Fine-tuning with each pretrained model that can be tuned: the graphs against PyTorch, and what the tuner promises. */
+/** Fine-tuning with each pretrained model: the graphs against PyTorch, and what the tuner promises. */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -14,7 +14,7 @@ import type { TuningRequest } from '../../src/model/tuning/tuning-bytes.ts';
 import { DEPTH_MAX, readWeights, TUNING_LOSSES, type TuningGraphs } from '../../src/model/tuning/tuning-graphs.ts';
 
 const catalog = await openCatalog({ modelsDir: null });
-const models = catalog.names.map(catalog.get).filter(({ manifest }) => manifest.tuning !== null);
+const models = catalog.names.map(catalog.get);
 const forecasters = await Forecasters.start(models, { threads: 1 });
 const tuner = new Tuner(models);
 after(async () => {
@@ -117,6 +117,8 @@ for (const model of models) {
     for (const [i, value] of inside.entries()) closeTo(outside[i], value, 0.05);
   });
 
+  if (model.manifest.membersMax !== undefined) hearsOthers(model);
+
   test(`${model.name}: ten default steps take 30 % off the error where there is structure to learn, ten more another 20 %`, async () => {
     const before = await rmseOf(model, null);
     const first = await tuned(model, null);
@@ -135,6 +137,32 @@ for (const model of models) {
     await other.close();
     assert.ok(outcome.kind === 'tuned');
     assert.equal(shareWeights(outcome.tuned.theta).digest, digest);
+  });
+}
+
+/** What holds for weights of a model whose rows can be a group. */
+function hearsOthers(model: Model): void {
+  /** What nothing before it foretells, then the same 20 steps later. */
+  const news = Float32Array.from(
+    { length: 1_000 },
+    (_, t) => Math.sin(t * t * 12.9898) + Math.sin((t - 1) * (t - 1) * 12.9898),
+  );
+  const values = Float32Array.of(...news.subarray(400, 912), ...news.subarray(380, 892).map((value) => 3 * value + 7));
+  const pair = { rows: 2, contextLength: 512, horizon: 12, values };
+
+  test(`${model.name}: tuned weights hear the members of a group, and a series alone as if there were no groups`, async () => {
+    const weights = await tuned(model, null, { steps: 2, depth: 5 });
+    const own = shareWeights(await readWeights(model.graphPath, model.manifest.tuning!));
+    for (const each of [own, weights]) {
+      const { forecast } = forecasters.forecasterFor(model.name, 12, each);
+      const missed = (medians: Float32Array) =>
+        medians.subarray(12).reduce((sum, value, k) => sum + Math.abs(value - (3 * news[892 + k] + 7)), 0);
+      const [alone, together] = [await forecast(pair), await forecast({ ...pair, together: true })];
+      assert.ok(missed(together) < 0.5 * missed(alone), `${missed(together)} together, ${missed(alone)} alone`);
+      const single = { ...pair, rows: 1, values: values.slice(0, 512) };
+      assert.deepEqual(await forecast({ ...single, together: true }), await forecast(single));
+      assert.deepEqual(await forecast(single), alone.slice(0, 12));
+    }
   });
 }
 

@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type RunningCommand, runCommand, startCommand } from '../fixture/command.ts';
+import { writeModelFolder } from '../fixture/model-folder.ts';
 import { freshFolder } from '../fixture/served.ts';
 
 const KEY = 'a-key-of-the-tests';
@@ -17,9 +18,11 @@ const series = { y, sizes: [y.length] };
 let service: RunningCommand;
 let url: string;
 const folder = await freshFolder();
-const env = { DATA_DIR: folder, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1' };
+const modelsDir = await freshFolder();
+const env = { DATA_DIR: folder, MODELS_DIR: modelsDir, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1' };
 
 before(async () => {
+  await writeModelFolder(modelsDir, 'mean');
   service = startCommand(['serve'], { ...env, TIDEWATCH_API_KEY: KEY });
   const started = () => service.out.find((line) => line.includes('"serving"'));
   await service.until(() => started() !== undefined);
@@ -37,10 +40,14 @@ async function post(path: string, body: object) {
   return { status: answer.status, body: JSON.parse(await answer.text()) };
 }
 
+async function get(path: string) {
+  const answer = await fetch(new URL(path, url), { headers: { authorization: `Bearer ${KEY}` } });
+  return JSON.parse(await answer.text());
+}
+
 async function ended(task: string, id: string) {
   for (;;) {
-    const headers = { authorization: `Bearer ${KEY}` };
-    const job = JSON.parse(await (await fetch(new URL(`/v2/${task}/jobs/${id}`, url), { headers })).text());
+    const job = await get(`/v2/${task}/jobs/${id}`);
     if (!['pending', 'running'].includes(job.status)) return job;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -70,6 +77,57 @@ test('a tuned model forecasts otherwise than the one below it, and the same as a
   assert.deepEqual(job.result.mean, tuned.body.mean);
 });
 
+/** The id of each model that was tuned. */
+const TUNED = { 'tsmodel-1': 'at-once', 'tsmodel-1-long-horizon': 'far', 'tsmodel-2.1': 'together' };
+
+for (const [model, id] of Object.entries(TUNED)) {
+  test(`${model} itself is what is tuned under its name, and on record`, async () => {
+    if (id !== 'at-once') {
+      const { status, body } = await post('/v2/finetune', { ...tuning, model, output_model_id: id });
+      assert.deepEqual([status, body.finetuned_model_id], [200, id], JSON.stringify(body));
+    }
+    assert.equal((await get(`/v2/finetuned_models/${id}`)).model, model);
+    const request = { series, freq: 'h', h: 6 };
+    const plain = await post('/v2/forecast', { ...request, model });
+    const tuned = await post('/v2/forecast', { ...request, finetuned_model_id: id });
+    assert.equal(tuned.status, 200, JSON.stringify(tuned.body));
+    assert.notDeepEqual(tuned.body.mean, plain.body.mean);
+    const once = await post('/v2/forecast', { ...request, model, finetune_steps: 1 });
+    assert.deepEqual([once.status, once.body.finetune_tokens], [200, 1]);
+  });
+}
+
+test('a tuned tsmodel-2.1 forecasts a group together where it is asked to', async () => {
+  const news = Array.from({ length: 600 }, (_, t) => Math.sin(t * t * 12.9898));
+  const group = { y: [...news.slice(80), ...news.slice(60, 580)], sizes: [520, 520] };
+  const request = { series: group, freq: 'h', h: 6, finetuned_model_id: TUNED['tsmodel-2.1'] };
+  const missed = async (multivariate: boolean) => {
+    const { body } = await post('/v2/forecast', { ...request, multivariate });
+    return body.mean
+      .slice(6)
+      .reduce((sum: number, value: number, k: number) => sum + Math.abs(value - news[580 + k]), 0);
+  };
+  assert.ok((await missed(true)) < 0.5 * (await missed(false)));
+});
+
+test('a model without graphs for it is not tuned: the answer names the field, and what can be', async () => {
+  const body = { ...tuning, model: 'mean' };
+  for (const [path, fields, field] of [
+    ['/v2/finetune', {}, 'model'],
+    ['/v2/finetune', { finetune_steps: 0 }, 'model'],
+    ['/v2/forecast', { h: 4 }, 'finetune_steps'],
+  ] as const) {
+    const answer = await post(path, { ...body, ...fields });
+    assert.equal(answer.status, 422);
+    const [{ loc, msg }] = answer.body.detail;
+    assert.deepEqual(loc, ['body', field]);
+    assert.ok(
+      msg.endsWith(`model mean cannot be fine-tuned; those that can are ${Object.keys(TUNED).join(', ')}`),
+      msg,
+    );
+  }
+});
+
 test('detectors run on a tuned model by its id, and do not know one that is not there', async () => {
   const file = join(folder, 'waves.csv');
   const rows = y.map((value, t) => `${new Date(Date.UTC(2026, 0, 1) + t * 3_600_000).toISOString()},${value}`);
@@ -78,11 +136,13 @@ test('detectors run on a tuned model by its id, and do not know one that is not 
     const flags = ['--freq', 'h', '--h', '4', '--detection-size', '8', '--model', model];
     return runCommand(['backtest', file, ...flags], env);
   };
-  const [base, tuned] = [await scoresWith('tsmodel-1'), await scoresWith('at-once')];
-  assert.equal(tuned.exitCode, 0, tuned.err.join('\n'));
-  assert.equal(tuned.out.length, base.out.length);
   const digests = (lines: readonly string[]) => createHash('sha256').update(lines.join('\n')).digest('hex');
-  assert.notEqual(digests(tuned.out), digests(base.out));
+  for (const names of Object.entries(TUNED)) {
+    const [base, tuned] = await Promise.all(names.map(scoresWith));
+    assert.equal(tuned.exitCode, 0, tuned.err.join('\n'));
+    assert.equal(tuned.out.length, base.out.length);
+    assert.notEqual(digests(tuned.out), digests(base.out));
+  }
   const unknown = await scoresWith('nobody-s');
   assert.notEqual(unknown.exitCode, 0);
   assert.match(unknown.err.join('\n'), /model must be a model there is/);

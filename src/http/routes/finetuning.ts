@@ -15,7 +15,7 @@ import {
   noSuchModel,
   TUNING_DEFAULTS,
 } from '../finetuned.ts';
-import { fieldProblem, invalidRequest } from '../problem.ts';
+import { invalidRequest } from '../problem.ts';
 import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import {
   FinetuneAnswer,
@@ -25,7 +25,7 @@ import {
   FinetuneRequest,
 } from '../schema/finetune.ts';
 import { modelOf, seriesProblems } from '../series-request.ts';
-import { modelParams, type ServedModels } from '../served-models.ts';
+import { modelParams, type ServedModels, untunable } from '../served-models.ts';
 import { splitSeries } from '../split-series.ts';
 import { tokensOf } from '../tokens.ts';
 import { sendAnswer } from '../wire/wire-answer.ts';
@@ -111,12 +111,9 @@ export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: Kee
     body.finetune_depth ?? TUNING_DEFAULTS.depth,
   ];
   const problems = seriesProblems({ ...body, finetune_steps: steps });
+  const model = modelOf(models, { ...body, finetune_steps: 0 }, problems);
   // Also weights that no step changes are those of a model that can be tuned.
-  const named = modelOf(models, { ...body, finetune_steps: steps }, problems);
-  const model = named?.tunedInstead ?? named;
-  if (model !== null && model.tunable === null && steps === 0) {
-    problems.push(fieldProblem(['body', 'model'], `model ${model.name} cannot be fine-tuned`));
-  }
+  if (model?.tunable === null) problems.push(untunable(models, model, 'model'));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const tokens = tokensOf({ ...body, finetune_steps: steps }, 0, 0);
   const run = async (signal: AbortSignal) => {

@@ -4,6 +4,8 @@ each other. A series alone, or one that nobody in its group leads, gets tsmodel-
 
 from __future__ import annotations
 
+import copy
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -87,15 +89,18 @@ class GroupNetwork(Network):
         return x
 
     def speak(self, x: Tensor, anchors: Tensor, led: Tensor, logs: Tensor, found: Leaders) -> Tensor:
-        """As `decode`; led [R, N, leaders.ANCHORS] are the leaders' anchors."""
+        """As `decode`, and just that for a row that nobody leads; led [R, N, leaders.ANCHORS] are the leaders' anchors."""
         q, gate, size = self.outputs(x)
         more = self.leader_head(self.leader_norm(x)).unflatten(-1, (PATCH, -1)).flatten(1, 2)
         more_q, more_gate, more_size = more.split([len(QUANTILES), leaders.ANCHORS, leaders.LEADERS], -1)
         here = found.found.unsqueeze(-1)
         absent = (here - 1.0) * 1e9
-        gate = torch.cat([gate, more_gate + absent - RESERVE], -1)
-        size = torch.cat([size, more_size + absent - RESERVE], -1)
-        return self.mixture(q + more_q * here, gate, torch.cat([anchors, led], -1), size, torch.cat([logs, found.logs], -1))
+        gates = torch.cat([gate, more_gate + absent - RESERVE], -1)
+        sizes = torch.cat([size, more_size + absent - RESERVE], -1)
+        every, widths = torch.cat([anchors, led], -1), torch.cat([logs, found.logs], -1)
+        # Sums over more numbers round differently, even where what is more is 0.
+        single = self.mixture(q, gate, anchors, size, logs)
+        return torch.where(here > 0, self.mixture(q + more_q * here, gates, every, sizes, widths), single)
 
     def everywhere(self, s: Scaled, future: Tensor, group: Tensor) -> tuple[Tensor, Tensor]:
         with torch.no_grad():
@@ -122,3 +127,14 @@ class GroupNetwork(Network):
         -> quantiles [R, H, Q] in the units of `values`, ascending in Q."""
         a, s, _ = self.ahead(values, observed, future, group)
         return s.backward(a)
+
+
+def alone(network: Network) -> Network:
+    """The network that forecasts a series without company; the network itself where it knows none."""
+    if not isinstance(network, GroupNetwork):
+        return network
+    single = copy.deepcopy(network)
+    for own in ("leaders", "leader_embed", "variates", "leader_norm", "leader_head"):
+        delattr(single, own)
+    single.__class__ = Network
+    return single

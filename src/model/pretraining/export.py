@@ -1,8 +1,7 @@
 """Writes a checkpoint's averaged weights as a model folder: forecast.onnx, the graphs of fine-tuning, manifest.json, and
 proof of parity with PyTorch.
 
-What is written of tsmodel-1 is the network as `serving.py` makes it: with products of eight-bit integers, unless --float is
-given. The others are written as they are.
+What is written is the network as `serving.py` makes it: with products of eight-bit integers, unless --float is given.
 """
 
 from __future__ import annotations
@@ -130,6 +129,23 @@ def company(session: onnxruntime.InferenceSession, design: Design) -> None:
     assert not np.allclose(together[:5], whole[:5]), "members of a group do not know each other"
 
 
+def check_alone(folder: Path, design: Design) -> str:
+    """A series alone must have the forecast, bit for bit, of the model whose weights the run began with, where that lies beside
+    this one as it was exported from the same weights. Tells whether that was so."""
+    start = folder.parent / design.start
+    manifests = [json.loads((each / "manifest.json").read_text()) for each in (folder, start) if (each / "manifest.json").is_file()]
+    if len({manifest.get("tuning", {}).get("source", {}).get("sha256") for manifest in manifests}) > 1 or len(manifests) < 2:
+        return f"not compared: {start} was not made from the same weights"
+    ours, theirs = (onnxruntime.InferenceSession(each / "forecast.onnx", providers=["CPUExecutionProvider"]) for each in (folder, start))
+    rng = np.random.default_rng(1)
+    for rows, context, horizon in ((32, 512, 32), (8, 64, 16), (4, 512, 128), (128, 112, 16)):
+        values, observed = rng.standard_normal((rows, context)).cumsum(1), (rng.random((rows, context)) > 0.1).astype(float)
+        feeds = feeds_of(design, values, observed, horizon)
+        got, group = ours.run(None, feeds)[0], feeds.pop("group")
+        assert (got == theirs.run(None, feeds)[0]).all(), f"{len(group)} series alone have other forecasts than with {design.start}"
+    return "bit for bit those of " + design.start
+
+
 def padding(session: onnxruntime.InferenceSession, design: Design) -> float:
     """How far a forecast from a left-padded context is from that of the shorter context."""
     short = np.random.default_rng(3).standard_normal((4, 128)).cumsum(1).astype(np.float32)
@@ -195,17 +211,18 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     network, state = load(args.checkpoint or design.cache / "cooled.pt", design)
     graph = out / "forecast.onnx"
-    fused = design == TSMODEL_1
+    group = bool(design.members)
     with tempfile.TemporaryDirectory() as folder:
         # With eight-bit products a mistake could pass for rounding; so the same graph is made without them first.
-        exact = Path(folder) / graph.name if fused and not args.float else graph
-        plain = exported(served(network, quantised=False), opset=23) if fused else exported(network)
-        write_graph(plain, network.seasons, exact)
+        exact = graph if args.float else Path(folder) / graph.name
+        write_graph(exported(served(network, design, quantised=False), group=group, opset=23), network, exact)
         print(f"step {state['step']}:", check(network, design, exact))
-    if fused and not args.float:
-        write_graph(exported(served(network), opset=23), network.seasons, graph)
-        print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
-    write_manifest(out, network, design, state, write_tuning(network, out) if fused else None)
+        if not args.float:
+            write_graph(exported(served(network, design), group=group, opset=23), network, graph)
+            print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
+        write_manifest(out, network, design, state, write_tuning(network, design, out, exact))
+    if group:
+        print("forecasts of series alone:", "not compared" if args.float else check_alone(out, design))
     print(f"{out}: {sum(f.stat().st_size for f in out.iterdir()) / 1e6:.1f} MB")
 
 

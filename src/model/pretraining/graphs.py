@@ -11,15 +11,18 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from company import GroupNetwork
-from seasonality import SeasonFinder
+from leaders import LEAD_MAX
+from network import Network
 
 
-def exported(network: torch.nn.Module, theta: torch.Tensor | None = None, opset: int = 18) -> onnx.ModelProto:
+def exported(
+    network: torch.nn.Module, theta: torch.Tensor | None = None, group: bool = False, opset: int = 18
+) -> onnx.ModelProto:
     """A forecast as a graph with dynamic batch, context and horizon (both multiples of the patch)."""
     values, future = torch.randn(2, 256), torch.zeros(2, 48)
     batch, context, horizon = (torch.export.Dim.DYNAMIC for _ in range(3))
     more = {} if theta is None else {"theta": (theta, {})}
-    if isinstance(network, GroupNetwork):
+    if group:
         more["group"] = (torch.zeros(2), {0: batch})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -42,9 +45,13 @@ def exported(network: torch.nn.Module, theta: torch.Tensor | None = None, opset:
     return model
 
 
-def write_graph(model: onnx.ModelProto, seasons: SeasonFinder, path: Path) -> None:
-    """Writes a graph without its matrices of seasons, and without what only its exporter needs to know."""
-    compute_matrices(model.graph, seasons)
+# Matrices that lead back from frequencies: the table of waves, and the lags or leads.
+INVERSES = {"inverse": ("cos_table", "lag_row"), "even": ("cos_table", "lead_row"), "odd": ("sin_table", "lead_row")}
+
+
+def write_graph(model: onnx.ModelProto, network: Network, path: Path) -> None:
+    """Writes a graph without its matrices of seasons and leads, and without what only its exporter needs to know."""
+    compute_matrices(model.graph, network)
     for node in model.graph.node:
         del node.metadata_props[:]
         node.doc_string = ""
@@ -56,9 +63,10 @@ def write_graph(model: onnx.ModelProto, seasons: SeasonFinder, path: Path) -> No
     onnx.save(model, path)
 
 
-def compute_matrices(graph: onnx.GraphProto, seasons: SeasonFinder) -> None:
-    """Replaces the matrices of the seasonal table, 2.5 MB a graph, by what they are computed from; ONNX Runtime does that
-    once, as it loads a graph. Cosines are looked up by (time * frequency) modulo their period."""
+def compute_matrices(graph: onnx.GraphProto, network: Network) -> None:
+    """Replaces the matrices of the seasonal table and of leads, 2.5 MB a graph and more, by what they are computed from; ONNX
+    Runtime does that once, as it loads a graph. Cosines are looked up by (time * frequency) modulo their period."""
+    seasons = network.seasons
     (context, frequencies), lags = seasons.cos.shape, len(seasons.lag)
     size = 2 * (frequencies - 1)
     turn = np.arange(size) * (2 * np.pi / size)
@@ -70,6 +78,7 @@ def compute_matrices(graph: onnx.GraphProto, seasons: SeasonFinder) -> None:
         "frequency": frequency[:, None],
         "frequency_row": frequency[None],
         "lag_row": lag[None],
+        "lead_row": np.arange(1, LEAD_MAX + 1)[None],
         "cos_table": np.cos(turn),
         "sin_table": np.sin(turn),
         "weight": weight[:, None],
@@ -93,14 +102,18 @@ def compute_matrices(graph: onnx.GraphProto, seasons: SeasonFinder) -> None:
     def computed(name: str, output: str) -> None:
         if name == "cos" or name == "sin":
             looked_up(name + "_table", "time", "frequency_row", output)
-        elif name == "inverse":
-            node("Mul", [looked_up("cos_table", "frequency", "lag_row", output + "_cos"), "weight"], output)
+        elif name in INVERSES:
+            table, row = INVERSES[name]
+            node("Mul", [looked_up(table, "frequency", row, output + "_waves"), "weight"], output)
         else:
             above = node("GreaterOrEqual", ["lag_column", "lag_half"], output + "_above")
             below = node("LessOrEqual", ["lag_column", "lag_more"], output + "_below")
             node("Cast", [node("And", [above, below], output + "_both")], output, to=TensorProto.FLOAT)
 
-    matrices = {name: getattr(seasons, name).contiguous().numpy().tobytes() for name in ("cos", "sin", "inverse", "near")}
+    tensors = {name: getattr(seasons, name) for name in ("cos", "sin", "inverse", "near")}
+    if isinstance(network, GroupNetwork):
+        tensors |= {name: getattr(network.leaders, name) for name in ("even", "odd")}
+    matrices = {name: tensor.contiguous().numpy().tobytes() for name, tensor in tensors.items()}
     for initializer in list(graph.initializer):
         for name, matrix in matrices.items():
             if numpy_helper.to_array(initializer).tobytes() == matrix:

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from design import CONTEXT, HORIZON_MAX, TSMODEL_1, Design  # noqa: F401 (the lengths, for those who import them from here)
+from design import TSMODEL_1, Design
 from seasonality import SeasonFinder, lagged
 
 QUANTILES = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]

@@ -13,20 +13,25 @@ import torch
 from torch import Tensor, nn
 from torch.onnx.ops import symbolic
 
-from design import TSMODEL_1
+from company import alone
+from design import Design
 from generator.pool import Pool
 from network import Block, Network, ResidualMLP, RMSNorm, Rotary
 
 SEED, ROUNDS, CROPS = 9, 4, 192
-SHAPES = ((512, 128), (256, 32), (128, 32), (64, 16))  # context and horizon of the crops
+SHAPES = ((512, 128), (256, 32), (128, 32), (64, 16))  # context and horizon of the crops, beside the longest of a design
 # Seven bits and a sign: a kernel for processors without VNNI adds two products in sixteen bits, where eight would overflow.
 WEIGHT_MAX = 63.0
 
 
-def served(network: Network, quantised: bool = True) -> Network:
-    """A copy to be exported. Without quantisation it gives the numbers of the network itself, but for rounding."""
+def served(network: Network, design: Design, quantised: bool = True) -> Network:
+    """A copy to be exported. Without quantisation it gives the numbers of the network itself, but for rounding.
+
+    A network for groups is measured alone: where its weights are those of another one, so are their scales and what is left out.
+    What its members tell each other stays as it is.
+    """
     network = copy.deepcopy(network)
-    largest = measured(network)
+    largest = measured(alone(network), design)
     for name, module in network.named_modules():
         if isinstance(module, Block) or module is network.head:
             prune(module, largest[f"{name}.down"])
@@ -37,7 +42,7 @@ def served(network: Network, quantised: bool = True) -> Network:
     return network
 
 
-def measured(network: Network) -> dict[str, Tensor]:
+def measured(network: Network, design: Design) -> dict[str, Tensor]:
     """The largest magnitude of every input of every linear map, on synthetic series."""
     largest: dict[str, Tensor] = {}
 
@@ -49,10 +54,11 @@ def measured(network: Network) -> dict[str, Tensor]:
 
     linear = {name: module for name, module in network.named_modules() if isinstance(module, nn.Linear)}
     watches = [module.register_forward_pre_hook(watch(name)) for name, module in linear.items()]
-    pool = Pool(CROPS * ROUNDS, TSMODEL_1.series, SEED)
+    shapes = sorted({(design.context, design.horizon_max), *SHAPES}, reverse=True)
+    pool = Pool(CROPS * ROUNDS, design.series, SEED)
     with torch.no_grad():
         for _ in range(ROUNDS):
-            for context, horizon in SHAPES:
+            for context, horizon in shapes:
                 values, observed = (torch.from_numpy(x[:, :context]) for x in pool.draw(CROPS, context, horizon))
                 network(values, observed, torch.zeros(CROPS, horizon))
             pool.refresh(CROPS)

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value
 
-from network import CONTEXT, HORIZON_MAX, QUANTILES, Network, Rotary
+from design import Design
+from network import QUANTILES, Network, Rotary
 
 BATCH = 16
 BETA_1, BETA_2, EPSILON = 0.9, 0.99, 1e-16  # Adam's; the last under the root
@@ -108,8 +109,9 @@ class TrainStep:
     INPUTS = ["theta", "m", "v", "mask", "values", "observed", "target", "weight", "series", "loss", "rates"]
     OUTPUTS = ["theta_next", "m_next", "v_next", "row_losses"]
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, design: Design) -> None:
         self.module, self.theta = Ahead(network).eval(), Theta(network)
+        self.lengths = [design.context, design.horizon_max]
 
     def loss(self, theta: Tensor, rows: tuple[Tensor, ...], kind: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of the batch, and that of each row [B]."""
@@ -139,10 +141,10 @@ class TrainStep:
         """A batch of walks, the first row with a hole."""
         torch.manual_seed(11)
         theta = self.theta.join(self.module.network)
-        walks = torch.randn(batch, CONTEXT + HORIZON_MAX).cumsum(1) + 20
-        observed = torch.ones(batch, CONTEXT)
+        walks = torch.randn(batch, sum(self.lengths)).cumsum(1) + 20
+        values, target = walks.split(self.lengths, 1)
+        observed = torch.ones_like(values)
         observed[0, 100:140] = 0
-        values, target = walks.split([CONTEXT, HORIZON_MAX], 1)
         series = torch.tensor([[3.0, 8.0, 23.0]]).repeat(batch, 1)
         loss = torch.nn.functional.one_hot(torch.tensor(0), len(LOSSES)).float()
         rates = torch.tensor([1e-3, 1 - BETA_1, 1 - BETA_2])

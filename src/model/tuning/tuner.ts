@@ -49,11 +49,6 @@ export class Tuner {
     this.#sandbox = new Sandbox(program, { memoryMbMax: this.#limits.memoryMbMax });
   }
 
-  /** Digest of what weights of this model must fit; null for a model that cannot be tuned. */
-  digestOf(model: string): string | null {
-    return this.#models.get(model)?.tuning.forecast.sha256 ?? null;
-  }
-
   /**
    * Tunes a pretrained model, or weights that were tuned from it. Rejects with the reason of the signal; throws ServiceError `overloaded` when too
    * many wait, `internal` when the child ended by itself.
