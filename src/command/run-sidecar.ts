@@ -9,6 +9,7 @@ import { JobSandbox } from '../http/jobs/job-sandbox.ts';
 import { KeyRing } from '../http/key-ring.ts';
 import { serveModels } from '../http/served-models.ts';
 import { startHttpServer } from '../http/server.ts';
+import { reportTunings } from '../http/tunings.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/forecaster.ts';
 import { WeightsCache } from '../model/tuning/tuned-weights.ts';
@@ -59,7 +60,9 @@ export async function runSidecar(
     const weightsDir = storeUrl === null ? join(dataDir, 'models') : null;
     const finetuned = { kept: new FinetunedWeights(store, weightsDir), cache: new WeightsCache() };
     const calls = new Calls(store, nowMs, logger);
-    const sandbox = new JobSandbox(catalog, { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax });
+    const watch = reportTunings(metrics, logger, nowMs);
+    const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
+    const sandbox = new JobSandbox(catalog, memory, watch);
     const jobs = new JobQueue({
       database: store,
       executor: new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs }),
@@ -73,7 +76,7 @@ export async function runSidecar(
       store,
       keys: new KeyRing(store, nowMs),
       calls,
-      models: serveModels(catalog, forecasters, tuneWith(tuner)),
+      models: serveModels(catalog, forecasters, tuneWith(tuner, watch)),
       finetuned,
       jobs,
       nowMs,

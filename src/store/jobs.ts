@@ -42,7 +42,16 @@ export interface JobRecord {
   readonly error: string | null;
 }
 
+/** How far the fine-tuning of a job has come. */
+export interface JobProgress {
+  /** Steps that were made, and that will be. */
+  readonly step: number;
+  readonly steps: number;
+}
+
 export interface AnsweredJob extends JobRecord {
+  /** While it runs and tunes, as old as the last renewal of its lease; else null. */
+  readonly progress: JobProgress | null;
   /** Once it succeeded. */
   readonly result: Uint8Array | null;
 }
@@ -80,8 +89,10 @@ const OWNER_LOCK = 2;
 const RECORD = `number, id, task, status, created_at AS "createdAtMs", started_at AS "startedAtMs",
   ended_at AS "endedAtMs", error`;
 const IN_FLIGHT = `status IN ('pending', 'running')`;
+/** What a run leaves behind. */
+const LEFT = `lease_owner = NULL, lease_until = NULL, step = NULL, steps = NULL`;
 /** What a job that ended gives back. */
-const ENDED = `request = NULL, lease_owner = NULL, lease_until = NULL`;
+const ENDED = `request = NULL, ${LEFT}`;
 const HELD = `id = $1 AND attempts = $2 AND lease_owner = $3 AND status = 'running'`;
 
 /**
@@ -124,13 +135,20 @@ export async function claimJob(
   return rows[0] ?? null;
 }
 
-/** Keeps a lease. False where the job is not this holder's any more: cancelled, or taken over. Then its run is for nothing. */
-export async function extendLease(sql: Sql, { id, attempt }: ClaimedJob, { holder, untilMs }: Lease): Promise<boolean> {
-  const rows = await sql.query(`UPDATE jobs SET lease_until = $4 WHERE ${HELD} RETURNING id`, [
+/** Keeps a lease, and says how far the run has come. False where the job is not this holder's any more: cancelled, or taken over. Then its run is for nothing. */
+export async function extendLease(
+  sql: Sql,
+  { id, attempt }: ClaimedJob,
+  { holder, untilMs }: Lease,
+  progress: JobProgress | null,
+): Promise<boolean> {
+  const rows = await sql.query(`UPDATE jobs SET lease_until = $4, step = $5, steps = $6 WHERE ${HELD} RETURNING id`, [
     id,
     attempt,
     holder,
     untilMs,
+    progress?.step ?? null,
+    progress?.steps ?? null,
   ]);
   return rows.length > 0;
 }
@@ -148,11 +166,7 @@ export async function endJob(sql: Sql, { id, attempt }: ClaimedJob, holder: stri
 
 /** Gives a job back that was not run to its end: it waits again, before those that were made after it. */
 export async function releaseJob(sql: Sql, { id, attempt }: ClaimedJob, holder: string): Promise<void> {
-  await sql.query(`UPDATE jobs SET status = 'pending', lease_owner = NULL, lease_until = NULL WHERE ${HELD}`, [
-    id,
-    attempt,
-    holder,
-  ]);
+  await sql.query(`UPDATE jobs SET status = 'pending', ${LEFT} WHERE ${HELD}`, [id, attempt, holder]);
 }
 
 export interface LapsePlan {
@@ -183,8 +197,7 @@ export async function lapseLeases(
     [error, nowMs, expiresAtMs, attemptsMax],
   );
   const rows = await sql.query<{ id: string }>(
-    `UPDATE jobs SET status = 'pending', lease_owner = NULL, lease_until = NULL
-      WHERE status = 'running' AND lease_until <= $1 RETURNING id`,
+    `UPDATE jobs SET status = 'pending', ${LEFT} WHERE status = 'running' AND lease_until <= $1 RETURNING id`,
     [nowMs],
   );
   return { waiting: rows.map(({ id }) => id), failed };
@@ -206,11 +219,14 @@ export async function cancelJob(
 
 /** null where this owner has no such job, or its time is over. */
 export async function findJob(sql: Sql, owner: string, id: string, nowMs: number): Promise<AnsweredJob | null> {
-  const rows = await sql.query<AnsweredJob>(
-    `SELECT ${RECORD}, result FROM jobs WHERE id = $1 AND owner = $2 AND (expires_at IS NULL OR expires_at > $3)`,
+  const rows = await sql.query<AnsweredJob & { readonly step: number | null; readonly steps: number }>(
+    `SELECT ${RECORD}, result, step, steps FROM jobs
+      WHERE id = $1 AND owner = $2 AND (expires_at IS NULL OR expires_at > $3)`,
     [id, owner, nowMs],
   );
-  return rows[0] ?? null;
+  if (rows.length === 0) return null;
+  const [{ step, steps, ...job }] = rows;
+  return { ...job, progress: step === null ? null : { step, steps } };
 }
 
 export interface JobPage {

@@ -54,6 +54,10 @@ export function jobAnswer<T extends TSchema>(result: T) {
     status: Status,
     result: Type.Union([result, Type.Null()], { description: 'Once it succeeded.' }),
     error: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Why it failed.' }),
+    progress: Type.Union([Type.Object({ step: Type.Integer(), steps: Type.Integer() }), Type.Null()], {
+      description:
+        'While it runs and fine-tunes: steps that were made, and that will be, a few seconds old; of several fine-tunings, those of the one at work.',
+    }),
   });
 }
 
