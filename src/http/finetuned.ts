@@ -5,7 +5,6 @@ import type { Tuner } from '../model/tuning/tuner.ts';
 import { readWeights, type TuningLoss } from '../model/tuning/tuning-graphs.ts';
 import { programModels, tuningWork } from '../model/tuning/tuning-work.ts';
 import { ServiceError } from '../service-error.ts';
-import { recordAudit } from '../store/audit.ts';
 import {
   countFinetunedModels,
   FINETUNED_MODELS_MAX,
@@ -14,6 +13,7 @@ import {
 } from '../store/finetuned-models.ts';
 import type { FinetunedWeights } from '../store/finetuned-weights.ts';
 import type { AppServices } from './app.ts';
+import { audit } from './audit.ts';
 import { callerOf } from './caller.ts';
 import { forecastContext } from './frequency-profile.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from './problem.ts';
@@ -96,13 +96,13 @@ export async function keepTuned(
   const { digest, theta } = weights;
   const createdAtMs = nowMs();
   const record = { ...tuned, owner, id, createdAtMs, createdBy: 'user', digest, bytes: theta.byteLength };
-  const created = await finetuned.kept.create(record, bytesOfWeights(theta));
-  if (created.kind === 'id-taken' && (await findFinetunedModel(store, owner, id))?.digest === digest) return;
-  if (created.kind !== 'created') throw noRoom(created.kind, id);
   const detail = { digest, base: tuned.baseModelId };
   const deed = { happenedAtMs: createdAtMs, action: 'model-created', subject: id, detail } as const;
-  await recordAudit(store, { ...deed, actor: keyId, owner, requestId });
-  logger.info({ actor: keyId, owner, ...deed, requestId }, 'audit');
+  const created = await finetuned.kept.create(record, bytesOfWeights(theta), (sql) =>
+    audit(sql, logger, { key: { id: keyId, owner }, requestId }, deed),
+  );
+  if (created.kind === 'id-taken' && (await findFinetunedModel(store, owner, id))?.digest === digest) return;
+  if (created.kind !== 'created') throw noRoom(created.kind, id);
 }
 
 /** What could not be kept is not tuned first: throws an HttpProblem. */

@@ -34,11 +34,13 @@ const COLUMNS = `owner, id, created_at AS "createdAtMs", created_by AS "createdB
 /**
  * Keeps a model, unless its owner has one of this id, or `modelsMax` already: then nothing is changed, also when several are made at once.
  * @param weights null where they are kept elsewhere, as files beside SQLite
+ * @param recordDeed puts on record, in the same transaction, that it was made
  */
 export async function createFinetunedModel(
   database: Database,
   record: FinetunedModelRecord,
   weights: Uint8Array | null,
+  recordDeed: (sql: Sql) => Promise<void>,
   modelsMax: number = FINETUNED_MODELS_MAX,
 ): Promise<CreatedModel> {
   const { owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, freq, digest, bytes } = record;
@@ -54,6 +56,7 @@ export async function createFinetunedModel(
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
       [owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, freq, digest, bytes, weights],
     );
+    await recordDeed(sql);
     return { kind: 'created' };
   });
 }
@@ -61,6 +64,11 @@ export async function createFinetunedModel(
 /** Those of an owner, newest first. */
 export function listFinetunedModels(sql: Sql, owner: string): Promise<FinetunedModelRecord[]> {
   return sql.query(`SELECT ${COLUMNS} FROM finetuned_models WHERE owner = $1 ORDER BY created_at DESC, id`, [owner]);
+}
+
+/** Those of all owners. */
+export function listAllFinetunedModels(sql: Sql): Promise<FinetunedModelRecord[]> {
+  return sql.query(`SELECT ${COLUMNS} FROM finetuned_models`);
 }
 
 export async function countFinetunedModels(sql: Sql, owner: string): Promise<number> {

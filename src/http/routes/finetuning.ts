@@ -16,7 +16,7 @@ import {
   TUNING_DEFAULTS,
 } from '../finetuned.ts';
 import { fieldProblem, invalidRequest } from '../problem.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
+import { answers, Detail, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import {
   FinetuneAnswer,
   type FinetuneBody,
@@ -59,7 +59,7 @@ export function addFinetuning(app: App, services: AppServices): void {
 
 function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppServices): void {
   const schema = { security: KEY_NEEDED, params: Type.Object({ id: Type.String() }) };
-  const notFound = { 404: Detail, 422: InvalidRequest };
+  const notFound = { 404: Detail };
   app.get(
     '/v2/finetuned_models',
     {
@@ -93,8 +93,10 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
     },
     async (request, reply) => {
       const { id } = request.params;
-      if (!(await finetuned.kept.delete(callerOf(request).key.owner, id))) throw noSuchModel();
-      await audit(store, logger, callerOf(request), { happenedAtMs: nowMs(), action: 'model-deleted', subject: id });
+      const caller = callerOf(request);
+      const deed = { happenedAtMs: nowMs(), action: 'model-deleted', subject: id } as const;
+      const deleted = await finetuned.kept.delete(caller.key.owner, id, (sql) => audit(sql, logger, caller, deed));
+      if (!deleted) throw noSuchModel();
       return reply.code(204).send(null);
     },
   );
