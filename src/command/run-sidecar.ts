@@ -10,6 +10,7 @@ import { KeyRing } from '../http/key-ring.ts';
 import { serveModels } from '../http/served-models.ts';
 import { startHttpServer } from '../http/server.ts';
 import { reportTunings } from '../http/tunings.ts';
+import { Upkeep } from '../http/upkeep.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/forecaster.ts';
 import { WeightsCache } from '../model/tuning/tuned-weights.ts';
@@ -59,6 +60,8 @@ export async function runSidecar(
     opened.push(() => tuner.close());
     const weightsDir = storeUrl === null ? join(dataDir, 'models') : null;
     const finetuned = { kept: new FinetunedWeights(store, weightsDir), cache: new WeightsCache() };
+    const upkeep = new Upkeep({ store, kept: finetuned.kept, nowMs, logger });
+    opened.push(() => upkeep.close());
     const calls = new Calls(store, nowMs, logger);
     const watch = reportTunings(metrics, logger, nowMs);
     const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
