@@ -61,13 +61,14 @@ export function jobAnswer<T extends TSchema>(result: T) {
   });
 }
 
+/** A power of ten. */
 const PAGE_SIZE_MAX = 1_000;
 const PAGE_SIZE = 100;
 
 export const JobsQuery = Type.Object({
   page_size: Type.Optional(
     Type.String({
-      pattern: '^([1-9]\\d{0,2}|1000)$',
+      pattern: `^([1-9]\\d{0,${String(PAGE_SIZE_MAX).length - 2}}|${PAGE_SIZE_MAX})$`,
       description: `Jobs on a page, at most ${PAGE_SIZE_MAX}; ${PAGE_SIZE} unless said otherwise.`,
     }),
   ),
