@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { HttpConfig, LoadedConfig } from '../config/config.ts';
 import { Calls } from '../http/calls.ts';
 import { tuneWith } from '../http/finetuned.ts';
@@ -20,7 +19,7 @@ import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
-import { openDatabase } from '../store/open-store.ts';
+import { openDatabase, weightsFolder } from '../store/open-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -47,7 +46,8 @@ export async function runSidecar(
 ): Promise<RunningSidecar> {
   const models = catalog.names.map((name) => catalog.get(name));
   if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
-  const store = await openDatabase({ dataDir, url: storeUrl });
+  const place = { dataDir, url: storeUrl };
+  const store = await openDatabase(place);
   const opened: (() => Promise<unknown>)[] = [() => store.close()];
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
@@ -58,8 +58,7 @@ export async function runSidecar(
     const nowMs = Date.now;
     const tuner = new Tuner(models);
     opened.push(() => tuner.close());
-    const weightsDir = storeUrl === null ? join(dataDir, 'models') : null;
-    const finetuned = { kept: new FinetunedWeights(store, weightsDir), cache: new WeightsCache() };
+    const finetuned = { kept: new FinetunedWeights(store, weightsFolder(place)), cache: new WeightsCache() };
     const upkeep = new Upkeep({ store, kept: finetuned.kept, nowMs, logger });
     opened.push(() => upkeep.close());
     const calls = new Calls(store, nowMs, logger);

@@ -16,9 +16,6 @@ export interface NewJob {
   readonly request: Uint8Array;
 }
 
-/** The call that a job is: it is charged when the job succeeds, and given back when it does not. */
-export interface JobCall extends LetInCall {}
-
 /** What the jobs of one owner that have not ended may come to. */
 export interface InFlightLimits {
   readonly jobsMax: number;
@@ -60,7 +57,6 @@ export interface AnsweredJob extends JobRecord {
 export interface ClaimedJob {
   readonly id: string;
   readonly task: string;
-  readonly owner: string;
   readonly keyId: string;
   readonly holdId: string | null;
   readonly attempt: number;
@@ -128,7 +124,7 @@ export async function claimJob(
   const rows = await database.query<ClaimedJob>(
     `UPDATE jobs SET status = 'running', attempts = attempts + 1, started_at = $1, lease_owner = $2, lease_until = $3
       WHERE number = (SELECT number FROM jobs WHERE status = 'pending' ORDER BY number LIMIT 1 ${unlocked})
-      RETURNING id, task, owner, key_id AS "keyId", hold_id AS "holdId", attempts AS attempt,
+      RETURNING id, task, key_id AS "keyId", hold_id AS "holdId", attempts AS attempt,
         timeout_seconds AS "timeoutSeconds", request`,
     [nowMs, holder, untilMs],
   );
@@ -181,8 +177,8 @@ export interface LapsePlan {
 export interface LapsedJobs {
   /** Ids of those that wait again. */
   readonly waiting: readonly string[];
-  /** What those that have failed held. */
-  readonly failed: readonly JobCall[];
+  /** What those that have failed held: a job is a call, charged when it succeeds, and given back when it does not. */
+  readonly failed: readonly LetInCall[];
 }
 
 /** Takes jobs back from holders that fell silent: they wait again, or have failed. */
@@ -190,7 +186,7 @@ export async function lapseLeases(
   sql: Sql,
   { nowMs, attemptsMax, error, expiresAtMs }: LapsePlan,
 ): Promise<LapsedJobs> {
-  const failed = await sql.query<JobCall>(
+  const failed = await sql.query<LetInCall>(
     `UPDATE jobs SET status = 'failed', error = $1, ended_at = $2, expires_at = $3, ${ENDED}
       WHERE status = 'running' AND lease_until <= $2 AND attempts >= $4
       RETURNING key_id AS "keyId", hold_id AS "holdId"`,
@@ -208,8 +204,8 @@ export async function cancelJob(
   sql: Sql,
   { owner, id }: { readonly owner: string; readonly id: string },
   { endedAtMs, expiresAtMs }: Pick<JobEnd, 'endedAtMs' | 'expiresAtMs'>,
-): Promise<JobCall | null> {
-  const rows = await sql.query<JobCall>(
+): Promise<LetInCall | null> {
+  const rows = await sql.query<LetInCall>(
     `UPDATE jobs SET status = 'cancelled', ended_at = $3, expires_at = $4, ${ENDED}
       WHERE id = $1 AND owner = $2 AND ${IN_FLIGHT} RETURNING key_id AS "keyId", hold_id AS "holdId"`,
     [id, owner, endedAtMs, expiresAtMs],

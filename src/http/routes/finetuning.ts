@@ -124,7 +124,7 @@ export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: Kee
   const run = async (signal: AbortSignal) => {
     const scope = {
       series: splitSeries(body.series),
-      horizon: Math.min(modelParams(model, body.freq).horizon, model.forecaster.limits.passHorizonMax),
+      horizon: modelParams(model, body.freq).horizon,
       contexts: contextsOf(model, body.freq),
     };
     const weights = await model.tunable!.tune({ ...scope, steps, loss, depth }, signal);
