@@ -4,7 +4,7 @@ import type { Sql } from '../store/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** Who did it: a key, whoever held it. */
-export interface Doer {
+interface Doer {
   readonly key: Pick<ApiKey, 'id' | 'owner'>;
   readonly requestId: string;
 }

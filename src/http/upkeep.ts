@@ -6,7 +6,7 @@ import type { Logger } from '../telemetry/logger.ts';
 /** How often what is left over is looked for, the first time so long after the start. */
 const UPKEEP_MS = 3_600_000;
 
-export interface UpkeepParts {
+interface UpkeepParts {
   readonly store: Database;
   readonly kept: FinetunedWeights;
   readonly nowMs: () => number;

@@ -32,7 +32,7 @@ export interface CatalogSources {
 }
 
 /** The names that public clients of the compatible API send. */
-export const CLIENT_ALIASES: Readonly<Record<string, string>> = {
+const CLIENT_ALIASES: Readonly<Record<string, string>> = {
   'timegpt-1': 'tsmodel-1',
   'timegpt-1-long-horizon': 'tsmodel-1-long-horizon',
   'timegpt-2': 'tsmodel-1',
