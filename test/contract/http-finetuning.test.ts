@@ -171,6 +171,19 @@ test('an id is kept once, and as many models as may be kept; a client is not mad
   await tuned(app, { output_model_id: 'mine', finetune_steps: 0 });
 });
 
+test('a warning of too many steps is that of the model which forecasts, and none where h is a placeholder', async () => {
+  const app = await startApp();
+  const warningOf = async (url: string, fields: object) =>
+    (await ask(app, url, { series: { y: [...y, ...y], sizes: [120] }, freq, ...fields })).headers.warning;
+  const finetuned_model_id = await tuned(app);
+  const long = { h: 30, model: 'timegpt-1-long-horizon' };
+  assert.equal(await warningOf('/v2/forecast', long), undefined);
+  assert.match(String(await warningOf('/v2/forecast', { ...long, finetuned_model_id })), /h 30 is beyond .* \(24\)/);
+  assert.match(String(await warningOf('/v2/forecast/async', { ...long, finetuned_model_id })), /h 30 is beyond/);
+  assert.match(String(await warningOf('/v2/cross_validation', { h: 30 })), /h 30 is beyond/);
+  assert.equal(await warningOf('/v2/cross_validation', { h: 30, full_history: true }), undefined);
+});
+
 test('what cannot be tuned is refused with its field', async () => {
   const app = await startApp();
   const places = async (fields: object, url = '/v2/finetune') => {
