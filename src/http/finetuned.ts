@@ -75,7 +75,7 @@ export function withWeights(models: ServedModels, name: string, weights: TunedWe
 
 /** A model that was tuned just now. */
 export interface NewlyTuned
-  extends Pick<FinetunedModelRecord, 'model' | 'steps' | 'depth' | 'loss' | 'freq' | 'baseModelId'> {
+  extends Pick<FinetunedModelRecord, 'model' | 'named' | 'steps' | 'depth' | 'loss' | 'freq' | 'baseModelId'> {
   readonly weights: TunedWeights;
 }
 

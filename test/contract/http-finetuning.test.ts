@@ -53,6 +53,18 @@ test('a tuned model is kept as it was asked for, and charged', async () => {
   assert.deepEqual((await call(app, 'GET', '/v2/finetuned_models')).body, { finetuned_models: [record] });
 });
 
+test('a kept model is shown by the name that its request gave the model below it', async () => {
+  const app = await startApp();
+  const shownAs = async (fields: object) => {
+    const id = await tuned(app, fields);
+    return (await call(app, 'GET', `/v2/finetuned_models/${id}`)).body.model;
+  };
+  assert.equal(await shownAs({ model: 'timegpt-1', output_model_id: 'one' }), 'timegpt-1');
+  assert.equal(await shownAs({ model: 'timegpt-1', finetuned_model_id: 'one' }), 'timegpt-1');
+  assert.equal(await shownAs({ finetuned_model_id: 'one' }), 'tsmodel-1');
+  assert.equal(await shownAs({ model: 'unheard-of', finetuned_model_id: 'one' }), 'tsmodel-1');
+});
+
 test('without an id the service makes one, a UUID; ten steps unless told otherwise', async () => {
   const app = await startApp();
   const id = await tuned(app, { output_model_id: null });

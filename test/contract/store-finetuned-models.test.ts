@@ -73,3 +73,10 @@ storeTest('an id is taken once, and the limit holds, however many are made at on
     kind: 'created',
   });
 });
+
+storeTest('a model that an earlier release kept is called by its own name', async (store) => {
+  const database = await store.open();
+  await createFinetunedModel(database, newModel('mine'), null, unrecorded);
+  await database.query('UPDATE finetuned_models SET named = NULL');
+  assert.equal((await findFinetunedModel(database, 'ann', 'mine'))?.named, 'tsmodel-1');
+});

@@ -129,13 +129,19 @@ export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: Kee
     };
     const weights = await model.tunable!.tune({ ...scope, steps, loss, depth }, signal);
     const baseModelId = body.finetuned_model_id ?? null;
-    const id = await keep({ weights, model: model.name, steps, depth, loss, freq: body.freq, baseModelId });
+    const kept = { model: model.name, named: nameIn(body, model.name, models), steps, depth, loss, freq: body.freq };
+    const id = await keep({ weights, ...kept, baseModelId });
     return { ...tokens, finetuned_model_id: id };
   };
   return { tokens, run };
 }
 
-function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, freq }: FinetunedModelRecord) {
+/** What a request calls a model. */
+function nameIn({ model: named }: FinetuneBody, name: string, models: ServedModels): string {
+  return named !== undefined && models.names.includes(named) && models.find(named)?.name === name ? named : name;
+}
+
+function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, named, freq }: FinetunedModelRecord) {
   return {
     id,
     created_at: new Date(createdAtMs).toISOString(),
@@ -144,7 +150,7 @@ function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, mo
     steps,
     depth,
     loss,
-    model,
+    model: named,
     freq,
   };
 }
