@@ -1,4 +1,5 @@
 import { type Calibration, calibrate } from './calibration.ts';
+import { standardScore } from './threshold.ts';
 
 /**
  * One score for all series of a group at one time step:
@@ -36,8 +37,7 @@ export function calibrateAccumulation(
   const scores = new Float64Array(residuals.length);
   for (let step = 0; step < steps; step++) {
     for (let member = 0; member < residuals.length; member++) {
-      const { mean, deviation } = calibrations[member]!;
-      scores[member] = deviation > 0 ? (residuals[member]![step]! - mean) / deviation : Number.NaN;
+      scores[member] = standardScore(residuals[member]![step]!, calibrations[member]!);
     }
     accumulated[step] = accumulate(scores);
   }

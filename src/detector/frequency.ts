@@ -1,5 +1,3 @@
-import { seasonOf } from './season.ts';
-
 /**
  * Sampling frequencies by their pandas aliases, as grids on which event times find their position.
  */
@@ -8,7 +6,7 @@ const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 
 /** A grid of equal steps, of calendar months, or of weekdays (Monday to Friday). */
-export type Frequency = { readonly alias: string; readonly season: number } & (
+export type Frequency = { readonly alias: string } & (
   | { readonly kind: 'fixed'; readonly stepMs: number }
   | { readonly kind: 'calendar'; readonly months: number }
   | { readonly kind: 'weekday'; readonly days: number }
@@ -45,6 +43,7 @@ const FIXED_MS: Readonly<Record<string, number>> = {
 const MONTHS: Readonly<Record<string, number>> = {
   ...monthsEach(1, 'M MS BM BMS CBM CBMS WOM LWOM', 'ME BME CBME'),
   ...monthsEach(3, 'Q QS BQ BQS REQ', 'QE BQE'),
+  ...monthsEach(6, 'HYE HYS BHYE BHYS'),
   ...monthsEach(12, 'A AS BA BAS RE', 'Y YE YS BY BYE BYS'),
 };
 const HALF_MONTHS: ReadonlySet<string> = new Set(['SM', 'SMS', 'SME']);
@@ -90,14 +89,13 @@ export function parseFrequency(alias: string): Frequency | null {
   const anchor = ALIAS.exec(alias)?.[3];
   const step = anchor === undefined || ANCHOR.test(anchor) ? readAlias(alias) : null;
   if (step === null) return null;
-  const common = { alias, season: seasonOf(step) };
   switch (step.kind) {
     case 'fixed':
-      return step.stepMs < 1 ? null : { ...common, ...step };
+      return step.stepMs < 1 ? null : { alias, ...step };
     case 'months':
-      return { ...common, kind: 'calendar', months: step.months };
+      return { alias, kind: 'calendar', months: step.months };
     case 'weekdays':
-      return { ...common, kind: 'weekday', days: step.days };
+      return { alias, kind: 'weekday', days: step.days };
     default:
       return null;
   }

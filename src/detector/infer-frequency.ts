@@ -18,6 +18,9 @@ const CALENDAR: readonly (readonly [alias: string, daysMin: number, daysMax: num
   ['YS', 365, 366],
 ];
 
+/** More steps than these are never all equal on a calendar grid: months are twice in a row, years three times. */
+const CALENDAR_EQUAL_MAX = 3;
+
 /** Jitter that is smoothed away: the share of a step by which most steps may differ from a whole number of units. */
 const JITTER_SHARE_MAX = 0.01;
 /** As many days without a weekend are no accident. */
@@ -42,7 +45,8 @@ export function inferFrequency(series: Iterable<readonly number[]>): Frequency |
   steps.sort((a, b) => a - b);
   const median = steps[Math.floor(steps.length / 2)]!;
   if (median === DAY_MS && steps.length >= WEEKDAYS_MIN && !days.has(0) && !days.has(6)) return parseFrequency('B');
-  const calendar = CALENDAR.find(([, min, max]) => median >= min * DAY_MS && median <= max * DAY_MS);
+  const differ = steps[0] !== steps.at(-1) || steps.length <= CALENDAR_EQUAL_MAX;
+  const calendar = CALENDAR.find(([, min, max]) => differ && median >= min * DAY_MS && median <= max * DAY_MS);
   if (calendar !== undefined) return parseFrequency(calendar[0]);
   const same = steps.filter((step) => step === median).length;
   return parseFrequency(fixedAlias(median, same * 2 > steps.length ? 0 : JITTER_SHARE_MAX));

@@ -72,8 +72,12 @@ async function passes(
   }
 }
 
-/** Fills `context` from its end: what was forecast, before it what was seen, as far as there is room. */
+/**
+ * Fills `context` from its end: what was forecast, before it what was seen, as far as there is room. Where nothing was seen the forecast says nothing:
+ * others in its group must not take it for observations.
+ */
 function append(context: Float32Array, seen: Float32Array, made: Float32Array): void {
+  if (seen.every(Number.isNaN)) return;
   const madeKept = Math.min(made.length, context.length);
   const seenKept = Math.min(seen.length, context.length - madeKept);
   context.set(made.subarray(made.length - madeKept), context.length - madeKept);

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CATEGORIES_MAX, type ExogenousVariable } from '../detector/exogenous/design.ts';
 import { type ExogenousEffects, exogenousEffects } from '../detector/exogenous/exogenous-effects.ts';
+import { TRIAL_FORECASTS_MAX } from '../detector/exogenous/exogenous-forecast.ts';
 import { type FieldProblem, fieldProblem } from './problem.ts';
 import type { SeriesBody } from './schema/series.ts';
 import { splitSeries } from './split-series.ts';
@@ -39,6 +40,11 @@ function slices(
       categorical: categorical?.includes(i) ?? false,
     }));
   });
+}
+
+/** Forecasts that each place of a request needs beside its own. */
+export function trialForecastsOf({ X }: SeriesBody): number {
+  return X && X.length > 0 ? TRIAL_FORECASTS_MAX : 0;
 }
 
 interface EffectsRequest {

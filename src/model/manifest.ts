@@ -94,8 +94,8 @@ export function checkManifest(json: unknown): ManifestReading {
     horizonMax: need('horizon_max', length, multiple),
     quantiles: need(
       'quantiles',
-      'ascending levels between 0 and 1, among them 0.5',
-      (v) => isAscending(v) && v[0] > 0 && v.at(-1)! < 1 && v.includes(0.5),
+      'two or more ascending levels between 0 and 1, among them 0.5',
+      (v) => isAscending(v) && v.length > 1 && v[0] > 0 && v.at(-1)! < 1 && v.includes(0.5),
     ),
     inputs: {
       values: inputName('values'),

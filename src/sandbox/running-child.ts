@@ -45,9 +45,9 @@ export class RunningChild {
     return (pid === undefined ? null : await residentBytes(pid)) ?? 0;
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when it has ended; work that was under way was stopped. */
   async kill(): Promise<void> {
-    this.#child.process.kill('SIGKILL');
+    this.#end({ kind: 'stopped' });
     await this.#gone;
   }
 
@@ -64,9 +64,10 @@ export class RunningChild {
       this.#say('input', input);
     };
     const stop = () => {
-      if (this.#ready) this.#say('stop');
+      if (!this.#ready) return this.#end({ kind: 'stopped' });
+      this.#say('stop');
       clearTimeout(deadline);
-      deadline = killAfter(this.#ready ? stopMsMax : 0, { kind: 'stopped' });
+      deadline = killAfter(stopMsMax, { kind: 'stopped' });
     };
     this.#onFrame = ({ kind, payload }) => {
       if (kind === 'ready') begin();

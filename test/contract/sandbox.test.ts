@@ -113,6 +113,13 @@ test('an output beyond its limit is refused before memory is taken for it', asyn
   assert.deepEqual(await run(`output ${MIB + 1}`), { kind: 'output-too-large' });
 });
 
+test('an input beyond its limit is refused by the child, which ends; the next work has a new one', async (t) => {
+  const { run, made } = sandboxOf(t, { inputBytesMax: 1_000 });
+  assert.equal((await made(`echo ${'x'.repeat(995)}`)).length, 995);
+  assert.equal((await run(`echo ${'x'.repeat(996)}`)).kind, 'ended');
+  assert.equal(await made('echo well'), 'well');
+});
+
 const stoppedAtFirstWord = (run: ReturnType<typeof sandboxOf>['run'], deed: string) => {
   const stop = new AbortController();
   return run(deed, { signal: stop.signal, onProgress: () => stop.abort() });
@@ -162,6 +169,22 @@ test('a child has ended when its sandbox is closed', async (t) => {
   const pid = Number(await made('pid'));
   await sandbox.close();
   assert.ok(!isRunning(pid));
+});
+
+test('work whose sandbox is closed was stopped', async (t) => {
+  const { sandbox, run } = sandboxOf(t);
+  const closed = Promise.withResolvers<void>();
+  const outcome = await run('never-stop', { onProgress: () => sandbox.close().then(closed.resolve) });
+  assert.deepEqual(outcome, { kind: 'stopped' });
+  await closed.promise;
+});
+
+test('work that is told to stop while its child starts does not begin', async (t) => {
+  const { run } = sandboxOf(t);
+  const stop = new AbortController();
+  const outcome = run('never-stop', { signal: stop.signal, onProgress: () => assert.fail('it began') });
+  stop.abort();
+  assert.deepEqual(await outcome, { kind: 'stopped' });
 });
 
 test('an idle child ends and gives its memory back', async (t) => {

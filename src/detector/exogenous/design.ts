@@ -1,7 +1,7 @@
-/** A variable beside the series: numbers (NaN where missing), or categories as texts (null where missing). */
+/** A variable beside the series; NaN where missing. */
 export interface ExogenousVariable {
-  readonly values: ArrayLike<number | string | null>;
-  /** Each value is a category of its own, also where it is a number. */
+  readonly values: ArrayLike<number>;
+  /** Each number stands for a category. */
   readonly categorical: boolean;
 }
 
@@ -9,7 +9,7 @@ export interface ExogenousVariable {
 export interface DesignColumn {
   readonly variable: number;
   /** null for a numeric variable. */
-  readonly category: string | null;
+  readonly category: number | null;
   readonly mean: number;
   readonly deviation: number;
 }
@@ -37,28 +37,25 @@ export function designValue({ category, mean, deviation }: DesignColumn, variabl
   return Math.max(-DEVIATIONS_MAX, Math.min(DEVIATIONS_MAX, (value - mean) / deviation));
 }
 
-function rawValue({ values }: ExogenousVariable, category: string | null, row: number): number {
+function rawValue({ values }: ExogenousVariable, category: number | null, row: number): number {
   const value = values[row]!;
-  if (category === null) return value === null ? Number.NaN : Number(value);
-  if (value === null || Number.isNaN(value)) return Number.NaN;
-  return String(value) === category ? 1 : 0;
+  return category === null || Number.isNaN(value) ? value : Number(value === category);
 }
 
-function categoriesOf({ values, categorical }: ExogenousVariable, rows: readonly number[]): (string | null)[] {
+function categoriesOf({ values, categorical }: ExogenousVariable, rows: readonly number[]): (number | null)[] {
   if (!categorical) return [null];
-  const counts = new Map<string, number>();
+  const counts = new Map<number, number>();
   for (const row of rows) {
     const value = values[row]!;
-    if (value === null || Number.isNaN(value)) continue;
-    counts.set(String(value), (counts.get(String(value)) ?? 0) + 1);
+    if (!Number.isNaN(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   return [...counts]
-    .sort(([a, often], [b, seldom]) => seldom - often || (a < b ? -1 : 1))
+    .sort(([a, often], [b, seldom]) => seldom - often || a - b)
     .slice(0, CATEGORIES_MAX)
     .map(([category]) => category);
 }
 
-function momentsOf(variable: ExogenousVariable, category: string | null, rows: readonly number[]) {
+function momentsOf(variable: ExogenousVariable, category: number | null, rows: readonly number[]) {
   const present = rows.map((row) => rawValue(variable, category, row)).filter((value) => !Number.isNaN(value));
   const mean = present.reduce((sum, value) => sum + value, 0) / present.length;
   const squares = present.reduce((sum, value) => sum + (value - mean) ** 2, 0);

@@ -55,6 +55,14 @@ export async function fitExogenous(
   return { weights: shares(contributions(variables, 0, end)), contributions };
 }
 
+/** The fit of variables that do nothing. */
+export function noEffectOf(variables: readonly ExogenousVariable[]): ExogenousFit {
+  return {
+    weights: new Float64Array(variables.length),
+    contributions: (_given, _start, length) => variables.map(() => new Float64Array(length)),
+  };
+}
+
 /** The sum over variables, row by row. */
 export function totalOf(contributions: readonly Float64Array[], length: number): Float64Array {
   const total = new Float64Array(length);

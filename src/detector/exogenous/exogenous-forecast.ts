@@ -4,7 +4,16 @@ import type { ForecastPoint } from '../forecast-points.ts';
 import { forecastSeasons, lookbackOf, type SeasonalSettings } from '../forecast-seasons.ts';
 import { forecastInSample } from '../in-sample.ts';
 import type { ExogenousVariable } from './design.ts';
-import { type ExogenousFit, fitExogenous, totalOf } from './exogenous-fit.ts';
+import { type ExogenousFit, fitExogenous, noEffectOf, totalOf } from './exogenous-fit.ts';
+
+/** Windows in which it is tried whether an effect helps. With twice as many walks do no harm at all, and each costs two forecasts. */
+const TRIALS_MAX = 4;
+/** An effect must lower the error by as much: a smaller gain is chance. */
+const GAIN_MIN = 0.02;
+/** Points forecast at a time: with their trials they make full batches, and what the trials see of a large request is not held all at once. */
+const POINTS_MAX = 128;
+/** What the trials of one point need, beside its own forecast. */
+export const TRIAL_FORECASTS_MAX = 2 * TRIALS_MAX;
 
 /** A place in a series from which it is forecast, with what is known beside it. */
 export interface ExogenousPoint {
@@ -34,26 +43,65 @@ export interface ExogenousSettings extends SeasonalSettings {
   readonly pause: () => Promise<unknown>;
 }
 
-/** Forecasts from many places with exogenous variables. Nothing at or after a cutoff is looked at but what is known ahead. */
+/**
+ * Forecasts from many places with exogenous variables. Nothing at or after a cutoff is looked at but what is known ahead. An effect that would not have
+ * helped to forecast what came just before the cutoff is taken for none.
+ */
 export async function forecastWithExogenous(
   points: readonly ExogenousPoint[],
   settings: ExogenousSettings,
   forecaster: QuantileForecaster,
   signal?: AbortSignal,
 ): Promise<ExogenousForecast[]> {
-  const { h, cleanFirst, pause } = settings;
-  const targets = cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
-  const fits: ExogenousFit[] = [];
-  for (const { past, values, cutoff } of points) {
-    fits.push(await fitExogenous(past, targets?.get(values) ?? values, cutoff, pause));
+  const missed = settings.cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
+  const fit = (point: ExogenousPoint, end: number): Promise<ExogenousFit> => {
     signal?.throwIfAborted();
+    return fitExogenous(point.past, missed?.get(point.values) ?? point.values, end, settings.pause);
+  };
+  const forecasts = new Map<ExogenousPoint, ExogenousForecast>();
+  for (const together of partsOf(points)) {
+    const trials: FittedPoint[][] = [];
+    for (const point of together) {
+      const tried = trialsOf(point, settings.h);
+      const before = tried.length === 0 ? null : await fit(point, tried.at(-1)!.cutoff);
+      trials.push(tried.map((trial) => ({ ...trial, fit: before! })));
+    }
+    const helps = await helpsIn(trials, settings, forecaster, signal);
+    const fitted: FittedPoint[] = [];
+    for (const [i, point] of together.entries()) {
+      fitted.push({ ...point, fit: helps[i] ? await fit(point, point.cutoff) : noEffectOf(point.past) });
+    }
+    const made = await forecastFitted(fitted, settings, forecaster, signal);
+    for (const [i, point] of together.entries()) forecasts.set(point, made[i]!);
   }
+  return points.map((point) => forecasts.get(point)!);
+}
+
+/** Groups by themselves: another fit cleaned what the same series shows at another time, and a group holds each series once. */
+function partsOf(points: readonly ExogenousPoint[]): (readonly ExogenousPoint[])[] {
+  if (points[0]?.time !== undefined) return [...Map.groupBy(points, ({ time }) => time).values()];
+  return Array.from({ length: Math.ceil(points.length / POINTS_MAX) }, (_, i) => {
+    return points.slice(i * POINTS_MAX, (i + 1) * POINTS_MAX);
+  });
+}
+
+interface FittedPoint extends ExogenousPoint {
+  readonly fit: ExogenousFit;
+}
+
+async function forecastFitted(
+  points: readonly FittedPoint[],
+  settings: ExogenousSettings,
+  forecaster: QuantileForecaster,
+  signal?: AbortSignal,
+): Promise<ExogenousForecast[]> {
+  const { h, cleanFirst } = settings;
   const lookback = lookbackOf(settings);
-  const seen = points.map(({ values, cutoff, past, future, time }, i): ForecastPoint => {
+  const seen = points.map(({ values, cutoff, past, future, time, fit }): ForecastPoint => {
     const start = Math.max(0, cutoff - lookback);
     const kept = values.slice(start, cutoff);
     const without = (variables: readonly (ExogenousVariable | null)[]) => {
-      const effect = totalOf(fits[i]!.contributions(variables, start, kept.length), kept.length);
+      const effect = totalOf(fit.contributions(variables, start, kept.length), kept.length);
       return kept.map((value, k) => value - effect[k]!);
     };
     // What is not known ahead is missed by the forecast, however well its past is known.
@@ -63,12 +111,56 @@ export async function forecastWithExogenous(
   });
   const forecasts = await forecastSeasons(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {
-    const { future, futureStart } = points[i]!;
-    const contributions = fits[i]!.contributions(future, futureStart, h);
+    const { future, futureStart, fit } = points[i]!;
+    const contributions = fit.contributions(future, futureStart, h);
     const effect = totalOf(contributions, h);
     const moved = (numbers: Float64Array) => numbers.map((value, k) => value + effect[k]!);
-    return { mean: moved(mean), quantiles: quantiles.map(moved), contributions, weights: fits[i]!.weights };
+    return { mean: moved(mean), quantiles: quantiles.map(moved), contributions, weights: fit.weights };
   });
+}
+
+/** The last windows before a point, the newest first, as far as half of what came before it is left to learn from. */
+function trialsOf(point: ExogenousPoint, h: number): ExogenousPoint[] {
+  const { cutoff, time, past } = point;
+  const future = past.map((variable, v) => (point.future[v] === null ? null : variable));
+  const count = Math.min(TRIALS_MAX, Math.floor(cutoff / 2 / h));
+  return Array.from({ length: count }, (_, i) => {
+    const back = (i + 1) * h;
+    const at = { cutoff: cutoff - back, futureStart: cutoff - back, ...(time !== undefined && { time: time - back }) };
+    return { ...point, future, ...at };
+  });
+}
+
+/**
+ * Rolling cross-validation: whether forecasts with the effects come nearer to what was observed than without, by mean absolute errors. Walks and
+ * seasons that run side by side by chance look like effects within a history; ahead of it they help nobody. Without trials they are believed.
+ */
+async function helpsIn(
+  trials: readonly (readonly FittedPoint[])[],
+  settings: ExogenousSettings,
+  forecaster: QuantileForecaster,
+  signal?: AbortSignal,
+): Promise<boolean[]> {
+  const all = trials.flat();
+  const single = { ...settings, probabilities: [], decimation: null };
+  const errorsOf = async (points: readonly FittedPoint[]) => {
+    const made = await forecastFitted(points, single, forecaster, signal);
+    return made.map(({ mean }, i) => errorOf(mean, points[i]!));
+  };
+  const withEffects = await errorsOf(all);
+  const without = await errorsOf(all.map((trial) => ({ ...trial, fit: noEffectOf(trial.past) })));
+  let at = 0;
+  return trials.map(({ length }) => {
+    const sumOf = (errors: readonly number[]) => errors.slice(at, at + length).reduce((sum, error) => sum + error, 0);
+    const helps = length === 0 || sumOf(withEffects) * (1 + GAIN_MIN) < sumOf(without);
+    at += length;
+    return helps;
+  });
+}
+
+/** The sum of absolute errors; what was not observed has none. */
+function errorOf(mean: Float64Array, { values, cutoff }: ExogenousPoint): number {
+  return mean.reduce((sum, value, k) => sum + (Math.abs(values[cutoff + k]! - value) || 0), 0);
 }
 
 /** What the model alone misses in each series, where it forecasts from earlier values. */

@@ -6,6 +6,7 @@ import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-forecast.ts';
+import { trialForecastsOf } from '../exogenous-request.ts';
 import { contextsOf, modelsOf, tunedFor } from '../finetuned.ts';
 import { decimationOf, inSampleHorizon } from '../frequency-profile.ts';
 import { warnBeyondHorizon } from '../horizon-warning.ts';
@@ -70,7 +71,8 @@ function windowProblems(body: CrossValidationBody) {
   const { sizes } = series;
   const context = Number.POSITIVE_INFINITY;
   const levels = level?.length ?? 0;
-  const perWindow = forecastsPerPoint({ h, context, decimation: decimationOf(freq, context) }, levels > 0);
+  const settings = { h, context, decimation: decimationOf(freq, context) };
+  const perWindow = trialForecastsOf(series) + forecastsPerPoint(settings, levels > 0);
   const span = h + (windows - 1) * (step ?? h);
   const numbers = sizes.length * windows * h * outputsOfLevels(levels);
   return [

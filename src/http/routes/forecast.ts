@@ -6,6 +6,7 @@ import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
+import { trialForecastsOf } from '../exogenous-request.ts';
 import { modelsOf, tunedFor } from '../finetuned.ts';
 import { decimationOf } from '../frequency-profile.ts';
 import { warnBeyondHorizon } from '../horizon-warning.ts';
@@ -49,7 +50,7 @@ export function forecastWork(body: ForecastBody, models: ServedModels): Work {
   const outputs = outputsOfLevels(levels.length);
   const predicted = body.series.sizes.length * body.h;
   const seen = { context: Number.POSITIVE_INFINITY, decimation: decimationOf(body.freq, Number.POSITIVE_INFINITY) };
-  const perSeries = forecastsPerPoint({ h: body.h, ...seen }, levels.length > 0);
+  const perSeries = trialForecastsOf(body.series) + forecastsPerPoint({ h: body.h, ...seen }, levels.length > 0);
   const problems = [
     ...seriesProblems(body),
     ...forecastProblems(body),

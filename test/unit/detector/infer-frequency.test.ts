@@ -37,6 +37,13 @@ test('months, quarters and years are calendar steps', () => {
   );
 });
 
+test('steps of 28, 30 or 365 days that never differ are days and weeks, not months or years', () => {
+  assert.deepEqual(
+    [28, 30, 91, 365].map((days) => aliasOf(every(days * DAY))),
+    ['4W', '30D', '13W', '365D'],
+  );
+});
+
 test('days that leave out every weekend are weekdays', () => {
   const weekdays = every(DAY, 40).filter((time) => new Date(time).getUTCDay() % 6 !== 0);
   assert.equal(aliasOf(weekdays), 'B');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { ForecastBatch } from '../../../src/detector/forecast.ts';
 import { rollOut } from '../../../src/detector/roll-out.ts';
 import { arithmeticForecast } from '../../fixture/arithmetic-forecaster.ts';
 import { quantileForecaster } from '../../fixture/http-service.ts';
@@ -28,6 +29,22 @@ test('what was forecast becomes the context of what follows', async () => {
     Array.from(medians),
     Array.from({ length: 40 }, (_, i) => quantiles[i * levels.length + 1]),
   );
+});
+
+test('a member of a group that shows nothing shows nothing in later passes either', async () => {
+  const forecaster = quantileForecaster(PASS);
+  const seen: Float32Array[] = [];
+  const listening = {
+    ...forecaster,
+    forecast(asked: ForecastBatch) {
+      seen.push(asked.values.slice(-asked.contextLength));
+      return forecaster.forecast(asked);
+    },
+  };
+  const blind = new Float32Array(32).fill(Number.NaN);
+  await rollOut(listening).forecast({ ...batch(20), values: Float32Array.of(...values, ...blind), together: true });
+  assert.equal(seen.length, 3);
+  assert.ok(seen.every((context) => context.every(Number.isNaN)));
 });
 
 test('uncertainty never shrinks from one pass to the next, and the median is not moved by it', async () => {

@@ -32,7 +32,7 @@ test('every problem of a manifest is reported at once, each naming its key and w
     'patch must be an integer from 1, got 0',
     'name must be letters, digits, ".", "-" and "_" (1 to 36), got "../escape"',
     'graph must be the name of a file in the same folder, got "../forecast.onnx"',
-    'quantiles must be ascending levels between 0 and 1, among them 0.5, got [0.1,0.9]',
+    'quantiles must be two or more ascending levels between 0 and 1, among them 0.5, got [0.1,0.9]',
     'inputs.observed must be a name, got ""',
     'inputs.future must be a name, got nothing',
     'license must be a text, got 7',
@@ -53,6 +53,7 @@ for (const [law, changes, key] of [
   ['a graph in another folder', { graph: '../other/forecast.onnx' }, 'graph'],
   ['a graph by its path', { graph: '/etc/forecast.onnx' }, 'graph'],
   ['quantiles that do not ascend', { quantiles: [0.5, 0.1, 0.9] }, 'quantiles'],
+  ['one quantile alone, which tells of no interval', { quantiles: [0.5] }, 'quantiles'],
   ['quantiles that reach 1', { quantiles: [0.5, 1] }, 'quantiles'],
   ['a digest in capitals', { sha256: 'A'.repeat(64) }, 'sha256'],
 ] as const) {

@@ -4,11 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fitExogenous, totalOf } from '../../../../src/detector/exogenous/exogenous-fit.ts';
 
 const numeric = (values: number[]) => ({ values, categorical: false });
-const categories = (values: (string | null)[]) => ({ values, categorical: true });
+const categories = (values: number[]) => ({ values, categorical: true });
 
 const load = Array.from({ length: 200 }, (_, i) => (i * 37) % 11);
-const day = Array.from({ length: 200 }, (_, i) => ['mon', 'tue', 'wed'][i % 3]);
-const lift = { mon: 0, tue: 4, wed: -4 } as Record<string, number>;
+const [MONDAY, TUESDAY, WEDNESDAY, SUNDAY] = [0, 1, 2, 6];
+const day = Array.from({ length: 200 }, (_, i) => [MONDAY, TUESDAY, WEDNESDAY][i % 3]);
+const lift = [0, 4, -4];
 const target = load.map((value, i) => 100 + 2 * value + lift[day[i]]);
 
 test('what variables add is found, numbers and categories alike, and is 0 on the mean', async () => {
@@ -26,7 +27,7 @@ test('what variables add is found, numbers and categories alike, and is 0 on the
 
 test('a variable that is not known ahead, an unknown category and a missing value add nothing of their own', async () => {
   const fit = await fitExogenous([numeric(load), categories(day)], target, 200, nextTurn);
-  const [own, other] = fit.contributions([null, categories(['tue', 'sun', null])], 0, 3);
+  const [own, other] = fit.contributions([null, categories([TUESDAY, SUNDAY, Number.NaN])], 0, 3);
   assert.deepEqual([...own], [0, 0, 0]);
   assert.ok(Math.abs(other[0] - 4) < 0.1);
   assert.ok(Math.abs(other[1]) < 0.1 && other[2] === 0);
