@@ -63,6 +63,6 @@ export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): Fl
 }
 
 /** `detection_size` of a detectors file is `--detection-size`. */
-export function flagOf(key: string): string {
+function flagOf(key: string): string {
   return `--${key.replaceAll('_', '-')}`;
 }

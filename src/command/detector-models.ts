@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { DetectorConfig, LoadedConfig } from '../config/config.ts';
 import { settingsDigest } from '../config/config.ts';
 import type { Forecaster } from '../detector/forecast.ts';
@@ -10,7 +9,7 @@ import { ServiceError } from '../service-error.ts';
 import type { Database } from '../store/database.ts';
 import { type FinetunedModelRecord, findFinetunedModels } from '../store/finetuned-models.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
-import { openDatabase } from '../store/open-store.ts';
+import { openDatabase, weightsFolder } from '../store/open-store.ts';
 import { type WatchedDetector, watchDetector } from '../stream/watched-detector.ts';
 
 /** What a detector runs on: a model, or weights that were fine-tuned from it. */
@@ -39,10 +38,10 @@ export async function findDetectorModels(loaded: LoadedConfig, catalog: ModelCat
   }
   const missing = new Set(loaded.stream.detectors.map(({ model }) => model).filter((name) => !byName.has(name)));
   if (missing.size === 0) return { catalog, byName };
-  const { dataDir, storeUrl } = loaded;
-  const database = await openDatabase({ dataDir, url: storeUrl });
+  const place = { dataDir: loaded.dataDir, url: loaded.storeUrl };
+  const database = await openDatabase(place);
   try {
-    const kept = new FinetunedWeights(database, storeUrl === null ? join(dataDir, 'models') : null);
+    const kept = new FinetunedWeights(database, weightsFolder(place));
     for (const name of missing) {
       const found = await finetuned(name, database, kept, catalog);
       if (found !== null) byName.set(name, found);

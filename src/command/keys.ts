@@ -73,19 +73,17 @@ export const keysCommand: RunnableCommand = {
 };
 
 function useProblem(action: string, named: string | undefined, { credits, ...others }: OwnFlags): string | null {
-  const flagged = Object.keys(own).filter(
-    (name) => name in others && others[name as keyof typeof others] !== undefined,
-  );
+  const flagged = Object.values(others).some((value) => value !== undefined);
   switch (action) {
     case 'create':
     case 'list':
       if (named !== undefined) return `${action} takes no KEY; a name for a new one goes after --name`;
-      if (action === 'list' && (flagged.length > 0 || credits !== undefined)) return 'list takes no flags of a key';
+      if (action === 'list' && (flagged || credits !== undefined)) return 'list takes no flags of a key';
       return null;
     case 'revoke':
     case 'credit':
       if (named === undefined) return `${action} needs a KEY: its id, or how it begins`;
-      if (flagged.length > 0) return `${action} changes nothing of a key but what its name says`;
+      if (flagged) return `${action} changes nothing of a key but what its name says`;
       if (action === 'credit' && !credits) return 'credit needs --credits, the tokens to add';
       return action === 'revoke' && credits !== undefined ? 'revoke takes no --credits' : null;
     default:

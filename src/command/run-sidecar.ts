@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { HttpConfig, LoadedConfig } from '../config/config.ts';
 import { Calls } from '../http/calls.ts';
 import { tuneWith } from '../http/finetuned.ts';
@@ -9,6 +8,8 @@ import { JobSandbox } from '../http/jobs/job-sandbox.ts';
 import { KeyRing } from '../http/key-ring.ts';
 import { serveModels } from '../http/served-models.ts';
 import { startHttpServer } from '../http/server.ts';
+import { reportTunings } from '../http/tunings.ts';
+import { Upkeep } from '../http/upkeep.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/forecaster.ts';
 import { WeightsCache } from '../model/tuning/tuned-weights.ts';
@@ -18,7 +19,7 @@ import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
-import { openDatabase } from '../store/open-store.ts';
+import { openDatabase, weightsFolder } from '../store/open-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -45,7 +46,8 @@ export async function runSidecar(
 ): Promise<RunningSidecar> {
   const models = catalog.names.map((name) => catalog.get(name));
   if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
-  const store = await openDatabase({ dataDir, url: storeUrl });
+  const place = { dataDir, url: storeUrl };
+  const store = await openDatabase(place);
   const opened: (() => Promise<unknown>)[] = [() => store.close()];
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
@@ -56,10 +58,13 @@ export async function runSidecar(
     const nowMs = Date.now;
     const tuner = new Tuner(models);
     opened.push(() => tuner.close());
-    const weightsDir = storeUrl === null ? join(dataDir, 'models') : null;
-    const finetuned = { kept: new FinetunedWeights(store, weightsDir), cache: new WeightsCache() };
+    const finetuned = { kept: new FinetunedWeights(store, weightsFolder(place)), cache: new WeightsCache() };
+    const upkeep = new Upkeep({ store, kept: finetuned.kept, nowMs, logger });
+    opened.push(() => upkeep.close());
     const calls = new Calls(store, nowMs, logger);
-    const sandbox = new JobSandbox(catalog, { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax });
+    const watch = reportTunings(metrics, logger, nowMs);
+    const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
+    const sandbox = new JobSandbox(catalog, memory, watch);
     const jobs = new JobQueue({
       database: store,
       executor: new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs }),
@@ -73,7 +78,7 @@ export async function runSidecar(
       store,
       keys: new KeyRing(store, nowMs),
       calls,
-      models: serveModels(catalog, forecasters, tuneWith(tuner)),
+      models: serveModels(catalog, forecasters, tuneWith(tuner, watch)),
       finetuned,
       jobs,
       nowMs,

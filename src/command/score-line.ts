@@ -58,7 +58,7 @@ export function shownTime(timestampMs: number): string {
 }
 
 /** Six significant digits; `-` for what does not exist. */
-export function shownNumber(value: number | null): string {
+function shownNumber(value: number | null): string {
   return value === null ? NOTHING : String(Number(value.toPrecision(SIGNIFICANT_DIGITS)));
 }
 

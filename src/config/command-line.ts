@@ -103,7 +103,7 @@ function overview(commands: readonly Command[]): string {
 }
 
 /** What a command does, and its settings: the flag, the variable of the same meaning, the default. */
-export function commandHelp({ name, summary, operands = [], options }: Command): string {
+function commandHelp({ name, summary, operands = [], options }: Command): string {
   const use = [PROGRAM, name, ...operands, ...(options.length > 0 ? ['[--flags]'] : [])].join(' ');
   const rows = options.map(({ flag, env, help, fallback }) => {
     const said = fallback === undefined ? help : `${help} (${fallback})`;

@@ -17,7 +17,7 @@ function areTogether({ multivariate = false }: AlignedRequest, { forecaster }: S
   return multivariate && forecaster.limits.membersMax !== undefined;
 }
 
-/** What keeps the series of a request from being forecast together; nothing where each is forecast alone. */
+/** What, besides `seriesProblems`, keeps the series of a request from being forecast together; nothing where each is forecast alone. */
 export function alignmentProblems(request: AlignedRequest, model: ServedModel | null): FieldProblem[] {
   if (model === null || !areTogether(request, model)) return [];
   const { sizes, start_datetime: starts } = request.series;
@@ -29,9 +29,6 @@ export function alignmentProblems(request: AlignedRequest, model: ServedModel | 
   }
   if (!starts) return problems;
   const loc = ['body', 'series', 'start_datetime'];
-  if (starts.length !== sizes.length) {
-    problems.push(fieldProblem(loc, `there are ${starts.length} start times, but ${sizes.length} series`));
-  }
   const unread = starts.findIndex((start) => timeOf(start) === null);
   if (unread >= 0) {
     const text = 'a start must be an ISO 8601 date, or date and time, such as 2026-01-31T00:00:00';

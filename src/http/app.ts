@@ -12,7 +12,6 @@ import { compressed } from './compression.ts';
 import { addDocsPage } from './docs-page.ts';
 import { answerProblems, refuseBadConnections } from './failures.ts';
 import type { FinetunedStore } from './finetuned.ts';
-import { warnBeyondHorizon } from './horizon-warning.ts';
 import type { JobQueue } from './jobs/job-queue.ts';
 import type { KeyRing } from './key-ring.ts';
 import { OPENAPI } from './openapi.ts';
@@ -95,7 +94,6 @@ export async function createApp(services: AppServices): Promise<App> {
   });
   takeBodies(app, services.bodies ?? new BodyBudget());
   answerProblems(app, services.logger);
-  warnBeyondHorizon(app, services.models);
   app.addHook('onClose', async () => {
     await services.jobs.close();
     services.calls.close();

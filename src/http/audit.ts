@@ -1,7 +1,13 @@
+import type { ApiKey } from '../store/api-keys.ts';
 import { type AuditAction, recordAudit } from '../store/audit.ts';
 import type { Sql } from '../store/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Caller } from './caller.ts';
+
+/** Who did it: a key, whoever held it. */
+interface Doer {
+  readonly key: Pick<ApiKey, 'id' | 'owner'>;
+  readonly requestId: string;
+}
 
 export interface Deed {
   readonly happenedAtMs: number;
@@ -15,7 +21,7 @@ export interface Deed {
  * Puts on record what a caller did: in the store, and in the log.
  * @param sql the transaction that does it
  */
-export async function audit(sql: Sql, logger: Logger, { key, requestId }: Caller, deed: Deed): Promise<void> {
+export async function audit(sql: Sql, logger: Logger, { key, requestId }: Doer, deed: Deed): Promise<void> {
   const { id: actor, owner } = key;
   const { happenedAtMs, action, subject, detail = null } = deed;
   await recordAudit(sql, { happenedAtMs, actor, owner, action, subject, detail, requestId });

@@ -71,6 +71,7 @@ export class Calls {
         if ((await end(tokenSum(tokens))) === 'exhausted') throw outOfCredits(caller.requestId);
       },
       release: async () => {
+        if (call.holdId === null) return;
         await end(null).catch((error: unknown) => {
           const { requestId } = caller;
           this.#logger.warn({ err: error, requestId }, 'what a call held comes back when its lease ends');

@@ -12,13 +12,10 @@ const compressors = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: GZIP_LEVEL }),
 };
 
-export type Coding = keyof typeof compressors;
+type Coding = keyof typeof compressors;
 
 /** The coding that a client takes of those offered, the earlier one where it does not say which it prefers; null when it takes none. */
-export function acceptedCoding(
-  header: string | undefined,
-  offered: readonly Coding[] = ['zstd', 'gzip'],
-): Coding | null {
+function acceptedCoding(header: string | undefined, offered: readonly Coding[] = ['zstd', 'gzip']): Coding | null {
   const weights = new Map<string, number>();
   for (const part of (header ?? '').split(',')) {
     const [name, ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
@@ -33,7 +30,7 @@ export function acceptedCoding(
   return best.coding;
 }
 
-export interface CompressedBody {
+interface CompressedBody {
   readonly coding: Coding;
   readonly body: Buffer | Readable;
 }

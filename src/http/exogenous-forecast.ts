@@ -50,19 +50,19 @@ export async function forecastAnswer(
   const { freq, h, feature_contributions: wanted = false, clean_ex_first: cleanFirst = true } = body;
   const levels = distinctLevels(body.level);
   const series = splitSeries(body.series);
-  const settings = { h, ...seenOf(models[0], freq), probabilities: probabilitiesOf(levels) };
+  const offsets = alignmentOf(body, models[0]);
+  const seen = { h, ...seenOf(models[0], freq), probabilities: probabilitiesOf(levels) };
+  // Blocks of fine sampling are not asked for where series are forecast together: a group is forecast once.
+  const settings = offsets === undefined ? seen : { ...seen, decimation: null };
   const numbersOf = (forecasts: readonly PointForecast[]) => ({
     mean: joined(forecasts.map(({ mean }) => mean)),
     intervals: intervalsOfQuantiles(levels, forecasts),
   });
   const variables = variablesOf(body.series);
-  const offsets = alignmentOf(body, models[0]);
   if (variables === null) {
     if (offsets !== undefined) {
-      // Blocks of fine sampling are not asked for here: a group is forecast once.
-      const group = { ...settings, decimation: null };
-      const { places, asked } = placesTogether(series, points, offsets, settings.context, lookbackOf(group));
-      const forecasts = asked(await forecastFrom(places, group, models[0].forecaster, signal));
+      const { places, asked } = placesTogether(series, points, offsets, settings.context, lookbackOf(settings));
+      const forecasts = asked(await forecastFrom(places, settings, models[0].forecaster, signal));
       return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
     }
     const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
@@ -80,13 +80,7 @@ export async function forecastAnswer(
     future: known.variables[point.series],
     futureStart: known.startOf(point),
   }));
-  const exogenous = {
-    ...settings,
-    ...(offsets && { decimation: null }),
-    cleanFirst,
-    inSampleHorizon: inSampleHorizon(freq),
-    pause,
-  };
+  const exogenous = { ...settings, cleanFirst, inSampleHorizon: inSampleHorizon(freq), pause };
   const forecasts = await byModel(places, models, (own, { forecaster }) => {
     return forecastWithExogenous(own, exogenous, forecaster, signal);
   });

@@ -4,7 +4,7 @@ import { bytesOfWeights, shareWeights, type TunedWeights, type WeightsCache } fr
 import type { Tuner } from '../model/tuning/tuner.ts';
 import { readWeights, type TuningLoss } from '../model/tuning/tuning-graphs.ts';
 import { programModels, tuningWork } from '../model/tuning/tuning-work.ts';
-import { recordAudit } from '../store/audit.ts';
+import { ServiceError } from '../service-error.ts';
 import {
   countFinetunedModels,
   FINETUNED_MODELS_MAX,
@@ -13,9 +13,11 @@ import {
 } from '../store/finetuned-models.ts';
 import type { FinetunedWeights } from '../store/finetuned-weights.ts';
 import type { AppServices } from './app.ts';
+import { audit } from './audit.ts';
 import { callerOf } from './caller.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from './problem.ts';
 import { modelsOfKey, type ServedModel, type ServedModels, seenOf, type TuneWeights } from './served-models.ts';
+import { askedTuning, endOf, type OpenTuning, type TuningEnd, type TuningWatch, unwatched } from './tunings.ts';
 
 /** Where fine-tuned models are kept, and what of them is in memory. */
 export interface FinetunedStore {
@@ -72,7 +74,7 @@ export function withWeights(models: ServedModels, name: string, weights: TunedWe
 
 /** A model that was tuned just now. */
 export interface NewlyTuned
-  extends Pick<FinetunedModelRecord, 'model' | 'steps' | 'depth' | 'loss' | 'freq' | 'baseModelId'> {
+  extends Pick<FinetunedModelRecord, 'model' | 'named' | 'steps' | 'depth' | 'loss' | 'freq' | 'baseModelId'> {
   readonly weights: TunedWeights;
 }
 
@@ -93,13 +95,13 @@ export async function keepTuned(
   const { digest, theta } = weights;
   const createdAtMs = nowMs();
   const record = { ...tuned, owner, id, createdAtMs, createdBy: 'user', digest, bytes: theta.byteLength };
-  const created = await finetuned.kept.create(record, bytesOfWeights(theta));
-  if (created.kind === 'id-taken' && (await findFinetunedModel(store, owner, id))?.digest === digest) return;
-  if (created.kind !== 'created') throw noRoom(created.kind, id);
   const detail = { digest, base: tuned.baseModelId };
   const deed = { happenedAtMs: createdAtMs, action: 'model-created', subject: id, detail } as const;
-  await recordAudit(store, { ...deed, actor: keyId, owner, requestId });
-  logger.info({ actor: keyId, owner, ...deed, requestId }, 'audit');
+  const created = await finetuned.kept.create(record, bytesOfWeights(theta), (sql) =>
+    audit(sql, logger, { key: { id: keyId, owner }, requestId }, deed),
+  );
+  if (created.kind === 'id-taken' && (await findFinetunedModel(store, owner, id))?.digest === digest) return;
+  if (created.kind !== 'created') throw noRoom(created.kind, id);
 }
 
 /** What could not be kept is not tuned first: throws an HttpProblem. */
@@ -118,9 +120,12 @@ function noRoom(kind: 'id-taken' | 'too-many', id: string): HttpProblem {
 }
 
 /** Tunes in a sandbox. */
-export function tuneWith(tuner: Tuner): TuneWeights {
+export function tuneWith(tuner: Tuner, watch: TuningWatch = unwatched): TuneWeights {
   return async (model, base, request, signal): Promise<TunedWeights> => {
-    const outcome = await tuner.tune(model, base?.theta ?? null, request, signal);
+    const outcome = await watched(watch(askedTuning(model, request)), signal, async (onStep) => {
+      const made = await tuner.tune(model, base?.theta ?? null, request, signal, onStep);
+      return [made, made.kind === 'tuned' ? endOf(made.tuned) : made];
+    });
     if (outcome.kind === 'tuned') return shareWeights(outcome.tuned.theta);
     const limit = outcome.kind === 'too-long' ? 'took longer' : 'needed more memory';
     const text = `fine-tuning ${limit} than one request may; use fewer steps, or fewer series`;
@@ -129,14 +134,35 @@ export function tuneWith(tuner: Tuner): TuneWeights {
 }
 
 /** Tunes in this process, which is a sandbox itself. */
-export function tuneHere(models: readonly Model[]): TuneWeights {
+export function tuneHere(models: readonly Model[], watch: TuningWatch = unwatched): TuneWeights {
   const work = tuningWork(programModels(models));
   const byName = new Map(models.map((model) => [model.name, model]));
   return async (name, base, request, signal) => {
     const { graphPath, manifest } = byName.get(name)!;
     const theta = base?.theta ?? (await readWeights(graphPath, manifest.tuning!));
-    return shareWeights((await work({ ...request, model: name, base: theta }, { signal, progress: () => {} })).theta);
+    return watched(watch(askedTuning(name, request)), signal, async (onStep) => {
+      onStep(0);
+      const tuned = await work({ ...request, model: name, base: theta }, { signal, progress: onStep });
+      return [shareWeights(tuned.theta), endOf(tuned)];
+    });
   };
+}
+
+/** Makes something by tuning, which also gives how that ended, and tells whoever watches, also where it fails. */
+async function watched<T>(
+  { stepped, ended }: OpenTuning,
+  signal: AbortSignal,
+  make: (onStep: (step: number) => void) => Promise<readonly [T, TuningEnd]>,
+): Promise<T> {
+  try {
+    const [made, end] = await make(stepped);
+    ended(end);
+    return made;
+  } catch (error) {
+    const refused = error instanceof ServiceError && error.code === 'overloaded';
+    ended({ kind: signal.aborted ? 'stopped' : refused ? 'refused' : 'failed' });
+    throw error;
+  }
 }
 
 /** What a tuning for a request learns from, and for what. */

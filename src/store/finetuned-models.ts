@@ -14,6 +14,8 @@ export interface FinetunedModelRecord {
   readonly loss: string;
   /** The pretrained model below it. */
   readonly model: string;
+  /** What the client called that: old public clients refuse an answer that names a model which they do not know. */
+  readonly named: string;
   readonly freq: string;
   /** SHA-256 of the weights, hexadecimal. */
   readonly digest: string;
@@ -29,19 +31,22 @@ export const FINETUNED_MODELS_MAX = 50;
 const OWNER_LOCK = 1;
 
 const COLUMNS = `owner, id, created_at AS "createdAtMs", created_by AS "createdBy", base_model_id AS "baseModelId",
-  steps, depth, loss, model, freq, digest, bytes`;
+  steps, depth, loss, model, COALESCE(named, model) AS named, freq, digest, bytes`;
 
 /**
  * Keeps a model, unless its owner has one of this id, or `modelsMax` already: then nothing is changed, also when several are made at once.
  * @param weights null where they are kept elsewhere, as files beside SQLite
+ * @param recordDeed puts on record, in the same transaction, that it was made
  */
 export async function createFinetunedModel(
   database: Database,
   record: FinetunedModelRecord,
   weights: Uint8Array | null,
+  recordDeed: (sql: Sql) => Promise<void>,
   modelsMax: number = FINETUNED_MODELS_MAX,
 ): Promise<CreatedModel> {
-  const { owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, freq, digest, bytes } = record;
+  const { owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, named } = record;
+  const { freq, digest, bytes } = record;
   return database.transaction(async (sql) => {
     if (database.dialect === 'postgres') {
       await sql.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [OWNER_LOCK, owner]);
@@ -50,10 +55,11 @@ export async function createFinetunedModel(
     if ((await countFinetunedModels(sql, owner)) >= modelsMax) return { kind: 'too-many' };
     await sql.query(
       `INSERT INTO finetuned_models
-        (owner, id, created_at, created_by, base_model_id, steps, depth, loss, model, freq, digest, bytes, weights)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-      [owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, freq, digest, bytes, weights],
+        (owner, id, created_at, created_by, base_model_id, steps, depth, loss, model, named, freq, digest, bytes, weights)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+      [owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, named, freq, digest, bytes, weights],
     );
+    await recordDeed(sql);
     return { kind: 'created' };
   });
 }
@@ -61,6 +67,11 @@ export async function createFinetunedModel(
 /** Those of an owner, newest first. */
 export function listFinetunedModels(sql: Sql, owner: string): Promise<FinetunedModelRecord[]> {
   return sql.query(`SELECT ${COLUMNS} FROM finetuned_models WHERE owner = $1 ORDER BY created_at DESC, id`, [owner]);
+}
+
+/** Those of all owners. */
+export function listAllFinetunedModels(sql: Sql): Promise<FinetunedModelRecord[]> {
+  return sql.query(`SELECT ${COLUMNS} FROM finetuned_models`);
 }
 
 export async function countFinetunedModels(sql: Sql, owner: string): Promise<number> {

@@ -16,9 +16,6 @@ export interface NewJob {
   readonly request: Uint8Array;
 }
 
-/** The call that a job is: it is charged when the job succeeds, and given back when it does not. */
-export interface JobCall extends LetInCall {}
-
 /** What the jobs of one owner that have not ended may come to. */
 export interface InFlightLimits {
   readonly jobsMax: number;
@@ -42,7 +39,16 @@ export interface JobRecord {
   readonly error: string | null;
 }
 
+/** How far the fine-tuning of a job has come. */
+export interface JobProgress {
+  /** Steps that were made, and that will be. */
+  readonly step: number;
+  readonly steps: number;
+}
+
 export interface AnsweredJob extends JobRecord {
+  /** While it runs and tunes, as old as the last renewal of its lease; else null. */
+  readonly progress: JobProgress | null;
   /** Once it succeeded. */
   readonly result: Uint8Array | null;
 }
@@ -51,7 +57,6 @@ export interface AnsweredJob extends JobRecord {
 export interface ClaimedJob {
   readonly id: string;
   readonly task: string;
-  readonly owner: string;
   readonly keyId: string;
   readonly holdId: string | null;
   readonly attempt: number;
@@ -80,8 +85,10 @@ const OWNER_LOCK = 2;
 const RECORD = `number, id, task, status, created_at AS "createdAtMs", started_at AS "startedAtMs",
   ended_at AS "endedAtMs", error`;
 const IN_FLIGHT = `status IN ('pending', 'running')`;
+/** What a run leaves behind. */
+const LEFT = `lease_owner = NULL, lease_until = NULL, step = NULL, steps = NULL`;
 /** What a job that ended gives back. */
-const ENDED = `request = NULL, lease_owner = NULL, lease_until = NULL`;
+const ENDED = `request = NULL, ${LEFT}`;
 const HELD = `id = $1 AND attempts = $2 AND lease_owner = $3 AND status = 'running'`;
 
 /**
@@ -117,20 +124,27 @@ export async function claimJob(
   const rows = await database.query<ClaimedJob>(
     `UPDATE jobs SET status = 'running', attempts = attempts + 1, started_at = $1, lease_owner = $2, lease_until = $3
       WHERE number = (SELECT number FROM jobs WHERE status = 'pending' ORDER BY number LIMIT 1 ${unlocked})
-      RETURNING id, task, owner, key_id AS "keyId", hold_id AS "holdId", attempts AS attempt,
+      RETURNING id, task, key_id AS "keyId", hold_id AS "holdId", attempts AS attempt,
         timeout_seconds AS "timeoutSeconds", request`,
     [nowMs, holder, untilMs],
   );
   return rows[0] ?? null;
 }
 
-/** Keeps a lease. False where the job is not this holder's any more: cancelled, or taken over. Then its run is for nothing. */
-export async function extendLease(sql: Sql, { id, attempt }: ClaimedJob, { holder, untilMs }: Lease): Promise<boolean> {
-  const rows = await sql.query(`UPDATE jobs SET lease_until = $4 WHERE ${HELD} RETURNING id`, [
+/** Keeps a lease, and says how far the run has come. False where the job is not this holder's any more: cancelled, or taken over. Then its run is for nothing. */
+export async function extendLease(
+  sql: Sql,
+  { id, attempt }: ClaimedJob,
+  { holder, untilMs }: Lease,
+  progress: JobProgress | null,
+): Promise<boolean> {
+  const rows = await sql.query(`UPDATE jobs SET lease_until = $4, step = $5, steps = $6 WHERE ${HELD} RETURNING id`, [
     id,
     attempt,
     holder,
     untilMs,
+    progress?.step ?? null,
+    progress?.steps ?? null,
   ]);
   return rows.length > 0;
 }
@@ -148,11 +162,7 @@ export async function endJob(sql: Sql, { id, attempt }: ClaimedJob, holder: stri
 
 /** Gives a job back that was not run to its end: it waits again, before those that were made after it. */
 export async function releaseJob(sql: Sql, { id, attempt }: ClaimedJob, holder: string): Promise<void> {
-  await sql.query(`UPDATE jobs SET status = 'pending', lease_owner = NULL, lease_until = NULL WHERE ${HELD}`, [
-    id,
-    attempt,
-    holder,
-  ]);
+  await sql.query(`UPDATE jobs SET status = 'pending', ${LEFT} WHERE ${HELD}`, [id, attempt, holder]);
 }
 
 export interface LapsePlan {
@@ -167,8 +177,8 @@ export interface LapsePlan {
 export interface LapsedJobs {
   /** Ids of those that wait again. */
   readonly waiting: readonly string[];
-  /** What those that have failed held. */
-  readonly failed: readonly JobCall[];
+  /** What those that have failed held: a job is a call, charged when it succeeds, and given back when it does not. */
+  readonly failed: readonly LetInCall[];
 }
 
 /** Takes jobs back from holders that fell silent: they wait again, or have failed. */
@@ -176,15 +186,14 @@ export async function lapseLeases(
   sql: Sql,
   { nowMs, attemptsMax, error, expiresAtMs }: LapsePlan,
 ): Promise<LapsedJobs> {
-  const failed = await sql.query<JobCall>(
+  const failed = await sql.query<LetInCall>(
     `UPDATE jobs SET status = 'failed', error = $1, ended_at = $2, expires_at = $3, ${ENDED}
       WHERE status = 'running' AND lease_until <= $2 AND attempts >= $4
       RETURNING key_id AS "keyId", hold_id AS "holdId"`,
     [error, nowMs, expiresAtMs, attemptsMax],
   );
   const rows = await sql.query<{ id: string }>(
-    `UPDATE jobs SET status = 'pending', lease_owner = NULL, lease_until = NULL
-      WHERE status = 'running' AND lease_until <= $1 RETURNING id`,
+    `UPDATE jobs SET status = 'pending', ${LEFT} WHERE status = 'running' AND lease_until <= $1 RETURNING id`,
     [nowMs],
   );
   return { waiting: rows.map(({ id }) => id), failed };
@@ -195,8 +204,8 @@ export async function cancelJob(
   sql: Sql,
   { owner, id }: { readonly owner: string; readonly id: string },
   { endedAtMs, expiresAtMs }: Pick<JobEnd, 'endedAtMs' | 'expiresAtMs'>,
-): Promise<JobCall | null> {
-  const rows = await sql.query<JobCall>(
+): Promise<LetInCall | null> {
+  const rows = await sql.query<LetInCall>(
     `UPDATE jobs SET status = 'cancelled', ended_at = $3, expires_at = $4, ${ENDED}
       WHERE id = $1 AND owner = $2 AND ${IN_FLIGHT} RETURNING key_id AS "keyId", hold_id AS "holdId"`,
     [id, owner, endedAtMs, expiresAtMs],
@@ -206,11 +215,14 @@ export async function cancelJob(
 
 /** null where this owner has no such job, or its time is over. */
 export async function findJob(sql: Sql, owner: string, id: string, nowMs: number): Promise<AnsweredJob | null> {
-  const rows = await sql.query<AnsweredJob>(
-    `SELECT ${RECORD}, result FROM jobs WHERE id = $1 AND owner = $2 AND (expires_at IS NULL OR expires_at > $3)`,
+  const rows = await sql.query<AnsweredJob & { readonly step: number | null; readonly steps: number }>(
+    `SELECT ${RECORD}, result, step, steps FROM jobs
+      WHERE id = $1 AND owner = $2 AND (expires_at IS NULL OR expires_at > $3)`,
     [id, owner, nowMs],
   );
-  return rows[0] ?? null;
+  if (rows.length === 0) return null;
+  const [{ step, steps, ...job }] = rows;
+  return { ...job, progress: step === null ? null : { step, steps } };
 }
 
 export interface JobPage {

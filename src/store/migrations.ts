@@ -1,6 +1,9 @@
 import { ServiceError } from '../service-error.ts';
 import type { Database, Sql } from './database.ts';
 import { firstTables } from './schema/first-tables.ts';
+import { jobProgress } from './schema/job-progress.ts';
+import { namedModels } from './schema/named-models.ts';
+import { usageByTime } from './schema/usage-by-time.ts';
 
 /** How the dialects call the same. */
 export interface ColumnTypes {
@@ -26,7 +29,7 @@ const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
 export type Migration = (types: ColumnTypes) => readonly string[];
 
 /** The first leads from nothing to version 1, and so on. What was released is never changed: there is only forward. */
-export const MIGRATIONS: readonly Migration[] = [firstTables];
+export const MIGRATIONS: readonly Migration[] = [firstTables, jobProgress, usageByTime, namedModels];
 
 /** Any number that nobody else uses: who migrates holds the advisory lock of this name. */
 const MIGRATION_LOCK = 7_433_928;

@@ -9,6 +9,9 @@ import { openSqlite } from './sqlite-database.ts';
 /** The file of a store that is SQLite. */
 export const STORE_FILE = 'tidewatch.db';
 
+/** The folder of a store that is SQLite where weights of fine-tuned models are files. */
+const WEIGHTS_FOLDER = 'models';
+
 export interface StorePlace {
   /** Folder of the file; made where it is missing. */
   readonly dataDir: string;
@@ -29,6 +32,11 @@ export async function openDatabase({ dataDir, url }: StorePlace): Promise<Databa
     await database.close();
     throw error;
   }
+}
+
+/** Where weights of fine-tuned models are files; null where they are in the database, as replicas share no folder. */
+export function weightsFolder({ dataDir, url }: StorePlace): string | null {
+  return url === null ? join(dataDir, WEIGHTS_FOLDER) : null;
 }
 
 function openFile(dataDir: string): Promise<Database> {

@@ -14,7 +14,7 @@ import type { WatchedDetector } from './watched-detector.ts';
 import type { WatchedUnit } from './watched-unit.ts';
 
 /** Members of one group, fewer where windows are long; a further one goes to dead-letters. */
-export const GROUP_MEMBERS_MAX = 1_000;
+const GROUP_MEMBERS_MAX = 1_000;
 /** The open state of a group, waiting steps included, lies in one record of the changelog, below the broker's megabyte. */
 const GROUP_STATE_BYTES_MAX = 700_000;
 const WAITING_BYTES = 32;

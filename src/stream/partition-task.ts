@@ -11,7 +11,7 @@ import type { StreamEvents } from './stream-events.ts';
 import type { WatchedDetector } from './watched-detector.ts';
 
 /** First wait after a failure, doubled with each one that follows, up to RETRY_MS_MAX. */
-export const RETRY_MS_MIN = 200;
+const RETRY_MS_MIN = 200;
 export const RETRY_MS_MAX = 5_000;
 /** A partition is paused while its waiting records have more bytes, whatever `queueRecordsMax` says. */
 export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;

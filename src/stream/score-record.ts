@@ -12,7 +12,7 @@ export const SCORE_STATES = [
 export type ScoreState = (typeof SCORE_STATES)[number];
 
 /** Why a series began again at position 0. */
-export const RESTART_REASONS = [
+const RESTART_REASONS = [
   /** More grid steps are missing than the detector's gap limit. */
   'gap',
   /** The detector's settings or its model are not those the state was made with. */

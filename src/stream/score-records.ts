@@ -7,7 +7,7 @@ import { groupKey } from './track.ts';
 import type { WatchedDetector } from './watched-detector.ts';
 
 /** Longest key of an input record, which is the key of its score too. */
-export const KEY_BYTES_MAX = 4_096;
+const KEY_BYTES_MAX = 4_096;
 
 export interface Scoring {
   readonly decoder: RecordDecoder;

@@ -4,6 +4,7 @@ const COMMIT_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COMMIT_RECORDS = [1, 10, 50, 100, 500, 1_000, 2_000, 5_000, 10_000];
 const RESTORE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const TUNING_SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 180, 300];
 const FORECAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -52,6 +53,12 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     // The HTTP interface.
     httpRequests: counter('http_requests_total', 'Requests answered, by route and status', 'route', 'status'),
     httpRequestSeconds: histogram('http_request_seconds', 'From a request to the end of its answer', REQUEST_SECONDS),
+    // Fine-tunings, those of jobs among them; one that waits for a child to be ready runs already.
+    tunings: counter('tunings_total', 'Fine-tunings that ended, by outcome', 'outcome'),
+    tuningSteps: counter('tuning_steps_total', 'Steps that fine-tunings made'),
+    tuningSeconds: histogram('tuning_seconds', 'Duration of a fine-tuning, waiting not counted', TUNING_SECONDS),
+    tuningsRunning: gauge('tunings_running', 'Fine-tunings that are made now'),
+    tuningsWaiting: gauge('tunings_waiting', 'Fine-tunings that wait for their turn'),
     // Inference; more of it by collectForecasts().
     forecastLatencySeconds: histogram('forecast_latency_seconds', 'From asking to having forecasts', FORECAST_SECONDS),
   };

@@ -53,6 +53,18 @@ test('a tuned model is kept as it was asked for, and charged', async () => {
   assert.deepEqual((await call(app, 'GET', '/v2/finetuned_models')).body, { finetuned_models: [record] });
 });
 
+test('a kept model is shown by the name that its request gave the model below it', async () => {
+  const app = await startApp();
+  const shownAs = async (fields: object) => {
+    const id = await tuned(app, fields);
+    return (await call(app, 'GET', `/v2/finetuned_models/${id}`)).body.model;
+  };
+  assert.equal(await shownAs({ model: 'timegpt-1', output_model_id: 'one' }), 'timegpt-1');
+  assert.equal(await shownAs({ model: 'timegpt-1', finetuned_model_id: 'one' }), 'timegpt-1');
+  assert.equal(await shownAs({ finetuned_model_id: 'one' }), 'tsmodel-1');
+  assert.equal(await shownAs({ model: 'unheard-of', finetuned_model_id: 'one' }), 'tsmodel-1');
+});
+
 test('without an id the service makes one, a UUID; ten steps unless told otherwise', async () => {
   const app = await startApp();
   const id = await tuned(app, { output_model_id: null });
@@ -169,6 +181,19 @@ test('an id is kept once, and as many models as may be kept; a client is not mad
   assert.deepEqual(await refused({}), [422, 'body.output_model_id']);
   await call(app, 'DELETE', '/v2/finetuned_models/mine');
   await tuned(app, { output_model_id: 'mine', finetune_steps: 0 });
+});
+
+test('a warning of too many steps is that of the model which forecasts, and none where h is a placeholder', async () => {
+  const app = await startApp();
+  const warningOf = async (url: string, fields: object) =>
+    (await ask(app, url, { series: { y: [...y, ...y], sizes: [120] }, freq, ...fields })).headers.warning;
+  const finetuned_model_id = await tuned(app);
+  const long = { h: 30, model: 'timegpt-1-long-horizon' };
+  assert.equal(await warningOf('/v2/forecast', long), undefined);
+  assert.match(String(await warningOf('/v2/forecast', { ...long, finetuned_model_id })), /h 30 is beyond .* \(24\)/);
+  assert.match(String(await warningOf('/v2/forecast/async', { ...long, finetuned_model_id })), /h 30 is beyond/);
+  assert.match(String(await warningOf('/v2/cross_validation', { h: 30 })), /h 30 is beyond/);
+  assert.equal(await warningOf('/v2/cross_validation', { h: 30, full_history: true }), undefined);
 });
 
 test('what cannot be tuned is refused with its field', async () => {

@@ -50,11 +50,19 @@ const statusOf = async (database: Database, id: string) => (await findJob(databa
 storeTest('a job waits, runs and ends with its result', async (store) => {
   const database = await store.open();
   await submit(database, 'one');
-  const waiting = { number: 1, id: 'one', task: 'forecast', createdAtMs: T0, error: null, result: null };
+  const waiting = {
+    number: 1,
+    id: 'one',
+    task: 'forecast',
+    createdAtMs: T0,
+    error: null,
+    result: null,
+    progress: null,
+  };
   const unseen = { startedAtMs: null, endedAtMs: null };
   assert.deepEqual(await findJob(database, 'ann', 'one', T0), { ...waiting, ...unseen, status: 'pending' });
   const job = await claim(database);
-  const { createdAtMs: _, ...claimed } = newJob('one');
+  const { createdAtMs: _, owner: __, ...claimed } = newJob('one');
   assert.deepEqual(job, { ...claimed, attempt: 1 });
   assert.equal(await claimJob(database, lease('b'), T0), null);
   assert.equal(await endJob(database, job, 'a', SUCCESS), true);
@@ -90,7 +98,11 @@ storeTest('a result is taken from the holder of the lease alone', async (store) 
   assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, ['one']);
   const second = await claim(database, 'a', T0 + 90);
   assert.equal(second.attempt, 2);
-  assert.equal(await extendLease(database, first, lease('a', T0 + 99)), false, 'the same process, an earlier run');
+  assert.equal(
+    await extendLease(database, first, lease('a', T0 + 99), { step: 9, steps: 9 }),
+    false,
+    'the same process, an earlier run',
+  );
   assert.equal(await endJob(database, first, 'a', FAILURE), false);
   assert.equal(await endJob(database, second, 'b', FAILURE), false);
   await releaseJob(database, first, 'a');
@@ -104,9 +116,34 @@ storeTest('a lease that is extended does not lapse', async (store) => {
   const database = await store.open();
   await submit(database, 'one');
   const job = await claim(database);
-  assert.equal(await extendLease(database, job, lease('a', T0 + 51)), true);
+  assert.equal(await extendLease(database, job, lease('a', T0 + 51), null), true);
   assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, []);
   assert.deepEqual((await lapseLeases(database, { ...LAPSE, nowMs: T0 + 51 })).waiting, ['one']);
+});
+
+storeTest('how far a run has come is known while it is at work, from the holder of the lease alone', async (store) => {
+  const database = await store.open();
+  await submit(database, 'one');
+  const progress = async () => (await findJob(database, 'ann', 'one', T0))?.progress;
+  const said = (job: ClaimedJob, step: number) => extendLease(database, job, lease('a'), { step, steps: 50 });
+  const first = await claim(database);
+  assert.equal(await progress(), null);
+  assert.equal(await said(first, 0), true);
+  assert.deepEqual(await progress(), { step: 0, steps: 50 });
+  await said(first, 12);
+  assert.deepEqual(await progress(), { step: 12, steps: 50 });
+  await lapseLeases(database, LAPSE);
+  assert.equal(await progress(), null, 'what fell silent begins anew');
+  const second = await claim(database);
+  assert.equal(await said(first, 13), false);
+  assert.equal(await progress(), null);
+  await said(second, 1);
+  await releaseJob(database, second, 'a');
+  assert.equal(await progress(), null);
+  const third = await claim(database);
+  await said(third, 50);
+  await endJob(database, third, 'a', SUCCESS);
+  assert.equal(await progress(), null);
 });
 
 storeTest('a job whose runs all fell silent has failed, and says why', async (store) => {
@@ -133,7 +170,7 @@ storeTest('a job is cancelled once, waiting or running; its run is told by its l
     assert.equal(await cancelJob(database, { owner: 'ann', id }, ENDS), null);
     assert.equal(await statusOf(database, id), 'cancelled');
   }
-  assert.equal(await extendLease(database, job, lease('a')), false);
+  assert.equal(await extendLease(database, job, lease('a'), null), false);
   assert.equal(await endJob(database, job, 'a', SUCCESS), false);
   await endJob(database, await claim(database), 'a', SUCCESS);
   assert.equal(await cancelJob(database, { owner: 'ann', id: 'ended' }, ENDS), null);

@@ -171,11 +171,11 @@ test('a tuning that is not wanted any more is stopped, and the next one is made'
   const steps: number[] = [];
   const onStep = (step: number) => {
     steps.push(step);
-    stop.abort(new Error('not wanted any more'));
+    if (step > 0) stop.abort(new Error('not wanted any more'));
   };
   const endless = { ...request, steps: 1_000_000 };
   await assert.rejects(tuner.tune(models[0].name, null, endless, stop.signal, onStep), /not wanted any more/);
-  assert.equal(steps[0], 1);
+  assert.deepEqual(steps.slice(0, 2), [0, 1]);
   await tuned(models[0], null, { steps: 1 });
 });
 

@@ -17,6 +17,7 @@ const series = { y, sizes: [y.length] };
 
 let service: RunningCommand;
 let url: string;
+let ops: string;
 const folder = await freshFolder();
 const modelsDir = await freshFolder();
 const env = { DATA_DIR: folder, MODELS_DIR: modelsDir, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1' };
@@ -26,7 +27,7 @@ before(async () => {
   service = startCommand(['serve'], { ...env, TIDEWATCH_API_KEY: KEY });
   const started = () => service.out.find((line) => line.includes('"serving"'));
   await service.until(() => started() !== undefined);
-  url = JSON.parse(started()!).url;
+  ({ url, ops } = JSON.parse(started()!));
 });
 
 after(async () => {
@@ -45,12 +46,29 @@ async function get(path: string) {
   return JSON.parse(await answer.text());
 }
 
-async function ended(task: string, id: string) {
+interface Job {
+  readonly status: string;
+  readonly progress: { readonly step: number; readonly steps: number } | null;
+  readonly result: { readonly mean: number[] };
+}
+
+async function jobOnce(reached: (job: Job) => boolean, task: string, id: string): Promise<Job> {
   for (;;) {
     const job = await get(`/v2/${task}/jobs/${id}`);
-    if (!['pending', 'running'].includes(job.status)) return job;
+    if (reached(job)) return job;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+const isOver = ({ status }: Job) => !['pending', 'running'].includes(status);
+const ended = (task: string, id: string) => jobOnce(isOver, task, id);
+
+/** Figures that an operator reads, by name and labels. */
+async function figures(): Promise<ReadonlyMap<string, number>> {
+  const lines = (await (await fetch(new URL('/metrics', ops))).text()).split('\n');
+  return new Map(
+    lines.filter((line) => !line.startsWith('#')).map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]),
+  );
 }
 
 const tuning = { series, freq: 'h', finetune_steps: 2 };
@@ -65,6 +83,24 @@ test('what is tuned at once and what is tuned as a job are the same weights, in 
   const contents = await Promise.all(files.map((file) => readFile(join(folder, 'models', file))));
   assert.equal(contents.length, 2);
   assert.ok(contents[0].equals(contents[1]));
+});
+
+test('a job that tunes shows its steps; one that is cancelled stops, and the next one runs', async () => {
+  const long = await post('/v2/finetune/async', { ...tuning, finetune_steps: 1_000, output_model_id: 'never' });
+  const id = long.body.job_id;
+  const job = await jobOnce((job) => job.progress !== null || isOver(job), 'finetune', id);
+  assert.equal(job.status, 'running', JSON.stringify(job));
+  assert.equal(job.progress?.steps, 1_000);
+  assert.equal((await figures()).get('tidewatch_tunings_running'), 1);
+  assert.equal((await post(`/v2/async/jobs/${id}/cancel`, {})).status, 200);
+  const next = await post('/v2/forecast/async', { series, freq: 'h', h: 2 });
+  assert.equal((await ended('forecast', next.body.job_id)).status, 'succeeded');
+  const counted = await figures();
+  assert.equal(counted.get('tidewatch_tunings_total{outcome="stopped"}'), 1);
+  assert.equal(counted.get('tidewatch_tunings_total{outcome="tuned"}'), 2);
+  assert.equal(counted.get('tidewatch_tunings_running'), 0);
+  assert.equal(counted.get('tidewatch_tunings_waiting'), 0);
+  assert.equal(counted.get('tidewatch_tuning_seconds_count'), 3);
 });
 
 test('a tuned model forecasts otherwise than the one below it, and the same as a job', async () => {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createFinetunedModel, listFinetunedModels } from '../../src/store/finetuned-models.ts';
 import { openDatabase } from '../../src/store/open-store.ts';
 import { runCommand, startCommand } from '../fixture/command.ts';
-import { newModel } from '../fixture/new-model.ts';
+import { newModel, unrecorded } from '../fixture/new-model.ts';
 import { freshFolder, serve, statusOf, stop } from '../fixture/served.ts';
 import { postgresTest } from '../fixture/stores.ts';
 
@@ -97,7 +97,7 @@ test('a copy of the data folder, made while the service is idle, holds every key
   const { secret } = await create({ DATA_DIR: original }, '--owner', 'ann');
   const database = await openDatabase({ dataDir: original, url: null });
   const weights = new Uint8Array(50_000).fill(7);
-  await createFinetunedModel(database, newModel('tuned', { owner: 'ann' }), weights);
+  await createFinetunedModel(database, newModel('tuned', { owner: 'ann' }), weights, unrecorded);
   assert.equal((await forecast(service.url, secret)).status, 200);
   await cp(original, copy, { recursive: true });
   service.command.kill();

@@ -6,6 +6,7 @@ import type { Sandboxed } from '../../sandbox/program.ts';
 import { type NewlyTuned, tuneHere } from '../finetuned.ts';
 import { serveModels } from '../served-models.ts';
 import type { Tokens } from '../tokens.ts';
+import type { AskedTuning, TuningEnd } from '../tunings.ts';
 import { opened, sealed } from './envelope.ts';
 import type { TaskName } from './job.ts';
 import { answerTask } from './task-work.ts';
@@ -24,6 +25,12 @@ export interface JobHeader {
   readonly named: string | null;
 }
 
+/** What a job tells of its fine-tunings while it runs, as JSON. */
+export type TuningNews =
+  | { readonly kind: 'asked'; readonly asked: AskedTuning }
+  | { readonly kind: 'stepped'; readonly step: number }
+  | { readonly kind: 'ended'; readonly end: TuningEnd };
+
 /** The answer follows, then the weights that were made, if any. */
 export type AnswerHeader =
   | {
@@ -38,8 +45,18 @@ export const sandboxed: Sandboxed = async (setup) => {
   const { models, aliases }: JobSetup = JSON.parse(Buffer.from(setup).toString());
   // One is enough for one job; the other processors answer those who wait.
   const forecasters = await Forecasters.start(models, { threads: 1 });
-  const served = serveModels(catalogOf(models, aliases), forecasters, tuneHere(models));
-  return async (input, { signal }) => {
+  // Of the job that runs: there is one at a time.
+  let tell: (news: TuningNews) => void = () => {};
+  const tune = tuneHere(models, (asked) => {
+    tell({ kind: 'asked', asked });
+    return {
+      stepped: (step) => tell({ kind: 'stepped', step }),
+      ended: (end) => tell({ kind: 'ended', end }),
+    };
+  });
+  const served = serveModels(catalogOf(models, aliases), forecasters, tune);
+  return async (input, { signal, progress }) => {
+    tell = (news) => progress(Buffer.from(JSON.stringify(news)));
     const { header, bytes } = opened<JobHeader>(input);
     const { task, requestBytes, named: model } = header;
     const request = bytes.subarray(0, requestBytes);

@@ -8,12 +8,13 @@ import {
   endJob,
   expireJobs,
   extendLease,
+  type JobProgress,
   lapseLeases,
   releaseJob,
 } from '../../store/jobs.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { tokenSum } from '../tokens.ts';
-import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type TaskName } from './job.ts';
+import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun, type TaskName } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
 
 export interface RunnerParts {
@@ -101,11 +102,20 @@ export class JobRunner {
     const stop = new AbortController();
     if (this.#ending.signal.aborted) stop.abort('ending' satisfies Stop);
     this.#running = { id: job.id, stop };
-    const heartbeat = setInterval(() => void this.#beat(job, stop), limits.heartbeatMs).unref();
+    let progress: JobProgress | null = null;
+    const heartbeat = setInterval(() => void this.#beat(job, progress, stop), limits.heartbeatMs).unref();
     const startedMs = nowMs();
     const { id: jobId, attempt, request, timeoutSeconds } = job;
     const task = job.task as TaskName;
-    const run = { task, request, timeoutMs: timeoutSeconds * 1_000, signal: stop.signal };
+    const run: JobRun = {
+      task,
+      request,
+      timeoutMs: timeoutSeconds * 1_000,
+      signal: stop.signal,
+      onProgress: (made) => {
+        progress = made;
+      },
+    };
     const outcome = await executor.run(run).catch(failedBy);
     clearInterval(heartbeat);
     this.#running = null;
@@ -117,8 +127,8 @@ export class JobRunner {
     logger.info({ jobId, task, attempt, outcome: outcome.kind, taken, ms: nowMs() - startedMs }, 'job');
   }
 
-  async #beat(job: ClaimedJob, stop: AbortController): Promise<void> {
-    const held = await this.#whileAway(() => extendLease(this.#parts.database, job, this.#lease()));
+  async #beat(job: ClaimedJob, progress: JobProgress | null, stop: AbortController): Promise<void> {
+    const held = await this.#whileAway(() => extendLease(this.#parts.database, job, this.#lease(), progress));
     if (held === false) stop.abort('not-ours' satisfies Stop);
   }
 

@@ -1,4 +1,5 @@
 import type { TunedWeights } from '../../model/tuning/tuned-weights.ts';
+import type { JobProgress } from '../../store/jobs.ts';
 import type { NewlyTuned } from '../finetuned.ts';
 import type { Tokens } from '../tokens.ts';
 
@@ -23,6 +24,8 @@ export interface JobRun {
   readonly named?: NamedWeights | null;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Told how far its fine-tuning has come, where it has one; of several, the one that runs. */
+  readonly onProgress?: (progress: JobProgress) => void;
 }
 
 /** How a run came to its end. */

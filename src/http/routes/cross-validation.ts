@@ -9,6 +9,7 @@ import { aheadOfWindows, forecastAnswer, type RequestPoint } from '../exogenous-
 import { trialForecastsOf } from '../exogenous-request.ts';
 import { contextsOf, modelsOf, tunedFor } from '../finetuned.ts';
 import { decimationOf, inSampleHorizon } from '../frequency-profile.ts';
+import { warnBeyondHorizon } from '../horizon-warning.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
 import { invalidRequest } from '../problem.ts';
 import { answerTooLong, tooManyForecasts, tuningProblems } from '../request-limits.ts';
@@ -33,7 +34,9 @@ export function addCrossValidation(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = crossValidationWork(request.body, await modelsOf(services, request));
+      const models = await modelsOf(services, request);
+      const work = crossValidationWork(request.body, models);
+      warnBeyondHorizon(reply, request.body, models);
       return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );

@@ -16,7 +16,7 @@ import {
   TUNING_DEFAULTS,
 } from '../finetuned.ts';
 import { invalidRequest } from '../problem.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
+import { answers, Detail, KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
 import {
   FinetuneAnswer,
   type FinetuneBody,
@@ -59,7 +59,7 @@ export function addFinetuning(app: App, services: AppServices): void {
 
 function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppServices): void {
   const schema = { security: KEY_NEEDED, params: Type.Object({ id: Type.String() }) };
-  const notFound = { 404: Detail, 422: InvalidRequest };
+  const notFound = { 404: Detail };
   app.get(
     '/v2/finetuned_models',
     {
@@ -93,8 +93,10 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
     },
     async (request, reply) => {
       const { id } = request.params;
-      if (!(await finetuned.kept.delete(callerOf(request).key.owner, id))) throw noSuchModel();
-      await audit(store, logger, callerOf(request), { happenedAtMs: nowMs(), action: 'model-deleted', subject: id });
+      const caller = callerOf(request);
+      const deed = { happenedAtMs: nowMs(), action: 'model-deleted', subject: id } as const;
+      const deleted = await finetuned.kept.delete(caller.key.owner, id, (sql) => audit(sql, logger, caller, deed));
+      if (!deleted) throw noSuchModel();
       return reply.code(204).send(null);
     },
   );
@@ -119,18 +121,24 @@ export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: Kee
   const run = async (signal: AbortSignal) => {
     const scope = {
       series: splitSeries(body.series),
-      horizon: Math.min(modelParams(model, body.freq).horizon, model.forecaster.limits.passHorizonMax),
+      horizon: modelParams(model, body.freq).horizon,
       contexts: contextsOf(model, body.freq),
     };
     const weights = await model.tunable!.tune({ ...scope, steps, loss, depth }, signal);
     const baseModelId = body.finetuned_model_id ?? null;
-    const id = await keep({ weights, model: model.name, steps, depth, loss, freq: body.freq, baseModelId });
+    const kept = { model: model.name, named: nameIn(body, model.name, models), steps, depth, loss, freq: body.freq };
+    const id = await keep({ weights, ...kept, baseModelId });
     return { ...tokens, finetuned_model_id: id };
   };
   return { tokens, run };
 }
 
-function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, freq }: FinetunedModelRecord) {
+/** What a request calls a model. */
+function nameIn({ model: named }: FinetuneBody, name: string, models: ServedModels): string {
+  return named !== undefined && models.names.includes(named) && models.find(named)?.name === name ? named : name;
+}
+
+function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, named, freq }: FinetunedModelRecord) {
   return {
     id,
     created_at: new Date(createdAtMs).toISOString(),
@@ -139,7 +147,7 @@ function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, mo
     steps,
     depth,
     loss,
-    model,
+    model: named,
     freq,
   };
 }

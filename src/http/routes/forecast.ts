@@ -9,6 +9,7 @@ import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
 import { trialForecastsOf } from '../exogenous-request.ts';
 import { modelsOf, tunedFor } from '../finetuned.ts';
 import { decimationOf } from '../frequency-profile.ts';
+import { warnBeyondHorizon } from '../horizon-warning.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { answerTooLong, tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
@@ -35,7 +36,9 @@ export function addForecast(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = forecastWork(request.body, await modelsOf(services, request));
+      const models = await modelsOf(services, request);
+      const work = forecastWork(request.body, models);
+      warnBeyondHorizon(reply, request.body, models);
       return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );

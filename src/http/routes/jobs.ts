@@ -4,6 +4,7 @@ import type { InFlightCount, JobRecord } from '../../store/jobs.ts';
 import type { App, AppServices } from '../app.ts';
 import { type Caller, callerOf } from '../caller.ts';
 import { checkRoom, modelsOf } from '../finetuned.ts';
+import { warnBeyondHorizon } from '../horizon-warning.ts';
 import { sealed } from '../jobs/envelope.ts';
 import type { JobModels } from '../jobs/finetuned-jobs.ts';
 import { TASK_NAMES, type TaskName } from '../jobs/job.ts';
@@ -11,7 +12,7 @@ import { TASK_WORK } from '../jobs/task-work.ts';
 import { HttpProblem } from '../problem.ts';
 import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers, TooManyRequests } from '../schema/answers.ts';
 import { FinetuneAnswer, type FinetuneBody } from '../schema/finetune.ts';
-import { CrossValidationAnswer, ForecastAnswer } from '../schema/forecast.ts';
+import { CrossValidationAnswer, ForecastAnswer, type ForecastBody } from '../schema/forecast.ts';
 import {
   CrossValidationJob,
   DetectionJob,
@@ -73,7 +74,9 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
       const caller = callerOf(request);
       // Throws for what cannot be answered: a job that is accepted is right.
-      const { tokens } = TASK_WORK[name].work(request.body, await modelsOf(services, request), async () => '');
+      const models = await modelsOf(services, request);
+      const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
+      warnBeyondHorizon(reply, request.body as ForecastBody, models);
       const header = modelsOfJob(name, request.body as FinetuneBody, caller);
       if (header.output !== null) await checkRoom(services, header.owner, header.output);
       const body = sealed<JobModels>({ header, bytes: keptBody(request) });

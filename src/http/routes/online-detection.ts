@@ -9,6 +9,7 @@ import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { effectsOf } from '../exogenous-request.ts';
 import { modelsOf, tunedFor } from '../finetuned.ts';
+import { warnBeyondHorizon } from '../horizon-warning.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../problem.ts';
 import { tooManyForecasts } from '../request-limits.ts';
 import { KEY_NEEDED, seriesAnswers } from '../schema/answers.ts';
@@ -32,7 +33,9 @@ export function addOnlineDetection(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = onlineDetectionWork(request.body, await modelsOf(services, request));
+      const models = await modelsOf(services, request);
+      const work = onlineDetectionWork(request.body, models);
+      warnBeyondHorizon(reply, request.body, models);
       return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );

@@ -3,7 +3,7 @@ import Type, { type TSchema } from 'typebox';
 /** What happened, in words: errors, as every endpoint may answer them, and the welcome to a key. */
 export const Detail = Type.Object({ detail: Type.String() });
 
-export const InvalidKey = Type.Object({
+const InvalidKey = Type.Object({
   data: Type.Null(),
   message: Type.String(),
   details: Type.String(),

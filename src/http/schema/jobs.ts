@@ -54,16 +54,21 @@ export function jobAnswer<T extends TSchema>(result: T) {
     status: Status,
     result: Type.Union([result, Type.Null()], { description: 'Once it succeeded.' }),
     error: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Why it failed.' }),
+    progress: Type.Union([Type.Object({ step: Type.Integer(), steps: Type.Integer() }), Type.Null()], {
+      description:
+        'While it runs and fine-tunes: steps that were made, and that will be, a few seconds old; of several fine-tunings, those of the one at work.',
+    }),
   });
 }
 
+/** A power of ten. */
 const PAGE_SIZE_MAX = 1_000;
 const PAGE_SIZE = 100;
 
 export const JobsQuery = Type.Object({
   page_size: Type.Optional(
     Type.String({
-      pattern: '^([1-9]\\d{0,2}|1000)$',
+      pattern: `^([1-9]\\d{0,${String(PAGE_SIZE_MAX).length - 2}}|${PAGE_SIZE_MAX})$`,
       description: `Jobs on a page, at most ${PAGE_SIZE_MAX}; ${PAGE_SIZE} unless said otherwise.`,
     }),
   ),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { TUNING_LOSSES } from '../../model/tuning/tuning-graphs.ts';
 import type { WireFlags, WireNumbers } from '../wire/wire-answer.ts';
 import type { WireLevel } from '../wire/wire-types.ts';
 
@@ -92,7 +93,7 @@ export const Levels = (minimum: number) =>
 /** What every request that may fine-tune on its way carries. */
 export const Finetuning = {
   finetune_steps: Type.Optional(Type.Integer({ minimum: 0, description: '0 uses the model as it is.' })),
-  finetune_loss: Type.Optional(Type.Enum(['default', 'mae', 'mse', 'rmse', 'mape', 'smape', 'poisson'])),
+  finetune_loss: Type.Optional(Type.Enum([...TUNING_LOSSES])),
   finetune_depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
   finetuned_model_id: FinetunedModelId,
 };

@@ -10,7 +10,7 @@ export function intervalKeys({ text }: WireLevel): { readonly lo: string; readon
   return { lo: `lo-${text}`, hi: `hi-${text}` };
 }
 
-export type WireIntervals = Record<string, WireNumbers>;
+type WireIntervals = Record<string, WireNumbers>;
 
 /** Levels may come more than once; one of each is enough. */
 export function distinctLevels(levels: readonly WireLevel[] | null | undefined): WireLevel[] {

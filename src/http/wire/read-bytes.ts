@@ -5,7 +5,7 @@ import { HttpProblem, overloaded } from '../problem.ts';
 /** Public clients refuse to send more than this, so this much must be taken. */
 export const BODY_BYTES_MAX = 200 * 1024 * 1024;
 /** What all requests together may hold of bodies, inflated; above it they are told to come again. */
-export const BODIES_BYTES_MAX = 3 * BODY_BYTES_MAX;
+const BODIES_BYTES_MAX = 3 * BODY_BYTES_MAX;
 
 const INFLATED_CHUNK_BYTES = 64 * 1024;
 

@@ -8,10 +8,11 @@ import type { AnsweredJob } from '../../store/jobs.ts';
 const WHOLE_BYTES_MAX = 64 * 1024;
 
 /** Sends a job with its result, which is stored as it is sent: JSON. A handler returns what this returns. */
-export async function sendJob(reply: FastifyReply, { id, status, error, result }: AnsweredJob): Promise<FastifyReply> {
+export async function sendJob(reply: FastifyReply, job: AnsweredJob): Promise<FastifyReply> {
+  const { id, status, error, result, progress } = job;
   reply.type('application/json; charset=utf-8');
   const start = `{"job_id":${JSON.stringify(id)},"status":${JSON.stringify(status)},"result":`;
-  const end = `,"error":${JSON.stringify(error)}}`;
+  const end = `,"error":${JSON.stringify(error)},"progress":${JSON.stringify(progress)}}`;
   if (result === null) return reply.send(`${start}null${end}`);
   if (result.length <= WHOLE_BYTES_MAX) {
     return reply.send(`${start}${await promisify(zstdDecompress)(result)}${end}`);

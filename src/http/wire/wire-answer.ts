@@ -22,6 +22,7 @@ export function* jsonPieces(value: unknown): Generator<string> {
     }
     yield ']';
   } else if (Array.isArray(value)) {
+    if (value.every((item) => typeof item === 'number')) return yield* jsonPieces(Float64Array.from(value));
     yield '[';
     for (const [i, item] of value.entries()) {
       if (i > 0) yield ',';
@@ -54,7 +55,7 @@ export function sendAnswer(reply: FastifyReply, answer: object): FastifyReply {
 }
 
 /** Numbers and flags in the typed arrays of a request or an answer. */
-export function numbersIn(value: unknown): number {
+function numbersIn(value: unknown): number {
   if (value instanceof Float64Array || value instanceof Uint8Array) return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce((sum: number, item) => sum + numbersIn(item), 0);

@@ -53,7 +53,7 @@ export class Tuner {
    * Tunes a pretrained model, or weights that were tuned from it. Rejects with the reason of the signal; throws ServiceError `overloaded` when too
    * many wait, `internal` when the child ended by itself.
    * @param base null: the pretrained weights
-   * @param onStep told how many steps were made
+   * @param onStep told how many steps were made, 0 when its turn comes
    */
   async tune(
     model: string,
@@ -92,6 +92,7 @@ export class Tuner {
 
   async #run(input: Uint8Array, signal: AbortSignal, onStep: (step: number) => void): Promise<TuningOutcome> {
     signal.throwIfAborted();
+    onStep(0);
     const onProgress = (bytes: Buffer) => onStep(bytes.readUInt32LE());
     const outcome = await this.#sandbox.run(input, { timeoutMs: this.#limits.tuningMsMax, signal, onProgress });
     switch (outcome.kind) {

@@ -42,7 +42,7 @@ export function tuningWork(
 }
 
 /** Numbers in [0, 1), the same for the same seed (mulberry32). */
-export function chanceOf(seed: number): () => number {
+function chanceOf(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -146,6 +146,6 @@ export class Journal {
   }
 }
 
-export function journalKey(slot: number): Buffer {
+function journalKey(slot: number): Buffer {
   return Buffer.from(`j/${slot}`);
 }

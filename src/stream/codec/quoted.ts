@@ -1,5 +1,5 @@
 /** Characters of a foreign value that a dead letter's detail repeats. */
-export const QUOTED_CHARS_MAX = 80;
+const QUOTED_CHARS_MAX = 80;
 
 /** A foreign value for a sentence: what it is and how it begins. */
 export function quoted(raw: unknown): string {

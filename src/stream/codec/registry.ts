@@ -5,7 +5,7 @@ import { reasonOf } from './quoted.ts';
 import type { FetchedSchema, SchemaDefinition, SchemaRegistrar, SchemaSource, SchemaType } from './schema-source.ts';
 
 /** Longest wait for one answer of the registry. */
-export const REGISTRY_TIMEOUT_MS = 10_000;
+const REGISTRY_TIMEOUT_MS = 10_000;
 
 /** Deepest chain of schemas that refer to schemas, and most references in all. */
 const REFERENCES_MAX = 100;

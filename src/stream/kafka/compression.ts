@@ -3,7 +3,7 @@ import { inflateLz4 } from './lz4.ts';
 import { inflateSnappy } from './snappy.ts';
 
 /** What one compressed record batch may inflate to, bytes. Beyond it decoding fails instead of filling the memory. */
-export const batchInflatedBytesMax = 128 * 1024 * 1024;
+const batchInflatedBytesMax = 128 * 1024 * 1024;
 
 /** Inflates the records of a batch; `codec` as in the batch's attributes. Throws on damaged or unknown ones. */
 export function decompress(codec: number, bytes: Buffer, bytesMax = batchInflatedBytesMax): Buffer {

@@ -92,7 +92,7 @@ export function checkTopics(connection: KafkaConnection, topics: Topics): Promis
 }
 
 /** Why these partition counts do not fit together, in a sentence for the operator; null when they do. */
-export function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): string | null {
+function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): string | null {
   const { observations, scores, changelog } = topics;
   const wanted = counts.get(observations);
   const different = [scores, changelog].filter((topic) => counts.get(topic) !== wanted);

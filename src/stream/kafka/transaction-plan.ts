@@ -9,7 +9,7 @@ export interface PlannedBatch {
 }
 
 /** Brokers refuse a batch above `message.max.bytes`, 1 MiB unless set otherwise. A larger record goes alone and stands or falls by that. */
-export const batchBytesMax = 900_000;
+const batchBytesMax = 900_000;
 
 /**
  * Divides the outputs into rounds to be sent one after the other: at most one batch per partition in each, no batch above

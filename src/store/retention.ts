@@ -1,0 +1,71 @@
+import type { Database } from './database.ts';
+import { addUsage } from './usage.ts';
+
+const DAY_MS = 86_400_000;
+/** More than a year, so that a month can be compared with that of the year before. */
+export const AUDIT_DAYS = 400;
+export const USAGE_DAYS = 400;
+/** Rows of one statement: others have their turn between two. */
+const ROWS_AT_ONCE = 1_000;
+/** Where the minutes of a key go whose time is over. */
+const CONDENSED_AT = 0;
+
+/** Forgets what was recorded more than AUDIT_DAYS ago, and gives how many entries that were. Replicas may do it at once. */
+export function pruneAudit(database: Database, nowMs: number): Promise<number> {
+  return untilDone(async () => {
+    const rows = await database.query(
+      `DELETE FROM audit_log WHERE number IN
+        (SELECT number FROM audit_log WHERE happened_at < $1 ORDER BY happened_at LIMIT $2) RETURNING number`,
+      [nowMs - AUDIT_DAYS * DAY_MS, ROWS_AT_ONCE],
+    );
+    return rows.length;
+  });
+}
+
+interface Minute {
+  readonly key: string;
+  readonly calls: number;
+  readonly requests: number;
+  readonly tokens: number;
+  readonly charged: number;
+}
+
+/**
+ * Makes one row for each key of its minutes that lie more than USAGE_DAYS back, so that what was granted still equals what was charged, is held and is left.
+ * Gives how many minutes that were. Replicas may do it at once.
+ */
+export function condenseUsage(database: Database, nowMs: number): Promise<number> {
+  return untilDone(() =>
+    database.transaction(async (sql) => {
+      const minutes = await sql.query<Minute>(
+        `DELETE FROM usage_minutes WHERE (key_id, minute_at) IN
+          (SELECT key_id, minute_at FROM usage_minutes WHERE minute_at > $1 AND minute_at < $2 ORDER BY minute_at LIMIT $3)
+          RETURNING key_id AS key, calls, requests, tokens, charged`,
+        [CONDENSED_AT, nowMs - USAGE_DAYS * DAY_MS, ROWS_AT_ONCE],
+      );
+      // Sorted: replicas that add to several keys wait for each other in the same order.
+      const byKey = [...Map.groupBy(minutes, ({ key }) => key)].sort(([a], [b]) => (a < b ? -1 : 1));
+      for (const [key, own] of byKey) await addUsage(sql, key, CONDENSED_AT, sumOf(own));
+      return minutes.length;
+    }),
+  );
+}
+
+function sumOf(minutes: readonly Minute[]): Omit<Minute, 'key'> {
+  const sum = (of: (minute: Minute) => number) => minutes.reduce((all, minute) => all + of(minute), 0);
+  return {
+    calls: sum(({ calls }) => calls),
+    requests: sum(({ requests }) => requests),
+    tokens: sum(({ tokens }) => tokens),
+    charged: sum(({ charged }) => charged),
+  };
+}
+
+/** Does it again while there is as much as can be done at once. */
+async function untilDone(some: () => Promise<number>): Promise<number> {
+  for (let all = 0; ; ) {
+    const rows = await some();
+    all += rows;
+    if (rows < ROWS_AT_ONCE) return all;
+  }
+}

@@ -1,0 +1,4 @@
+import type { Migration } from '../migrations.ts';
+
+/** Version 4: the name by which the model below a fine-tuned one was asked for; null: its own. */
+export const namedModels: Migration = () => ['ALTER TABLE finetuned_models ADD COLUMN named TEXT'];
