@@ -4,7 +4,7 @@ import type { ForecastPoint } from '../detector/forecast-points.ts';
 import { forecastSeasons, lookbackOf } from '../detector/forecast-seasons.ts';
 import { alignmentOf, placesTogether } from './alignment.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
-import { inSampleHorizon } from './frequency-profile.ts';
+import { frequencyProfile, inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';
 import { type ServedModel, seenOf } from './served-models.ts';
 import { splitSeries } from './split-series.ts';
@@ -85,6 +85,7 @@ export async function forecastAnswer(
     ...(offsets && { decimation: null }),
     cleanFirst,
     inSampleHorizon: inSampleHorizon(freq),
+    season: frequencyProfile(freq).season,
     pause,
   };
   const forecasts = await byModel(places, models, (own, { forecaster }) => {

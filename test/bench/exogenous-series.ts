@@ -99,6 +99,12 @@ function related(rest: Float64Array, weight: number, values: Float64Array, categ
   return { values: sumOf([1, rest], [1, effect]), variables: [{ values, categorical }], effect };
 }
 
+/** A third of the series before its end the variable stops to matter. */
+function ended(rest: Float64Array, values: Float64Array, weight: number): AccompaniedSeries {
+  const effect = values.map((value, t) => (t < (2 / 3) * values.length ? weight * value : 0));
+  return { values: sumOf([1, rest], [1, effect]), variables: [{ values, categorical: false }], effect };
+}
+
 /** Kinds by name. */
 export const ACCOMPANIED: Readonly<Record<string, (draws: Draws) => AccompaniedSeries>> = {
   'unrelated walk': (d) => unrelated(d.noise(1), d.noise(1)),
@@ -116,6 +122,7 @@ export const ACCOMPANIED: Readonly<Record<string, (draws: Draws) => AccompaniedS
   'promotions beside a season': (d) => related(sumOf([5, d.season()], [1, d.noise(0.5)]), 8, d.promotions(), true),
   'white effect on a walk': (d) => related(d.noise(1), 3, d.noise()),
   'small effect on a walk': (d) => related(d.noise(1), 0.5, d.noise()),
+  'effect that ended': (d) => ended(sumOf([5, d.season()], [1, d.noise(0.5)]), d.noise(), 2),
   'steps that are the effect': (d) => related(sumOf([3, d.season()], [1, d.noise(0.5)]), 1, d.levels()),
 };
 
@@ -124,7 +131,7 @@ export function accompanied(kind: string, seed: number, length: number): Accompa
 }
 
 export interface SpikedSeries extends AccompaniedSeries {
-  /** 1 where a spike is that the variable tells of, and where one is that nothing tells of. */
+  /** 1 where a spike is that the first kind of variable tells of, and where one is that nothing tells of. */
   readonly told: Float64Array;
   readonly untold: Float64Array;
 }
@@ -133,15 +140,25 @@ const TOLD = 0.06;
 const UNTOLD = 0.02;
 const SPIKE = 12;
 
+/** What may lie beside a series with spikes. */
+export const BESIDE_SPIKES = ['tells of spikes', 'unrelated walk', 'season of another phase'] as const;
+
 /**
- * A day's season with spikes, some of which a variable tells of.
+ * A day's season with spikes, some of which a variable may tell of.
  * @param start only from here on there are spikes that nothing tells of
  */
-export function spiked(seed: number, length: number, start: number): SpikedSeries {
+export function spiked(
+  kind: (typeof BESIDE_SPIKES)[number],
+  seed: number,
+  length: number,
+  start: number,
+): SpikedSeries {
   const draws = new Draws(seed, length);
   const rest = sumOf([5, draws.season()], [1, draws.noise(0.5)]);
   const told = draws.events(TOLD);
   const untold = draws.events(UNTOLD).map((event, t) => (t < start || told[t] === 1 ? 0 : event));
-  const series = related(sumOf([1, rest], [SPIKE, untold]), SPIKE, told);
-  return { ...series, told, untold };
+  const others = sumOf([1, rest], [SPIKE, untold]);
+  if (kind === 'tells of spikes') return { ...related(others, SPIKE, told), told, untold };
+  const beside = kind === 'unrelated walk' ? draws.noise(1) : sumOf([5, draws.season()], [1, draws.noise(0.5)]);
+  return { ...unrelated(others, beside), told: told.fill(0), untold };
 }

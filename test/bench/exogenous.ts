@@ -13,9 +13,17 @@ import { inSampleHorizon } from '../../src/http/frequency-profile.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
 import type { Figures } from './bench.ts';
-import { ACCOMPANIED, type AccompaniedSeries, accompanied, type SpikedSeries, spiked } from './exogenous-series.ts';
+import {
+  ACCOMPANIED,
+  type AccompaniedSeries,
+  accompanied,
+  BESIDE_SPIKES,
+  type SpikedSeries,
+  spiked,
+} from './exogenous-series.ts';
 import { type Cell, printTable, rounded } from './table.ts';
 
+const DAY = 24;
 const H = 24;
 const WINDOWS = 4;
 const CONTEXT = 336;
@@ -93,6 +101,7 @@ async function errorsWith(all: readonly AccompaniedSeries[], cleanFirst: boolean
     decimation: null,
     cleanFirst,
     inSampleHorizon: inSampleHorizon('h'),
+    season: DAY,
     pause: nextTurn,
   };
   const made = await forecastWithExogenous(points, settings, forecaster);
@@ -130,21 +139,21 @@ function meanRatio(ours: readonly number[], theirs: readonly number[]): number {
 type Flags = (series: SpikedSeries) => Promise<readonly boolean[]>;
 
 async function detections(seeds: readonly number[], forecaster: RolledOutForecaster): Promise<Figures[]> {
-  const all = seeds.map((seed) => spiked(seed, LENGTH, LENGTH - DETECTED));
   const orders = { without: null, 'before model': true, 'after model': false };
   const figures: Figures[] = [];
-  for (const [way, flagsOf] of [
-    ['online', online],
-    ['in-sample', inSample],
-  ] as const) {
-    for (const [order, cleanFirst] of Object.entries(orders)) {
-      figures.push({ way, order, ...(await judge(all, (series) => flagsOf(series, cleanFirst, forecaster))) });
+  for (const variable of BESIDE_SPIKES) {
+    const all = seeds.map((seed) => spiked(variable, seed, LENGTH, LENGTH - DETECTED));
+    for (const [detection, flagsOf] of Object.entries({ online, 'in-sample': inSample })) {
+      for (const [order, cleanFirst] of Object.entries(orders)) {
+        const shares = await judge(all, (series) => flagsOf(series, cleanFirst, forecaster));
+        figures.push({ variable, detection, order, ...shares });
+      }
     }
   }
-  const columns = ['detection', 'variables', 'told flagged', 'untold flagged', 'others flagged'];
+  const columns = ['variable', 'detection', 'order', 'told', 'untold', 'others'];
   const rows = figures.map((figure) => Object.values(figure) as Cell[]);
   printTable(
-    `shares that are flagged in the last ${DETECTED} values, level ${LEVEL}: spikes the variable tells of, spikes nothing tells of, other values`,
+    `shares flagged in the last ${DETECTED} values, level ${LEVEL}: spikes the variable tells of, spikes nothing tells of, other values`,
     columns,
     rows,
   );
@@ -162,7 +171,7 @@ async function judge(all: readonly SpikedSeries[], flagsOf: Flags) {
       counts[kind][1]!++;
     }
   }
-  const share = ([flagged, all]: readonly number[]) => rounded(flagged! / all!);
+  const share = ([flagged, all]: readonly number[]) => rounded(flagged! / Math.max(1, all!));
   return {
     told_flagged: share(counts.told),
     untold_flagged: share(counts.untold),
@@ -188,7 +197,7 @@ async function online(
   const effects =
     cleanFirst === null
       ? undefined
-      : [await exogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, pause: nextTurn })];
+      : [await exogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
   const [detection] = await detectOnline([values], settings, forecaster, undefined, effects);
   return detection!.anomaly;
 }
@@ -202,7 +211,7 @@ async function inSample(
   const effects =
     cleanFirst === null
       ? undefined
-      : [await exogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, pause: nextTurn })];
+      : [await exogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
   const [forecast] = await forecastInSample(
     [values],
     { h: inSampleHorizon('h'), context: CONTEXT },

@@ -37,6 +37,24 @@ export function designValue({ category, mean, deviation }: DesignColumn, variabl
   return Math.max(-DEVIATIONS_MAX, Math.min(DEVIATIONS_MAX, (value - mean) / deviation));
 }
 
+/** More would let the season explain what is none. */
+const HARMONICS_MAX = 4;
+/** Of fewer nobody can say that they repeat. */
+const SEASONS_MIN = 2;
+
+/** What a series does without any variable, as columns beside theirs: a level, and a season in its harmonics (Fourier). */
+export function levelAndSeason(rows: readonly number[], season: number): Float64Array[] {
+  const columnOf = (value: (row: number) => number) => Float64Array.from(rows, value);
+  const columns = [columnOf(() => 1)];
+  if (rows.length < SEASONS_MIN * season) return columns;
+  for (let k = 1; k <= HARMONICS_MAX && 2 * k <= season; k++) {
+    const angle = (2 * Math.PI * k) / season;
+    columns.push(columnOf((row) => Math.cos(angle * row)));
+    if (2 * k < season) columns.push(columnOf((row) => Math.sin(angle * row)));
+  }
+  return columns;
+}
+
 function rawValue({ values }: ExogenousVariable, category: number | null, row: number): number {
   const value = values[row]!;
   return category === null || Number.isNaN(value) ? value : Number(value === category);

@@ -1,5 +1,5 @@
-import { designValue, type ExogenousVariable, learnColumns } from './design.ts';
-import { fitRidge } from './ridge.ts';
+import { designValue, type ExogenousVariable, learnColumns, levelAndSeason } from './design.ts';
+import { fitRidge, type RidgeFit } from './ridge.ts';
 
 /** What variables do to a series, as far as its past tells. */
 export interface ExogenousFit {
@@ -19,17 +19,28 @@ export interface ExogenousFit {
 /** Older rows say less and cost as much. */
 const ROWS_MAX = 5_000;
 
+/** How much of a row's value the next one keeps: of levels, and of a walk, whose steps are what can be explained. */
+const MEMORIES = [0, 1];
+
+export interface FitSettings {
+  /** Rows in a season; null where a model took away what repeats and what lasts, and the target is what it left. */
+  readonly season: number | null;
+  /** Lets others have a turn, several times in a fit. */
+  readonly pause: () => Promise<unknown>;
+}
+
 /**
- * Fits what the variables add to a target.
+ * Fits what the variables add to a target. What they have in common with its season counts as the season. A target that wanders is explained step
+ * by step instead: two walks look related by their levels, not by their steps. Which of the two fits is told by the errors they make one step
+ * ahead, which are those of leaving one out.
  * @param target as long as the variables; rows where it is NaN do not count
  * @param end only rows before it are looked at
- * @param pause lets others have a turn, several times in a fit
  */
 export async function fitExogenous(
   variables: readonly ExogenousVariable[],
   target: ArrayLike<number>,
   end: number,
-  pause: () => Promise<unknown>,
+  settings: FitSettings,
 ): Promise<ExogenousFit> {
   const rows: number[] = [];
   for (let row = end - 1; row >= 0 && rows.length < ROWS_MAX; row--) if (!Number.isNaN(target[row]!)) rows.push(row);
@@ -37,11 +48,8 @@ export async function fitExogenous(
   const design = columns.map((column) =>
     Float64Array.from(rows, (row) => designValue(column, variables[column.variable]!, row)),
   );
-  const { weights: effects } = await fitRidge(
-    design,
-    Float64Array.from(rows, (row) => target[row]!),
-    pause,
-  );
+  const observed = Float64Array.from(rows, (row) => target[row]!);
+  const { weights: effects } = await fitSteps(design, observed, rows, settings);
   const contributions: ExogenousFit['contributions'] = (given, start, length) => {
     const added = variables.map(() => new Float64Array(length));
     columns.forEach((column, j) => {
@@ -53,6 +61,25 @@ export async function fitExogenous(
     return added;
   };
   return { weights: shares(contributions(variables, 0, end)), contributions };
+}
+
+/** @param rows newest first, as are the columns and the target */
+async function fitSteps(
+  columns: readonly Float64Array[],
+  target: Float64Array,
+  rows: readonly number[],
+  { season, pause }: FitSettings,
+): Promise<RidgeFit> {
+  if (season === null) return fitRidge(columns, target, levelAndSeason(rows, Number.POSITIVE_INFINITY), pause);
+  const beside = levelAndSeason(rows.slice(0, -1), season);
+  let best: RidgeFit | null = null;
+  for (const memory of MEMORIES) {
+    // The same rows for each, or their errors could not be compared.
+    const kept = (column: Float64Array) => column.subarray(0, -1).map((value, i) => value - memory * column[i + 1]!);
+    const fit = await fitRidge(columns.map(kept), kept(target), beside, pause);
+    if (best === null || fit.error < best.error) best = fit;
+  }
+  return best!;
 }
 
 /** The fit of variables that do nothing. */

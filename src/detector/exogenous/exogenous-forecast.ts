@@ -8,8 +8,12 @@ import { type ExogenousFit, fitExogenous, noEffectOf, totalOf } from './exogenou
 
 /** Windows in which it is tried whether an effect helps. With twice as many walks do no harm at all, and each costs two forecasts. */
 const TRIALS_MAX = 4;
-/** An effect must lower the error by as much: a smaller gain is chance. */
-const GAIN_MIN = 0.02;
+/**
+ * Error of the trials with an effect, relative to without, up to which it is believed. One that was learnt from the series itself is doubted only
+ * where it does harm: what matters seldom, such as promotions, may have no part in the last windows. One that was learnt from what the model misses
+ * has no such design to rely on and must be of use.
+ */
+const ERROR_MAX = { cleanFirst: 1.1, modelFirst: 0.98 };
 /** Points forecast at a time: with their trials they make full batches, and what the trials see of a large request is not held all at once. */
 const POINTS_MAX = 128;
 /** What the trials of one point need, beside its own forecast. */
@@ -39,6 +43,8 @@ export interface ExogenousSettings extends SeasonalSettings {
   readonly cleanFirst: boolean;
   /** Steps of the forecasts from within whose residuals are fitted, where the model is applied first. */
   readonly inSampleHorizon: number;
+  /** Values in a season. */
+  readonly season: number;
   /** Lets others have a turn, several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
@@ -56,7 +62,8 @@ export async function forecastWithExogenous(
   const missed = settings.cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
   const fit = (point: ExogenousPoint, end: number): Promise<ExogenousFit> => {
     signal?.throwIfAborted();
-    return fitExogenous(point.past, missed?.get(point.values) ?? point.values, end, settings.pause);
+    const season = settings.cleanFirst ? settings.season : null;
+    return fitExogenous(point.past, missed?.get(point.values) ?? point.values, end, { season, pause: settings.pause });
   };
   const forecasts = new Map<ExogenousPoint, ExogenousForecast>();
   for (const together of partsOf(points)) {
@@ -149,10 +156,11 @@ async function helpsIn(
   };
   const withEffects = await errorsOf(all);
   const without = await errorsOf(all.map((trial) => ({ ...trial, fit: noEffectOf(trial.past) })));
+  const errorMax = settings.cleanFirst ? ERROR_MAX.cleanFirst : ERROR_MAX.modelFirst;
   let at = 0;
   return trials.map(({ length }) => {
     const sumOf = (errors: readonly number[]) => errors.slice(at, at + length).reduce((sum, error) => sum + error, 0);
-    const helps = length === 0 || sumOf(withEffects) * (1 + GAIN_MIN) < sumOf(without);
+    const helps = length === 0 || sumOf(withEffects) < errorMax * sumOf(without);
     at += length;
     return helps;
   });
