@@ -15,8 +15,8 @@ const LEFT_MIN = 1e-6;
 const TURN = 4_000_000;
 
 /**
- * Ridge regression whose penalty has the least leave-one-out error, in closed form: e_i / (1 - H_ii), H the hat matrix (Allen 1974, PRESS). No
- * effect at all is one of the candidates.
+ * Ridge regression whose penalty has the least leave-one-out error, in closed form: e_i / (1 - H_ii), H the hat matrix (Allen 1974, PRESS). There
+ * is no effect at all where the error does not fall by log(n) / n, which n rows of chance seldom do (the margin of Schwarz 1978 for one weight).
  * @param columns finite; each as long as the target
  * @param target finite, from which `beside` and the columns are to add up
  * @param beside columns that are fitted without a penalty, and before the others: what they explain is nobody else's (Frisch and Waugh 1933)
@@ -40,6 +40,7 @@ export async function fitRidge(
   if (!(scale > LEFT_MIN * rows)) return none;
   const row = new Float64Array(columns.length);
   const moments = Float64Array.from(own, (column) => dot(column, left));
+  const accepted = none.error * (1 - Math.log(rows) / rows);
   let best = none;
   for (const penalty of PENALTIES) {
     await pause();
@@ -55,7 +56,7 @@ export async function fitRidge(
       leverage[i]! += dot(half, half);
     }
     const error = leaveOneOutError(residual, leverage);
-    if (error < best.error) best = { error, weights };
+    if (error < accepted && error < best.error) best = { error, weights };
   }
   return best;
 }
