@@ -70,16 +70,16 @@ async function fitSteps(
   rows: readonly number[],
   { season, pause }: FitSettings,
 ): Promise<RidgeFit> {
-  if (season === null) return fitRidge(columns, target, levelAndSeason(rows, Number.POSITIVE_INFINITY), pause);
-  const beside = levelAndSeason(rows.slice(0, -1), season);
-  let best: RidgeFit | null = null;
-  for (const memory of MEMORIES) {
+  const beside = levelAndSeason(rows.slice(0, -1), season ?? Number.POSITIVE_INFINITY);
+  const fitAt = (memory: number) => {
     // The same rows for each, or their errors could not be compared.
     const kept = (column: Float64Array) => column.subarray(0, -1).map((value, i) => value - memory * column[i + 1]!);
-    const fit = await fitRidge(columns.map(kept), kept(target), beside, pause);
-    if (best === null || fit.error < best.error) best = fit;
-  }
-  return best!;
+    return fitRidge(columns.map(kept), kept(target), beside, pause);
+  };
+  const steps = await fitAt(1);
+  if (season === null && steps.weights.every((weight) => weight === 0)) return steps;
+  const levels = await fitAt(0);
+  return season === null || levels.error <= steps.error ? levels : steps;
 }
 
 /** The fit of variables that do nothing. */
