@@ -5,7 +5,10 @@ export interface ExogenousVariable {
   readonly categorical: boolean;
 }
 
-/** A column of the regression: a variable itself, or one of its categories; standardised over the rows it was learnt from. */
+/**
+ * A column of the regression: a variable itself, or one of its categories; standardised over the rows it was learnt from. No category is left out as
+ * the one that the others are compared with: the penalty makes effects unique without it, and treats all categories alike.
+ */
 export interface DesignColumn {
   readonly variable: number;
   /** null for a numeric variable. */

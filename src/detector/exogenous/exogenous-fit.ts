@@ -19,11 +19,8 @@ export interface ExogenousFit {
 /** Older rows say less and cost as much. */
 const ROWS_MAX = 5_000;
 
-/** How much of a row's value the next one keeps: of levels, and of a walk, whose steps are what can be explained. */
-const MEMORIES = [0, 1];
-
 export interface FitSettings {
-  /** Rows in a season; null where a model took away what repeats and what lasts, and the target is what it left. */
+  /** Rows in a season; null where the target is what a model missed: it took the season away. */
   readonly season: number | null;
   /** Lets others have a turn, several times in a fit. */
   readonly pause: () => Promise<unknown>;
@@ -31,8 +28,8 @@ export interface FitSettings {
 
 /**
  * Fits what the variables add to a target. What they have in common with its season counts as the season. A target that wanders is explained step
- * by step instead: two walks look related by their levels, not by their steps. Which of the two fits is told by the errors they make one step
- * ahead, which are those of leaving one out.
+ * by step instead: two walks look related by their levels, not by their steps. Which of the two it is their leave-one-out errors tell: both are
+ * those of forecasts one step ahead.
  * @param target as long as the variables; rows where it is NaN do not count
  * @param end only rows before it are looked at
  */
@@ -49,7 +46,7 @@ export async function fitExogenous(
     Float64Array.from(rows, (row) => designValue(column, variables[column.variable]!, row)),
   );
   const observed = Float64Array.from(rows, (row) => target[row]!);
-  const { weights: effects } = await fitSteps(design, observed, rows, settings);
+  const { weights: effects } = await fitLevelsOrSteps(design, observed, rows, settings);
   const contributions: ExogenousFit['contributions'] = (given, start, length) => {
     const added = variables.map(() => new Float64Array(length));
     columns.forEach((column, j) => {
@@ -63,14 +60,19 @@ export async function fitExogenous(
   return { weights: shares(contributions(variables, 0, end)), contributions };
 }
 
-/** @param rows newest first, as are the columns and the target */
-async function fitSteps(
+/**
+ * Explains the levels of a target or its steps. Of what a model missed the levels count, since it has followed the steps of what it saw; but they
+ * wander, too, where the series does, so steps that show no effect deny it.
+ * @param rows newest first, as are the columns and the target
+ */
+async function fitLevelsOrSteps(
   columns: readonly Float64Array[],
   target: Float64Array,
   rows: readonly number[],
   { season, pause }: FitSettings,
 ): Promise<RidgeFit> {
   const beside = levelAndSeason(rows.slice(0, -1), season ?? Number.POSITIVE_INFINITY);
+  /** @param memory how much of a value the next one keeps: 0 for levels, 1 for steps */
   const fitAt = (memory: number) => {
     // The same rows for each, or their errors could not be compared.
     const kept = (column: Float64Array) => column.subarray(0, -1).map((value, i) => value - memory * column[i + 1]!);
