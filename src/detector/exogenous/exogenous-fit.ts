@@ -42,9 +42,12 @@ export async function fitExogenous(
   const rows: number[] = [];
   for (let row = end - 1; row >= 0 && rows.length < ROWS_MAX; row--) if (!Number.isNaN(target[row]!)) rows.push(row);
   const columns = learnColumns(variables, rows);
-  const design = columns.map((column) =>
-    Float64Array.from(rows, (row) => designValue(column, variables[column.variable]!, row)),
-  );
+  const design: Float64Array[] = [];
+  for (const column of columns) {
+    await settings.pause();
+    const variable = variables[column.variable]!;
+    design.push(Float64Array.from(rows, (row) => designValue(column, variable, row)));
+  }
   const observed = Float64Array.from(rows, (row) => target[row]!);
   const { weights: effects } = await fitLevelsOrSteps(design, observed, rows, settings);
   const contributions: ExogenousFit['contributions'] = (given, start, length) => {

@@ -34,7 +34,11 @@ export async function fitRidge(
   const taken = Float64Array.from(target, (_, i) => basis.reduce((sum, own) => sum + own[i]! ** 2, 0));
   const none: RidgeFit = { error: leaveOneOutError(left, taken), weights: new Float64Array(columns.length) };
   if (columns.length === 0 || rows < basis.length + 2) return none;
-  const own = columns.map((column) => leftOf(column, basis));
+  const own: Float64Array[] = [];
+  for (const column of columns) {
+    await pause();
+    own.push(leftOf(column, basis));
+  }
   const gram = await gramOf(own, pause);
   const scale = gram.reduce((sum, row, j) => sum + row[j]!, 0) / columns.length;
   if (!(scale > LEFT_MIN * rows)) return none;

@@ -67,6 +67,14 @@ for (const cleanFirst of [true, false]) {
   });
 }
 
+test('an effect that had no part in the last windows is kept', async () => {
+  const promotion = { values: load.map((_, i) => Number(i < N - 60 && i % 8 === 0)), categorical: true };
+  const promoted = values.map((value, i) => value - load[i] / 2 + 20 * promotion.values[i]);
+  const point = { values: promoted, cutoff: N, past: [promotion], future: [promotion], futureStart: N };
+  const [{ weights }] = await forecastWithExogenous([point], { ...SETTINGS, cleanFirst: true }, quantileForecaster());
+  assert.deepEqual([...weights], [1]);
+});
+
 test('a point needs no more forecasts for its trials than are counted', async () => {
   let rows = 0;
   const forecaster = quantileForecaster();
