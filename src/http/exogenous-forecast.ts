@@ -4,7 +4,7 @@ import type { ForecastPoint } from '../detector/forecast-points.ts';
 import { forecastSeasons, lookbackOf } from '../detector/forecast-seasons.ts';
 import { alignmentOf, placesTogether } from './alignment.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
-import { inSampleHorizon } from './frequency-profile.ts';
+import { frequencyProfile, inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';
 import { type ServedModel, seenOf } from './served-models.ts';
 import { splitSeries } from './split-series.ts';
@@ -80,7 +80,8 @@ export async function forecastAnswer(
     future: known.variables[point.series],
     futureStart: known.startOf(point),
   }));
-  const exogenous = { ...settings, cleanFirst, inSampleHorizon: inSampleHorizon(freq), pause };
+  const { season } = frequencyProfile(freq);
+  const exogenous = { ...settings, cleanFirst, inSampleHorizon: inSampleHorizon(freq), season, pause };
   const forecasts = await byModel(places, models, (own, { forecaster }) => {
     return forecastWithExogenous(own, exogenous, forecaster, signal);
   });

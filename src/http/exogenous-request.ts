@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CATEGORIES_MAX, type ExogenousVariable } from '../detector/exogenous/design.ts';
 import { type ExogenousEffects, exogenousEffects } from '../detector/exogenous/exogenous-effects.ts';
 import { TRIAL_FORECASTS_MAX } from '../detector/exogenous/exogenous-forecast.ts';
+import { frequencyProfile } from './frequency-profile.ts';
 import { type FieldProblem, fieldProblem } from './problem.ts';
 import type { SeriesBody } from './schema/series.ts';
 import { splitSeries } from './split-series.ts';
@@ -49,6 +50,7 @@ export function trialForecastsOf({ X }: SeriesBody): number {
 
 interface EffectsRequest {
   readonly series: SeriesBody;
+  readonly freq: string;
   readonly clean_ex_first?: boolean;
   readonly hist_exog?: readonly number[] | null;
 }
@@ -65,16 +67,20 @@ export async function effectsOf(
   const variables = variablesOf(request.series);
   if (variables === null) return undefined;
   const { clean_ex_first: cleanFirst = true, hist_exog: pastOnly } = request;
+  const { season } = frequencyProfile(request.freq);
   const effects: ExogenousEffects[] = [];
   for (const [i, values] of splitSeries(request.series).entries()) {
     signal.throwIfAborted();
-    const settings = { cleanFirst, pastOnly: pastOnly ?? [], end: values.length - held, pause };
+    const settings = { cleanFirst, pastOnly: pastOnly ?? [], end: values.length - held, season, pause };
     effects.push(await exogenousEffects(values, variables[i], settings));
   }
   return effects;
 }
 
-export function exogenousProblems({ series, hist_exog: pastOnly }: EffectsRequest): FieldProblem[] {
+export function exogenousProblems({
+  series,
+  hist_exog: pastOnly,
+}: Pick<EffectsRequest, 'series' | 'hist_exog'>): FieldProblem[] {
   const columns = series.X?.length ?? 0;
   const problems: FieldProblem[] = [];
   const used = columnsOf(series);

@@ -5,7 +5,10 @@ export interface ExogenousVariable {
   readonly categorical: boolean;
 }
 
-/** A column of the regression: a variable itself, or one of its categories; standardised over the rows it was learnt from. */
+/**
+ * A column of the regression: a variable itself, or one of its categories; standardised over the rows it was learnt from. No category is left out as
+ * the one that the others are compared with: the penalty makes effects unique without it, and treats all categories alike.
+ */
 export interface DesignColumn {
   readonly variable: number;
   /** null for a numeric variable. */
@@ -35,6 +38,24 @@ export function designValue({ category, mean, deviation }: DesignColumn, variabl
   const value = rawValue(variable, category, row);
   if (Number.isNaN(value)) return 0;
   return Math.max(-DEVIATIONS_MAX, Math.min(DEVIATIONS_MAX, (value - mean) / deviation));
+}
+
+/** More would let the season explain what is none. */
+const HARMONICS_MAX = 4;
+/** Of fewer nobody can say that they repeat. */
+const SEASONS_MIN = 2;
+
+/** What a series does without any variable, as columns beside theirs: a level, and a season in its harmonics (Fourier). */
+export function levelAndSeason(rows: readonly number[], season: number): Float64Array[] {
+  const columnOf = (value: (row: number) => number) => Float64Array.from(rows, value);
+  const columns = [columnOf(() => 1)];
+  if (rows.length < SEASONS_MIN * season) return columns;
+  for (let k = 1; k <= HARMONICS_MAX && 2 * k <= season; k++) {
+    const angle = (2 * Math.PI * k) / season;
+    columns.push(columnOf((row) => Math.cos(angle * row)));
+    if (2 * k < season) columns.push(columnOf((row) => Math.sin(angle * row)));
+  }
+  return columns;
 }
 
 function rawValue({ values }: ExogenousVariable, category: number | null, row: number): number {

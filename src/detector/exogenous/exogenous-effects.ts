@@ -22,6 +22,8 @@ export interface EffectsSettings {
   readonly pastOnly: readonly number[];
   /** Only values before it are learnt from. */
   readonly end: number;
+  /** Values in a season. */
+  readonly season: number;
   /** Lets others have a turn, several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
@@ -29,16 +31,16 @@ export interface EffectsSettings {
 export async function exogenousEffects(
   values: ArrayLike<number>,
   variables: readonly ExogenousVariable[],
-  { cleanFirst, pastOnly, end, pause }: EffectsSettings,
+  { cleanFirst, pastOnly, end, season, pause }: EffectsSettings,
 ): Promise<ExogenousEffects> {
   const { length } = values;
   const known = variables.map((variable, i) => (pastOnly.includes(i) ? null : variable));
-  let fit = cleanFirst ? await fitExogenous(variables, values, end, pause) : null;
+  let fit = cleanFirst ? await fitExogenous(variables, values, end, { season, pause }) : null;
   const contributions = () => fit!.contributions(known, 0, length);
   return {
     cleaned: fit === null ? null : totalOf(fit.contributions(variables, 0, length), length),
     async ahead(residuals) {
-      fit ??= await fitExogenous(variables, residuals, end, pause);
+      fit ??= await fitExogenous(variables, residuals, end, { season: null, pause });
       return totalOf(contributions(), length);
     },
     weights: () => fit!.weights,

@@ -6,10 +6,13 @@ import { forecastInSample } from '../in-sample.ts';
 import type { ExogenousVariable } from './design.ts';
 import { type ExogenousFit, fitExogenous, noEffectOf, totalOf } from './exogenous-fit.ts';
 
-/** Windows in which it is tried whether an effect helps. With twice as many walks do no harm at all, and each costs two forecasts. */
+/** Windows in which it is tried whether an effect does harm. Each costs two forecasts. */
 const TRIALS_MAX = 4;
-/** An effect must lower the error by as much: a smaller gain is chance. */
-const GAIN_MIN = 0.02;
+/**
+ * Error of the trials with an effect, relative to without, from which on it is dropped: where it does harm. What matters seldom, such as promotions,
+ * may have no part in the last windows, and cannot show a gain there.
+ */
+const ERROR_MAX = 1.1;
 /** Points forecast at a time: with their trials they make full batches, and what the trials see of a large request is not held all at once. */
 const POINTS_MAX = 128;
 /** What the trials of one point need, beside its own forecast. */
@@ -39,13 +42,15 @@ export interface ExogenousSettings extends SeasonalSettings {
   readonly cleanFirst: boolean;
   /** Steps of the forecasts from within whose residuals are fitted, where the model is applied first. */
   readonly inSampleHorizon: number;
+  /** Values in a season. */
+  readonly season: number;
   /** Lets others have a turn, several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
 
 /**
- * Forecasts from many places with exogenous variables. Nothing at or after a cutoff is looked at but what is known ahead. An effect that would not have
- * helped to forecast what came just before the cutoff is taken for none.
+ * Forecasts from many places with exogenous variables. Nothing at or after a cutoff is looked at but what is known ahead. An effect that would have done
+ * harm to a forecast of what came just before the cutoff is taken for none.
  */
 export async function forecastWithExogenous(
   points: readonly ExogenousPoint[],
@@ -56,7 +61,8 @@ export async function forecastWithExogenous(
   const missed = settings.cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
   const fit = (point: ExogenousPoint, end: number): Promise<ExogenousFit> => {
     signal?.throwIfAborted();
-    return fitExogenous(point.past, missed?.get(point.values) ?? point.values, end, settings.pause);
+    const season = settings.cleanFirst ? settings.season : null;
+    return fitExogenous(point.past, missed?.get(point.values) ?? point.values, end, { season, pause: settings.pause });
   };
   const forecasts = new Map<ExogenousPoint, ExogenousForecast>();
   for (const together of partsOf(points)) {
@@ -66,10 +72,10 @@ export async function forecastWithExogenous(
       const before = tried.length === 0 ? null : await fit(point, tried.at(-1)!.cutoff);
       trials.push(tried.map((trial) => ({ ...trial, fit: before! })));
     }
-    const helps = await helpsIn(trials, settings, forecaster, signal);
+    const harmless = await harmlessIn(trials, settings, forecaster, signal);
     const fitted: FittedPoint[] = [];
     for (const [i, point] of together.entries()) {
-      fitted.push({ ...point, fit: helps[i] ? await fit(point, point.cutoff) : noEffectOf(point.past) });
+      fitted.push({ ...point, fit: harmless[i] ? await fit(point, point.cutoff) : noEffectOf(point.past) });
     }
     const made = await forecastFitted(fitted, settings, forecaster, signal);
     for (const [i, point] of together.entries()) forecasts.set(point, made[i]!);
@@ -132,10 +138,10 @@ function trialsOf(point: ExogenousPoint, h: number): ExogenousPoint[] {
 }
 
 /**
- * Rolling cross-validation: whether forecasts with the effects come nearer to what was observed than without, by mean absolute errors. Walks and
- * seasons that run side by side by chance look like effects within a history; ahead of it they help nobody. Without trials they are believed.
+ * Rolling cross-validation: whether forecasts with the effects come as near to what was observed as without, by mean absolute errors. An effect that
+ * ended is in the whole history, and helps nobody ahead of it. Without trials effects are believed.
  */
-async function helpsIn(
+async function harmlessIn(
   trials: readonly (readonly FittedPoint[])[],
   settings: ExogenousSettings,
   forecaster: QuantileForecaster,
@@ -152,9 +158,9 @@ async function helpsIn(
   let at = 0;
   return trials.map(({ length }) => {
     const sumOf = (errors: readonly number[]) => errors.slice(at, at + length).reduce((sum, error) => sum + error, 0);
-    const helps = length === 0 || sumOf(withEffects) * (1 + GAIN_MIN) < sumOf(without);
+    const harmless = length === 0 || sumOf(withEffects) < ERROR_MAX * sumOf(without);
     at += length;
-    return helps;
+    return harmless;
   });
 }
 

@@ -27,7 +27,6 @@ class Design:
     muon_lr: float = 0.01
     adam_lr: float = 2e-3
     start: str | None = None  # model whose weights the run begins with
-    kept: float = 0.0  # share of those weights in the ones that are exported
     members: tuple[int, ...] = ()  # sizes of the groups it is trained on; none = series are forecast alone
     members_max: int = 1  # of a group that the graph is given
 
@@ -61,12 +60,11 @@ LONG_HORIZON = Design(
     shapes=((1024, 192, 0.5), (512, 192, 0.35), (256, 96, 0.15)),
     series=1536,
     steps=300,
-    cooldown=3700,
+    cooldown=5000,
     batch=32,
-    muon_lr=6e-3,
-    adam_lr=1.2e-3,
+    muon_lr=3e-3,
+    adam_lr=6e-4,
     start="tsmodel-1",
-    kept=0.2,
 )
 COMPANY = Design(
     name="tsmodel-2.1",

@@ -15,6 +15,7 @@ const SETTINGS = {
   context: 64,
   probabilities: [0.1, 0.9],
   inSampleHorizon: 10,
+  season: 24,
   decimation: null,
   pause: async () => {},
 };
@@ -40,7 +41,7 @@ for (const cleanFirst of [true, false]) {
 
   test(`an effect that ended before the last windows is none, whatever the whole history says (${how} the model)`, async () => {
     const ended = values.map((value, i) => (i < N - 50 ? value : 50 + 2 * noise(i + 2_000)));
-    const fit = await fitExogenous([variable], ended, N, settings.pause);
+    const fit = await fitExogenous([variable], ended, N, settings);
     assert.deepEqual([...fit.weights], [1]);
     const [made] = await forecastWithExogenous([pointOf(ended)], settings, quantileForecaster());
     assert.deepEqual([...made.weights, ...made.contributions[0]], Array(11).fill(0));
@@ -65,6 +66,14 @@ for (const cleanFirst of [true, false]) {
     assert.deepEqual(same, made);
   });
 }
+
+test('an effect that had no part in the last windows is kept', async () => {
+  const promotion = { values: load.map((_, i) => Number(i < N - 60 && i % 8 === 0)), categorical: true };
+  const promoted = values.map((value, i) => value - load[i] / 2 + 20 * promotion.values[i]);
+  const point = { values: promoted, cutoff: N, past: [promotion], future: [promotion], futureStart: N };
+  const [{ weights }] = await forecastWithExogenous([point], { ...SETTINGS, cleanFirst: true }, quantileForecaster());
+  assert.deepEqual([...weights], [1]);
+});
 
 test('a point needs no more forecasts for its trials than are counted', async () => {
   let rows = 0;

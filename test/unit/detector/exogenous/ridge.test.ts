@@ -3,6 +3,9 @@ import test from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fitRidge } from '../../../../src/detector/exogenous/ridge.ts';
 
+/** The column of an intercept. */
+const levelOf = (rows: number) => [new Float64Array(rows).fill(1)];
+
 /** Repeatable numbers that look like chance, standardised. */
 function column(rows: number, seed: number): Float64Array {
   const raw = Float64Array.from(
@@ -16,12 +19,12 @@ function column(rows: number, seed: number): Float64Array {
 
 test('effects that are there are found', async () => {
   const [first, second, noise] = [1, 2, 3].map((seed) => column(300, seed));
-  const { intercept, weights } = await fitRidge(
+  const { weights } = await fitRidge(
     [first, second],
     first.map((value, i) => 5 + 3 * value - 2 * second[i] + 0.1 * noise[i]),
+    levelOf(300),
     nextTurn,
   );
-  assert.ok(Math.abs(intercept - 5) < 0.05);
   assert.ok(Math.abs(weights[0] - 3) < 0.05 && Math.abs(weights[1] + 2) < 0.05, String(weights));
 });
 
@@ -29,17 +32,21 @@ test('where leaving one out says that nothing helps, there is no effect', async 
   const { weights } = await fitRidge(
     [column(12, 1)],
     column(12, 7).map((value) => value * 0),
+    levelOf(12),
     nextTurn,
   );
   assert.deepEqual([...weights], [0]);
-  assert.deepEqual([...(await fitRidge([Float64Array.of(1, -1)], Float64Array.of(1, 2), nextTurn)).weights], [0]);
+  assert.deepEqual(
+    [...(await fitRidge([Float64Array.of(1, -1)], Float64Array.of(1, 2), levelOf(2), nextTurn)).weights],
+    [0],
+  );
 });
 
 test('the penalty that is chosen has the least error when each row is left out in turn', async () => {
   const rows = 20;
   const columns = [1, 2, 3, 4].map((seed) => column(rows, seed));
   const target = columns[0].map((value, i) => value + 1.5 * column(rows, 9)[i]);
-  const { weights } = await fitRidge(columns, target, nextTurn);
+  const { weights } = await fitRidge(columns, target, levelOf(rows), nextTurn);
   const errorOf = (penalty: number) => {
     let sum = 0;
     for (let out = 0; out < rows; out++) {
@@ -49,7 +56,7 @@ test('the penalty that is chosen has the least error when each row is left out i
     }
     return sum;
   };
-  const penalties = [1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100].map((factor) => factor * rows);
+  const penalties = [1e-4, 1e-2, 1e-1, 1, 10].map((factor) => factor * rows);
   const best = penalties.toSorted((a, b) => errorOf(a) - errorOf(b))[0];
   const expected = penalised(columns, target, best, -1).weights;
   for (const [j, weight] of weights.entries()) {
@@ -59,7 +66,7 @@ test('the penalty that is chosen has the least error when each row is left out i
 
 test('more columns than rows, and columns that repeat each other, do no harm', async () => {
   const columns = Array.from({ length: 30 }, (_, seed) => column(12, seed % 5));
-  const { weights } = await fitRidge(columns, column(12, 3), nextTurn);
+  const { weights } = await fitRidge(columns, column(12, 3), levelOf(12), nextTurn);
   assert.ok(weights.every(Number.isFinite));
 });
 
@@ -90,6 +97,6 @@ test('others have a turn between the steps of a fit', async () => {
   const pause = async () => {
     turns++;
   };
-  await fitRidge([column(50, 1), column(50, 2)], column(50, 3), pause);
+  await fitRidge([column(50, 1), column(50, 2)], column(50, 3), levelOf(50), pause);
   assert.ok(turns > 5);
 });
