@@ -22,6 +22,8 @@ const NAB_CUTOFFS = 40;
 /** Share of a NAB series that is known when the model is tuned. */
 const NAB_KNOWN = 0.8;
 const MUCH_WORSE = 1.05;
+/** What the names of tasks begin with; '' for all. */
+const COLLECTIONS = ['', 'M4', 'NAB'];
 
 /** A series whose end is forecast from several cutoffs by a model that was tuned to its beginning. */
 interface Task {
@@ -92,18 +94,26 @@ async function quality(model: Model, tasks: readonly Task[]): Promise<Figures> {
   };
   await Promise.all(tuners.map(work));
   await Promise.all([...tuners, forecasters].map((each) => each.close()));
-  const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
-  const worse = ratios.filter((ratio) => ratio > MUCH_WORSE).length;
-  printTable(
-    'Forecasts with tuned weights',
-    ['series', 'MAE to zero-shot', `share above ${MUCH_WORSE}`],
-    [[ratios.length, mean, worse / ratios.length]],
-  );
+  const rows = COLLECTIONS.map((collection) => {
+    const own = ratios.filter((_, i) => tasks[i].name.startsWith(collection));
+    return [collection || 'both', ...summaryOf(own)] as const;
+  });
+  const head = ['collection', 'series', 'MAE to zero-shot, mean', 'geometric mean', `share above ${MUCH_WORSE}`];
+  printTable('Forecasts with tuned weights', head, rows);
+  const [series, mean, geometric, worse] = summaryOf(ratios);
   return {
-    tuned_series: ratios.length,
+    tuned_series: series,
     tuned_mae_ratio: rounded(mean),
-    tuned_much_worse: rounded(worse / ratios.length),
+    tuned_mae_ratio_geometric: rounded(geometric),
+    tuned_much_worse: rounded(worse),
   };
+}
+
+/** How many, their mean, their geometric mean, and the share that is much worse. */
+function summaryOf(ratios: readonly number[]): [number, number, number, number] {
+  const meanOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+  const worse = ratios.filter((ratio) => ratio > MUCH_WORSE).length;
+  return [ratios.length, meanOf(ratios), Math.exp(meanOf(ratios.map(Math.log))), worse / ratios.length];
 }
 
 /** Error with tuned weights, relative to that with the model's own, and the step whose weights these are. */

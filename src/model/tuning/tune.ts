@@ -94,7 +94,7 @@ export async function tune(task: TuningTask, base: Float32Array, graph: StepGrap
     if (step % look !== 0 && step !== task.steps) continue;
     const after = await judge(average);
     const untried = average.every(Number.isFinite) ? step : 0;
-    const gain = before.length === 0 ? untried : sureGain(before, after, STANDARD_ERRORS_MIN);
+    const gain = before.length === 0 ? untried : sureGain(before, after, STANDARD_ERRORS_MIN, GAIN_MIN);
     if (gain > best.gain) best = { theta: average.slice(), step, gain, after };
   }
   if (before.length === 0) return { theta: best.theta, step: best.step, validation: null };
@@ -116,7 +116,7 @@ async function unlessHalfWay(
   if (best.theta === base) return best;
   const theta = best.theta.map((weight, i) => (weight + base[i]) / 2);
   const after = await judge(theta);
-  return sureGain(after, best.after, STANDARD_ERRORS_OF_HALF) > 0 ? best : { theta, after };
+  return sureGain(after, best.after, STANDARD_ERRORS_OF_HALF, 0) > 0 ? best : { theta, after };
 }
 
 /** Losses of weights over every window that was held back. */
@@ -137,13 +137,16 @@ function judgeOf(
   };
 }
 
-/** Mean gain over all windows; 0 where it is too little, may be chance, or is not finite. */
-function sureGain(before: readonly number[], after: readonly number[], standardErrors: number): number {
-  const gains = before.map((loss, i) => loss - after[i]);
+/**
+ * Mean gain over all windows, each as a share of its loss, so that windows of large losses do not speak for all; 0 where it is too little, may be
+ * chance, or is not finite.
+ */
+function sureGain(before: readonly number[], after: readonly number[], standardErrors: number, least: number): number {
+  const gains = before.map((loss, i) => (2 * (loss - after[i])) / (Math.abs(loss) + Math.abs(after[i]) || 1));
   const gain = mean(gains);
   const variance = gains.reduce((sum, each) => sum + (each - gain) ** 2, 0) / Math.max(1, gains.length - 1);
   const sure = gain > standardErrors * Math.sqrt(variance / gains.length);
-  return sure && gain > GAIN_MIN * mean(before) ? gain : 0;
+  return sure && gain > least && mean(after) < mean(before) ? gain : 0;
 }
 
 function moveAverage(average: Float32Array, theta: Float32Array, decay: number): void {

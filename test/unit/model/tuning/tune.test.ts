@@ -59,6 +59,15 @@ test('a gain that may be chance is not taken: it must hold for most windows', as
   assert.equal((await run(lucky)).step, 0);
 });
 
+test('a gain in every window is taken, however much one window loses beside the others', async () => {
+  const graph = graphOf({ goal: 1, truth: 1 });
+  const uneven: StepGraph = {
+    ...graph,
+    rowLosses: async (theta) => Float32Array.of(100, 1, 1, 1).map((loss) => loss * (1 - theta[0])),
+  };
+  assert.equal((await run(uneven)).step, 10);
+});
+
 test('weights that are not finite are never taken', async () => {
   const graph = graphOf({ goal: Number.NaN, truth: 1 });
   assert.equal((await run(graph)).theta, base);
