@@ -60,14 +60,18 @@ const LONG_CONTEXT_SEASONS = 35;
 export function serveModels(catalog: ModelCatalog, forecasters: Forecasters, tune: TuneWeights): ServedModels {
   const known = [...catalog.names, ...catalog.aliases];
   const stoodIn = known.includes(STAND_IN) ? NAMED_BY_API.filter((name) => !known.includes(name)) : [];
-  const names = [...known, ...stoodIn].sort();
-  const served = names.map((name) => {
-    const model = catalog.get(known.includes(name) ? name : STAND_IN);
-    const seasons = LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1;
-    return [name, serve(model, seasons, forecasters, tune, null)] as const;
-  });
-  const byName = new Map(served);
-  return { names, find: (name) => byName.get(name) ?? null };
+  const served = new Map<string, ServedModel>();
+  return {
+    names: [...known, ...stoodIn].sort(),
+    find(name) {
+      if (served.has(name)) return served.get(name)!;
+      if (!known.includes(name) && !stoodIn.includes(name)) return null;
+      const model = catalog.get(known.includes(name) ? name : STAND_IN);
+      const seasons = LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1;
+      served.set(name, serve(model, seasons, forecasters, tune, null));
+      return served.get(name)!;
+    },
+  };
 }
 
 function serve(

@@ -57,6 +57,8 @@ const AVERAGE_DECAY = 0.9;
 /** What was held back must be better by this share, and by so many standard errors, or the weights stay: less is chance. */
 const GAIN_MIN = 0.03;
 const STANDARD_ERRORS_MIN = 2.5;
+/** Weights of earlier steps than half of all, or than these, are not taken: what a few steps gain and more undo is mostly chance. */
+const EARLY_STEPS = 15;
 /** By so many the whole way must be better than half of it. */
 const STANDARD_ERRORS_OF_HALF = 1;
 /** The rate rises over so many updates, since Adam knows nothing at first, and falls to this share at the end. */
@@ -98,6 +100,7 @@ export async function tune(task: TuningTask, base: Float32Array, graph: StepGrap
     if (gain > best.gain) best = { theta: average.slice(), step, gain, after };
   }
   if (before.length === 0) return { theta: best.theta, step: best.step, validation: null };
+  if (best.step < Math.min(task.steps / 2, EARLY_STEPS)) best = { theta: base, step: 0, gain: 0, after: before };
   const { theta, after } = await unlessHalfWay(base, best, judge);
   return { theta, step: best.step, validation: { before: mean(before), after: mean(after) } };
 }
