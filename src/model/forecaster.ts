@@ -93,7 +93,8 @@ export class Forecasters {
 
   /**
    * The forecaster of a loaded model, for forecasts of `horizon` steps.
-   * @param weights that were tuned from the model; null: its own. All weights share the sessions; a run takes one of them.
+   * @param weights that were tuned from the model; null: its own. All weights share the sessions; a run takes one of them. Where tuning changed
+   *   nothing they are the model's own, and so are the forecasts, to the bit.
    * Throws ServiceError `model-unknown` for a model that was not loaded, `configuration` when it does not decode that far.
    */
   forecasterFor(name: string, horizon: number, weights: TunedWeights | null = null): ModelForecaster {
@@ -103,8 +104,9 @@ export class Forecasters {
     checkHorizon(horizon, model);
     const { tuning, context, contextBuckets, horizonMax, membersMax, quantiles: levels } = model.manifest;
     if (weights !== null) assert(tuning !== null && weights.theta.length === weightCount(tuning), 'the weights fit');
+    const tuned = weights?.digest === tuning?.source.sha256 ? null : weights;
     const submit = (batch: ForecastBatch, quantiles: 'all' | 'median', signal?: AbortSignal) =>
-      this.#submit({ index, batch, quantiles, weights }, signal);
+      this.#submit({ index, batch, quantiles, weights: tuned }, signal);
     return {
       model,
       limits: { context, contextBuckets, horizonMax, ...(membersMax && { membersMax }) },
