@@ -94,7 +94,7 @@ export class Forecasters {
   /**
    * The forecaster of a loaded model, for forecasts of `horizon` steps.
    * @param weights that were tuned from the model; null: its own. All weights share the sessions; a run takes one of them. Where tuning changed
-   *   nothing they are the model's own, and so are the forecasts, to the bit.
+   *   nothing and the model's own are a file by themselves (`source`), that is seen by their digest, and the forecasts are the model's to the bit.
    * Throws ServiceError `model-unknown` for a model that was not loaded, `configuration` when it does not decode that far.
    */
   forecasterFor(name: string, horizon: number, weights: TunedWeights | null = null): ModelForecaster {

@@ -1,10 +1,7 @@
-import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { after } from 'node:test';
 import { tuneWith } from '../../src/http/finetuned.ts';
 import { serveModels } from '../../src/http/served-models.ts';
 import { startHttpServer } from '../../src/http/server.ts';
@@ -13,35 +10,16 @@ import { Forecasters } from '../../src/model/forecaster.ts';
 import { Tuner } from '../../src/model/tuning/tuner.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { testWithClients } from '../fixture/client-checks.ts';
 import { jobsOfCatalog } from '../fixture/job-service.ts';
 import { memoryAccounts } from '../fixture/memory-store.ts';
 import { writeModelFolder } from '../fixture/model-folder.ts';
-import { CLIENTS, pythonWith, runPython, whyNoPython } from '../fixture/python.ts';
-
-interface Check {
-  readonly name: string;
-  readonly problem: string | null;
-}
 
 const FOLDER = new URL('python-client/', import.meta.url);
-const SCRIPT = fileURLToPath(new URL('main.py', FOLDER));
-/** Every function that is marked as a check in the files with them. */
-const NAMES = ['with_pandas.py', 'with_polars.py'].flatMap((file) =>
-  [...readFileSync(new URL(file, FOLDER), 'utf8').matchAll(/^@check\ndef (\w+)/gm)].map(([, name]) => name),
-);
+/** Those with the checks. */
+const FILES = ['with_pandas.py', 'with_polars.py'].map((file) => new URL(file, FOLDER));
 const KEY = 'a-key-of-the-tests';
-const skip = (await whyNoPython()) ?? false;
-const suffix = skip === false ? '' : ` (${skip})`;
 const ends: (() => Promise<unknown>)[] = [];
-const checks = new Map<string, readonly Check[]>();
-
-before(async () => {
-  if (skip !== false) return;
-  const url = await serve();
-  for (const [client, packages] of Object.entries(CLIENTS)) {
-    checks.set(client, await runPython<Check>(await pythonWith(packages), SCRIPT, [url, KEY]));
-  }
-});
 
 after(async () => {
   for (const end of ends.toReversed()) await end();
@@ -73,16 +51,4 @@ async function serve(): Promise<string> {
   return server.url;
 }
 
-for (const client of Object.keys(CLIENTS)) {
-  for (const name of NAMES) {
-    test(`${client}: ${name.replaceAll('_', ' ')}${suffix}`, { skip }, () => {
-      const check = checks.get(client)!.find((check) => check.name === name);
-      assert.ok(check !== undefined, 'the check ran');
-      assert.ok(check.problem === null, check.problem ?? '');
-    });
-  }
-
-  test(`${client}: every check that ran is a test${suffix}`, { skip }, () => {
-    assert.equal(checks.get(client)!.length, NAMES.length);
-  });
-}
+await testWithClients(new URL('main.py', FOLDER), FILES, KEY, serve);

@@ -1,14 +1,9 @@
 import { deserialize, serialize } from 'node:v8';
-import type { Tuned } from './tune.ts';
+import type { Tuned, TuningTask } from './tune.ts';
 import type { TuningLoss } from './tuning-graphs.ts';
 
 /** What a tuning is told of. */
-export interface TuningRequest {
-  /** Oldest first, NaN where missing. */
-  readonly series: readonly Float64Array[];
-  readonly horizon: number;
-  readonly contexts: readonly number[];
-  readonly steps: number;
+export interface TuningRequest extends Omit<TuningTask, 'rate'> {
   readonly loss: TuningLoss;
   /** 1 little, 5 the entire model. */
   readonly depth: number;
