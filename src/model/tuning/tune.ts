@@ -66,7 +66,8 @@ const WARM_UP = 24;
 const RATE_LAST = 0.1;
 
 /**
- * Tunes theta to the series, and gives the weights that did best on what was held back; without anything held back those of the last step.
+ * Tunes theta to the series, and gives the weights that did best on what was held back, where they surely did and more steps do not undo it, else
+ * those it began with; without anything held back those of the last step.
  * Deterministic: the same task, weights and chance make the same weights.
  */
 export async function tune(task: TuningTask, base: Float32Array, graph: StepGraph, run: TuningRun): Promise<Tuned> {
