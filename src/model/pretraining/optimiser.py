@@ -18,10 +18,14 @@ def orthogonalise(stack: Tensor, steps: int = 5) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum whose update is orthogonalised; matrices of one shape go through the iteration as one batch."""
+    """Momentum whose update is orthogonalised, by products of the given kind (bfloat16 is enough: Jordan et al., 2024); matrices of
+    one shape go through the iteration as one batch."""
 
-    def __init__(self, params: list[nn.Parameter], lr: float, momentum: float = 0.95, decay: float = 0.02) -> None:
+    def __init__(
+        self, params: list[nn.Parameter], lr: float, products: torch.dtype = torch.float32, momentum: float = 0.95, decay: float = 0.02
+    ) -> None:
         super().__init__(params, {"lr": lr, "momentum": momentum, "decay": decay})
+        self.products = products
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
@@ -35,8 +39,8 @@ class Muon(torch.optim.Optimizer):
                 update = update.mT if tall else update
                 shapes[tuple(update.shape)].append((p, update, tall))
             for (rows, columns), entries in shapes.items():
-                updates = orthogonalise(torch.stack([u for _, u, _ in entries]))
-                for (p, _, tall), u in zip(entries, updates):
+                updates = orthogonalise(torch.stack([u for _, u, _ in entries]).to(self.products))
+                for (p, _, tall), u in zip(entries, updates.float()):
                     size = (columns / rows) ** 0.5 if tall else 1.0
                     p.mul_(1 - group["lr"] * group["decay"])
                     p.add_(u.mT if tall else u, alpha=-group["lr"] * size)
@@ -45,13 +49,13 @@ class Muon(torch.optim.Optimizer):
 class Optimisers:
     """Both optimisers as one; `rate` scales the learning rates of both."""
 
-    def __init__(self, network: nn.Module, muon_lr: float, adam_lr: float) -> None:
+    def __init__(self, network: nn.Module, muon_lr: float, adam_lr: float, products: torch.dtype = torch.float32) -> None:
         trained = {n: p for n, p in network.named_parameters() if p.requires_grad}
         matrices = [p for n, p in trained.items() if n.startswith(("blocks.", "variates.")) and p.ndim == 2]
         chosen = {id(p) for p in matrices}
         rest = [p for p in trained.values() if id(p) not in chosen]
         self.all = [
-            Muon(matrices, muon_lr),
+            Muon(matrices, muon_lr, products),
             torch.optim.AdamW(rest, adam_lr, betas=(0.9, 0.98), weight_decay=0.01, fused=True),
         ]
         self.base = [muon_lr, adam_lr]

@@ -9,7 +9,7 @@ from generator.augment import augment, hide
 from generator.groups import LEAD_MAX, groups
 from generator.metrics import collector, counter, gauge, latency, queue, request_rate, sparse, utilisation
 from generator.processes import autoregression, local_trend, mean_reversion, random_walk, steps, wave
-from generator.seasonal import decomposition, seasonal_walk, tide, weekly_economy
+from generator.seasonal import decomposition, schedule, seasonal_walk, tide, weekly_economy
 from generator.shapes import standard
 from generator.spectral import gaussian_processes
 
@@ -22,8 +22,10 @@ def one(n: int, first: float, last: float) -> np.ndarray:
     """One series of a family drawn at random between two shares, 0 and 1 for all; the weights are those of the table in
     README.md, and metrics begin at METRICS."""
     pick = first + (last - first) * np.random.random()
-    if pick < 0.24:
+    if pick < 0.215:
         return decomposition(n)
+    if pick < 0.24:
+        return schedule(n)
     if pick < 0.34:
         return weekly_economy(n)
     if pick < 0.39:

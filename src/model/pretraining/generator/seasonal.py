@@ -1,4 +1,4 @@
-"""Trend x season x noise: the classical decomposition, and the weekly economic series that resemble it."""
+"""Trend x season x noise: the classical decomposition, weekly economic series, and seasons that walk, drift or repeat exactly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from generator.processes import local_trend, random_walk
-from generator.shapes import chance, log_uniform, noise, season, seasonal, standard, trend, uniform
+from generator.shapes import chance, log_uniform, noise, period, profile, season, seasonal, standard, trend, uniform
 
 
 @njit(cache=True)
@@ -69,3 +69,28 @@ def tide(n: int) -> np.ndarray:
     level = standard(local_trend(n)) if chance(0.5) else standard(seasonal(n, n * uniform(0.3, 3.0)))
     out = base * np.exp(log_uniform(0.02, 0.4) * swing) + log_uniform(0.02, 1.5) * level
     return out + log_uniform(0.001, 0.1) * noise(n)
+
+
+@njit(cache=True)
+def schedule(n: int) -> np.ndarray:
+    """What a clock drives: the same plateau, spikes, ramp or free form in every cycle, half of the time exactly; some cycles may
+    be left out, as on days without work."""
+    p = max(4, int(period()))
+    shape, kind = np.zeros(p), np.random.randint(4)
+    if kind == 0:
+        shape[: max(1, int(p * uniform(0.05, 0.9)))] = 1.0
+    elif kind == 1:
+        for _ in range(np.random.randint(1, 4)):
+            shape[np.random.randint(p)] += uniform(0.3, 1.0)
+    elif kind == 2:
+        for i in range(p):
+            shape[i] = i / p
+    else:
+        shape = profile(p)
+    phase, week = np.random.randint(p), np.random.randint(2, 8) if chance(0.25) else n
+    size = 0.0 if chance(0.5) else log_uniform(1e-4, 0.03)
+    e, out = noise(n), np.empty(n)
+    for i in range(n):
+        at = i + phase
+        out[i] = (0.0 if at // p % week == week - 1 else shape[at % p]) + size * e[i]
+    return out
