@@ -18,16 +18,23 @@ const M4_HORIZON = 48;
 /** What `forecast` and detection look at where the frequency is hourly. */
 const CONTEXTS = [336, 512];
 const NAB_HORIZON = 24;
-const NAB_CUTOFFS = 40;
-/** Share of a NAB series that is known when the model is tuned. */
-const NAB_KNOWN = 0.8;
+/** Share of a series that is known when the model is tuned; the rest is forecast from so many cutoffs. */
+const KNOWN = 0.8;
+const CUTOFFS = 40;
 const MUCH_WORSE = 1.05;
-/** What the names of tasks begin with; '' for all. */
-const COLLECTIONS = ['', 'M4', 'NAB'];
+type Kind = 'M4 hourly' | 'NAB' | 'M4 hourly, competition';
+/** Kinds of tasks that are told together, and what their figures are called. */
+const COLLECTIONS: readonly { readonly kinds: readonly Kind[]; readonly key?: string }[] = [
+  { kinds: ['M4 hourly', 'NAB'], key: 'tuned' },
+  { kinds: ['M4 hourly'] },
+  { kinds: ['NAB'] },
+  { kinds: ['M4 hourly, competition'], key: 'tuned_competition' },
+];
 
 /** A series whose end is forecast from several cutoffs by a model that was tuned to its beginning. */
 interface Task {
   readonly name: string;
+  readonly kind: Kind;
   readonly values: Float64Array;
   readonly known: number;
   readonly cutoffs: readonly number[];
@@ -35,7 +42,7 @@ interface Task {
 }
 
 /**
- * @param args every how many series of M4 and NAB are tried, by default 1, all of them (more than an hour of one core); folder with m4/ and nab/; the
+ * @param args every how many series of M4 and NAB are tried, by default 1, all of them (an hour of two cores); folder with m4/ and nab/; the
  * model that is tuned
  */
 export async function run([
@@ -49,7 +56,8 @@ export async function run([
     console.log(`${folder} has no m4/ and nab/: what tuning does to forecasts was not measured`);
     return figures;
   }
-  const tasks = [...m4Tasks(folder), ...nabTasks(folder)].filter((_, i) => i % Number(every) === 0);
+  const kinds = Map.groupBy([...m4Tasks(folder), ...nabTasks(folder)], ({ kind }) => kind);
+  const tasks = [...kinds.values()].flatMap((own) => own.filter((_, i) => i % Number(every) === 0));
   return { ...figures, ...(await quality((await openCatalog({ modelsDir: null })).get(name), tasks)) };
 }
 
@@ -88,25 +96,29 @@ async function quality(model: Model, tasks: readonly Task[]): Promise<Figures> {
     for (let i = taken++; i < tasks.length; i = taken++) {
       const { ratio, step } = await tried(tasks[i], model, tuner, forecasters);
       ratios[i] = ratio;
-      lines[i] = `${tasks[i].name}: ${rounded(ratio)} of the error, weights of step ${step}`;
+      lines[i] = `${tasks[i].kind} ${tasks[i].name}: ${rounded(ratio)} of the error, weights of step ${step}`;
       while (lines[told] !== undefined) console.log(lines[told++]);
     }
   };
   await Promise.all(tuners.map(work));
   await Promise.all([...tuners, forecasters].map((each) => each.close()));
-  const rows = COLLECTIONS.map((collection) => {
-    const own = ratios.filter((_, i) => tasks[i].name.startsWith(collection));
-    return [collection || 'both', ...summaryOf(own)] as const;
+  const rows = COLLECTIONS.map(({ kinds, key }) => {
+    const own = ratios.filter((_, i) => kinds.includes(tasks[i].kind));
+    return { name: kinds.join(' and '), key, summary: summaryOf(own) };
   });
   const head = ['collection', 'series', 'MAE to zero-shot, mean', 'geometric mean', `share above ${MUCH_WORSE}`];
-  printTable('Forecasts with tuned weights', head, rows);
-  const [series, mean, geometric, worse] = summaryOf(ratios);
-  return {
-    tuned_series: series,
-    tuned_mae_ratio: rounded(mean),
-    tuned_mae_ratio_geometric: rounded(geometric),
-    tuned_much_worse: rounded(worse),
-  };
+  printTable(
+    'Forecasts with tuned weights',
+    head,
+    rows.map(({ name, summary }) => [name, ...summary]),
+  );
+  return Object.fromEntries(
+    rows.flatMap(({ key, summary }) => {
+      if (key === undefined) return [];
+      const names = ['series', 'mae_ratio', 'mae_ratio_geometric', 'much_worse'];
+      return names.map((name, i) => [`${key}_${name}`, rounded(summary[i])]);
+    }),
+  );
 }
 
 /** How many, their mean, their geometric mean, and the share that is much worse. */
@@ -139,6 +151,7 @@ async function tried(task: Task, { name }: Model, tuner: Tuner, forecasters: For
   return { ratio: before === 0 ? 1 : after / before, step: outcome.tuned.step };
 }
 
+/** The last fifth of each series, from many cutoffs, and the two days of the competition. */
 function m4Tasks(folder: string): Task[] {
   const rows = (part: string) => {
     const lines = readFileSync(join(folder, 'm4', `Hourly-${part}.csv`), 'utf8')
@@ -148,10 +161,19 @@ function m4Tasks(folder: string): Task[] {
     return lines.map((line) => line.replaceAll('"', '').split(',').slice(1).filter(Boolean).map(Number));
   };
   const test = rows('test');
-  return rows('train').map((history, i) => {
+  return rows('train').flatMap((history, i) => {
     const values = Float64Array.from([...history, ...test[i]]);
     const known = history.length;
-    return { name: `M4 hourly ${i + 1}`, values, known, cutoffs: [known], horizon: M4_HORIZON };
+    const name = `H${i + 1}`;
+    const competition: Task = {
+      name,
+      kind: 'M4 hourly, competition',
+      values,
+      known,
+      cutoffs: [known],
+      horizon: M4_HORIZON,
+    };
+    return [taskOf({ name, kind: 'M4 hourly', values, horizon: M4_HORIZON }), competition];
   });
 }
 
@@ -162,9 +184,13 @@ function nabTasks(folder: string): Task[] {
     const lines = readFileSync(join(root, file), 'utf8').trim().split('\n').slice(1);
     const values = Float64Array.from(lines, (line) => Number(line.split(',')[1]));
     if (values.every((value) => value === values[0])) return [];
-    const known = Math.floor(values.length * NAB_KNOWN);
-    const room = values.length - NAB_HORIZON - known;
-    const cutoffs = Array.from({ length: NAB_CUTOFFS }, (_, i) => known + Math.floor((i * room) / (NAB_CUTOFFS - 1)));
-    return [{ name: `NAB ${file}`, values, known, cutoffs, horizon: NAB_HORIZON }];
+    return [taskOf({ name: file, kind: 'NAB', values, horizon: NAB_HORIZON })];
   });
+}
+
+function taskOf(task: Omit<Task, 'known' | 'cutoffs'>): Task {
+  const known = Math.floor(task.values.length * KNOWN);
+  const room = task.values.length - task.horizon - known;
+  const cutoffs = Array.from({ length: CUTOFFS }, (_, i) => known + Math.floor((i * room) / (CUTOFFS - 1)));
+  return { ...task, known, cutoffs };
 }

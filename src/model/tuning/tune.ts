@@ -57,17 +57,17 @@ const AVERAGE_DECAY = 0.9;
 /** What was held back must be better by this share, and by so many standard errors, or the weights stay: less is chance. */
 const GAIN_MIN = 0.03;
 const STANDARD_ERRORS_MIN = 2.5;
-/** Weights of earlier steps than half of all, or than these, are not taken: what a few steps gain and more undo is mostly chance. */
-const EARLY_STEPS = 15;
 /** By so many the whole way must be better than half of it. */
-const STANDARD_ERRORS_OF_HALF = 1;
+const STANDARD_ERRORS_OF_WHOLE = 3;
 /** The rate rises over so many updates, since Adam knows nothing at first, and falls to this share at the end. */
 const WARM_UP = 24;
 const RATE_LAST = 0.1;
 
 /**
- * Tunes theta to the series, and gives the weights that did best on what was held back, where they surely did and more steps do not undo it, else
- * those it began with; without anything held back those of the last step.
+ * Tunes theta to the series. Weights are averaged over updates and taken half way from those it began with: a model of millions of examples
+ * that learns from hundreds soon learns these by heart, and half of what it learnt misleads less and helps more than all (WiSE-FT, Wortsman et al.,
+ * 2022). Of all looks at what was held back that counts which is best half way, where it is surely better than before; the whole way is taken
+ * where that is surely better still. Without anything held back half way to the last step.
  * Deterministic: the same task, weights and chance make the same weights.
  */
 export async function tune(task: TuningTask, base: Float32Array, graph: StepGraph, run: TuningRun): Promise<Tuned> {
@@ -80,7 +80,7 @@ export async function tune(task: TuningTask, base: Float32Array, graph: StepGrap
     fillBatch(windows, task.series, scales, graph.shape, (row) => task.contexts[row % task.contexts.length]);
   const judge = judgeOf(plan, graph, batchOf);
   const before = await judge(base);
-  let best = { theta: base, step: 0, gain: 0, after: before };
+  let [half, whole]: Look[] = Array(2).fill({ step: 0, theta: base, gain: 0, losses: before });
   let state: TuningState = { theta: base, m: new Float32Array(base.length), v: new Float32Array(base.length) };
   const average = Float32Array.from(base);
   const updates = task.steps * UPDATES_PER_STEP;
@@ -94,33 +94,30 @@ export async function tune(task: TuningTask, base: Float32Array, graph: StepGrap
     if (n % UPDATES_PER_STEP !== 0) continue;
     const step = n / UPDATES_PER_STEP;
     run.progress(step);
-    if (step % look !== 0 && step !== task.steps) continue;
-    const after = await judge(average);
-    const untried = average.every(Number.isFinite) ? step : 0;
-    const gain = before.length === 0 ? untried : sureGain(before, after, STANDARD_ERRORS_MIN, GAIN_MIN);
-    if (gain > best.gain) best = { theta: average.slice(), step, gain, after };
+    if ((step % look !== 0 && step !== task.steps) || !average.every(Number.isFinite)) continue;
+    const halved = average.map((weight, i) => (weight + base[i]) / 2);
+    half = better(half, { step, theta: halved, losses: await judge(halved) }, before);
+    if (half.step > 0) whole = better(whole, { step, theta: average.slice(), losses: await judge(average) }, before);
   }
-  if (before.length === 0) return { theta: best.theta, step: best.step, validation: null };
-  if (best.step < Math.min(task.steps / 2, EARLY_STEPS)) best = { theta: base, step: 0, gain: 0, after: before };
-  const { theta, after } = await unlessHalfWay(base, best, judge);
-  return { theta, step: best.step, validation: { before: mean(before), after: mean(after) } };
+  const further = sureGain(half.losses, whole.losses, STANDARD_ERRORS_OF_WHOLE, 0) > 0;
+  const { step, theta, losses } = further ? whole : half;
+  const validation = losses.length === 0 ? null : { before: mean(before), after: mean(losses) };
+  return { theta, step, validation };
 }
 
-interface Judged {
+/** Weights of a step, and what they lose. */
+interface Look {
+  readonly step: number;
   readonly theta: Float32Array;
-  readonly after: readonly number[];
+  readonly losses: readonly number[];
+  /** Over the weights that the tuning began with. */
+  readonly gain: number;
 }
 
-/** Weights half way back to those they began with, unless the whole way is surely better: what was learnt from little misleads less by half. */
-async function unlessHalfWay(
-  base: Float32Array,
-  best: Judged,
-  judge: (theta: Float32Array) => Promise<number[]>,
-): Promise<Judged> {
-  if (best.theta === base) return best;
-  const theta = best.theta.map((weight, i) => (weight + base[i]) / 2);
-  const after = await judge(theta);
-  return sureGain(after, best.after, STANDARD_ERRORS_OF_HALF, 0) > 0 ? best : { theta, after };
+/** Which of two looks gains more; where nothing was held back, the later one. */
+function better(best: Look, look: Omit<Look, 'gain'>, before: readonly number[]): Look {
+  const gain = before.length === 0 ? look.step : sureGain(before, look.losses, STANDARD_ERRORS_MIN, GAIN_MIN);
+  return gain > best.gain ? { ...look, gain } : best;
 }
 
 /** Losses of weights over every window that was held back. */
