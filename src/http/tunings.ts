@@ -12,8 +12,8 @@ export interface AskedTuning extends Pick<TuningRequest, 'steps' | 'loss' | 'dep
 
 /** How a fine-tuning ended. */
 export type TuningEnd =
-  /** `unchanged`: no weights did surely better on what was held back, or no step was asked for. */
-  | ({ readonly kind: 'tuned' | 'unchanged' } & Pick<Tuned, 'step' | 'validation'>)
+  /** `unchanged`: no weights did better on what was held back, or no step was asked for. */
+  | ({ readonly kind: 'tuned' | 'unchanged' } & Pick<Tuned, 'step' | 'share' | 'validation'>)
   /** It took longer, or more memory, than it may; nobody wanted it any more; too many waited; a fault of ours. */
   | { readonly kind: 'too-long' | 'too-large' | 'stopped' | 'refused' | 'failed' };
 
@@ -34,8 +34,8 @@ export function askedTuning(model: string, { series, steps, loss, depth }: Tunin
   return { model, series: series.length, steps, loss, depth };
 }
 
-export function endOf({ step, validation }: Tuned): TuningEnd {
-  return { kind: step === 0 ? 'unchanged' : 'tuned', step, validation };
+export function endOf({ step, share, validation }: Tuned): TuningEnd {
+  return { kind: step === 0 ? 'unchanged' : 'tuned', step, share, validation };
 }
 
 /** Counts fine-tunings, and logs each. Time spent waiting for its turn is not part of what one took. */

@@ -26,20 +26,21 @@ export function readInput(bytes: Uint8Array): TuningInput {
   return deserialize(bytes) as TuningInput;
 }
 
-const HEADER_BYTES = 3 * Float64Array.BYTES_PER_ELEMENT;
+const HEADER_BYTES = 4 * Float64Array.BYTES_PER_ELEMENT;
 
-/** The step, the two losses (NaN where there are none), then theta; little-endian as all machines are that this runs on. */
-export function outputBytes({ theta, step, validation }: Tuned): Uint8Array {
+/** The step, the share, the two losses (NaN where there are none), then theta; little-endian as all machines are that this runs on. */
+export function outputBytes({ theta, step, share, validation }: Tuned): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES + theta.byteLength);
   const none = Number.NaN;
-  bytes.set(new Uint8Array(Float64Array.of(step, validation?.before ?? none, validation?.after ?? none).buffer));
+  bytes.set(new Uint8Array(Float64Array.of(step, share, validation?.before ?? none, validation?.after ?? none).buffer));
   bytes.set(new Uint8Array(theta.buffer, theta.byteOffset, theta.byteLength), HEADER_BYTES);
   return bytes;
 }
 
 export function readOutput(bytes: Uint8Array): Tuned {
   const copy = bytes.slice();
-  const [step, before, after] = new Float64Array(copy.buffer, 0, 3);
+  const [step, share, before, after] = new Float64Array(copy.buffer, 0, 4);
   const theta = new Float32Array(copy.buffer.slice(HEADER_BYTES));
-  return { theta, step: step!, validation: Number.isNaN(before) ? null : { before: before!, after: after! } };
+  const validation = Number.isNaN(before) ? null : { before: before!, after: after! };
+  return { theta, step: step!, share: share!, validation };
 }

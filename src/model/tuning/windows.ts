@@ -5,7 +5,8 @@
  *   context        target                |  targets of validation
  *               of a training window     |
  *
- * The last values of each series are held back: no training window sees them, neither as context nor as target.
+ * The last values of each series are held back: no training window sees them, neither as context nor as target. Once they have judged, they teach, too:
+ * nothing is as much like what comes next.
  */
 
 /** Context [max(0, cutoff - context), cutoff) and target [cutoff, end) of one series. */
@@ -25,6 +26,8 @@ export interface CutoffRange {
 
 export interface WindowPlan {
   readonly training: readonly CutoffRange[];
+  /** The same with what is held back. */
+  readonly all: readonly CutoffRange[];
   /** Empty where the series are too short to hold anything back. */
   readonly validation: readonly TuningWindow[];
 }
@@ -42,16 +45,19 @@ const VALIDATED_PER_SERIES = 8;
 /** @param rowsMax windows of validation of all series together */
 export function planWindows(lengths: readonly number[], horizonMax: number, rowsMax: number): WindowPlan {
   const training: CutoffRange[] = [];
+  const all: CutoffRange[] = [];
   const validated: TuningWindow[][] = [];
   lengths.forEach((length, series) => {
     if (length < LENGTH_MIN) return;
     const horizon = Math.max(1, Math.min(horizonMax, Math.floor(length / (2 * HORIZONS_MIN))));
     const held = length >= HORIZONS_MIN * horizon + 4 ? Math.max(horizon, Math.round(length * HELD_SHARE)) : 0;
     const last = length - held - horizon;
-    training.push({ series, first: Math.max(1, Math.min(CONTEXT_MIN, Math.floor(last / 2))), last, horizon });
+    const range = { series, first: Math.max(1, Math.min(CONTEXT_MIN, Math.floor(last / 2))), last, horizon };
+    training.push(range);
+    all.push({ ...range, last: length - horizon });
     if (held > 0) validated.push(heldWindows(series, length - held, length, horizon));
   });
-  return { training, validation: spread(validated, rowsMax) };
+  return { training, all, validation: spread(validated, rowsMax) };
 }
 
 /** Evenly spaced windows whose targets lie in [from, to); the last ends with the series. */

@@ -25,12 +25,12 @@ function run(graph: StepGraph, changes: Partial<TuningTask> = {}, signal = new A
   });
 }
 
-test('weights that do better on what was held back are taken, and every step is told', async () => {
-  const { theta, step, validation, steps } = await run(graphOf({ goal: 1, truth: 1 }));
-  assert.equal(step, 10);
+test('weights that do better on what was held back are taken wholly where more of them is better, and every step is told', async () => {
+  const { theta, step, share, validation, steps } = await run(graphOf({ goal: 1, truth: 1 }));
+  assert.deepEqual([step, share], [10, 1]);
   assert.ok(theta[0] > 0.8);
   assert.equal(validation!.before, 1);
-  assert.ok(validation!.after < 0.2);
+  assert.ok(validation!.after < 0.6);
   assert.deepEqual(
     steps,
     Array.from({ length: 10 }, (_, i) => i + 1),
@@ -44,16 +44,49 @@ test('weights that do worse are rolled back, wholly', async () => {
   assert.deepEqual(validation, { before: 0, after: 0 });
 });
 
-test('of weights that get better and then worse the best ones are taken', async () => {
-  const { theta, step } = await run(graphOf({ goal: 1, truth: 0.7 }));
+test('where weights get better and then worse, learning ends as early as was best', async () => {
+  const { step, share, steps } = await run(graphOf({ goal: 1, truth: 0.15 }));
   assert.ok(step > 0 && step < 10, `step ${step}`);
-  assert.ok(Math.abs(theta[0] - 0.7) < 0.12, `${theta[0]}`);
+  assert.equal(share, 0.5);
+  assert.equal(steps.at(-1), 10, 'the others are told as done');
 });
 
 test('what helps half way and harms beyond is taken half way', async () => {
-  const { theta, step } = await run(graphOf({ goal: 1, truth: 0.45 }));
-  assert.equal(step, 10);
-  assert.ok(theta[0] > 0.4 && theta[0] < 0.5, `${theta[0]}`);
+  const { theta, step, share } = await run(graphOf({ goal: 1, truth: 0.3 }));
+  assert.deepEqual([step, share], [10, 0.5]);
+  assert.ok(theta[0] > 0.35 && theta[0] < 0.5, `${theta[0]}`);
+});
+
+test('of what helped some windows and harmed others a quarter is taken', async () => {
+  const graph = graphOf({ goal: 1, truth: 1 });
+  const mixed: StepGraph = {
+    ...graph,
+    rowLosses: async ([weight]) => Float32Array.of(1 - weight, 1 - weight, 1 + weight / 2, 1 + weight / 2),
+  };
+  const { theta, share } = await run(mixed);
+  assert.equal(share, 0.25);
+  assert.ok(theta[0] > 0.15 && theta[0] < 0.25, `${theta[0]}`);
+});
+
+test('what is held back is not seen in the trial, and teaches afterwards', async () => {
+  const late = wave.map((value, t) => (t < 160 ? value : value + 100));
+  const graph = graphOf({ goal: 1, truth: 1 });
+  const seen: boolean[] = [];
+  const watching: StepGraph = {
+    ...graph,
+    step(state, batch, n, rate) {
+      seen.push([...batch.values, ...batch.target].some((value) => Math.abs(value) > 0.5));
+      return graph.step(state, batch, n, rate);
+    },
+  };
+  const trial = 5 * UPDATES_PER_STEP;
+  let draws = 0;
+  const chance = () => (draws++ % 10) / 10;
+  const task10 = { ...task, series: [late] };
+  await tune(task10, base, watching, { chance, signal: new AbortController().signal, progress: () => {} });
+  assert.equal(seen.length, 3 * trial);
+  assert.ok(!seen.slice(0, trial).some(Boolean));
+  assert.ok(seen.slice(trial).some(Boolean));
 });
 
 test('a gain that may be chance is not taken: it must hold for most windows', async () => {
@@ -71,7 +104,7 @@ test('a gain in every window is taken, however much one window loses beside the 
     ...graph,
     rowLosses: async (theta) => Float32Array.of(100, 1, 1, 1).map((loss) => loss * (1 - theta[0])),
   };
-  assert.equal((await run(uneven)).step, 10);
+  assert.equal((await run(uneven)).share, 1);
 });
 
 test('weights that are not finite are never taken', async () => {

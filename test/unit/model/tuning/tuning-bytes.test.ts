@@ -15,7 +15,7 @@ test('a tuning reaches the child as it was asked for, and its result the parent'
   } as const;
   assert.deepEqual(readInput(inputBytes(input)), input);
   for (const validation of [{ before: 2, after: 1.5 }, null]) {
-    const tuned = { theta: Float32Array.of(0.5, -1), step: 7, validation };
+    const tuned = { theta: Float32Array.of(0.5, -1), step: 7, share: 0.25, validation };
     const bytes = outputBytes(tuned);
     const shifted = new Uint8Array(bytes.length + 3);
     shifted.set(bytes, 3);

@@ -20,12 +20,13 @@ test('series with less teach nothing, and the others keep their numbers', () => 
     training.map(({ series }) => series),
     [2],
   );
-  assert.deepEqual(planWindows([1, 0], 4, 32), { training: [], validation: [] });
+  assert.deepEqual(planWindows([1, 0], 4, 32), { training: [], all: [], validation: [] });
 });
 
 test('a fifth of a long series is held back, and judged up to its end', () => {
-  const { training, validation } = planWindows([500], 24, 32);
+  const { training, all, validation } = planWindows([500], 24, 32);
   assert.deepEqual(training, [{ series: 0, first: 16, last: 376, horizon: 24 }]);
+  assert.deepEqual(all, [{ series: 0, first: 16, last: 476, horizon: 24 }]);
   assert.equal(validation.length, 8);
   assert.deepEqual(validation[0], { series: 0, cutoff: 476, end: 500 });
   assert.deepEqual(validation.at(-1), { series: 0, cutoff: 400, end: 424 });
