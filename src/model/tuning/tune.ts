@@ -1,5 +1,7 @@
-import { type BatchShape, fillBatch, scaleOf, type TuningBatch } from './batch.ts';
-import { type CutoffRange, drawWindows, planWindows, type TuningWindow, type WindowPlan } from './windows.ts';
+import { fillBatch, scaleOf } from './batch.ts';
+import { between, learnt, type StepGraph } from './learn.ts';
+import { judgeOf, mean, type Trial, tryOut } from './trial.ts';
+import { planWindows, type TuningWindow } from './windows.ts';
 
 /** What is asked of a tuning. */
 export interface TuningTask {
@@ -12,22 +14,6 @@ export interface TuningTask {
   readonly steps: number;
   /** Of Adam, at the first update. */
   readonly rate: number;
-}
-
-/** Theta and what Adam remembers of it. */
-export interface TuningState {
-  readonly theta: Float32Array;
-  readonly m: Float32Array;
-  readonly v: Float32Array;
-}
-
-/** The train step of one loss and depth. */
-export interface StepGraph {
-  readonly shape: BatchShape;
-  /** One update, the `n`th, counted from 1. */
-  step(state: TuningState, batch: TuningBatch, n: number, rate: number): Promise<TuningState>;
-  /** The loss of each row; 0 for one that is not filled. */
-  rowLosses(theta: Float32Array, batch: TuningBatch): Promise<Float32Array>;
 }
 
 export interface Tuned {
@@ -48,22 +34,13 @@ export interface TuningRun {
   progress(step: number): void;
 }
 
-/** Batches that one step learns from, one update each. */
-export const UPDATES_PER_STEP = 8;
-/** The trial takes this share of the steps, at least so many, and looks so often at what is held back. */
+/** The trial takes this share of the steps, at least so many. */
 const TRIAL_SHARE = 0.25;
 const TRIAL_STEPS_MIN = 5;
-const LOOKS = 5;
 /** Batches of windows that are held back. */
 const VALIDATION_BATCHES = 2;
-/** Weights are averaged over some ten updates: those of a single one swing by what its batch happened to hold. */
-const AVERAGE_DECAY = 0.9;
-/** Mean gains over the windows that are held back, in standard errors, that are sure: half way over where it began, and the whole way over half of it. */
-const SURE = 2;
-const SURE_OF_WHOLE = 3;
-/** The rate rises over so many updates, since Adam knows nothing at first, and falls to this share at the end. */
-const WARM_UP = 24;
-const RATE_LAST = 0.1;
+/** How far weights go where nothing can be held back. */
+const SHARE_UNTRIED = 0.5;
 
 /**
  * Tunes theta to the series, in two rounds. A trial learns without the last values and is judged by them. Then all values teach, for as many steps as
@@ -81,142 +58,36 @@ export async function tune(task: TuningTask, base: Float32Array, graph: StepGrap
   if (plan.training.length === 0 || task.steps === 0) return { theta: base, step: 0, share: 0, validation: null };
   const batchOf = (windows: readonly TuningWindow[]) =>
     fillBatch(windows, task.series, scales, graph.shape, (row) => task.contexts[row % task.contexts.length]);
-  const judge = judgeOf(plan, graph, batchOf);
+  const lessons = { base, graph, rate: task.rate, batchOf, chance: run.chance, signal: run.signal };
+  const judge = judgeOf(plan.validation, graph, batchOf);
   const before = await judge(base);
   const trialSteps = Math.min(task.steps, Math.max(TRIAL_STEPS_MIN, Math.ceil(task.steps * TRIAL_SHARE)));
-  const worked = progressOf(task.steps, task.steps + (before.length === 0 ? 0 : trialSteps), run);
-  const learn = (ranges: readonly CutoffRange[], steps: number) =>
-    learnt(ranges, { ...task, steps }, base, graph, batchOf, { ...run, progress: () => worked() });
+  const tried = before.length > 0;
+  const counted = stepCounter(task.steps, task.steps + (tried ? trialSteps : 0), run.progress);
 
-  const trial: Trial =
-    before.length === 0
-      ? { step: trialSteps, share: 0.5, after: before }
-      : await tryOut(learn(plan.training, trialSteps), trialSteps, base, before, judge);
-  let [theta, step] = [base, 0];
-  if (trial.share > 0) {
-    const steps = Math.round((task.steps * trial.step) / trialSteps);
-    for await (const lesson of learn(plan.all, steps))
-      if (lesson.step === steps) theta = between(base, lesson.average, trial.share);
-    if (theta.every(Number.isFinite)) step = steps;
-  }
-  worked(task.steps + trialSteps);
-  const validation = before.length === 0 ? null : { before: mean(before), after: mean(trial.after) };
-  return step === 0 ? { theta: base, step, share: 0, validation } : { theta, step, share: trial.share, validation };
+  const trial: Trial = tried
+    ? await tryOut(counted(learnt(plan.training, trialSteps, lessons)), trialSteps, base, before, judge)
+    : { step: trialSteps, share: SHARE_UNTRIED, after: before };
+  const steps = trial.share === 0 ? 0 : Math.round((task.steps * trial.step) / trialSteps);
+  let theta = base;
+  for await (const { step, average } of counted(learnt(plan.all, steps, lessons)))
+    if (step === steps) theta = between(base, average, trial.share);
+  run.progress(task.steps);
+  const validation = tried ? { before: mean(before), after: mean(trial.after) } : null;
+  const taken = theta !== base && theta.every(Number.isFinite);
+  return taken
+    ? { theta, step: steps, share: trial.share, validation }
+    : { theta: base, step: 0, share: 0, validation };
 }
 
-/** How far to go. */
-interface Trial {
-  /** The best one; without any that helped, nothing of this counts but the share, 0. */
-  readonly step: number;
-  readonly share: number;
-  /** Losses over the windows that are held back. */
-  readonly after: readonly number[];
-}
-
-async function tryOut(
-  lessons: AsyncIterable<Lesson>,
-  steps: number,
-  base: Float32Array,
-  before: readonly number[],
-  judge: (theta: Float32Array) => Promise<number[]>,
-): Promise<Trial> {
-  const every = Math.max(1, Math.floor(steps / LOOKS));
-  let best: { step: number; gain: Gain; half: number[]; whole: number[] } | null = null;
-  for await (const { step, average } of lessons) {
-    if (step % every !== 0 && step !== steps) continue;
-    const half = await judge(between(base, average, 0.5));
-    const gain = gainOf(before, half);
-    if (gain.mean > (best?.gain.mean ?? 0)) best = { step, gain, half, whole: await judge(average) };
-  }
-  if (best === null) return { step: steps, share: 0, after: before };
-  const { step, gain, half, whole } = best;
-  if (gain.mean <= SURE * gain.error) return { step, share: 0.25, after: half };
-  const further = gainOf(half, whole);
-  const all = further.mean > 0 && further.mean > SURE_OF_WHOLE * further.error;
-  return all ? { step, share: 1, after: whole } : { step, share: 0.5, after: half };
-}
-
-/** What weights are after a step. */
-interface Lesson {
-  /** From 1. */
-  readonly step: number;
-  /** Changes with the next step. */
-  readonly average: Float32Array;
-}
-
-async function* learnt(
-  ranges: readonly CutoffRange[],
-  task: TuningTask,
-  base: Float32Array,
-  graph: StepGraph,
-  batchOf: (windows: readonly TuningWindow[]) => TuningBatch,
-  run: TuningRun,
-): AsyncGenerator<Lesson> {
-  const rows = graph.shape.batch;
-  let state: TuningState = { theta: base, m: new Float32Array(base.length), v: new Float32Array(base.length) };
-  const average = Float32Array.from(base);
-  const updates = task.steps * UPDATES_PER_STEP;
-  for (let n = 1; n <= updates; n++) {
-    run.signal.throwIfAborted();
-    const windows = drawWindows(ranges, rows, (n - 1) * rows, run.chance);
-    const rate = task.rate * Math.min(1, n / WARM_UP) * (1 - ((1 - RATE_LAST) * (n - 1)) / updates);
-    state = await graph.step(state, batchOf(windows), n, rate);
-    moveAverage(average, state.theta, Math.min(AVERAGE_DECAY, n / (n + UPDATES_PER_STEP)));
-    if (n % UPDATES_PER_STEP !== 0) continue;
-    run.progress(n / UPDATES_PER_STEP);
-    yield { step: n / UPDATES_PER_STEP, average };
-  }
-}
-
-/** Tells of `steps` steps while `work` are made. */
-function progressOf(steps: number, work: number, run: TuningRun): (made?: number) => void {
+/** Tells of `steps` steps, but the last, while `work` lessons pass. */
+function stepCounter(steps: number, work: number, tell: (step: number) => void) {
   let [made, told] = [0, 0];
-  return (more = 1) => {
-    made = Math.min(work, made + more);
-    while (told < Math.floor((made * steps) / work)) run.progress(++told);
+  return async function* <T>(lessons: AsyncIterable<T>): AsyncGenerator<T> {
+    for await (const lesson of lessons) {
+      made += 1;
+      while (told < steps - 1 && told < Math.floor((made * steps) / work)) tell(++told);
+      yield lesson;
+    }
   };
-}
-
-function between(base: Float32Array, theta: Float32Array, share: number): Float32Array {
-  return theta.map((weight, i) => base[i] + share * (weight - base[i]));
-}
-
-/** Losses of weights over every window that was held back. */
-function judgeOf(
-  { validation }: WindowPlan,
-  graph: StepGraph,
-  batchOf: (windows: readonly TuningWindow[]) => TuningBatch,
-): (theta: Float32Array) => Promise<number[]> {
-  const { batch: rows } = graph.shape;
-  const held = Array.from({ length: Math.ceil(validation.length / rows) }, (_, i) => {
-    const windows = validation.slice(i * rows, (i + 1) * rows);
-    return { count: windows.length, batch: batchOf(windows) };
-  });
-  return async (theta) => {
-    const losses: number[] = [];
-    for (const { count, batch } of held) losses.push(...(await graph.rowLosses(theta, batch)).subarray(0, count));
-    return losses;
-  };
-}
-
-interface Gain {
-  readonly mean: number;
-  /** Standard error of the mean. */
-  readonly error: number;
-}
-
-/** Gain over all windows, each as a share of its loss, so that windows of large losses do not speak for all; 0 where the mean loss grows or is not finite. */
-function gainOf(before: readonly number[], after: readonly number[]): Gain {
-  const gains = before.map((loss, i) => (2 * (loss - after[i])) / (Math.abs(loss) + Math.abs(after[i]) || 1));
-  const gain = mean(gains);
-  const variance = gains.reduce((sum, each) => sum + (each - gain) ** 2, 0) / Math.max(1, gains.length - 1);
-  return { mean: mean(after) < mean(before) ? gain : 0, error: Math.sqrt(variance / gains.length) };
-}
-
-function moveAverage(average: Float32Array, theta: Float32Array, decay: number): void {
-  for (let i = 0; i < average.length; i++) average[i] = decay * average[i] + (1 - decay) * theta[i];
-}
-
-function mean(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 }

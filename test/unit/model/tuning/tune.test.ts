@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type StepGraph, type TuningTask, tune, UPDATES_PER_STEP } from '../../../../src/model/tuning/tune.ts';
+import { type StepGraph, UPDATES_PER_STEP } from '../../../../src/model/tuning/learn.ts';
+import { type TuningTask, tune } from '../../../../src/model/tuning/tune.ts';
 
 /** A model of one weight that moves towards `goal`; it loses its distance from `truth` where it is judged. */
 function graphOf({ goal, truth }: { goal: number; truth: number }): StepGraph {
