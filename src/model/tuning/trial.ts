@@ -4,7 +4,8 @@ import type { TuningWindow } from './windows.ts';
 
 /** So often a trial looks at what is held back. */
 const LOOKS = 5;
-/** Mean gains over the windows that are held back, in standard errors, that are sure: half way over where it began, and the whole way over half of it. */
+/** Mean gains over the windows that are held back, in standard errors, that are likely and sure: half way over where it began; and the whole way over half. */
+const LIKELY = 1;
 const SURE = 2;
 const SURE_OF_WHOLE = 3;
 
@@ -12,7 +13,7 @@ const SURE_OF_WHOLE = 3;
 export interface Trial {
   /** The step that did best. */
   readonly step: number;
-  /** Of the way to what was learnt: 0 where it did not help, a quarter where it did, half where it surely did, 1 where that was surely better still. */
+  /** Of the way to what was learnt: 0 where it is not likely to help, a quarter where it is, half where it surely helps, 1 where that is surely better still. */
   readonly share: number;
   /** Losses over the windows that are held back: half way, or the whole way where the share is 1. */
   readonly after: readonly number[];
@@ -40,7 +41,7 @@ export async function tryOut(
     const gain = gainOf(before, half);
     if (gain.mean > (best?.gain.mean ?? 0)) best = { step, gain, half, whole: await judge(average) };
   }
-  if (best === null) return { step: steps, share: 0, after: before };
+  if (best === null || best.gain.mean <= LIKELY * best.gain.error) return { step: steps, share: 0, after: before };
   const { step, gain, half, whole } = best;
   if (gain.mean <= SURE * gain.error) return { step, share: 0.25, after: half };
   const further = gainOf(half, whole);
