@@ -79,7 +79,7 @@ def prune(module: Block | ResidualMLP, largest: Tensor) -> None:
 def quantise(linear: nn.Linear, largest: Tensor, rectified: bool) -> None:
     """Fixed scales, one of the inputs and one of each output: a forecast does not depend on its company."""
     lowest = 0 if rectified else 128
-    step = largest.max() / (255 - lowest)
+    step = up_to_ten_bits(largest.max() / (255 - lowest))
     scales = linear.weight.data.abs().amax(1).clamp(min=1e-30) / WEIGHT_MAX
     buffers = {
         "step": step,
@@ -91,6 +91,12 @@ def quantise(linear: nn.Linear, largest: Tensor, rectified: bool) -> None:
     for name, buffer in buffers.items():
         linear.register_buffer(name, buffer, persistent=False)
     linear.__class__ = ServedLinear
+
+
+def up_to_ten_bits(x: Tensor) -> Tensor:
+    """The next number of ten bits: what was measured differs in its last bits by where numbers lie in memory."""
+    mantissa, exponent = torch.frexp(x)
+    return torch.ldexp(torch.ceil(mantissa * 1024) / 1024, exponent)
 
 
 class ServedLinear(nn.Linear):
