@@ -60,10 +60,10 @@ LONG_HORIZON = Design(
     shapes=((1024, 192, 0.5), (512, 192, 0.35), (256, 96, 0.15)),
     series=1536,
     steps=300,
-    cooldown=10_000,
+    cooldown=6000,
     batch=32,
-    muon_lr=3e-3,
-    adam_lr=6e-4,
+    muon_lr=1e-3,
+    adam_lr=2e-4,
     start="tsmodel-1",
 )
 COMPANY = Design(

@@ -27,7 +27,7 @@ from tuning import write_tuning
 VERSION = "0.1.0"
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
 TOLERANCE = 2e-4  # of the largest magnitude in a series, ONNX Runtime against PyTorch
-TOLERANCE_QUANTISED = 5e-2  # the same with eight-bit products; evaluate.py says what they cost on real series
+TOLERANCE_QUANTISED = 6e-2  # the same with eight-bit products; evaluate.py says what they cost on real series
 TOLERANCE_PADDING = 1e-3  # of the largest magnitude in a context; more with eight-bit products, where a rounding may fall to the other side
 
 

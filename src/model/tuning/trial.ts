@@ -4,16 +4,15 @@ import type { TuningWindow } from './windows.ts';
 
 /** So often a trial looks at what is held back. */
 const LOOKS = 5;
-/** Mean gains over the windows that are held back, in standard errors, that are likely and sure: half way over where it began; and the whole way over half. */
-const LIKELY = 1;
+/** Mean gains over the windows that are held back, in standard errors: half way over where it began, to go a quarter and half of the way; the whole way over half. */
 const SURE = 2;
-const SURE_OF_WHOLE = 3;
+const SURER = 3;
 
 /** How far to go. */
 export interface Trial {
   /** The step that did best. */
   readonly step: number;
-  /** Of the way to what was learnt: 0 where it is not likely to help, a quarter where it is, half where it surely helps, 1 where that is surely better still. */
+  /** Of the way to what was learnt: 0 where it does not surely help, a quarter where it does, half where that is surer, 1 where that is better still. */
   readonly share: number;
   /** Losses over the windows that are held back: half way, or the whole way where the share is 1. */
   readonly after: readonly number[];
@@ -41,11 +40,11 @@ export async function tryOut(
     const gain = gainOf(before, half);
     if (gain.mean > (best?.gain.mean ?? 0)) best = { step, gain, half, whole: await judge(average) };
   }
-  if (best === null || best.gain.mean <= LIKELY * best.gain.error) return { step: steps, share: 0, after: before };
+  if (best === null || best.gain.mean <= SURE * best.gain.error) return { step: steps, share: 0, after: before };
   const { step, gain, half, whole } = best;
-  if (gain.mean <= SURE * gain.error) return { step, share: 0.25, after: half };
+  if (gain.mean <= SURER * gain.error) return { step, share: 0.25, after: half };
   const further = gainOf(half, whole);
-  const all = further.mean > 0 && further.mean > SURE_OF_WHOLE * further.error;
+  const all = further.mean > 0 && further.mean > SURER * further.error;
   return all ? { step, share: 1, after: whole } : { step, share: 0.5, after: half };
 }
 

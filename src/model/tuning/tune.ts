@@ -18,7 +18,7 @@ export interface TuningTask {
 
 export interface Tuned {
   readonly theta: Float32Array;
-  /** Steps that these weights learnt in; 0: they are those it began with, since none are likely to do better. */
+  /** Steps that these weights learnt in; 0: they are those it began with, since none surely do better. */
   readonly step: number;
   /** How far they went towards what was learnt: 0, a quarter, a half or 1. */
   readonly share: number;
@@ -44,8 +44,8 @@ const SHARE_UNTRIED = 0.5;
 
 /**
  * Tunes theta to the series, in two rounds. A trial learns without the last values and is judged by them. Then all values teach, for as many steps as
- * did best in the trial, and the weights go towards what was learnt as far as the trial was sure of: a quarter of the way where it is likely to
- * help, half of it where it surely does, and the whole way where that is surely better still. A model of millions of examples that learns from hundreds soon learns
+ * did best in the trial, and the weights go towards what was learnt as far as the trial was sure of: a quarter of the way where it surely helps,
+ * half of it where that is surer, and the whole way where that is better still. A model of millions of examples that learns from hundreds soon learns
  * these by heart; between the two ends it forecasts better than at either (WiSE-FT, Wortsman et al., 2022). Without enough to hold back there is no
  * trial, and weights go half way.
  * Deterministic: the same task, weights and chance make the same weights.
