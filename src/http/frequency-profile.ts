@@ -97,7 +97,7 @@ export function decimationOf(freq: string, contextMax: number): Decimation | nul
 
 /**
  * Values that a forecast from within looks at where fewer do as well as all that the model can, by the season: some four months of days, five
- * years of weeks. `npm run bench -- in-sample`: the same hits and false alarms as with 512 for a third of the time. Longer steps would cost
+ * years of weeks. `npm run bench -- in-sample`: nearly the same hits and false alarms as with 512 for a third of the time. Longer steps would cost
  * less, too, but 14 days instead of 7 miss 14 of 219 incidents more, and 28 days 60.
  */
 const IN_SAMPLE_CONTEXTS: Readonly<Record<number, number>> = { 5: 112, 7: 112, 52: 256 };
