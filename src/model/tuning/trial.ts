@@ -4,17 +4,16 @@ import type { TuningWindow } from './windows.ts';
 
 /** So often a trial looks at what is held back. */
 const LOOKS = 5;
-/** Mean gains over the windows that are held back, in standard errors: half way over where it began, to go a quarter and half of the way; the whole way over half. */
-const SURE = 2;
-const SURER = 3;
+/** A mean gain over the windows that are held back of so many standard errors is no chance. */
+const SURE = 3;
 
 /** How far to go. */
 export interface Trial {
   /** The step that did best. */
   readonly step: number;
-  /** Of the way to what was learnt: 0 where it does not surely help, a quarter where it does, half where that is surer, 1 where that is better still. */
+  /** Of the way to what was learnt: 1 where the whole way surely helps and no less than half of it, half where that surely helps, else 0. */
   readonly share: number;
-  /** Losses over the windows that are held back: half way, or the whole way where the share is 1. */
+  /** Losses over the windows that are held back, so far on the way. */
   readonly after: readonly number[];
 }
 
@@ -40,12 +39,11 @@ export async function tryOut(
     const gain = gainOf(before, half);
     if (gain.mean > (best?.gain.mean ?? 0)) best = { step, gain, half, whole: await judge(average) };
   }
-  if (best === null || best.gain.mean <= SURE * best.gain.error) return { step: steps, share: 0, after: before };
+  if (best === null) return { step: steps, share: 0, after: before };
   const { step, gain, half, whole } = best;
-  if (gain.mean <= SURER * gain.error) return { step, share: 0.25, after: half };
-  const further = gainOf(half, whole);
-  const all = further.mean > 0 && further.mean > SURER * further.error;
-  return all ? { step, share: 1, after: whole } : { step, share: 0.5, after: half };
+  const all = gainOf(before, whole);
+  if (isSure(all) && all.mean >= gain.mean) return { step, share: 1, after: whole };
+  return isSure(gain) ? { step, share: 0.5, after: half } : { step: steps, share: 0, after: before };
 }
 
 export function judgeOf(
@@ -70,6 +68,8 @@ interface Gain {
   /** Standard error of the mean. */
   readonly error: number;
 }
+
+const isSure = ({ mean: gain, error }: Gain) => gain > 0 && gain > SURE * error;
 
 /** Gain over all windows, each as a share of its loss, so that windows of large losses do not speak for all; 0 where the mean loss grows or is not finite. */
 function gainOf(before: readonly number[], after: readonly number[]): Gain {
