@@ -57,13 +57,13 @@ LONG_HORIZON = Design(
     horizon_max=192,
     lag_max=704,
     cycles=5,
-    shapes=((1024, 192, 0.5), (512, 192, 0.35), (256, 96, 0.15)),
+    shapes=((1024, 192, 0.45), (512, 128, 0.35), (256, 32, 0.2)),
     series=1536,
     steps=300,
-    cooldown=6000,
+    cooldown=110_000,
     batch=32,
-    muon_lr=1e-3,
-    adam_lr=2e-4,
+    muon_lr=3e-3,
+    adam_lr=6e-4,
     start="tsmodel-1",
 )
 COMPANY = Design(
