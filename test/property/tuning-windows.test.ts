@@ -21,9 +21,12 @@ test('no training window sees what is held back, and every window lies in its se
         }
         for (const luck of [() => 0, () => 0.999_999]) {
           if (training.length === 0) break;
-          for (const { series, cutoff, end } of drawWindows(training, 2 * training.length, 0, luck)) {
+          for (const { series, cutoff, end, varied } of drawWindows(training, 2 * training.length, 0, true, luck)) {
             assert.ok(cutoff >= 1 && end > cutoff && end - cutoff <= horizon);
-            assert.ok(end <= Math.min(sizes[series], heldFrom.get(series) ?? Number.POSITIVE_INFINITY));
+            const usable = Math.min(sizes[series], heldFrom.get(series) ?? Number.POSITIVE_INFINITY);
+            assert.ok(end <= usable);
+            assert.ok(varied!.other >= 1 && varied!.other + end - cutoff <= usable);
+            assert.ok(varied!.shown > 0 && varied!.shown <= 1 && varied!.share >= 0 && varied!.share < 1);
           }
         }
         const taught = new Set(training.map(({ series }) => series));

@@ -41,7 +41,7 @@ export function scaleOf(values: Float64Array): SeriesScale {
 }
 
 /**
- * Puts windows into a batch. Each is given as distances from the first value of its context, as forecasts are, and divided by a power of two
+ * Puts windows into a batch, each as it is varied; a blend misses what either window misses. Each is given as distances from the first value of its context, as forecasts are, and divided by a power of two
  * that brings these near 1. A window with nothing to see or nothing to say keeps weight 0.
  * @param contextOf values before the cutoff that row i may see
  */
@@ -61,13 +61,30 @@ export function fillBatch(
     series: new Float32Array(batch * 3).fill(1),
   };
   windows.forEach((window, row) => {
-    const values = series[window.series];
-    const start = Math.max(0, window.cutoff - Math.min(context, contextOf(row)));
-    const seen = values.subarray(start, window.cutoff);
+    const { seen, ahead } = shownOf(window, series[window.series], Math.min(context, contextOf(row)));
     const place = placeOf(seen, scales[window.series]);
-    if (place !== null) fillRow(filled, row, shape, seen, values.subarray(window.cutoff, window.end), place);
+    if (place !== null) fillRow(filled, row, shape, seen, ahead, place);
   });
   return filled;
+}
+
+interface Shown {
+  readonly seen: Float64Array;
+  readonly ahead: Float64Array;
+}
+
+function shownOf({ cutoff, end, varied }: TuningWindow, values: Float64Array, context: number): Shown {
+  const cut = (at: number, length: number): Shown => ({
+    seen: values.subarray(at - length, at),
+    ahead: values.subarray(at, at + end - cutoff),
+  });
+  if (varied === undefined) return cut(cutoff, Math.min(context, cutoff));
+  const { shown, other, share, upsideDown } = varied;
+  const length = Math.min(Math.ceil(context * shown), cutoff, other);
+  const [one, two] = [cut(cutoff, length), cut(other, length)];
+  const sign = upsideDown ? -1 : 1;
+  const blend = (a: Float64Array, b: Float64Array) => a.map((value, i) => sign * (share * value + (1 - share) * b[i]));
+  return { seen: blend(one.seen, two.seen), ahead: blend(one.ahead, two.ahead) };
 }
 
 interface Place extends SeriesScale {

@@ -11,6 +11,8 @@ export interface TuningState {
 /** The train step of one loss and depth. */
 export interface StepGraph {
   readonly shape: BatchShape;
+  /** Whether a series upside down has the same loss. */
+  readonly turnable: boolean;
   /** One update, the `n`th, counted from 1. */
   step(state: TuningState, batch: TuningBatch, n: number, rate: number): Promise<TuningState>;
   /** The loss of each row; 0 for one that is not filled. */
@@ -58,7 +60,7 @@ export async function* learnt(
   const updates = steps * UPDATES_PER_STEP;
   for (let n = 1; n <= updates; n++) {
     signal.throwIfAborted();
-    const windows = drawWindows(ranges, rows, (n - 1) * rows, chance);
+    const windows = drawWindows(ranges, rows, (n - 1) * rows, graph.turnable, chance);
     const rateNow = rate * Math.min(1, n / WARM_UP) * (1 - ((1 - RATE_LAST) * (n - 1)) / updates);
     state = await graph.step(state, batchOf(windows), n, rateNow);
     moveAverage(average, state.theta, Math.min(AVERAGE_DECAY, n / (n + UPDATES_PER_STEP)));

@@ -37,6 +37,7 @@ export function stepGraph(
 
   return {
     shape: { batch: rows, context, horizon },
+    turnable: loss !== 'poisson',
     async step(state, batch, n, rate) {
       return (await run(state, mask, batch, [rate, ...betas.map((beta) => 1 - beta ** n)])).state;
     },

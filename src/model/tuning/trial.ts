@@ -4,16 +4,17 @@ import type { TuningWindow } from './windows.ts';
 
 /** So often a trial looks at what is held back. */
 const LOOKS = 5;
-/** A mean gain over the windows that are held back of so many standard errors is no chance. */
-const SURE = 3;
+/** Mean gains over the windows that are held back, in standard errors: to go a quarter of the way; to go half of it, or all. */
+const LIKELY = 1;
+const SURE = 2.5;
 
 /** How far to go. */
 export interface Trial {
-  /** The step that did best. */
+  /** The last step that did as well as the best one, but for a standard error. */
   readonly step: number;
-  /** Of the way to what was learnt: 1 where the whole way surely helps and no less than half of it, half where that surely helps, else 0. */
+  /** Of the way to what was learnt: 1 where the whole way surely helps and no less than half of it, half where that surely helps, a quarter where it is likely to, else 0. */
   readonly share: number;
-  /** Losses over the windows that are held back, so far on the way. */
+  /** Losses over the windows that are held back: half way, or the whole way where the share is 1. */
   readonly after: readonly number[];
 }
 
@@ -32,18 +33,22 @@ export async function tryOut(
   judge: Judge,
 ): Promise<Trial> {
   const every = Math.max(1, Math.floor(steps / LOOKS));
-  let best: { step: number; gain: Gain; half: number[]; whole: number[] } | null = null;
+  const looks: { readonly step: number; readonly gain: Gain }[] = [];
+  let best: { gain: Gain; half: number[]; whole: number[] } | null = null;
   for await (const { step, average } of lessons) {
     if (step % every !== 0 && step !== steps) continue;
     const half = await judge(between(base, average, 0.5));
     const gain = gainOf(before, half);
-    if (gain.mean > (best?.gain.mean ?? 0)) best = { step, gain, half, whole: await judge(average) };
+    looks.push({ step, gain });
+    if (gain.mean > (best?.gain.mean ?? 0)) best = { gain, half, whole: await judge(average) };
   }
   if (best === null) return { step: steps, share: 0, after: before };
-  const { step, gain, half, whole } = best;
+  const { gain, half, whole } = best;
+  const { step } = looks.findLast((look) => look.gain.mean >= gain.mean - gain.error)!;
   const all = gainOf(before, whole);
-  if (isSure(all) && all.mean >= gain.mean) return { step, share: 1, after: whole };
-  return isSure(gain) ? { step, share: 0.5, after: half } : { step: steps, share: 0, after: before };
+  if (exceeds(all, SURE) && all.mean >= gain.mean) return { step, share: 1, after: whole };
+  if (exceeds(gain, SURE)) return { step, share: 0.5, after: half };
+  return exceeds(gain, LIKELY) ? { step, share: 0.25, after: half } : { step: steps, share: 0, after: before };
 }
 
 export function judgeOf(
@@ -69,7 +74,7 @@ interface Gain {
   readonly error: number;
 }
 
-const isSure = ({ mean: gain, error }: Gain) => gain > 0 && gain > SURE * error;
+const exceeds = ({ mean: gain, error }: Gain, errors: number) => gain > 0 && gain > errors * error;
 
 /** Gain over all windows, each as a share of its loss, so that windows of large losses do not speak for all; 0 where the mean loss grows or is not finite. */
 function gainOf(before: readonly number[], after: readonly number[]): Gain {

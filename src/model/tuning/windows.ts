@@ -14,6 +14,18 @@ export interface TuningWindow {
   readonly series: number;
   readonly cutoff: number;
   readonly end: number;
+  /** As it is, where nothing is said. */
+  readonly varied?: Variation;
+}
+
+/** What a window teaches is not the window itself, which would soon be learnt by heart, but one that may never have been. */
+export interface Variation {
+  /** Share of the context that is shown, the newest. */
+  readonly shown: number;
+  /** Cutoff of a second window of the series, with which it is blended, and its own share in the blend. */
+  readonly other: number;
+  readonly share: number;
+  readonly upsideDown: boolean;
 }
 
 /** Training windows of one series: every cutoff from `first` to `last`, targets of `horizon` steps. */
@@ -41,6 +53,8 @@ const HORIZONS_MIN = 4;
 /** Values before a cutoff, where the series is long enough. */
 const CONTEXT_MIN = 16;
 const VALIDATED_PER_SERIES = 8;
+/** Least share of a context that is shown. */
+const SHOWN_MIN = 0.25;
 
 /** @param rowsMax windows of validation of all series together */
 export function planWindows(lengths: readonly number[], horizonMax: number, rowsMax: number): WindowPlan {
@@ -87,16 +101,23 @@ function spread(validated: readonly TuningWindow[][], rowsMax: number): TuningWi
   return windows;
 }
 
-/** Windows of one batch: series in turns, cutoffs by chance. */
+/**
+ * Windows of one batch: series in turns, cutoffs by chance, each with a variation.
+ * @param turnable whether a series teaches as much upside down
+ */
 export function drawWindows(
   ranges: readonly CutoffRange[],
   count: number,
   firstTurn: number,
+  turnable: boolean,
   chance: () => number,
 ): TuningWindow[] {
   return Array.from({ length: count }, (_, i) => {
     const { series, first, last, horizon } = ranges[(firstTurn + i) % ranges.length];
-    const cutoff = first + Math.floor(chance() * (last - first + 1));
-    return { series, cutoff, end: cutoff + horizon };
+    const cutoffByChance = () => first + Math.floor(chance() * (last - first + 1));
+    const cutoff = cutoffByChance();
+    const shown = SHOWN_MIN + (1 - SHOWN_MIN) * chance();
+    const varied = { shown, other: cutoffByChance(), share: chance(), upsideDown: turnable && chance() < 0.5 };
+    return { series, cutoff, end: cutoff + horizon, varied };
   });
 }

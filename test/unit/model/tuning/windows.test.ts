@@ -8,9 +8,10 @@ test('two values are enough: one to see, and the one that follows', () => {
   const { training, validation } = planWindows([2], 24, 32);
   assert.deepEqual(training, [{ series: 0, first: 1, last: 1, horizon: 1 }]);
   assert.deepEqual(validation, []);
-  assert.deepEqual(drawWindows(training, 2, 0, chance), [
-    { series: 0, cutoff: 1, end: 2 },
-    { series: 0, cutoff: 1, end: 2 },
+  const varied = { shown: 0.625, other: 1, share: 0.5, upsideDown: false };
+  assert.deepEqual(drawWindows(training, 2, 0, true, chance), [
+    { series: 0, cutoff: 1, end: 2, varied },
+    { series: 0, cutoff: 1, end: 2, varied },
   ]);
 });
 
@@ -44,7 +45,15 @@ test('of many series evenly spaced ones are judged, each by its newest windows f
 
 test('a batch takes series in turns, and goes on where the last one ended', () => {
   const { training } = planWindows([100, 200, 300], 10, 32);
-  const first = drawWindows(training, 4, 0, chance).map(({ series }) => series);
-  const second = drawWindows(training, 4, 4, chance).map(({ series }) => series);
+  const first = drawWindows(training, 4, 0, true, chance).map(({ series }) => series);
+  const second = drawWindows(training, 4, 4, true, chance).map(({ series }) => series);
   assert.deepEqual([...first, ...second], [0, 1, 2, 0, 1, 2, 0, 1]);
+});
+
+test('windows are turned upside down only where that teaches as much', () => {
+  const { training } = planWindows([100], 10, 32);
+  const turned = (turnable: boolean) =>
+    drawWindows(training, 3, 0, turnable, () => 0.4).map(({ varied }) => varied!.upsideDown);
+  assert.deepEqual(turned(true), [true, true, true]);
+  assert.deepEqual(turned(false), [false, false, false]);
 });
