@@ -4,17 +4,16 @@ import type { TuningWindow } from './windows.ts';
 
 /** So often a trial looks at what is held back. */
 const LOOKS = 5;
-/** Mean gains over the windows that are held back, in standard errors: to go a quarter of the way; to go half of it, or all. */
-const LIKELY = 1;
+/** A mean gain over the windows that are held back of so many standard errors is no chance. */
 const SURE = 2.5;
 
 /** How far to go. */
 export interface Trial {
   /** The last step that did as well as the best one, but for a standard error. */
   readonly step: number;
-  /** Of the way to what was learnt: 1 where the whole way surely helps and no less than half of it, half where that surely helps, a quarter where it is likely to, else 0. */
+  /** Of the way to what was learnt: 1 where the whole way surely helps and no less than half of it, half where that surely helps, else 0. */
   readonly share: number;
-  /** Losses over the windows that are held back: half way, or the whole way where the share is 1. */
+  /** Losses over the windows that are held back, so far on the way. */
   readonly after: readonly number[];
 }
 
@@ -46,9 +45,8 @@ export async function tryOut(
   const { gain, half, whole } = best;
   const { step } = looks.findLast((look) => look.gain.mean >= gain.mean - gain.error)!;
   const all = gainOf(before, whole);
-  if (exceeds(all, SURE) && all.mean >= gain.mean) return { step, share: 1, after: whole };
-  if (exceeds(gain, SURE)) return { step, share: 0.5, after: half };
-  return exceeds(gain, LIKELY) ? { step, share: 0.25, after: half } : { step: steps, share: 0, after: before };
+  if (isSure(all) && all.mean >= gain.mean) return { step, share: 1, after: whole };
+  return isSure(gain) ? { step, share: 0.5, after: half } : { step: steps, share: 0, after: before };
 }
 
 export function judgeOf(
@@ -74,7 +72,7 @@ interface Gain {
   readonly error: number;
 }
 
-const exceeds = ({ mean: gain, error }: Gain, errors: number) => gain > 0 && gain > errors * error;
+const isSure = ({ mean: gain, error }: Gain) => gain > 0 && gain > SURE * error;
 
 /** Gain over all windows, each as a share of its loss, so that windows of large losses do not speak for all; 0 where the mean loss grows or is not finite. */
 function gainOf(before: readonly number[], after: readonly number[]): Gain {

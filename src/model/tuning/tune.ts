@@ -20,9 +20,9 @@ export interface Tuned {
   readonly theta: Float32Array;
   /** Steps that these weights learnt in; 0: they are those it began with, since none surely do better. */
   readonly step: number;
-  /** How far they went towards what was learnt: 0, a quarter, a half or 1. */
+  /** How far they went towards what was learnt: 0, a half or 1. */
   readonly share: number;
-  /** Mean loss of the trial over what was held back, before, and half way (or the whole way, where they go so far); null where nothing could be held back. */
+  /** Mean loss of the trial over what was held back, before, and so far on the way; null where nothing could be held back. */
   readonly validation: { readonly before: number; readonly after: number } | null;
 }
 
@@ -44,8 +44,8 @@ const SHARE_UNTRIED = 0.5;
 
 /**
  * Tunes theta to the series, in two rounds. A trial learns without the last values and is judged by them. Then all values teach, for as many steps as
- * did well in the trial, and the weights go towards what was learnt as far as helped there: the whole way or half of it
- * where that was sure, a quarter where it was likely, or not at all. A model of millions of examples that learns from hundreds soon learns
+ * did well in the trial, and the weights go towards what was learnt as far as surely helped there: the whole way, half of
+ * it, or not at all. A model of millions of examples that learns from hundreds soon learns
  * these by heart; between the two ends it forecasts better than at either (WiSE-FT, Wortsman et al., 2022). Without enough to hold back there is no
  * trial, and weights go half way.
  * Deterministic: the same task, weights and chance make the same weights.
