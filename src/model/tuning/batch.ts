@@ -41,8 +41,8 @@ export function scaleOf(values: Float64Array): SeriesScale {
 }
 
 /**
- * Puts windows into a batch, each as it is varied; a blend misses what either window misses. Each is given as distances from the first value of its context, as forecasts are, and divided by a power of two
- * that brings these near 1. A window with nothing to see or nothing to say keeps weight 0.
+ * Puts windows into a batch, each as it is varied; a blend misses what either window misses. Each is given as distances from the first value of its
+ * context, as forecasts are, and divided by a power of two that brings these near 1. A window with nothing to see or nothing to say keeps weight 0.
  * @param contextOf values before the cutoff that row i may see
  */
 export function fillBatch(

@@ -11,7 +11,7 @@ export interface TuningState {
 /** The train step of one loss and depth. */
 export interface StepGraph {
   readonly shape: BatchShape;
-  /** Whether a series upside down has the same loss. */
+  /** Whether the loss knows negative values, so that a series teaches as much upside down. */
   readonly turnable: boolean;
   /** One update, the `n`th, counted from 1. */
   step(state: TuningState, batch: TuningBatch, n: number, rate: number): Promise<TuningState>;
