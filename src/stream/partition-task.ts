@@ -28,6 +28,10 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly onFatal: (error: Error) => void;
   /** Resolves once the partition is free: the task that had it before has ended. */
   readonly free: Promise<Subscription>;
+  /** Called once the partition is restored, or will not be soon. */
+  readonly onRestoreTried: () => void;
+  /** Resolves once it is known where groups live: no partition that came with this one is still on its first restore. */
+  readonly placesKnown: Promise<unknown>;
 }
 
 /**
@@ -36,6 +40,9 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
  *   open session (fences earlier owners) -> restore -> take records, score, commit, take, ... -> stop
  *        ^                                                      |
  *        +---- wait <---- discard everything <---- any failure -+
+ *
+ * Where there are groups it takes no record before the partitions that came with it are restored too: until then it is not known which
+ * groups live on those.
  *
  * While one transaction commits, the next records are scored already. Transactions begin `commitIntervalMs` apart, or, as long as records
  * wait, when `commitRecordsMax` of them are scored: fewer and larger ones are cheaper.
@@ -64,13 +71,23 @@ export class PartitionTask {
   /** Ends after the transaction that is on its way; what was scored beyond it is scored again by the next owner. */
   stop(): Promise<void> {
     this.#stop.abort();
+    this.#options.onRestoreTried();
     this.#wake();
     return this.finished;
   }
 
   async #run(): Promise<void> {
+    const { free, groupPlaces, place } = this.#options;
+    this.#subscription = await free;
+    try {
+      await this.#ownUntilStopped();
+    } finally {
+      for (const [key, partition] of groupPlaces) if (partition === place.partition) groupPlaces.delete(key);
+    }
+  }
+
+  async #ownUntilStopped(): Promise<void> {
     const { signal } = this.#stop;
-    this.#subscription = await this.#options.free;
     let delayMs = RETRY_MS_MIN;
     while (!signal.aborted) {
       try {
@@ -85,6 +102,7 @@ export class PartitionTask {
           return;
         }
         this.restoring = true;
+        this.#options.onRestoreTried();
         // To fence the later owner at once would throw away what it has just restored; most often the group is about to say that it is right.
         if (error.code === 'fenced') delayMs = RETRY_MS_MAX;
         this.#options.events.retrying(this.#options.place.partition, error, delayMs);
@@ -95,25 +113,27 @@ export class PartitionTask {
   }
 
   async #own(onCommitted: () => void): Promise<void> {
-    const { log, place, events, groupPlaces } = this.#options;
+    const { log, place, events, groupPlaces, onRestoreTried, placesKnown } = this.#options;
     const session = await log.openPartition(place.partition, this.#stop.signal);
     try {
       const state = new PartitionState(place, this.#options.limits.seriesMax, groupPlaces);
       const startedMs = performance.now();
       const restored = await this.#restore(session, state);
+      onRestoreTried();
       this.#stop.signal.throwIfAborted();
       events.restored(place.partition, {
         units: state.units.size,
         seconds: (performance.now() - startedMs) / 1000,
       });
       if (state.stale.size > 0) events.settingsChanged(place.partition, state.stale.size);
+      await placesKnown;
+      this.#stop.signal.throwIfAborted();
       this.#queue.clear();
       this.#subscription?.start(place.partition, session.committedOffset);
       this.#pause(false);
       this.restoring = false;
       await this.#scoreAndCommit(session, state, restored, onCommitted);
     } finally {
-      for (const [key, partition] of groupPlaces) if (partition === place.partition) groupPlaces.delete(key);
       await session.close();
     }
   }

@@ -47,7 +47,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let assigned = false;
   let stopping = false;
 
-  const taskOptions = commonTaskOptions(options, partitionCount);
+  const hasGroups = options.detectors.some(({ config }) => config.group !== null);
+  const taskOptions = commonTaskOptions(options, partitionCount, hasGroups);
   const subscription = await log.subscribe({
     onAssignment(partitions) {
       // Others leave at the same time, and the group hands their partitions round.
@@ -61,10 +62,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       }
       const stopped = Promise.all(Array.from(tasks.values(), (task) => task.stop()));
       const free = stopped.then(() => subscribed);
+      const restores = partitions.map(() => Promise.withResolvers<void>());
+      const placesKnown = Promise.all(hasGroups ? restores.map(({ promise }) => promise) : []);
       tasks = new Map(
-        partitions.map((partition) => {
+        partitions.map((partition, i) => {
           const place = { topic: options.stream.topics.observations, partition };
-          return [partition, new PartitionTask({ ...taskOptions, place, free, onFatal: finish })];
+          const onRestoreTried = restores[i].resolve;
+          const own = { place, free, onRestoreTried, placesKnown, onFatal: finish };
+          return [partition, new PartitionTask({ ...taskOptions, ...own })];
         }),
       );
     },
@@ -97,11 +102,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
-function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
+function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGroups: boolean) {
   const { log, stream, limits, detectors, encodeScore, schemas, events, nowMs } = options;
   const detectorOf = matchDetectors(detectors);
   const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
-  const hasGroups = detectors.some(({ config }) => config.group !== null);
   return {
     log,
     limits,

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detectorConfig, observationRecord, streamRun, streamSettings } from '../../fixture/stream-run.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StreamLog } from '../../../src/stream/log.ts';
+import {
+  detectorConfig,
+  observationRecord,
+  type StreamRun,
+  streamRun,
+  streamSettings,
+} from '../../fixture/stream-run.ts';
 
 const detectors = [
   detectorConfig({
@@ -151,18 +159,45 @@ test('a member whose record has another key than the group is never scored alone
   assert.ok(run.scores().every(({ series }) => series !== 'c'));
 });
 
+function append({ broker }: StreamRun, partition: number, series: string, step: number): void {
+  const { key, value } = observationRecord(series, step, step, 'g');
+  broker.append(partition, key, value);
+}
+
 test('a member on another partition than its group is never scored alone', async () => {
   const run = streamRun({ detectors, partitions: 2 });
-  const append = (partition: number, series: string, step: number) => {
-    const { key, value } = observationRecord(series, step, step, 'g');
-    run.broker.append(partition, key, value);
-  };
-  for (let step = 0; step < 4; step++) append(0, 'a', step);
+  for (let step = 0; step < 4; step++) append(run, 0, 'a', step);
   const worker = await run.start();
   await run.settled();
-  append(1, 'b', 4);
+  append(run, 1, 'b', 4);
   await run.settled();
   await worker.stop();
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, series }) => [reason, series]),
+    [['group-split', 'b']],
+  );
+});
+
+test('a member away from its group is known as such right after a restart too, whichever partition is restored first', async () => {
+  const run = streamRun({ detectors, partitions: 2 });
+  append(run, 0, 'a', 0);
+  const before = await run.start();
+  await run.settled();
+  await before.stop();
+  append(run, 1, 'b', 1);
+  const log = run.broker.openLog();
+  const restored: number[] = [];
+  const openPartition: StreamLog['openPartition'] = async (partition, signal) => {
+    if (partition === 0) await sleep(50);
+    return log.openPartition(partition, signal);
+  };
+  const worker = await run.start(
+    { log: { ...log, openPartition } },
+    { restored: (partition) => void restored.push(partition) },
+  );
+  await run.settled();
+  await worker.stop();
+  assert.deepEqual(restored, [1, 0]);
   assert.deepEqual(
     run.deadLetters().map(({ reason, series }) => [reason, series]),
     [['group-split', 'b']],
