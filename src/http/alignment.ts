@@ -1,10 +1,15 @@
 import { endingTogether, withCompany } from '../detector/company.ts';
 import type { ForecastPoint } from '../detector/forecast-points.ts';
 import { gridPosition, parseFrequency } from '../detector/frequency.ts';
-import type { RequestPoint } from './exogenous-forecast.ts';
 import { type FieldProblem, fieldProblem } from './problem.ts';
 import type { HistoryBody } from './schema/series.ts';
 import type { ServedModel } from './served-models.ts';
+
+/** A cutoff in one of the series of a request. */
+export interface RequestPoint {
+  readonly series: number;
+  readonly cutoff: number;
+}
 
 interface AlignedRequest {
   readonly series: HistoryBody;

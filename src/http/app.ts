@@ -1,44 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import fastify from 'fastify';
 import type { TSchema } from 'typebox';
-import type { Database } from '../store/database.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import type { Calls } from './calls.ts';
+import type { AppServices } from './app-services.ts';
 import { compressed } from './compression.ts';
 import { addDocsPage } from './docs-page.ts';
 import { answerProblems, refuseBadConnections } from './failures.ts';
-import type { FinetunedStore } from './finetuned.ts';
-import type { JobQueue } from './jobs/job-queue.ts';
-import type { KeyRing } from './key-ring.ts';
+import type { App } from './fastify-app.ts';
 import { OPENAPI } from './openapi.ts';
 import { invalidRequest } from './problem.ts';
 import { addRoutes } from './routes/routes.ts';
 import { schemaCheck } from './schema-problems.ts';
-import type { ServedModels } from './served-models.ts';
 import { BodyBudget } from './wire/read-bytes.ts';
 import { takeBodies } from './wire/take-bodies.ts';
 import { jsonOf } from './wire/wire-answer.ts';
-
-export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
-
-export interface AppServices {
-  /** What outlives the process. Whoever made it closes it, after the application. */
-  readonly store: Database;
-  readonly keys: KeyRing;
-  readonly calls: Calls;
-  readonly models: ServedModels;
-  readonly finetuned: FinetunedStore;
-  readonly jobs: JobQueue;
-  readonly nowMs: () => number;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
-  /** What the bodies of all requests may hold together. */
-  readonly bodies?: BodyBudget;
-}
 
 /** A body of 200 MiB over a slow line takes a while; longer than this nobody waits for. */
 const REQUEST_MS_MAX = 300_000;

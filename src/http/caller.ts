@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { ApiKey } from '../store/api-keys.ts';
-import type { App } from './app.ts';
+import type { App } from './fastify-app.ts';
 import type { KeyRing } from './key-ring.ts';
 import { invalidKey } from './problem.ts';
 

@@ -2,7 +2,7 @@ import { forecastWithExogenous } from '../detector/exogenous/exogenous-forecast.
 import { forecastFrom, type PointForecast } from '../detector/forecast-from.ts';
 import type { ForecastPoint } from '../detector/forecast-points.ts';
 import { forecastSeasons, lookbackOf } from '../detector/forecast-seasons.ts';
-import { alignmentOf, placesTogether } from './alignment.ts';
+import { alignmentOf, placesTogether, type RequestPoint } from './alignment.ts';
 import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
 import { frequencyProfile, inSampleHorizon } from './frequency-profile.ts';
 import type { CrossValidationBody, ForecastBody } from './schema/forecast.ts';
@@ -10,12 +10,6 @@ import { type ServedModel, seenOf } from './served-models.ts';
 import { splitSeries } from './split-series.ts';
 import { distinctLevels, intervalsOfQuantiles, probabilitiesOf } from './wire/interval-keys.ts';
 import { joined } from './wire/wire-answer.ts';
-
-/** A cutoff in one of the series of a request. */
-export interface RequestPoint {
-  readonly series: number;
-  readonly cutoff: number;
-}
 
 /** Where the horizon of a point lies among what is known ahead. */
 export interface KnownAhead {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../service-error.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { App } from './app.ts';
+import type { App } from './fastify-app.ts';
 import { HttpProblem, overloaded } from './problem.ts';
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;

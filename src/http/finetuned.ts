@@ -5,6 +5,7 @@ import type { Tuner } from '../model/tuning/tuner.ts';
 import { readWeights, type TuningLoss } from '../model/tuning/tuning-graphs.ts';
 import { programModels, tuningWork } from '../model/tuning/tuning-work.ts';
 import { ServiceError } from '../service-error.ts';
+import type { Database, Sql } from '../store/database.ts';
 import {
   countFinetunedModels,
   FINETUNED_MODELS_MAX,
@@ -12,7 +13,7 @@ import {
   findFinetunedModel,
 } from '../store/finetuned-models.ts';
 import type { FinetunedWeights } from '../store/finetuned-weights.ts';
-import type { AppServices } from './app.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { audit } from './audit.ts';
 import { callerOf } from './caller.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from './problem.ts';
@@ -40,13 +41,21 @@ export interface TuningFields {
 export const TUNING_DEFAULTS = { steps: 10, loss: 'default', depth: 1 } as const;
 
 /** What is asked of fine-tuned models: their store, and who asks. */
-export type FinetunedServices = Pick<AppServices, 'store' | 'finetuned' | 'logger' | 'nowMs'>;
+export interface FinetunedServices {
+  readonly store: Database;
+  readonly finetuned: FinetunedStore;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+}
 
 /**
  * The models of a request: those that its key may use, and the fine-tuned one it names. Throws an HttpProblem: 404 where the caller has none of
  * that id, 403 where the key may not use the model below it.
  */
-export async function modelsOf(services: AppServices, request: FastifyRequest): Promise<ServedModels> {
+export async function modelsOf(
+  services: FinetunedServices & { readonly models: ServedModels },
+  request: FastifyRequest,
+): Promise<ServedModels> {
   const { key } = callerOf(request);
   const allowed = modelsOfKey(services.models, key);
   const { finetuned_model_id: id } = request.body as { readonly finetuned_model_id?: string | null };
@@ -105,7 +114,7 @@ export async function keepTuned(
 }
 
 /** What could not be kept is not tuned first: throws an HttpProblem. */
-export async function checkRoom({ store }: Pick<AppServices, 'store'>, owner: string, id: string): Promise<void> {
+export async function checkRoom(store: Sql, owner: string, id: string): Promise<void> {
   if ((await findFinetunedModel(store, owner, id)) !== null) throw noRoom('id-taken', id);
   if ((await countFinetunedModels(store, owner)) >= FINETUNED_MODELS_MAX) throw noRoom('too-many', id);
 }

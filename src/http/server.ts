@@ -1,5 +1,6 @@
 import { ServiceError } from '../service-error.ts';
-import { type AppServices, createApp } from './app.ts';
+import { createApp } from './app.ts';
+import type { AppServices } from './app-services.ts';
 
 export interface HttpServerOptions extends AppServices {
   readonly host: string;

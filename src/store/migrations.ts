@@ -2,18 +2,9 @@ import { ServiceError } from '../service-error.ts';
 import type { Database, Sql } from './database.ts';
 import { firstTables } from './schema/first-tables.ts';
 import { jobProgress } from './schema/job-progress.ts';
+import type { ColumnTypes, Migration } from './schema/migration.ts';
 import { namedModels } from './schema/named-models.ts';
 import { usageByTime } from './schema/usage-by-time.ts';
-
-/** How the dialects call the same. */
-export interface ColumnTypes {
-  readonly integer: string;
-  readonly bytes: string;
-  /** A primary key that counts by itself, upwards. */
-  readonly counter: string;
-  /** After the columns of a table: SQLite takes anything in any column unless told not to. */
-  readonly strict: string;
-}
 
 const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
   sqlite: { integer: 'INTEGER', bytes: 'BLOB', counter: 'INTEGER PRIMARY KEY AUTOINCREMENT', strict: 'STRICT' },
@@ -24,9 +15,6 @@ const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
     strict: '',
   },
 };
-
-/** Statements that lead from one version of the schema to the next. */
-export type Migration = (types: ColumnTypes) => readonly string[];
 
 /** The first leads from nothing to version 1, and so on. What was released is never changed: there is only forward. */
 export const MIGRATIONS: readonly Migration[] = [firstTables, jobProgress, usageByTime, namedModels];

@@ -3,7 +3,14 @@ import { type GroupDetection, GroupDetector } from '../detector/group-detector.t
 import type { SeriesDetector } from '../detector/series-detector.ts';
 import type { SeriesMemory } from '../detector/series-memory.ts';
 import type { Arrival, ScoreSink } from './batch-outcome.ts';
-import { readGroupHead, writeGroupHead } from './changelog/group-state.ts';
+import {
+  type GroupState,
+  type Member,
+  type PendingObservation,
+  type PendingStep,
+  readGroupHead,
+  writeGroupHead,
+} from './changelog/group-state.ts';
 import type { JournalRecord } from './changelog/journal.ts';
 import { closedWindowKeys, openStateBytesMax } from './changelog/series-state.ts';
 import type { StateReader, StateWriter } from './changelog/state-bytes.ts';
@@ -19,21 +26,6 @@ const GROUP_MEMBERS_MAX = 1_000;
 const GROUP_STATE_BYTES_MAX = 700_000;
 const WAITING_BYTES = 32;
 
-/** A member that the group has been scored with. The detector at the same index of the group's detector is its own. */
-export interface Member extends Track {
-  readonly series: string;
-  /** Newest position it was observed at. */
-  newest: number;
-}
-
-/** Observations of one time step that is not scored yet, by series, in the order of arrival. */
-export interface PendingStep {
-  readonly position: number;
-  readonly observations: Map<string, PendingObservation>;
-}
-
-export type PendingObservation = Pick<Arrival, 'timestampMs' | 'value'> & { readonly offset: number };
-
 /**
  * Series that are judged together, step by step. A time step is scored when every member has it, or once one lies more than `grace`
  * steps ahead of it; then those without an observation count as missing.
@@ -44,7 +36,7 @@ export type PendingObservation = Pick<Arrival, 'timestampMs' | 'value'> & { read
  * A member that was missing for more than `gapLimit` steps is no member any more; it begins anew when it returns.
  * The first step waits out its grace in any case: until then nobody knows who the members are.
  */
-export class GroupUnit implements WatchedUnit {
+export class GroupUnit implements WatchedUnit, GroupState {
   readonly key: string;
   readonly group: string;
   readonly watched: WatchedDetector;

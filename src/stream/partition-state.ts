@@ -1,6 +1,6 @@
 import { SeriesMemory } from '../detector/series-memory.ts';
 import type { Arrival, ScoreSink } from './batch-outcome.ts';
-import type { StaleHead } from './changelog/restore.ts';
+import type { StaleHead } from './changelog/journal.ts';
 import { closedWindowKeys } from './changelog/series-state.ts';
 import { GroupUnit } from './group-unit.ts';
 import type { InputPlace } from './score-record.ts';

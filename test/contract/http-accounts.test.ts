@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { QuantileForecaster } from '../../src/detector/forecast.ts';
-import type { App } from '../../src/http/app.ts';
+import type { App } from '../../src/http/fastify-app.ts';
 import { KEY_CACHED_MS } from '../../src/http/key-ring.ts';
 import { grantCredits, type NewApiKey, revokeApiKey } from '../../src/store/api-keys.ts';
 import { readAudit } from '../../src/store/audit.ts';

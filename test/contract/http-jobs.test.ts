@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import type { QuantileForecaster } from '../../src/detector/forecast.ts';
-import type { App } from '../../src/http/app.ts';
+import type { App } from '../../src/http/fastify-app.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
 import { ask } from '../fixture/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http-service.ts';

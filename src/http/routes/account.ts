@@ -1,6 +1,7 @@
 import { usageOf } from '../../store/usage.ts';
-import type { App, AppServices } from '../app.ts';
+import type { AppServices } from '../app-services.ts';
 import { callerOf } from '../caller.ts';
+import type { App } from '../fastify-app.ts';
 import { answers, Detail, KEY_NEEDED, Usage } from '../schema/answers.ts';
 
 /** Public clients show it to their users. */

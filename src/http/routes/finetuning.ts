@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
 import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } from '../../store/finetuned-models.ts';
-import type { App, AppServices } from '../app.ts';
+import type { AppServices } from '../app-services.ts';
 import { audit } from '../audit.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
+import type { App } from '../fastify-app.ts';
 import {
   checkRoom,
   contextsOf,
@@ -50,7 +51,7 @@ export function addFinetuning(app: App, services: AppServices): void {
         await keepTuned(services, owner, id, tuned);
         return id;
       });
-      await checkRoom(services, key.owner, id);
+      await checkRoom(services.store, key.owner, id);
       return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
     },
   );

@@ -1,12 +1,13 @@
 import type { Static } from 'typebox';
 import { forecastsPerPoint } from '../../detector/forecast-seasons.ts';
 import { alignmentProblems } from '../alignment.ts';
-import type { App, AppServices } from '../app.ts';
+import type { AppServices } from '../app-services.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
 import { aheadOfForecast, forecastAnswer } from '../exogenous-forecast.ts';
 import { trialForecastsOf } from '../exogenous-request.ts';
+import type { App } from '../fastify-app.ts';
 import { modelsOf, tunedFor } from '../finetuned.ts';
 import { decimationOf } from '../frequency-profile.ts';
 import { warnBeyondHorizon } from '../horizon-warning.ts';

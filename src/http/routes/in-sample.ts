@@ -1,9 +1,10 @@
 import type { Static } from 'typebox';
 import { flagInSample } from '../../detector/in-sample.ts';
-import type { App, AppServices } from '../app.ts';
+import type { AppServices } from '../app-services.ts';
 import { callerOf } from '../caller.ts';
 import { charged, type Work } from '../calls.ts';
 import { clientGone } from '../client-gone.ts';
+import type { App } from '../fastify-app.ts';
 import { modelsOf } from '../finetuned.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from '../in-sample-answer.ts';
 import { invalidRequest } from '../problem.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import Type, { type TSchema } from 'typebox';
 import type { InFlightCount, JobRecord } from '../../store/jobs.ts';
-import type { App, AppServices } from '../app.ts';
+import type { AppServices } from '../app-services.ts';
 import { type Caller, callerOf } from '../caller.ts';
+import type { App } from '../fastify-app.ts';
 import { checkRoom, modelsOf } from '../finetuned.ts';
 import { warnBeyondHorizon } from '../horizon-warning.ts';
 import { sealed } from '../jobs/envelope.ts';
@@ -78,7 +79,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
       warnBeyondHorizon(reply, request.body as ForecastBody, models);
       const header = modelsOfJob(name, request.body as FinetuneBody, caller);
-      if (header.output !== null) await checkRoom(services, header.owner, header.output);
+      if (header.output !== null) await checkRoom(services.store, header.owner, header.output);
       const body = sealed<JobModels>({ header, bytes: keptBody(request) });
       const job = { task: name, caller, tokens, body, timeoutSeconds };
       return reply.code(202).send({ job_id: await jobs.submit(job) });

@@ -1,5 +1,6 @@
-import type { App, AppServices } from '../app.ts';
+import type { AppServices } from '../app-services.ts';
 import { callerOf } from '../caller.ts';
+import type { App } from '../fastify-app.ts';
 import { invalidRequest } from '../problem.ts';
 import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED, Models } from '../schema/answers.ts';
 import { ModelParams, ModelParamsQuery } from '../schema/model-params.ts';

@@ -1,5 +1,6 @@
-import type { App, AppServices } from '../app.ts';
+import type { AppServices } from '../app-services.ts';
 import { requireKey } from '../caller.ts';
+import type { App } from '../fastify-app.ts';
 import { addAccountRoutes } from './account.ts';
 import { addCrossValidation } from './cross-validation.ts';
 import { addFinetuning } from './finetuning.ts';

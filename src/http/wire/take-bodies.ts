@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { constants, zstdCompress as zstd } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { App } from '../app.ts';
+import type { App } from '../fastify-app.ts';
 import { HttpProblem, invalidRequest } from '../problem.ts';
 import { bodyName, bodyRules } from './body-schemas.ts';
 import { BodyThread } from './body-thread.ts';

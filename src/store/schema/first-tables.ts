@@ -1,4 +1,4 @@
-import type { Migration } from '../migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** Version 1. Times are milliseconds (UTC), `…_at` and `…_until`; an owner is who fine-tuned models and jobs belong to: one key, or several. */
 export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [

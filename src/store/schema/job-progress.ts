@@ -1,4 +1,4 @@
-import type { Migration } from '../migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** Version 2: how far the fine-tuning of a job has come; null where none runs. */
 export const jobProgress: Migration = ({ integer }) => [

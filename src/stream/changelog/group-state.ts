@@ -1,10 +1,50 @@
-import type { GroupUnit, PendingStep } from '../group-unit.ts';
+import type { GroupDetector } from '../../detector/group-detector.ts';
+import type { SeriesDetector } from '../../detector/series-detector.ts';
+import type { Arrival } from '../batch-outcome.ts';
 import type { RestartReason } from '../score-record.ts';
+import type { Track } from '../track.ts';
+import type { WatchedDetector } from '../watched-detector.ts';
 import { readDetectorState, writeDetectorState } from './series-state.ts';
 import { GROUP_ENTRY, type StateReader, type StateWriter } from './state-bytes.ts';
 
+/** A member that the group has been scored with. The detector at the same index of the group's detector is its own. */
+export interface Member extends Track {
+  readonly series: string;
+  /** Newest position it was observed at. */
+  newest: number;
+}
+
+/** Observations of one time step that is not scored yet, by series, in the order of arrival. */
+export interface PendingStep {
+  readonly position: number;
+  readonly observations: Map<string, PendingObservation>;
+}
+
+export type PendingObservation = Pick<Arrival, 'timestampMs' | 'value'> & { readonly offset: number };
+
+/** What of a group outlives its worker. */
+export interface GroupState {
+  readonly key: string;
+  readonly watched: WatchedDetector;
+  readonly detector: GroupDetector;
+  /** Aligned with `detector.members`. */
+  readonly members: readonly Member[];
+  /** Series that were seen too late for their step, and their positions then. */
+  readonly joining: Map<string, number>;
+  /** By position, ascending. */
+  readonly pending: PendingStep[];
+  /** Time of position 0; NaN before the first observation. */
+  originMs: number;
+  /** Newest position of any observation. */
+  newest: number;
+  newestOffset: number;
+  restarted: RestartReason | null;
+  /** Adds a member as it was, and gives its detector, whose state is to follow. */
+  resumeMember(series: string, era: number, newest: number): SeriesDetector;
+}
+
 /** The open state of a group: where it stands, its members' open windows, and the time steps that wait for members. */
-export function writeGroupHead(writer: StateWriter, unit: GroupUnit): void {
+export function writeGroupHead(writer: StateWriter, unit: GroupState): void {
   const { detector, members, pending } = unit;
   writer.u8(GROUP_ENTRY);
   writer.text(unit.key);
@@ -34,7 +74,7 @@ export function writeGroupHead(writer: StateWriter, unit: GroupUnit): void {
 }
 
 /** Takes up what `writeGroupHead` wrote after key and digest. */
-export function readGroupHead(reader: StateReader, unit: GroupUnit): void {
+export function readGroupHead(reader: StateReader, unit: GroupState): void {
   unit.originMs = reader.f64();
   unit.newest = reader.f64();
   unit.newestOffset = reader.f64();

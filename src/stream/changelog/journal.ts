@@ -15,6 +15,11 @@ export interface JournalEntry {
   writeHead(writer: StateWriter): void;
 }
 
+/** The head of a series or group that was made under other settings or another model. It is kept until the series comes again. */
+export interface StaleHead extends JournalEntry {
+  readonly windowKeys: Buffer[];
+}
+
 export interface JournalRecord {
   readonly slot: number;
   bytes: number;

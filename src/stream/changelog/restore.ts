@@ -3,14 +3,9 @@ import type { PartitionSession } from '../log.ts';
 import type { PartitionState } from '../partition-state.ts';
 import { KEY_SEPARATOR, type Track } from '../track.ts';
 import type { WatchedDetector } from '../watched-detector.ts';
-import { Journal, type JournalEntry, type JournalRecord } from './journal.ts';
+import { Journal, type JournalEntry, type JournalRecord, type StaleHead } from './journal.ts';
 import { readClosedWindow } from './series-state.ts';
 import { GONE_ENTRY, GROUP_ENTRY, STATE_FORMAT, StateReader, type StateWriter } from './state-bytes.ts';
-
-/** The head of a series or group that was made under other settings or another model. It is kept until the series comes again. */
-export interface StaleHead extends JournalEntry {
-  readonly windowKeys: Buffer[];
-}
 
 export interface Restored {
   readonly journal: Journal;
