@@ -12,7 +12,7 @@ export interface AskedTuning extends Pick<TuningRequest, 'steps' | 'loss' | 'dep
 
 /** How a fine-tuning ended. */
 export type TuningEnd =
-  /** `unchanged`: no weights surely did better on what was held back, or no step was asked for. */
+  /** `unchanged`: what was learnt surely did worse on what was held back, or no step was asked for. */
   | ({ readonly kind: 'tuned' | 'unchanged' } & Pick<Tuned, 'step' | 'share' | 'validation'>)
   /** It took longer, or more memory, than it may; nobody wanted it any more; too many waited; a fault of ours. */
   | { readonly kind: 'too-long' | 'too-large' | 'stopped' | 'refused' | 'failed' };

@@ -1,11 +1,12 @@
 /** How quickly a model is fine-tuned over HTTP, and what tuning does to forecasts of series that no model was trained on. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { forecastFrom } from '../../src/detector/forecast-from.ts';
 import { rollOut } from '../../src/detector/roll-out.ts';
 import { type Model, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/forecaster.ts';
+import type { Tuned } from '../../src/model/tuning/tune.ts';
 import { shareWeights, type TunedWeights } from '../../src/model/tuning/tuned-weights.ts';
 import { Tuner } from '../../src/model/tuning/tuner.ts';
 import type { Figures } from './bench.ts';
@@ -23,6 +24,8 @@ const KNOWN = 0.8;
 const CUTOFFS = 40;
 const MUCH_WORSE = 1.05;
 type Kind = 'M4 hourly' | 'NAB' | 'M4 hourly, competition';
+/** Of the tasks of the competition every so many are tried: each is one forecast of two days, which says little of a series. */
+const COMPETITION_EVERY = 4;
 /** Kinds of tasks that are told together, and what their figures are called. */
 const COLLECTIONS: readonly { readonly kinds: readonly Kind[]; readonly key?: string }[] = [
   { kinds: ['M4 hourly', 'NAB'], key: 'tuned' },
@@ -34,6 +37,8 @@ const COLLECTIONS: readonly { readonly kinds: readonly Kind[]; readonly key?: st
 /** A series whose end is forecast from several cutoffs by a model that was tuned to its beginning. */
 interface Task {
   readonly name: string;
+  /** Series of one are of one source, and may be tuned to together. */
+  readonly collection: string;
   readonly kind: Kind;
   readonly values: Float64Array;
   readonly known: number;
@@ -42,7 +47,7 @@ interface Task {
 }
 
 /**
- * @param args every how many series of M4 and NAB are tried, by default 1, all of them (an hour of two cores); folder with m4/ and nab/; the
+ * @param args every how many series of M4 and NAB are tried, by default 1, all of them (an hour and a quarter of two cores); folder with m4/ and nab/; the
  * model that is tuned
  */
 export async function run([
@@ -57,8 +62,12 @@ export async function run([
     return figures;
   }
   const kinds = Map.groupBy([...m4Tasks(folder), ...nabTasks(folder)], ({ kind }) => kind);
-  const tasks = [...kinds.values()].flatMap((own) => own.filter((_, i) => i % Number(every) === 0));
-  return { ...figures, ...(await quality((await openCatalog({ modelsDir: null })).get(name), tasks)) };
+  const tasks = Array.from(kinds, ([kind, own]) => {
+    const step = Number(every) * (kind === 'M4 hourly, competition' ? COMPETITION_EVERY : 1);
+    return own.filter((_, i) => i % step === 0);
+  }).flat();
+  const model = (await openCatalog({ modelsDir: null })).get(name);
+  return { ...figures, ...(await together(model, tasks)), ...(await alone(model, tasks)) };
 }
 
 async function speed(): Promise<Figures> {
@@ -85,8 +94,35 @@ async function speed(): Promise<Figures> {
   return { finetune_seconds: rounded(seconds), finetune_steps_per_s: rounded(steps / seconds) };
 }
 
-/** Tunes to every task, on as many tuners side by side as there are cores; told in the order of the tasks. */
-async function quality(model: Model, tasks: readonly Task[]): Promise<Figures> {
+const HEAD = ['series', 'MAE to zero-shot, mean', 'geometric mean', `share above ${MUCH_WORSE}`];
+
+/** One model for all series of a collection. */
+async function together(model: Model, tasks: readonly Task[]): Promise<Figures> {
+  const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
+  const tuner = new Tuner([model]);
+  const collections = Map.groupBy(
+    tasks.filter(({ kind }) => kind !== 'M4 hourly, competition'),
+    ({ collection }) => collection,
+  );
+  const rows: { readonly name: string; readonly ratios: readonly number[] }[] = [];
+  for (const [name, own] of collections) {
+    const weights = shareWeights((await tuned(tuner, model, own)).theta);
+    const ratios: number[] = [];
+    for (const task of own) ratios.push(await ratioOf(task, weights, model, forecasters));
+    rows.push({ name, ratios });
+  }
+  await Promise.all([tuner.close(), forecasters.close()]);
+  rows.push({ name: 'all', ratios: rows.flatMap(({ ratios }) => ratios) });
+  printTable(
+    'Forecasts with weights tuned to all series of a collection together',
+    ['collection', ...HEAD],
+    rows.map(({ name, ratios }) => [name, ...summaryOf(ratios)]),
+  );
+  return figuresOf('together', rows.at(-1)!.ratios);
+}
+
+/** A model for each task, on as many tuners side by side as there are cores; told in the order of the tasks. */
+async function alone(model: Model, tasks: readonly Task[]): Promise<Figures> {
   const forecasters = await Forecasters.start([model], { threads: 1 });
   const tuners = Array.from({ length: availableParallelism() }, () => new Tuner([model]));
   const ratios: number[] = [];
@@ -94,31 +130,30 @@ async function quality(model: Model, tasks: readonly Task[]): Promise<Figures> {
   let [taken, told] = [0, 0];
   const work = async (tuner: Tuner) => {
     for (let i = taken++; i < tasks.length; i = taken++) {
-      const { ratio, step } = await tried(tasks[i], model, tuner, forecasters);
-      ratios[i] = ratio;
-      lines[i] = `${tasks[i].kind} ${tasks[i].name}: ${rounded(ratio)} of the error, weights of step ${step}`;
+      const { theta, step, share } = await tuned(tuner, model, [tasks[i]]);
+      ratios[i] = await ratioOf(tasks[i], shareWeights(theta), model, forecasters);
+      const { kind, name } = tasks[i];
+      lines[i] = `${kind} ${name}: ${rounded(ratios[i])} of the error, ${share} of the way to weights of step ${step}`;
       while (lines[told] !== undefined) console.log(lines[told++]);
     }
   };
   await Promise.all(tuners.map(work));
   await Promise.all([...tuners, forecasters].map((each) => each.close()));
   const rows = COLLECTIONS.map(({ kinds, key }) => {
-    const own = ratios.filter((_, i) => kinds.includes(tasks[i].kind));
-    return { name: kinds.join(' and '), key, summary: summaryOf(own) };
+    return { name: kinds.join(' and '), key, own: ratios.filter((_, i) => kinds.includes(tasks[i].kind)) };
   });
-  const head = ['collection', 'series', 'MAE to zero-shot, mean', 'geometric mean', `share above ${MUCH_WORSE}`];
   printTable(
-    'Forecasts with tuned weights',
-    head,
-    rows.map(({ name, summary }) => [name, ...summary]),
+    'Forecasts with weights tuned to each series alone',
+    ['collection', ...HEAD],
+    rows.map(({ name, own }) => [name, ...summaryOf(own)]),
   );
-  return Object.fromEntries(
-    rows.flatMap(({ key, summary }) => {
-      if (key === undefined) return [];
-      const names = ['series', 'mae_ratio', 'mae_ratio_geometric', 'much_worse'];
-      return names.map((name, i) => [`${key}_${name}`, rounded(summary[i])]);
-    }),
-  );
+  return Object.assign({}, ...rows.map(({ key, own }) => (key === undefined ? {} : figuresOf(key, own))));
+}
+
+function figuresOf(key: string, ratios: readonly number[]): Figures {
+  const names = ['series', 'mae_ratio', 'mae_ratio_geometric', 'much_worse'];
+  const summary = summaryOf(ratios);
+  return Object.fromEntries(names.map((name, i) => [`${key}_${name}`, rounded(summary[i])]));
 }
 
 /** How many, their mean, their geometric mean, and the share that is much worse. */
@@ -128,27 +163,28 @@ function summaryOf(ratios: readonly number[]): [number, number, number, number] 
   return [ratios.length, meanOf(ratios), Math.exp(meanOf(ratios.map(Math.log))), worse / ratios.length];
 }
 
-/** Error with tuned weights, relative to that with the model's own, and the step whose weights these are. */
-async function tried(task: Task, { name }: Model, tuner: Tuner, forecasters: Forecasters) {
-  const request = {
-    series: [task.values.subarray(0, task.known)],
-    horizon: task.horizon,
-    contexts: CONTEXTS,
-    ...QUALITY,
-  };
+/** Weights tuned to what is known of tasks of one horizon. */
+async function tuned(tuner: Tuner, { name }: Model, tasks: readonly Task[]): Promise<Tuned> {
+  const series = tasks.map(({ values, known }) => values.subarray(0, known));
+  const request = { series, horizon: tasks[0].horizon, contexts: CONTEXTS, ...QUALITY };
   const outcome = await tuner.tune(name, null, request, new AbortController().signal);
-  if (outcome.kind !== 'tuned') throw new Error(`${task.name}: ${outcome.kind}`);
-  const maeOf = async (weights: TunedWeights | null) => {
+  if (outcome.kind !== 'tuned') throw new Error(`${tasks[0].name}: ${outcome.kind}`);
+  return outcome.tuned;
+}
+
+/** Error with tuned weights, relative to that with the model's own. */
+async function ratioOf(task: Task, weights: TunedWeights, { name }: Model, forecasters: Forecasters): Promise<number> {
+  const maeOf = async (own: TunedWeights | null) => {
     const points = task.cutoffs.map((cutoff) => ({ values: task.values, cutoff }));
     const settings = { h: task.horizon, context: CONTEXTS[0], probabilities: [] };
-    const forecasts = await forecastFrom(points, settings, rollOut(forecasters.forecasterFor(name, 1, weights)));
+    const forecasts = await forecastFrom(points, settings, rollOut(forecasters.forecasterFor(name, 1, own)));
     const errors = forecasts.flatMap(({ mean }, i) =>
       [...mean].map((value, k) => Math.abs(value - task.values[task.cutoffs[i] + k])),
     );
     return errors.reduce((sum, error) => sum + error, 0) / errors.length;
   };
-  const [before, after] = [await maeOf(null), await maeOf(shareWeights(outcome.tuned.theta))];
-  return { ratio: before === 0 ? 1 : after / before, step: outcome.tuned.step };
+  const [before, after] = [await maeOf(null), await maeOf(weights)];
+  return before === 0 ? 1 : after / before;
 }
 
 /** The last fifth of each series, from many cutoffs, and the two days of the competition. */
@@ -167,13 +203,14 @@ function m4Tasks(folder: string): Task[] {
     const name = `H${i + 1}`;
     const competition: Task = {
       name,
+      collection: 'M4 hourly',
       kind: 'M4 hourly, competition',
       values,
       known,
       cutoffs: [known],
       horizon: M4_HORIZON,
     };
-    return [taskOf({ name, kind: 'M4 hourly', values, horizon: M4_HORIZON }), competition];
+    return [taskOf({ name, collection: 'M4 hourly', kind: 'M4 hourly', values, horizon: M4_HORIZON }), competition];
   });
 }
 
@@ -184,7 +221,7 @@ function nabTasks(folder: string): Task[] {
     const lines = readFileSync(join(root, file), 'utf8').trim().split('\n').slice(1);
     const values = Float64Array.from(lines, (line) => Number(line.split(',')[1]));
     if (values.every((value) => value === values[0])) return [];
-    return [taskOf({ name: file, kind: 'NAB', values, horizon: NAB_HORIZON })];
+    return [taskOf({ name: file, collection: dirname(file), kind: 'NAB', values, horizon: NAB_HORIZON })];
   });
 }
 

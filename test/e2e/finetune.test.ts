@@ -10,7 +10,7 @@ import { freshFolder } from '../fixture/served.ts';
 const KEY = 'a-key-of-the-tests';
 /** Two waves whose lengths do not fit each other, every hour. */
 const y = Array.from(
-  { length: 400 },
+  { length: 800 },
   (_, t) => Math.sin((2 * Math.PI * t) / 17.3) + Math.sin((2 * Math.PI * t) / 41.7),
 );
 const series = { y, sizes: [y.length] };

@@ -4,14 +4,18 @@ import type { TuningWindow } from './windows.ts';
 
 /** So often a trial looks at what is held back. */
 const LOOKS = 5;
-/** A mean gain over the windows that are held back of so many standard errors is no chance. */
-const SURE = 2.5;
+/** A mean gain, or loss, over the windows that are held back of so many standard errors is no chance. */
+const SURE = 3;
+/** The whole way is taken only where it gains so much: most of it is noise that was learnt by heart, unless the series has what the model missed. */
+const WHOLE_GAIN = 0.5;
+/** So far weights go where a trial says little: on real series that helps more often than it harms. */
+export const CAUTIOUS_SHARE = 0.25;
 
 /** How far to go. */
 export interface Trial {
   /** The last step that did as well as the best one, but for a standard error. */
   readonly step: number;
-  /** Of the way to what was learnt: 1 where the whole way surely helps and no less than half of it, half where that surely helps, else 0. */
+  /** Of the way to what was learnt: 1 where that gains much, half where that surely helps, nothing where a quarter surely harms, else a quarter. */
   readonly share: number;
   /** Losses over the windows that are held back, so far on the way. */
   readonly after: readonly number[];
@@ -32,21 +36,42 @@ export async function tryOut(
   judge: Judge,
 ): Promise<Trial> {
   const every = Math.max(1, Math.floor(steps / LOOKS));
-  const looks: { readonly step: number; readonly gain: Gain }[] = [];
-  let best: { gain: Gain; half: number[]; whole: number[] } | null = null;
+  const looks: Look[] = [];
   for await (const { step, average } of lessons) {
     if (step % every !== 0 && step !== steps) continue;
-    const half = await judge(between(base, average, 0.5));
-    const gain = gainOf(before, half);
-    looks.push({ step, gain });
-    if (gain.mean > (best?.gain.mean ?? 0)) best = { gain, half, whole: await judge(average) };
+    const goneBy = async (share: number): Promise<Way> => {
+      const after = await judge(between(base, average, share));
+      return { share, after, gain: gainOf(before, after) };
+    };
+    looks.push({ step, quarter: await goneBy(CAUTIOUS_SHARE), half: await goneBy(0.5), whole: await goneBy(1) });
   }
-  if (best === null) return { step: steps, share: 0, after: before };
-  const { gain, half, whole } = best;
-  const { step } = looks.findLast((look) => look.gain.mean >= gain.mean - gain.error)!;
-  const all = gainOf(before, whole);
-  if (isSure(all) && all.mean >= gain.mean) return { step, share: 1, after: whole };
-  return isSure(gain) ? { step, share: 0.5, after: half } : { step: steps, share: 0, after: before };
+  const best = looks.reduce((a, b) => (b.half.gain.mean > a.half.gain.mean ? b : a)).half.gain;
+  const { step, ...ways } = looks.findLast(({ half }) => half.gain.mean >= best.mean - best.error)!;
+  const way = wayOf(ways);
+  return way === null ? { step: steps, share: 0, after: before } : { step, share: way.share, after: way.after };
+}
+
+interface Way {
+  readonly share: number;
+  readonly after: readonly number[];
+  readonly gain: Gain;
+}
+
+interface Ways {
+  readonly quarter: Way;
+  readonly half: Way;
+  readonly whole: Way;
+}
+
+interface Look extends Ways {
+  readonly step: number;
+}
+
+/** The one to go; null for none. */
+function wayOf({ quarter, half, whole }: Ways): Way | null {
+  if (isSure(whole.gain) && whole.gain.mean >= Math.max(WHOLE_GAIN, half.gain.mean)) return whole;
+  if (isSure(half.gain)) return half;
+  return isSureLoss(quarter.gain) ? null : quarter;
 }
 
 export function judgeOf(
@@ -73,13 +98,18 @@ interface Gain {
 }
 
 const isSure = ({ mean: gain, error }: Gain) => gain > 0 && gain > SURE * error;
+const isSureLoss = ({ mean: gain, error }: Gain) => gain < 0 && gain < -SURE * error;
 
-/** Gain over all windows, each as a share of its loss, so that windows of large losses do not speak for all; 0 where the mean loss grows or is not finite. */
+/**
+ * Gain over all windows, each as a share of its loss, so that windows of large losses do not speak for all; at most 0 where the mean loss grows,
+ * without bound where it is not finite.
+ */
 function gainOf(before: readonly number[], after: readonly number[]): Gain {
   const gains = before.map((loss, i) => (2 * (loss - after[i])) / (Math.abs(loss) + Math.abs(after[i]) || 1));
   const gain = mean(gains);
   const variance = gains.reduce((sum, each) => sum + (each - gain) ** 2, 0) / Math.max(1, gains.length - 1);
-  return { mean: mean(after) < mean(before) ? gain : 0, error: Math.sqrt(variance / gains.length) };
+  if (!Number.isFinite(gain)) return { mean: Number.NEGATIVE_INFINITY, error: 0 };
+  return { mean: mean(after) < mean(before) ? gain : Math.min(gain, 0), error: Math.sqrt(variance / gains.length) };
 }
 
 export function mean(numbers: readonly number[]): number {

@@ -1,6 +1,6 @@
 import { fillBatch, scaleOf } from './batch.ts';
 import { between, learnt, type StepGraph } from './learn.ts';
-import { judgeOf, mean, type Trial, tryOut } from './trial.ts';
+import { CAUTIOUS_SHARE, judgeOf, mean, type Trial, tryOut } from './trial.ts';
 import { planWindows, type TuningWindow } from './windows.ts';
 
 /** What is asked of a tuning. */
@@ -18,9 +18,9 @@ export interface TuningTask {
 
 export interface Tuned {
   readonly theta: Float32Array;
-  /** Steps that these weights learnt in; 0: they are those it began with, since none surely do better. */
+  /** Steps that these weights learnt in; 0: they are those it began with, since others surely do worse. */
   readonly step: number;
-  /** How far they went towards what was learnt: 0, a half or 1. */
+  /** How far they went towards what was learnt: 0, a quarter, a half or 1. */
   readonly share: number;
   /** Mean loss of the trial over what was held back, before, and so far on the way; null where nothing could be held back. */
   readonly validation: { readonly before: number; readonly after: number } | null;
@@ -39,15 +39,12 @@ const TRIAL_SHARE = 0.25;
 const TRIAL_STEPS_MIN = 10;
 /** Batches of windows that are held back. */
 const VALIDATION_BATCHES = 2;
-/** How far weights go where nothing can be held back. */
-const SHARE_UNTRIED = 0.5;
 
 /**
  * Tunes theta to the series, in two rounds. A trial learns without the last values and is judged by them. Then all values teach, for as many steps as
- * did well in the trial, and the weights go towards what was learnt as far as surely helped there: the whole way, half of
- * it, or not at all. A model of millions of examples that learns from hundreds soon learns
- * these by heart; between the two ends it forecasts better than at either (WiSE-FT, Wortsman et al., 2022). Without enough to hold back there is no
- * trial, and weights go half way.
+ * did well in the trial, and the weights go towards what was learnt as far as the trial says: the whole way where it gained much, half of it where it
+ * surely gained, nowhere where it surely lost, else a quarter, as without enough to hold back for a trial. A model of millions of examples that
+ * learns from hundreds soon learns these by heart; between the two ends it forecasts better than at either (WiSE-FT, Wortsman et al., 2022).
  * Deterministic: the same task, weights and chance make the same weights.
  */
 export async function tune(task: TuningTask, base: Float32Array, graph: StepGraph, run: TuningRun): Promise<Tuned> {
@@ -67,7 +64,7 @@ export async function tune(task: TuningTask, base: Float32Array, graph: StepGrap
 
   const trial: Trial = tried
     ? await tryOut(counted(learnt(plan.training, trialSteps, lessons)), trialSteps, base, before, judge)
-    : { step: trialSteps, share: SHARE_UNTRIED, after: before };
+    : { step: trialSteps, share: CAUTIOUS_SHARE, after: before };
   const steps = trial.share === 0 ? 0 : Math.round((task.steps * trial.step) / trialSteps);
   let theta = base;
   for await (const { step, average } of counted(learnt(plan.all, steps, lessons)))

@@ -18,7 +18,7 @@ export interface TuningWindow {
   readonly varied?: Variation;
 }
 
-/** What a window teaches is not the window itself, which would soon be learnt by heart, but one that may never have been. */
+/** Half of the windows teach not what they are, which would soon be learnt by heart, but what may never have been. */
 export interface Variation {
   /** Share of the context that is shown, the newest. */
   readonly shown: number;
@@ -53,7 +53,8 @@ const HORIZONS_MIN = 4;
 /** Values before a cutoff, where the series is long enough. */
 const CONTEXT_MIN = 16;
 const VALIDATED_PER_SERIES = 8;
-/** Least share of a context that is shown. */
+/** Share of the windows that teach as they are, and least share of a context that is shown in the others. */
+const PLAIN_SHARE = 0.5;
 const SHOWN_MIN = 0.25;
 
 /** @param rowsMax windows of validation of all series together */
@@ -102,7 +103,7 @@ function spread(validated: readonly TuningWindow[][], rowsMax: number): TuningWi
 }
 
 /**
- * Windows of one batch: series in turns, cutoffs by chance, each with a variation.
+ * Windows of one batch: series in turns, cutoffs by chance, half of them with a variation.
  * @param turnable whether a series teaches as much upside down
  */
 export function drawWindows(
@@ -118,6 +119,7 @@ export function drawWindows(
     const cutoff = cutoffByChance();
     const shown = SHOWN_MIN + (1 - SHOWN_MIN) * chance();
     const varied = { shown, other: cutoffByChance(), share: chance(), upsideDown: turnable && chance() < 0.5 };
-    return { series, cutoff, end: cutoff + horizon, varied };
+    const window = { series, cutoff, end: cutoff + horizon };
+    return chance() < PLAIN_SHARE ? window : { ...window, varied };
   });
 }

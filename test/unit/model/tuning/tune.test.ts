@@ -27,7 +27,7 @@ function run(graph: StepGraph, changes: Partial<TuningTask> = {}, signal = new A
   });
 }
 
-test('weights that do better on what was held back are taken wholly where more of them is better, and every step is told', async () => {
+test('weights that do far better on what was held back are taken wholly, and every step is told', async () => {
   const { theta, step, share, validation, steps } = await run(graphOf({ goal: 1, truth: 1 }));
   assert.deepEqual([step, share], [10, 1]);
   assert.ok(theta[0] > 0.8);
@@ -55,13 +55,13 @@ test('where weights get better and then worse, learning ends as early as was bes
 
 test('where a trial does about as well for longer, learning goes on for longer', async () => {
   const graph = graphOf({ goal: 1, truth: 1 });
-  const goals = [0.12, 0.24, 0.3, 0.5];
+  const goals = [0.14, 0.26, 0.3, 0.36];
   const uneven: StepGraph = {
     ...graph,
     rowLosses: async ([weight]) => Float32Array.from(goals, (goal) => Math.abs(weight - goal)),
   };
   const { step, share } = await run(uneven);
-  // Gains by step: 2 0.78, 4 0.95 with an error of 0.28, 6 0.75, 8 0.54, 10 0.44.
+  // Gains half way, by step: 2 0.93, 4 1.18 with an error of 0.24, 6 1.05, 8 0.79, 10 0.55.
   assert.deepEqual([step, share], [6, 0.5]);
 });
 
@@ -71,15 +71,30 @@ test('what helps half way and harms beyond is taken half way', async () => {
   assert.ok(theta[0] > 0.35 && theta[0] < 0.5, `${theta[0]}`);
 });
 
-test('what helps most windows and harms others is not taken', async () => {
+test('what gains a little everywhere is taken half way, although the whole way gains more', async () => {
+  const graph = graphOf({ goal: 1, truth: 1 });
+  const slight: StepGraph = { ...graph, rowLosses: async ([weight]) => new Float32Array(4).fill(1 - 0.3 * weight) };
+  assert.equal((await run(slight)).share, 0.5);
+});
+
+test('what harms every window is not taken, however little', async () => {
+  const graph = graphOf({ goal: 1, truth: 1 });
+  const slight: StepGraph = { ...graph, rowLosses: async ([weight]) => new Float32Array(4).fill(1 + 0.1 * weight) };
+  const { theta, share } = await run(slight);
+  assert.equal(share, 0);
+  assert.equal(theta, base);
+});
+
+test('of what helps most windows and harms others a quarter is taken', async () => {
   const graph = graphOf({ goal: 1, truth: 1 });
   const mixed: StepGraph = {
     ...graph,
     rowLosses: async ([weight]) => Float32Array.of(1 - weight, 1 - weight, 1 - weight, 1 + 1.5 * weight),
   };
-  const { theta, share } = await run(mixed);
-  assert.equal(share, 0);
-  assert.equal(theta, base);
+  const { theta, share, validation } = await run(mixed);
+  assert.equal(share, 0.25);
+  assert.ok(theta[0] > 0.2 && theta[0] < 0.25, `${theta[0]}`);
+  assert.equal(validation!.after.toFixed(3), ((4 - 1.5 * theta[0]) / 4).toFixed(3), 'told as it is taken');
 });
 
 test('what is held back is not seen in the trial, and teaches afterwards', async () => {
@@ -103,13 +118,13 @@ test('what is held back is not seen in the trial, and teaches afterwards', async
   assert.ok(seen.slice(trial).some(Boolean));
 });
 
-test('a gain that may be chance is not taken: as many windows lose by it', async () => {
+test('of a gain that may be chance, since as many windows lose by it, a quarter is taken', async () => {
   const graph = graphOf({ goal: 1, truth: 1 });
   const lucky: StepGraph = {
     ...graph,
     rowLosses: async ([weight]) => Float32Array.of(1 - weight, 1 - weight, 1 + weight / 2, 1 + weight / 2),
   };
-  assert.equal((await run(lucky)).step, 0);
+  assert.equal((await run(lucky)).share, 0.25);
 });
 
 test('a gain in every window is taken, however much one window loses beside the others', async () => {
@@ -127,10 +142,10 @@ test('weights that are not finite are never taken', async () => {
   assert.equal((await run(graph, { series: [Float64Array.of(1, 2)] })).theta, base);
 });
 
-test('without enough to hold back, weights half way to those of the last step are taken', async () => {
+test('without enough to hold back, weights a quarter of the way to those of the last step are taken', async () => {
   const { theta, step, validation } = await run(graphOf({ goal: 1, truth: 0 }), { series: [Float64Array.of(1, 2)] });
   assert.deepEqual([step, validation], [10, null]);
-  assert.ok(theta[0] > 0.4 && theta[0] < 0.5, `${theta[0]}`);
+  assert.ok(theta[0] > 0.2 && theta[0] < 0.25, `${theta[0]}`);
 });
 
 test('where nothing can be learnt, nothing is changed', async () => {

@@ -50,10 +50,14 @@ test('a batch takes series in turns, and goes on where the last one ended', () =
   assert.deepEqual([...first, ...second], [0, 1, 2, 0, 1, 2, 0, 1]);
 });
 
-test('windows are turned upside down only where that teaches as much', () => {
+test('half of the windows are varied, and turned upside down only where that teaches as much', () => {
   const { training } = planWindows([100], 10, 32);
-  const turned = (turnable: boolean) =>
-    drawWindows(training, 3, 0, turnable, () => 0.4).map(({ varied }) => varied!.upsideDown);
-  assert.deepEqual(turned(true), [true, true, true]);
-  assert.deepEqual(turned(false), [false, false, false]);
+  const turned = (turnable: boolean) => {
+    let draws = 0;
+    const low = () => (++draws % (turnable ? 6 : 5) === 0 ? 0.9 : 0.4);
+    return drawWindows(training, 2, 0, turnable, low).map(({ varied }) => varied!.upsideDown);
+  };
+  assert.deepEqual(turned(true), [true, true]);
+  assert.deepEqual(turned(false), [false, false]);
+  assert.equal(drawWindows(training, 1, 0, true, () => 0.4)[0].varied, undefined);
 });
