@@ -6,7 +6,10 @@ import type { TuningWindow } from './windows.ts';
 const LOOKS = 5;
 /** A mean gain, or loss, over the windows that are held back of so many standard errors is no chance. */
 const SURE = 3;
-/** The whole way is taken only where it gains so much: most of it is noise that was learnt by heart, unless the series has what the model missed. */
+/**
+ * The whole way is taken only where it gains so much, the loss falling to three fifths: unless the series has what the model missed, its last part
+ * is noise that was learnt by heart.
+ */
 const WHOLE_GAIN = 0.5;
 /** So far weights go where a trial says little: on real series that helps more often than it harms. */
 export const CAUTIOUS_SHARE = 0.25;
