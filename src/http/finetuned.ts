@@ -42,6 +42,7 @@ export const TUNING_DEFAULTS = { steps: 10, loss: 'default', depth: 1 } as const
 
 /** What is asked of fine-tuned models: their store, and who asks. */
 export interface FinetunedServices {
+  /** What outlives the process. Whoever made it closes it, after the application. */
   readonly store: Database;
   readonly finetuned: FinetunedStore;
   readonly logger: Logger;

@@ -39,42 +39,26 @@ export async function tryOut(
   judge: Judge,
 ): Promise<Trial> {
   const every = Math.max(1, Math.floor(steps / LOOKS));
-  const looks: Look[] = [];
+  const goneTo = async (average: Float32Array, share: number): Promise<Way> => {
+    const after = await judge(between(base, average, share));
+    return { share, after, gain: gainOf(before, after) };
+  };
+  const looks: { readonly step: number; readonly average: Float32Array; readonly half: Way }[] = [];
   for await (const { step, average } of lessons) {
     if (step % every !== 0 && step !== steps) continue;
-    const goneBy = async (share: number): Promise<Way> => {
-      const after = await judge(between(base, average, share));
-      return { share, after, gain: gainOf(before, after) };
-    };
-    looks.push({ step, quarter: await goneBy(CAUTIOUS_SHARE), half: await goneBy(0.5), whole: await goneBy(1) });
+    looks.push({ step, average: average.slice(), half: await goneTo(average, 0.5) });
   }
   const best = looks.reduce((a, b) => (b.half.gain.mean > a.half.gain.mean ? b : a)).half.gain;
-  const { step, ...ways } = looks.findLast(({ half }) => half.gain.mean >= best.mean - best.error)!;
-  const way = wayOf(ways);
-  return way === null ? { step: steps, share: 0, after: before } : { step, share: way.share, after: way.after };
+  const { step, average, half } = looks.findLast((look) => look.half.gain.mean >= best.mean - best.error)!;
+  const whole = await goneTo(average, 1);
+  if (isSure(whole.gain) && whole.gain.mean >= Math.max(WHOLE_GAIN, half.gain.mean)) return { step, ...whole };
+  if (isSure(half.gain)) return { step, ...half };
+  const quarter = await goneTo(average, CAUTIOUS_SHARE);
+  return isSureLoss(quarter.gain) ? { step: steps, share: 0, after: before } : { step, ...quarter };
 }
 
-interface Way {
-  readonly share: number;
-  readonly after: readonly number[];
+interface Way extends Pick<Trial, 'share' | 'after'> {
   readonly gain: Gain;
-}
-
-interface Ways {
-  readonly quarter: Way;
-  readonly half: Way;
-  readonly whole: Way;
-}
-
-interface Look extends Ways {
-  readonly step: number;
-}
-
-/** The one to go; null for none. */
-function wayOf({ quarter, half, whole }: Ways): Way | null {
-  if (isSure(whole.gain) && whole.gain.mean >= Math.max(WHOLE_GAIN, half.gain.mean)) return whole;
-  if (isSure(half.gain)) return half;
-  return isSureLoss(quarter.gain) ? null : quarter;
 }
 
 export function judgeOf(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../../src/service-error.ts';
 import type { StreamLog } from '../../../src/stream/log.ts';
 import {
   detectorConfig,
@@ -187,17 +188,49 @@ test('a member away from its group is known as such right after a restart too, w
   append(run, 1, 'b', 1);
   const log = run.broker.openLog();
   const restored: number[] = [];
+  const { promise: otherRestored, resolve: onOtherRestored } = Promise.withResolvers<void>();
   const openPartition: StreamLog['openPartition'] = async (partition, signal) => {
-    if (partition === 0) await sleep(50);
+    // Long enough for the other one to take its record, if it were to.
+    if (partition === 0) await otherRestored.then(() => sleep(50));
     return log.openPartition(partition, signal);
   };
-  const worker = await run.start(
-    { log: { ...log, openPartition } },
-    { restored: (partition) => void restored.push(partition) },
-  );
+  const onRestored = (partition: number) => {
+    restored.push(partition);
+    if (partition === 1) onOtherRestored();
+  };
+  const worker = await run.start({ log: { ...log, openPartition } }, { restored: onRestored });
   await run.settled();
   await worker.stop();
   assert.deepEqual(restored, [1, 0]);
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, series }) => [reason, series]),
+    [['group-split', 'b']],
+  );
+});
+
+test('a member away from its group is known as such while the partition of the group is taken up anew', async () => {
+  const run = streamRun({ detectors, partitions: 2 });
+  append(run, 0, 'a', 0);
+  const log = run.broker.openLog();
+  const { promise: retrying, resolve: onRetrying } = Promise.withResolvers<void>();
+  let failing = false;
+  const openPartition: StreamLog['openPartition'] = async (partition, signal) => {
+    const session = await log.openPartition(partition, signal);
+    const commit: typeof session.commit = (...records) => {
+      if (!failing || partition !== 0) return session.commit(...records);
+      failing = false;
+      return Promise.reject(new ServiceError('broker-unavailable', 'The connection was lost', { retryable: true }));
+    };
+    return { ...session, commit };
+  };
+  const worker = await run.start({ log: { ...log, openPartition } }, { retrying: () => onRetrying() });
+  await run.settled();
+  failing = true;
+  append(run, 0, 'a', 1);
+  await retrying;
+  append(run, 1, 'b', 1);
+  await run.settled();
+  await worker.stop();
   assert.deepEqual(
     run.deadLetters().map(({ reason, series }) => [reason, series]),
     [['group-split', 'b']],
