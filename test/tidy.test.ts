@@ -38,7 +38,7 @@ const texts = new Map(
     .filter((path) => /\.(ts|py|sh|md|ya?ml|json|css|html|properties)$|\/Dockerfile$|^\.ci\//.test(path))
     .map((path) => [path, read(path)]),
 );
-const sources = new Map([...texts].filter(([path]) => /^(src|deploy)\/.*\.ts$/.test(path)));
+const sources = new Map([...texts].filter(([path]) => /^src\/.*\.ts$/.test(path)));
 const programs = new Map([...texts].filter(([path]) => path.endsWith('.ts')));
 
 interface Import {
@@ -79,25 +79,27 @@ function matches(files: ReadonlyMap<string, string>, pattern: RegExp): string[] 
   );
 }
 
-const SERVING = ['detector', 'model', 'store', 'telemetry', 'config'];
-/** Which rooms a room may import from, besides its own. */
+const DETECTING = ['detector', 'forecast', 'calendar'];
+/** Which rooms a room may import from, besides its own and `service-error`. */
 const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   main: ['command', 'config'],
-  command: ['stream', 'http', 'sandbox', ...SERVING],
-  stream: SERVING,
-  http: ['sandbox', ...SERVING],
-  model: ['detector', 'sandbox'],
-  store: ['detector'],
-  config: ['detector'],
+  command: ['stream', 'sidecar', 'local-kafka', 'model', 'store', 'sandbox', 'telemetry', 'config', ...DETECTING],
+  stream: ['config', 'telemetry', ...DETECTING],
+  sidecar: ['model', 'store', 'sandbox', 'telemetry', ...DETECTING],
+  config: DETECTING,
+  model: ['forecast', 'sandbox'],
+  store: [],
+  detector: ['forecast', 'calendar'],
+  forecast: [],
+  calendar: [],
   sandbox: [],
   telemetry: [],
-  console: [],
-  detector: [],
+  'local-kafka': [],
   'service-error': [],
 };
 
-/** These know the detector's types, not its workings. */
-const TYPES_ONLY = ['model', 'store'];
+/** Imports of types alone. */
+const TYPES_ONLY: Readonly<Record<string, string>> = { model: 'forecast' };
 
 test('rooms import only in the allowed directions', () => {
   none(
@@ -105,17 +107,16 @@ test('rooms import only in the allowed directions', () => {
       const to = posix.join(posix.dirname(path), target);
       const [from, into] = [room(path), room(to)];
       if (!(from in DIRECTIONS)) return [`${path}: src/${from} is no known room`];
-      const outside = !to.startsWith('src/') && from !== 'command';
-      const nameless = into === 'service-error' && from !== 'detector';
-      const allowed = from === into || nameless || DIRECTIONS[from].includes(into) || !to.startsWith('src/');
-      const needsType = TYPES_ONLY.includes(from) && into === 'detector' && !typeOnly;
-      return allowed && !outside && !needsType ? [] : [`${path} imports ${to}`];
+      const isFailure = into === 'service-error' && !DETECTING.includes(from);
+      const allowed = to.startsWith('src/') && (from === into || isFailure || DIRECTIONS[from].includes(into));
+      const needsType = TYPES_ONLY[from] === into && !typeOnly;
+      return allowed && !needsType ? [] : [`${path} imports ${to}`];
     }),
   );
 });
 
-test('the detector room does no I/O and knows neither clock nor chance', () => {
-  const detector = new Map([...sources].filter(([path]) => room(path) === 'detector'));
+test('the detector and calendar rooms do no I/O and know neither clock nor chance', () => {
+  const detector = new Map([...sources].filter(([path]) => ['detector', 'calendar'].includes(room(path))));
   none([
     ...importsOf(detector)
       .filter((found) => !isRelative(found) && found.target !== 'node:assert/strict' && found.target !== 'node:assert')
@@ -129,13 +130,13 @@ test('the detector room does no I/O and knows neither clock nor chance', () => {
 
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string>> = {
-  '@fastify/swagger': 'src/http/',
-  '@fastify/swagger-ui': 'src/http/',
-  '@fastify/type-provider-typebox': 'src/http/',
-  fastify: 'src/http/',
-  typebox: 'src/http/',
+  '@fastify/swagger': 'src/sidecar/',
+  '@fastify/swagger-ui': 'src/sidecar/',
+  '@fastify/type-provider-typebox': 'src/sidecar/',
+  fastify: 'src/sidecar/',
+  typebox: 'src/sidecar/',
   'csv-parse': 'src/command/csv/',
-  kafkajs: 'src/stream/kafka/',
+  kafkajs: 'src/stream/log/kafka/',
   pg: 'src/store/',
   'onnxruntime-node': 'src/model/',
   '@confluentinc/schemaregistry': 'src/stream/codec/',
@@ -251,7 +252,7 @@ test('every unit test mirrors a file, or a folder of what is no program', () => 
 });
 
 test('tests stand in the folders the house plan names', () => {
-  const folders = /^test\/(?:unit|property|contract|e2e|fault|golden|bench|fixture)\/|^test\/tidy\.test\.ts$/;
+  const folders = /^test\/(?:unit|property|contract|api|e2e|fault|golden|bench|fixture)\/|^test\/tidy\.test\.ts$/;
   none([...programs.keys()].filter((path) => path.startsWith('test/') && !folders.test(path)));
 });
 

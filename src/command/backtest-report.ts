@@ -1,5 +1,5 @@
-import type { Tally } from '../stream/batch-outcome.ts';
-import type { ScoreRecord } from '../stream/score-record.ts';
+import type { Tally } from '../stream/engine/batch-outcome.ts';
+import type { ScoreRecord } from '../stream/record/score-record.ts';
 import { printable, shownScore, shownTime } from './score-line.ts';
 
 const SERIES_SHOWN_MAX = 20;

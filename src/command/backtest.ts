@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises';
+import { inferFrequency } from '../calendar/infer-frequency.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { Config, ConfigResult, LoadedConfig } from '../config/config.ts';
 import { text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { optionalFlag, processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
-import { inferFrequency } from '../detector/infer-frequency.ts';
-import { Forecasters } from '../model/forecaster.ts';
+import { Forecasters } from '../model/onnx-forecaster.ts';
 import { ServiceError } from '../service-error.ts';
-import { backtest, type PastObservation } from '../stream/backtest.ts';
+import { backtest, type PastObservation } from '../stream/engine/score-history.ts';
 import { BacktestReport } from './backtest-report.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, type RunnableCommand, sayProblems } from './command.ts';
 import { csvFlags, csvReading } from './csv/flags.ts';

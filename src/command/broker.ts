@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { startKafka } from '../../deploy/local/kafka-broker.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
 import { readFlags } from '../config/command-line.ts';
 import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { flagOnly, processOptions } from '../config/options.ts';
+import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { aborted, DONE, FAILED, type RunnableCommand, sayProblems } from './command.ts';
 
 const own = { port: flagOnly('port', integerFrom(1, 65_535), 9092, 'port of the broker on the loopback interface') };

@@ -1,7 +1,7 @@
 import { DEMO_SERIES, incidentOf } from '../stream/demo/demo-series.ts';
 import { STEPS_PER_HOUR, stepAt, timeOf } from '../stream/demo/demo-time.ts';
 import type { IncidentKind } from '../stream/demo/incidents.ts';
-import type { ScoreRecord } from '../stream/score-record.ts';
+import type { ScoreRecord } from '../stream/record/score-record.ts';
 import { type ScoreLineStyle, scoreLine, scoreLineHeader } from './score-line.ts';
 
 /** Series whose last flagged score in the history is shown. */

@@ -1,8 +1,8 @@
+import type { Frequency } from '../calendar/frequency.ts';
 import type { WrittenDetector } from '../config/config.ts';
 import { completeDetector, detectorKinds } from '../config/detector-section.ts';
 import { type Option, optionalFlag } from '../config/options.ts';
 import { mustBe } from '../config/problems.ts';
-import type { Frequency } from '../detector/frequency.ts';
 
 const DETECTION_SIZE_DEFAULT = 24;
 /** No record is read here, so no path leads to the group; it only has to be there. */

@@ -1,8 +1,8 @@
 import type { DetectorConfig, LoadedConfig } from '../config/config.ts';
 import { settingsDigest } from '../config/config.ts';
-import type { Forecaster } from '../detector/forecast.ts';
+import type { Forecaster } from '../forecast/forecaster.ts';
 import type { Model, ModelCatalog } from '../model/catalog.ts';
-import type { Forecasters } from '../model/forecaster.ts';
+import type { Forecasters } from '../model/onnx-forecaster.ts';
 import { shareWeights, type TunedWeights } from '../model/tuning/tuned-weights.ts';
 import { weightCount } from '../model/tuning/tuning-graphs.ts';
 import { ServiceError } from '../service-error.ts';
@@ -10,7 +10,7 @@ import type { Database } from '../store/database.ts';
 import { type FinetunedModelRecord, findFinetunedModels } from '../store/finetuned-models.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { openDatabase, weightsFolder } from '../store/open-store.ts';
-import { type WatchedDetector, watchDetector } from '../stream/watched-detector.ts';
+import { type WatchedDetector, watchDetector } from '../stream/engine/bound-detector.ts';
 
 /** What a detector runs on: a model, or weights that were fine-tuned from it. */
 export interface DetectorModel {

@@ -6,8 +6,8 @@ import { loadProcessConfig } from '../config/load.ts';
 import { kafkaOptions, optionalFlag, streamOptions } from '../config/options.ts';
 import type { GroupPathOf } from '../stream/codec/mapping.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
-import { type Feed, type FeedRecord, openFeed } from '../stream/kafka/feed.ts';
-import { matchDetectors } from '../stream/watched-detector.ts';
+import { matchDetectors } from '../stream/engine/bound-detector.ts';
+import { type Feed, type FeedRecord, openFeed } from '../stream/log/kafka/bulk-producer.ts';
 import { inBatches } from './batches.ts';
 import {
   type CommandIo,

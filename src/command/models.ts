@@ -1,7 +1,7 @@
 import { loadProcessConfig } from '../config/load.ts';
 import { processOptions } from '../config/options.ts';
 import { openCatalog } from '../model/catalog.ts';
-import { Forecasters } from '../model/forecaster.ts';
+import { Forecasters } from '../model/onnx-forecaster.ts';
 import { DONE, type RunnableCommand, sayProblems } from './command.ts';
 
 /** Lists the models a detector may name, each folder verified and each model run. */

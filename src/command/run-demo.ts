@@ -12,10 +12,10 @@ import {
   TAIL_RECORDS,
 } from '../stream/demo/demo-feed.ts';
 import { timeOf } from '../stream/demo/demo-time.ts';
-import type { KafkaConnection } from '../stream/kafka/connection.ts';
-import { openFeed } from '../stream/kafka/feed.ts';
-import { checkTopics, ensureTopics } from '../stream/kafka/topics.ts';
-import { readTail, type WatchedRecord, watchTopic } from '../stream/kafka/watch.ts';
+import { openFeed } from '../stream/log/kafka/bulk-producer.ts';
+import type { KafkaConnection } from '../stream/log/kafka/connection.ts';
+import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
+import { readTail, type WatchedRecord, watchTopic } from '../stream/log/kafka/topic-tail.ts';
 import type { CommandIo } from './command.ts';
 import { DemoView } from './demo-view.ts';
 import { SCORE_LINE_STYLE, shownTime } from './score-line.ts';

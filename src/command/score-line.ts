@@ -1,4 +1,4 @@
-import type { ScoreRecord } from '../stream/score-record.ts';
+import type { ScoreRecord } from '../stream/record/score-record.ts';
 
 export interface ScoreLineStyle {
   /** Escape sequences for colours are written. */

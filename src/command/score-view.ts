@@ -1,4 +1,4 @@
-import type { ScoreRecord } from '../stream/score-record.ts';
+import type { ScoreRecord } from '../stream/record/score-record.ts';
 import { type ScoreLineStyle, scoreLine } from './score-line.ts';
 
 /** `flagged`: anomalies, and from time to time how many were scored between them. */

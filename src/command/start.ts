@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { kafkaVersion } from '../../deploy/local/java-artifacts.ts';
-import { startKafka } from '../../deploy/local/kafka-broker.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { httpOptions, workerOptions } from '../config/options.ts';
+import { kafkaVersion } from '../local-kafka/java-artifacts.ts';
+import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { ServiceError } from '../service-error.ts';
-import { watchedDemoSeries } from '../stream/demo/watched-demo.ts';
+import { watchedDemoSeries } from '../stream/demo/demo-coverage.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';

@@ -2,7 +2,7 @@ import { readFlags } from '../config/command-line.ts';
 import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { flagOnly, kafkaOptions, streamOptions } from '../config/options.ts';
-import { checkTopics, ensureTopics } from '../stream/kafka/topics.ts';
+import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
 import { DONE, type RunnableCommand, sayProblems } from './command.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
-import { CONTEXT_MIN } from '../detector/cross-validation.ts';
-import { type Frequency, parseFrequency } from '../detector/frequency.ts';
+import { type Frequency, parseFrequency } from '../calendar/frequency.ts';
 import type { CalibrationSize } from '../detector/settings.ts';
 import { CALIBRATION_WINDOWS_MIN } from '../detector/threshold.ts';
+import { CONTEXT_MIN } from '../forecast/context-length.ts';
 import type { WrittenDetector } from './config.ts';
 import { integerFrom, type Kind, numberBelow, oneOf, recordPath, text, textMatching, textOf } from './kinds.ts';
 import type { Section } from './yaml-section.ts';

@@ -86,7 +86,7 @@ function readDetectors(file: Section): WrittenStream['detectors'] {
   const seen = new Set<string>();
   for (const [index, detector] of detectors.entries()) {
     if (detector === null) continue;
-    if (seen.has(detector.name)) sections[index]!.problem('name', 'a name of its own', detector.name);
+    if (seen.has(detector.name)) sections[index].problem('name', 'a name of its own', detector.name);
     seen.add(detector.name);
   }
   return detectors.filter((detector) => detector !== null);

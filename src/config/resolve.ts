@@ -1,4 +1,4 @@
-import type { ForecastLimits } from '../detector/forecast.ts';
+import type { ForecastLimits } from '../forecast/forecaster.ts';
 import type { Config, ConfigResult, DetectorConfig, LoadedConfig, WrittenDetector } from './config.ts';
 import { mustBe, nearestOf } from './problems.ts';
 

@@ -15,7 +15,7 @@ export function accumulate(scores: ArrayLike<number>): number {
   let squares = 0;
   let members = 0;
   for (let i = 0; i < scores.length; i++) {
-    const score = scores[i]!;
+    const score = scores[i];
     if (Number.isNaN(score)) continue;
     squares += score * score;
     members++;
@@ -37,7 +37,7 @@ export function calibrateAccumulation(
   const scores = new Float64Array(residuals.length);
   for (let step = 0; step < steps; step++) {
     for (let member = 0; member < residuals.length; member++) {
-      scores[member] = standardScore(residuals[member]![step]!, calibrations[member]!);
+      scores[member] = standardScore(residuals[member][step], calibrations[member]);
     }
     accumulated[step] = accumulate(scores);
   }

@@ -36,7 +36,7 @@ export function calibrate(residuals: Float32Array | Float64Array, start = 0, len
   let samples = 0;
   let sum = 0;
   for (let i = start; i < start + length; i++) {
-    const residual = residuals[i]!;
+    const residual = residuals[i];
     if (!Number.isNaN(residual)) {
       samples++;
       sum += residual;
@@ -46,7 +46,7 @@ export function calibrate(residuals: Float32Array | Float64Array, start = 0, len
   const mean = sum / samples;
   let squares = 0;
   for (let i = start; i < start + length; i++) {
-    const distance = residuals[i]! - mean;
+    const distance = residuals[i] - mean;
     if (!Number.isNaN(distance)) squares += distance * distance;
   }
   return { samples, mean, deviation: samples < 2 ? Number.NaN : Math.sqrt(squares / (samples - 1)) };

@@ -60,7 +60,7 @@ export class GroupDetector {
     assert(values.length === this.members.length, 'one value a member');
     const window = Math.floor(this.positions / this.settings.detectionSize);
     const accumulation = this.accumulation;
-    const detections = this.members.map((member, i) => member.observe(values[i]!));
+    const detections = this.members.map((member, i) => member.observe(values[i]));
     this.positions++;
     const accumulated = accumulate(detections.map((detection) => detection.score));
     const accumulatedScore = standardScore(accumulated, accumulation);

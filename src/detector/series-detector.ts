@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { contextBucket } from '../forecast/context-length.ts';
 import {
   addResidual,
   type Calibration,
@@ -7,7 +8,7 @@ import {
   NO_RESIDUALS,
   type ResidualSums,
 } from './calibration.ts';
-import { contextBucket, coveringCutoffs, firstCutoff, isCutoff } from './cross-validation.ts';
+import { coveringCutoffs, firstCutoff, isCutoff } from './cutoff-grid.ts';
 import { forecastedPositions, type SeriesBlock, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
 import type { DetectionSettings } from './settings.ts';
 import { CALIBRATION_WINDOWS_MIN, isOutside, standardScore } from './threshold.ts';
@@ -132,7 +133,7 @@ export class SeriesDetector {
     const { slab, floatStart } = this.block;
     const capacity = this.layout.contextCapacity;
     for (let p = this.positions - 1; p >= Math.max(0, this.positions - this.settings.context); p--) {
-      if (!Number.isNaN(slab.floats[floatStart + (p % capacity)]!)) return true;
+      if (!Number.isNaN(slab.floats[floatStart + (p % capacity)])) return true;
     }
     return false;
   }
@@ -149,7 +150,7 @@ export class SeriesDetector {
       const position = cutoff + k;
       const later = !counts && position < windowEnd;
       const at = doubleStart + (later ? this.layout.forecastLength : 0) + position - this.windowStart;
-      slab.doubles[at]! += medians === null ? Number.NaN : medians[start + k]!;
+      slab.doubles[at] += medians === null ? Number.NaN : medians[start + k];
     }
     this.forecastDue = false;
   }
@@ -180,7 +181,7 @@ export class SeriesDetector {
 
   /** The value at `position` as kept (a distance from the origin), for positions still in the ring. */
   distanceAt(position: number): number {
-    return this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)]!;
+    return this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)];
   }
 
   /** Keeps the value at `position`, given as a distance from the origin. */
@@ -190,7 +191,7 @@ export class SeriesDetector {
 
   /** The residual of the `index`-th forecasted position, for those still in the ring. */
   residualAt(index: number): number {
-    return this.block.slab.floats[this.#residualSlot(index)]!;
+    return this.block.slab.floats[this.#residualSlot(index)];
   }
 
   keepResidual(index: number, residual: number): void {
@@ -215,7 +216,7 @@ export class SeriesDetector {
     const count = coveringCutoffs(position, this.windowStart + detectionSize - h, this.settings);
     return count === 0
       ? Number.NaN
-      : this.block.slab.doubles[this.block.doubleStart + position - this.windowStart]! / count;
+      : this.block.slab.doubles[this.block.doubleStart + position - this.windowStart] / count;
   }
 
   #stateOf(position: number, forecast: number): DetectionState {
@@ -238,8 +239,8 @@ export class SeriesDetector {
     const count = coveringCutoffs(position, position, this.settings);
     if (count === 0) return;
     const at = position - this.windowStart;
-    const later = laterLength === 0 ? 0 : slab.doubles[doubleStart + forecastLength + at]!;
-    const forecast = (slab.doubles[doubleStart + at]! + later) / count;
+    const later = laterLength === 0 ? 0 : slab.doubles[doubleStart + forecastLength + at];
+    const forecast = (slab.doubles[doubleStart + at] + later) / count;
     const residual = Math.fround(this.distanceAt(position) - forecast);
     if (residualCapacity === 0) this.sums = addResidual(this.sums, residual);
     else this.keepResidual(this.residualCount, residual);

@@ -1,4 +1,4 @@
-import { firstCutoff } from './cross-validation.ts';
+import { firstCutoff } from './cutoff-grid.ts';
 import type { DetectionSettings } from './settings.ts';
 
 /**

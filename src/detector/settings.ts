@@ -1,4 +1,4 @@
-import type { Frequency } from './frequency.ts';
+import type { Frequency } from '../calendar/frequency.ts';
 
 /** How anomalies are told from normal observations: each series alone, or all series of a group at one time step together. */
 export type ThresholdMethod = 'univariate' | 'multivariate';

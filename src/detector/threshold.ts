@@ -1,5 +1,5 @@
+import { normalQuantile } from '../forecast/normal-distribution.ts';
 import type { Calibration } from './calibration.ts';
-import { normalQuantile } from './normal.ts';
 
 /** Below this many detection windows of forecasted samples a calibration is not trusted. */
 export const CALIBRATION_WINDOWS_MIN = 6;

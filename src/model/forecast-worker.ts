@@ -8,9 +8,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Model } from './catalog.ts';
 import { scaleContexts, unscaleForecasts } from './context-scaling.ts';
+import { portProblems, trialProblems } from './graph-check.ts';
 import type { RunForecasts, RunRequest, ThreadMessage } from './inference-thread.ts';
 import { openSession } from './open-session.ts';
-import { portProblems, trialProblems } from './trial.ts';
 
 interface LoadedModel {
   readonly model: Model;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ForecastBatch } from '../detector/forecast.ts';
+import type { ForecastBatch } from '../forecast/forecaster.ts';
 
 /** Rows that one caller waits for. Requests of one `key` may share a run of the graph. */
 export interface QueuedRequest {

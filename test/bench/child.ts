@@ -54,7 +54,7 @@ export async function runChild<Told>(file: string, options: unknown): Promise<To
 
 /** For the program: its options. */
 export function childOptions<O>(): O {
-  return JSON.parse(process.argv[2]!) as O;
+  return JSON.parse(process.argv[2]) as O;
 }
 
 /** For the program: tells its parent. */

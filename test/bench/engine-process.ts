@@ -1,11 +1,11 @@
 /** The worker in a process of its own. Tells `restored` when every partition is, then what it measured. */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/forecaster.ts';
+import { Forecasters } from '../../src/model/onnx-forecaster.ts';
 import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
-import { createKafkaLog } from '../../src/stream/kafka/kafka-log.ts';
-import { reportEvents, timeForecasts } from '../../src/stream/report-events.ts';
-import { startWorker } from '../../src/stream/worker.ts';
+import { reportEvents, timeForecasts } from '../../src/stream/engine/report-events.ts';
+import { startWorker } from '../../src/stream/engine/stream-worker.ts';
+import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { childOptions, stopAsked, tell } from './child.ts';

@@ -1,5 +1,5 @@
 /** Made-up hourly series with other variables beside them, of which it is known what they do. */
-import type { ExogenousVariable } from '../../src/detector/exogenous/design.ts';
+import type { ExogenousVariable } from '../../src/forecast/exogenous/design.ts';
 
 export interface AccompaniedSeries {
   readonly values: Float64Array;
@@ -87,7 +87,7 @@ class Draws {
 type Parts = readonly (readonly [weight: number, part: Float64Array])[];
 
 function sumOf(...parts: Parts): Float64Array {
-  return parts[0]![1].map((_, t) => parts.reduce((sum, [weight, part]) => sum + weight * part[t]!, 0));
+  return parts[0][1].map((_, t) => parts.reduce((sum, [weight, part]) => sum + weight * part[t], 0));
 }
 
 function unrelated(values: Float64Array, ...variables: Float64Array[]): AccompaniedSeries {
@@ -127,7 +127,7 @@ export const ACCOMPANIED: Readonly<Record<string, (draws: Draws) => AccompaniedS
 };
 
 export function accompanied(kind: string, seed: number, length: number): AccompaniedSeries {
-  return ACCOMPANIED[kind]!(new Draws(seed, length));
+  return ACCOMPANIED[kind](new Draws(seed, length));
 }
 
 export interface SpikedSeries extends AccompaniedSeries {

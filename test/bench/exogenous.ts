@@ -3,15 +3,16 @@
  * that of the model without them; `at best` is that of the model with the effect taken away that is there.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { detectOnline } from '../../src/detector/detect-online.ts';
-import { exogenousEffects } from '../../src/detector/exogenous/exogenous-effects.ts';
-import { forecastWithExogenous } from '../../src/detector/exogenous/exogenous-forecast.ts';
-import { forecastFrom } from '../../src/detector/forecast-from.ts';
-import { calibrateInSample, flagInSample, forecastInSample } from '../../src/detector/in-sample.ts';
-import { type RolledOutForecaster, rollOut } from '../../src/detector/roll-out.ts';
-import { inSampleHorizon } from '../../src/http/frequency-profile.ts';
+import { calibrateInSample, flagInSample } from '../../src/detector/in-sample-detection.ts';
+import { type RolledOutForecaster, rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
+import { forecastFrom } from '../../src/forecast/calibrated-forecasts.ts';
+import { forecastWithExogenous } from '../../src/forecast/exogenous/exogenous-forecast.ts';
+import { exogenousEffects } from '../../src/forecast/exogenous/fit-effects.ts';
+import { forecastInSample } from '../../src/forecast/in-sample.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/forecaster.ts';
+import { Forecasters } from '../../src/model/onnx-forecaster.ts';
+import { inSampleHorizon } from '../../src/sidecar/models/frequency-profile.ts';
+import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import type { Figures } from './bench.ts';
 import {
   ACCOMPANIED,
@@ -80,7 +81,7 @@ async function errorsWithout(
 ): Promise<number[]> {
   const points = all.flatMap((series) => {
     const effect = effectOf(series);
-    const values = effect === null ? series.values : series.values.map((value, t) => value - effect[t]!);
+    const values = effect === null ? series.values : series.values.map((value, t) => value - effect[t]);
     return cutoffs().map((cutoff) => ({ values, cutoff }));
   });
   const made = await forecastFrom(points, { h: H, context: CONTEXT, probabilities: [] }, forecaster);
@@ -125,7 +126,7 @@ function errorsOf(
 ): number[] {
   const errors: number[] = [];
   points.forEach(({ values, cutoff }, i) => {
-    const error = means[i]!.reduce((sum, value, k) => sum + Math.abs(values[cutoff + k]! - value), 0);
+    const error = means[i].reduce((sum, value, k) => sum + Math.abs(values[cutoff + k] - value), 0);
     const series = Math.floor(i / WINDOWS);
     errors[series] = (errors[series] ?? 0) + error / (WINDOWS * H);
   });
@@ -133,7 +134,7 @@ function errorsOf(
 }
 
 function meanRatio(ours: readonly number[], theirs: readonly number[]): number {
-  return Math.exp(ours.reduce((sum, own, i) => sum + Math.log(own / theirs[i]!), 0) / ours.length);
+  return Math.exp(ours.reduce((sum, own, i) => sum + Math.log(own / theirs[i]), 0) / ours.length);
 }
 
 type Flags = (series: SpikedSeries) => Promise<readonly boolean[]>;
@@ -167,8 +168,8 @@ async function judge(all: readonly SpikedSeries[], flagsOf: Flags) {
     const flags = await flagsOf(series);
     for (let k = 1; k <= DETECTED; k++) {
       const kind = series.told.at(-k) ? 'told' : series.untold.at(-k) ? 'untold' : 'others';
-      counts[kind][0]! += Number(flags.at(-k));
-      counts[kind][1]!++;
+      counts[kind][0] += Number(flags.at(-k));
+      counts[kind][1]++;
     }
   }
   const share = ([flagged, all]: readonly number[]) => rounded(flagged! / Math.max(1, all!));
@@ -198,7 +199,7 @@ async function online(
     cleanFirst === null
       ? undefined
       : [await exogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
-  const [detection] = await detectOnline([values], settings, forecaster, undefined, effects);
+  const [detection] = await detectOnline({ series: [values], settings, forecaster, effects });
   return detection!.anomaly;
 }
 

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { forecastFrom } from '../../src/detector/forecast-from.ts';
-import { rollOut } from '../../src/detector/roll-out.ts';
+import { rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
+import { forecastFrom } from '../../src/forecast/calibrated-forecasts.ts';
 import { type Model, openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/forecaster.ts';
+import { Forecasters } from '../../src/model/onnx-forecaster.ts';
 import type { Tuned } from '../../src/model/tuning/tune.ts';
 import { shareWeights, type TunedWeights } from '../../src/model/tuning/tuned-weights.ts';
 import { Tuner } from '../../src/model/tuning/tuner.ts';

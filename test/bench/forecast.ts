@@ -1,7 +1,7 @@
 /** How many forecasts a core makes in a second, by context, horizon and batch size, and what they cost the main thread. */
-import type { ForecastBatch } from '../../src/detector/forecast.ts';
+import type { ForecastBatch } from '../../src/forecast/forecaster.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters, type ModelForecaster } from '../../src/model/forecaster.ts';
+import { Forecasters, type ModelForecaster } from '../../src/model/onnx-forecaster.ts';
 import type { Figures } from './bench.ts';
 import { printTable, rounded } from './table.ts';
 

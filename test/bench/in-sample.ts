@@ -2,10 +2,12 @@
  * What the step and the context of detection within histories are worth: how near the forecasts are, which incidents are flagged, what is
  * flagged beside them, and what it costs. The first pair of a frequency is the yardstick of the others.
  */
-import { calibrateInSample, flagInSample, forecastInSample } from '../../src/detector/in-sample.ts';
-import { rollOut } from '../../src/detector/roll-out.ts';
+
+import { calibrateInSample, flagInSample } from '../../src/detector/in-sample-detection.ts';
+import { rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
+import { forecastInSample } from '../../src/forecast/in-sample.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters, type ModelForecaster } from '../../src/model/forecaster.ts';
+import { Forecasters, type ModelForecaster } from '../../src/model/onnx-forecaster.ts';
 import type { Figures } from './bench.ts';
 import { type LabelledSeries, nabSeries, syntheticSeries } from './labelled-series.ts';
 import { type Cell, printTable, rounded } from './table.ts';
@@ -38,7 +40,7 @@ interface Judgement {
 /** @param args a frequency and its pairs, by default all that are worth a look */
 export async function run(args: readonly string[]): Promise<Figures> {
   const [freq, ...pairs] = args;
-  const variants = freq === undefined ? VARIANTS : { [freq]: pairs.length === 0 ? VARIANTS[freq]! : pairs };
+  const variants = freq === undefined ? VARIANTS : { [freq]: pairs.length === 0 ? VARIANTS[freq] : pairs };
   const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
   const forecasters = await Forecasters.start([model], { threads: 2 });
   const nab = nabSeries();
@@ -117,7 +119,7 @@ async function judge(series: readonly LabelledSeries[], variant: Variant, foreca
     rollOut(forecaster),
   );
   return forecasts.map((forecast, i): Judgement => {
-    const { windows } = series[i]!;
+    const { windows } = series[i];
     const calibration = calibrateInSample(forecast);
     const flags = flagInSample(forecast, calibration, LEVEL);
     const near = (position: number) => windows.some(({ start, end }) => start <= position && position < end + GRACE);
@@ -133,6 +135,6 @@ async function judge(series: readonly LabelledSeries[], variant: Variant, foreca
 
 /** Of the ratios; what is 0 in both, as in a constant series, does not count. */
 function geometricMean(ours: readonly number[], theirs: readonly number[]): number {
-  const logs = ours.map((value, i) => Math.log(value / theirs[i]!)).filter(Number.isFinite);
+  const logs = ours.map((value, i) => Math.log(value / theirs[i])).filter(Number.isFinite);
   return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
 }

@@ -54,7 +54,7 @@ export function syntheticSeries(freq: string): LabelledSeries[] {
 }
 
 function synthetic(freq: string, kind: IncidentKind | null, seed: number): LabelledSeries {
-  const { length, seasons, incidentSteps } = SHAPES[freq]!;
+  const { length, seasons, incidentSteps } = SHAPES[freq];
   const among = (draw: number, low: number, high: number) => low * (high / low) ** uniformAt(seed, 0, draw);
   const noise = among(0, 0.3, 3);
   const wander = noise * among(1, 0.3, 10);
@@ -102,11 +102,11 @@ export function nabSeries(): LabelledSeries[] {
         .trim()
         .split('\n');
       const rows = lines.map((line) => line.split(',') as [string, string]);
-      const windows = labels[name]!.map(([from, to]) => {
+      const windows = labels[name].map(([from, to]) => {
         const within = rows.map(([time]) => from.slice(0, 19) <= time && time <= to.slice(0, 19));
         return { start: within.indexOf(true), end: within.lastIndexOf(true) + 1 };
       });
-      const hourly = rows[1]![0].slice(14, 16) === rows[0]![0].slice(14, 16);
+      const hourly = rows[1][0].slice(14, 16) === rows[0][0].slice(14, 16);
       return {
         name,
         freq: hourly ? 'h' : '5min',

@@ -1,7 +1,7 @@
 /** Feeds observations at a steady rate and waits for their scores: the time from sending to reading, in a process of its own. */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
-import { type FeedRecord, openFeed } from '../../src/stream/kafka/feed.ts';
-import { watchTopic } from '../../src/stream/kafka/watch.ts';
+import { type FeedRecord, openFeed } from '../../src/stream/log/kafka/bulk-producer.ts';
+import { watchTopic } from '../../src/stream/log/kafka/topic-tail.ts';
 import { childOptions, stopAsked, tell } from './child.ts';
 import { observationRecord, seriesOfId, stepOfTime } from './synthetic-series.ts';
 
@@ -39,7 +39,7 @@ const watch = await watchTopic(connection, topics.scores, 'latest', {
     for (const { value } of records) {
       const { series, timestampMs } = JSON.parse(value!.toString());
       const sequence = (stepOfTime(timestampMs) - firstStep) * seriesCount + seriesOfId(series);
-      if (sequence >= warmUp) latencies.push(nowMs - sentMs[sequence]!);
+      if (sequence >= warmUp) latencies.push(nowMs - sentMs[sequence]);
     }
     if (latencies.length === total - warmUp) resolve();
   },

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startKafka } from '../../deploy/local/kafka-broker.ts';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
 import type { Topics } from '../../src/config/config.ts';
-import type { KafkaConnection } from '../../src/stream/kafka/connection.ts';
-import { ensureTopics } from '../../src/stream/kafka/topics.ts';
+import { startKafka } from '../../src/local-kafka/kafka-broker.ts';
+import type { KafkaConnection } from '../../src/stream/log/kafka/connection.ts';
+import { ensureTopics } from '../../src/stream/log/kafka/topic-admin.ts';
 
 /** Partitions of every topic of a bench, but for dead letters. */
 export const PARTITIONS = 8;

@@ -1,7 +1,8 @@
 /** How long a worker needs to take over series from the changelog: to read it from Kafka twice and to fill every ring. */
-import { restorePartition } from '../../src/stream/changelog/restore.ts';
-import { createKafkaLog } from '../../src/stream/kafka/kafka-log.ts';
-import { PartitionState } from '../../src/stream/partition-state.ts';
+
+import { PartitionState } from '../../src/stream/engine/partition-state.ts';
+import { restorePartition } from '../../src/stream/engine/restore-partition.ts';
+import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import type { Figures } from './bench.ts';
 import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';
 import { seedChangelog, seedOf } from './seeded-changelog.ts';
@@ -42,7 +43,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
     return {
       series: seriesCount,
       restore_s: rounded(Math.min(...seconds)),
-      first_restore_s: rounded(seconds[0]!),
+      first_restore_s: rounded(seconds[0]),
       changelog_mb: rounded(bytes / 1e6),
     };
   });

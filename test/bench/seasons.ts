@@ -1,12 +1,12 @@
 /** What forecasts of fine sampling gain by being shown day and week in blocks, and what it costs: synthetic series, and NAB where it lies beside the project. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { forecastSeasons, forecastsPerPoint, type SeasonalSettings } from '../../src/detector/forecast-seasons.ts';
-import { inferFrequency } from '../../src/detector/infer-frequency.ts';
-import { type RolledOutForecaster, rollOut } from '../../src/detector/roll-out.ts';
-import { decimationOf } from '../../src/http/frequency-profile.ts';
+import { inferFrequency } from '../../src/calendar/infer-frequency.ts';
+import { type RolledOutForecaster, rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
+import { forecastSeasons, forecastsPerPoint, type SeasonalSettings } from '../../src/forecast/multi-resolution.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/forecaster.ts';
+import { Forecasters } from '../../src/model/onnx-forecaster.ts';
+import { decimationOf } from '../../src/sidecar/models/frequency-profile.ts';
 import type { Figures } from './bench.ts';
 import { type Cell, printTable, rounded } from './table.ts';
 

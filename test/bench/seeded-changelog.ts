@@ -1,11 +1,11 @@
 import { Journal } from '../../src/stream/changelog/journal.ts';
-import { PARTITION_COUNT_KEY } from '../../src/stream/changelog/restore.ts';
-import type { KafkaConnection } from '../../src/stream/kafka/connection.ts';
-import { type Feed, openFeed } from '../../src/stream/kafka/feed.ts';
-import type { OutputRecord } from '../../src/stream/log.ts';
-import { PartitionState } from '../../src/stream/partition-state.ts';
-import { PendingCommit } from '../../src/stream/pending-commit.ts';
-import type { WatchedDetector } from '../../src/stream/watched-detector.ts';
+import type { WatchedDetector } from '../../src/stream/engine/bound-detector.ts';
+import { PartitionState } from '../../src/stream/engine/partition-state.ts';
+import { PendingCommit } from '../../src/stream/engine/pending-commit.ts';
+import { PARTITION_COUNT_KEY } from '../../src/stream/engine/restore-partition.ts';
+import { type Feed, openFeed } from '../../src/stream/log/kafka/bulk-producer.ts';
+import type { KafkaConnection } from '../../src/stream/log/kafka/connection.ts';
+import type { OutputRecord } from '../../src/stream/log/log.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { partitionOf, START_MS, STEP_MS, seriesId, valueAt } from './synthetic-series.ts';
 import { benchWatched, FREE_FORECASTER } from './watched-series.ts';

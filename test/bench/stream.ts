@@ -4,8 +4,8 @@
  */
 import { loadavg } from 'node:os';
 import type { Topics } from '../../src/config/config.ts';
-import type { KafkaConnection } from '../../src/stream/kafka/connection.ts';
-import { openFeed } from '../../src/stream/kafka/feed.ts';
+import { openFeed } from '../../src/stream/log/kafka/bulk-producer.ts';
+import type { KafkaConnection } from '../../src/stream/log/kafka/connection.ts';
 import type { Figures } from './bench.ts';
 import { runChild, startChild } from './child.ts';
 import type { EngineOptions } from './engine-process.ts';
@@ -55,7 +55,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
   console.log(FORESTS);
   return {
     // Whoever else is busy on the machine shows in every figure.
-    load: rounded(loadavg()[0]!),
+    load: rounded(loadavg()[0]),
     ...(args[0] !== 'throughput' && (await withBroker(latencyFigures))),
     ...(args[0] !== 'latency' && (await withBroker(throughputFigures))),
   };
@@ -117,7 +117,7 @@ async function* measureCase(connection: KafkaConnection, each: Case): AsyncGener
   await seedChangelog(connection, changelogs, seed, 'compacted');
   for (const { variant, round, topics } of runs) {
     if (variant === 'pass-through') {
-      yield [variant, await passThrough(connection, topics, SENDS[round % SENDS.length]!, observations)];
+      yield [variant, await passThrough(connection, topics, SENDS[round % SENDS.length], observations)];
     } else {
       const options = engineOptions(connection, topics, variant, detectionSize, observations);
       yield [variant, await measureEngine(options)];

@@ -1,4 +1,4 @@
-import type { FeedRecord } from '../../src/stream/kafka/feed.ts';
+import type { FeedRecord } from '../../src/stream/log/kafka/bulk-producer.ts';
 import { PARTITIONS } from './local-broker.ts';
 
 export const STEP_MS = 1_000;

@@ -1,7 +1,7 @@
+import { parseFrequency } from '../../src/calendar/frequency.ts';
 import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
-import type { Forecaster } from '../../src/detector/forecast.ts';
-import { parseFrequency } from '../../src/detector/frequency.ts';
-import { type WatchedDetector, watchDetector } from '../../src/stream/watched-detector.ts';
+import type { Forecaster } from '../../src/forecast/forecaster.ts';
+import { type WatchedDetector, watchDetector } from '../../src/stream/engine/bound-detector.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -56,7 +56,7 @@ export const FREE_FORECASTER: Forecaster = {
   forecast({ rows, contextLength, horizon, values }) {
     const medians = new Float32Array(rows * horizon);
     for (let row = 0; row < rows; row++) {
-      medians.fill(values[(row + 1) * contextLength - 1]!, row * horizon, (row + 1) * horizon);
+      medians.fill(values[(row + 1) * contextLength - 1], row * horizon, (row + 1) * horizon);
     }
     return Promise.resolve(medians);
   },

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import type { ForecastBatch, Forecaster } from '../../src/detector/forecast.ts';
+import type { ForecastBatch, Forecaster } from '../../src/forecast/forecaster.ts';
 import { type Model, openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/forecaster.ts';
+import { Forecasters } from '../../src/model/onnx-forecaster.ts';
 import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
 import { writeModel } from '../fixture/model-folder.ts';
 

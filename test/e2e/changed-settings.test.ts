@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { kafkaClient } from '../../src/stream/kafka/connection.ts';
-import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import { kafkaClient } from '../../src/stream/log/kafka/connection.ts';
+import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { kafkaConnection, kafkaTest } from '../fixture/kafka.ts';
 import { detectorsFile, kafkaStream } from '../fixture/kafka-stream.ts';
 import { QUICK_DETECTOR, waves } from '../fixture/scored-stream.ts';
@@ -49,7 +49,7 @@ kafkaTest('only the series of a detector whose settings changed start over, and 
       scores.flatMap(({ restarted }, i) => (restarted ? [i] : [])),
       [STEPS],
     );
-    assert.deepEqual(scores[STEPS]!.window, { start: 0, end: 16 });
+    assert.deepEqual(scores[STEPS].window, { start: 0, end: 16 });
   }
 });
 

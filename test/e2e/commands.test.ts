@@ -3,13 +3,13 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { startSchemaRegistry } from '../../deploy/local/schema-registry.ts';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
 import type { Topics } from '../../src/config/config.ts';
+import { startSchemaRegistry } from '../../src/local-kafka/schema-registry.ts';
 import { connectRegistry } from '../../src/stream/codec/registry.ts';
 import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
-import { produceRecords } from '../../src/stream/kafka/feed.ts';
-import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import { produceRecords } from '../../src/stream/log/kafka/bulk-producer.ts';
+import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { runCommand, startCommand } from '../fixture/command.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../fixture/kafka.ts';
 import { scoreRecord } from '../fixture/score-record.ts';
@@ -88,8 +88,8 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
     .map((line) => line.split(','));
   assert.equal(scores.length, ROWS);
   for (const [i, fields] of scores.entries()) {
-    const score = Object.fromEntries(header!.map((name, at) => [name, fields[at]!]));
-    const expected = streamed[i]!;
+    const score = Object.fromEntries(header!.map((name, at) => [name, fields[at]]));
+    const expected = streamed[i];
     assert.equal(score.timestamp, new Date(expected.timestampMs).toISOString());
     assert.deepEqual([score.state, score.anomaly], [expected.state, String(expected.anomaly)]);
     for (const name of COMPARED) {
@@ -98,8 +98,8 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
       assert.ok(near, `${name} at ${i}: ${got}, in the stream ${wanted}`);
     }
   }
-  assert.equal(streamed[SPIKE]!.anomaly, true);
-  assert.equal(streamed[SPIKE]!.state, 'scored');
+  assert.equal(streamed[SPIKE].anomaly, true);
+  assert.equal(streamed[SPIKE].state, 'scored');
 });
 
 kafkaTest('a watch shows anomalies, says once that the broker is away, and goes on when it is back', async () => {

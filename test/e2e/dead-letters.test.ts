@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { DeadLetterReason } from '../../src/stream/dead-letter.ts';
-import { kafkaClient } from '../../src/stream/kafka/connection.ts';
-import type { FeedRecord } from '../../src/stream/kafka/feed.ts';
+import type { FeedRecord } from '../../src/stream/log/kafka/bulk-producer.ts';
+import { kafkaClient } from '../../src/stream/log/kafka/connection.ts';
+import type { DeadLetterReason } from '../../src/stream/record/dead-letter.ts';
 import { kafkaConnection, kafkaTest } from '../fixture/kafka.ts';
 import { kafkaStream } from '../fixture/kafka-stream.ts';
 import { observationRecord, START_MS } from '../fixture/stream-run.ts';
@@ -40,7 +40,7 @@ const BAD: readonly (readonly [DeadLetterReason, FeedRecord, RegExp])[] = [
 kafkaTest('what cannot be scored goes to the dead letters with place, reason and bytes', async () => {
   const stream = await kafkaStream(2, DETECTORS);
   const good = BAD.map((_, step) => ({ partition: 1, ...observationRecord('web-1', step, step) }));
-  const input = [good[0]!, good[0]!, good[0]!, ...BAD.flatMap(([, bad], i) => [bad, ...good.slice(i + 1, i + 2)])];
+  const input = [good[0], good[0], good[0], ...BAD.flatMap(([, bad], i) => [bad, ...good.slice(i + 1, i + 2)])];
   await feedAsOthersDo(stream.topics.observations, input);
   const worker = await stream.startWorker();
   await stream.settled();
@@ -51,7 +51,7 @@ kafkaTest('what cannot be scored goes to the dead letters with place, reason and
     BAD.map(([reason]) => reason),
   );
   for (const [i, [, { key, value }, detail]] of BAD.entries()) {
-    const letter = letters[i]!;
+    const letter = letters[i];
     const offset = 3 + 2 * i;
     assert.deepEqual({ ...letter.input, timestampMs: 0 }, place(stream.topics.observations, offset));
     assert.match(letter.detail, detail);

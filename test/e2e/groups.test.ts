@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { FeedRecord } from '../../src/stream/kafka/feed.ts';
-import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import type { FeedRecord } from '../../src/stream/log/kafka/bulk-producer.ts';
+import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { kafkaTest } from '../fixture/kafka.ts';
 import { kafkaStream } from '../fixture/kafka-stream.ts';
 import { observationRecord, START_MS, STEP_MS } from '../fixture/stream-run.ts';
@@ -37,9 +37,9 @@ kafkaTest('the members of a group are scored together, and all are flagged when 
       MEMBERS,
     );
     assert.equal(new Set(together.map(({ accumulatedAnomalyScore }) => accumulatedAnomalyScore)).size, 1);
-    assert.ok(together.every(({ anomaly }) => anomaly === (together[0]!.anomaly && step >= BREAK)));
+    assert.ok(together.every(({ anomaly }) => anomaly === (together[0].anomaly && step >= BREAK)));
     assert.ok(together.every(({ position, group }) => position === step && group === 'eu'));
-    if (together[0]!.state === 'scored') assert.notEqual(together[0]!.accumulatedAnomalyScore, null);
+    if (together[0].state === 'scored') assert.notEqual(together[0].accumulatedAnomalyScore, null);
   }
   const broken = scores.filter((score) => stepOf(score) === BREAK);
   assert.deepEqual(

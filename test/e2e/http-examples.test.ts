@@ -10,7 +10,7 @@ import { startCommand } from '../fixture/command.ts';
 import { CLIENTS, pythonWith, whyNoPython } from '../fixture/python.ts';
 
 const run = promisify(execFile);
-const EXAMPLES = readFileSync(new URL('../../src/http/README.md', import.meta.url), 'utf8');
+const EXAMPLES = readFileSync(new URL('../../src/sidecar/README.md', import.meta.url), 'utf8');
 const KEY = 'a-key-of-the-tests';
 
 const blocks = (language: string) =>
@@ -65,7 +65,7 @@ after(async () => {
 for (const [i, code] of shell.entries()) {
   const name = requestsOf(code).join(', ') || code.split('=', 1)[0];
   test(`the example of ${name} prints an answer, or nothing${noCurl}`, { skip: !curlThere }, () => {
-    if (printed[i] !== '') assert.equal(typeof JSON.parse(printed[i]!), 'object');
+    if (printed[i] !== '') assert.equal(typeof JSON.parse(printed[i]), 'object');
   });
 }
 

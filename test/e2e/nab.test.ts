@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
-import { detectOnline } from '../../src/detector/detect-online.ts';
 import type { DetectionSettings } from '../../src/detector/settings.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/forecaster.ts';
-import type { FeedRecord } from '../../src/stream/kafka/feed.ts';
-import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import { Forecasters } from '../../src/model/onnx-forecaster.ts';
+import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
+import type { FeedRecord } from '../../src/stream/log/kafka/bulk-producer.ts';
+import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { kafkaTest } from '../fixture/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../fixture/kafka-stream.ts';
 import { assertClose } from '../fixture/scored-stream.ts';
@@ -127,13 +127,13 @@ async function assertWindowsAsDefined(scores: readonly ScoreRecord[]): Promise<v
   const ends = [first.window.end, Math.floor(history.length / 2 / detectionSize) * detectionSize, history.length];
   for (const end of ends.map((end) => end - (end % detectionSize)).filter((end) => end >= first.window.end)) {
     const forecaster = forecasters.forecasterFor('tsmodel-1', SETTINGS.h);
-    const [expected] = await detectOnline([history.slice(0, end)], DETECTION, forecaster);
+    const [expected] = await detectOnline({ series: [history.slice(0, end)], settings: DETECTION, forecaster });
     for (const score of life.filter(({ window }) => window.end === end)) {
       const k = score.position - (end - detectionSize);
       const what = `${score.series}, position ${score.position}`;
       assert.equal(score.state, 'scored', what);
-      assertClose(score.forecast, expected!.forecast[k]!, ROUNDING, `forecast of ${what}`);
-      assertClose(score.anomalyScore, expected!.score[k]!, ROUNDING, `score of ${what}`);
+      assertClose(score.forecast, expected!.forecast[k], ROUNDING, `forecast of ${what}`);
+      assertClose(score.anomalyScore, expected!.score[k], ROUNDING, `score of ${what}`);
       assert.equal(score.anomaly, expected!.anomaly[k], `flag of ${what}`);
     }
   }
@@ -149,9 +149,7 @@ function reportHits(bySeries: ReadonlyMap<string, readonly ScoreRecord[]>, t: Te
   for (const [series, scores] of bySeries) {
     const flags = scores.filter(({ anomaly }) => anomaly).map(({ timestampMs }) => timestampMs);
     flagged += flags.length;
-    for (const [start, end] of windows[`${series}.csv`]!.map((window) =>
-      window.map((time) => Date.parse(`${time}Z`)),
-    )) {
+    for (const [start, end] of windows[`${series}.csv`].map((window) => window.map((time) => Date.parse(`${time}Z`)))) {
       labelled++;
       if (flags.some((ms) => ms >= start! && ms <= end!)) hit++;
     }

@@ -7,8 +7,8 @@ import { Compatibility, SchemaRegistryClient } from '@confluentinc/schemaregistr
 import { AvroSerializer } from '@confluentinc/schemaregistry/dist/serde/avro.js';
 import { JsonSerializer } from '@confluentinc/schemaregistry/dist/serde/json.js';
 import { SerdeType, TopicNameStrategy } from '@confluentinc/schemaregistry/dist/serde/serde.js';
-import { type LocalRegistry, startSchemaRegistry } from '../../deploy/local/schema-registry.ts';
 import type { RecordFormat } from '../../src/config/config.ts';
+import { type LocalRegistry, startSchemaRegistry } from '../../src/local-kafka/schema-registry.ts';
 import { createRecordDecoder } from '../../src/stream/codec/record-decoder.ts';
 import { connectRegistry, type SchemaRegistry } from '../../src/stream/codec/registry.ts';
 import { createScoreDecoder } from '../../src/stream/codec/score-decoder.ts';

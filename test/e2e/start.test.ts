@@ -7,15 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { freePort } from '../../deploy/local/free-port.ts';
-import { startKafka } from '../../deploy/local/kafka-broker.ts';
 import { shownTime } from '../../src/command/score-line.ts';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
+import { freePort } from '../../src/local-kafka/free-port.ts';
+import { startKafka } from '../../src/local-kafka/kafka-broker.ts';
 import { DEMO_SERIES } from '../../src/stream/demo/demo-series.ts';
 import { STEP_MS } from '../../src/stream/demo/demo-time.ts';
-import { ensureTopics } from '../../src/stream/kafka/topics.ts';
-import { readTail } from '../../src/stream/kafka/watch.ts';
-import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import { ensureTopics } from '../../src/stream/log/kafka/topic-admin.ts';
+import { readTail } from '../../src/stream/log/kafka/topic-tail.ts';
+import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { startCommand } from '../fixture/command.ts';
 import { kafkaTest } from '../fixture/kafka.ts';
 import { TOPICS } from '../fixture/stream-run.ts';
@@ -94,7 +94,7 @@ function scoredWithoutGap(scores: readonly ScoreRecord[]): number {
   for (const [series, found] of bySeries) {
     const times = found.map(({ timestampMs }) => timestampMs).sort((a, b) => a - b);
     assert.ok(
-      times.every((time, i) => i === 0 || time - times[i - 1]! === STEP_MS),
+      times.every((time, i) => i === 0 || time - times[i - 1] === STEP_MS),
       series,
     );
   }
@@ -126,7 +126,7 @@ kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and goes
   assert.ok(scoredWithoutGap(after.scores) > newest);
   assert.equal(after.deadLetters, 0);
   // What was fed and not scored before the first end is scored by the second run.
-  const goesOn = /Going on at (.+)\./.exec(second.out)![1]!;
+  const goesOn = /Going on at (.+)\./.exec(second.out)![1];
   assert.ok(after.scores.some(({ timestampMs }) => shownTime(timestampMs) === goesOn));
   assert.deepEqual(await javaProcesses(), []);
 });
@@ -166,7 +166,7 @@ test('start without Java says so in one sentence and serves HTTP alone, until Ct
   const command = startWithoutJava('0');
   const said = () => command.out.filter((line) => line.startsWith('Only HTTP is served'));
   await command.until(() => said().length > 0);
-  assert.match(said()[0]!, /no working java is on the path.*KAFKA_BROKERS/);
+  assert.match(said()[0], /no working java is on the path.*KAFKA_BROKERS/);
   assert.equal(await knocks(command.out.join('\n')), 200);
   command.interrupt();
   assert.deepEqual([await command.exitCode, said().length, command.err], [0, 1, []]);
@@ -178,7 +178,7 @@ test('start with a taken HTTP port says which setting changes it, and makes noth
   const command = startWithoutJava(String((holder.address() as AddressInfo).port));
   assert.equal(await command.exitCode, 2);
   assert.equal(command.err.length, 1);
-  assert.match(command.err[0]!, /HTTP_PORT/);
+  assert.match(command.err[0], /HTTP_PORT/);
   assert.deepEqual(command.out, []);
   holder.close();
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { promisify } from 'node:util';
-import { freePort } from '../../deploy/local/free-port.ts';
+import { freePort } from '../../src/local-kafka/free-port.ts';
 import { kafkaTest, sharedKafka } from '../fixture/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../fixture/kafka-stream.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../fixture/scored-stream.ts';
@@ -96,7 +96,7 @@ for (const [fault, changes, sentence] of REFUSED) {
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('{'));
     assert.equal(sentences.length, 1, worker.said());
-    assert.match(sentences[0]!, sentence);
+    assert.match(sentences[0], sentence);
     for (const password of [PASSWORD, WRONG_PASSWORD]) assert.ok(!worker.said().includes(password));
   });
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createKafkaLog } from '../../src/stream/kafka/kafka-log.ts';
+import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../fixture/kafka.ts';
 
 /** About one crash in eight catches the broker between its promise to commit and the markers that carry it out. */

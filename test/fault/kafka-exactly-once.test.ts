@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISocketFactory } from 'kafkajs';
-import { produceRecords } from '../../src/stream/kafka/feed.ts';
-import { createKafkaLog } from '../../src/stream/kafka/kafka-log.ts';
-import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../src/stream/log.ts';
+import { produceRecords } from '../../src/stream/log/kafka/bulk-producer.ts';
+import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
+import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../src/stream/log/log.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../fixture/kafka.ts';
 
 const partitions = 4;
@@ -118,7 +118,7 @@ kafkaTest(
     }
     const start = (at: number) =>
       runCopier(
-        createKafkaLog({ ...connection, ...options, socketFactory: sockets[at]!.factory, onCommit }),
+        createKafkaLog({ ...connection, ...options, socketFactory: sockets[at].factory, onCommit }),
         topics.scores,
         topics.changelog,
       );
@@ -127,7 +127,7 @@ kafkaTest(
       while (committed < share * total) await sleep(5);
     };
     await progress(0.2);
-    await stops[1]!();
+    await stops[1]();
     await progress(0.4);
     stops[1] = await start(1);
     await progress(0.6);

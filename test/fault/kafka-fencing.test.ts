@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
-import { createKafkaLog } from '../../src/stream/kafka/kafka-log.ts';
-import type { StreamLog } from '../../src/stream/log.ts';
+import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
+import type { StreamLog } from '../../src/stream/log/log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../fixture/kafka.ts';
 
 const initProducerId = 22;

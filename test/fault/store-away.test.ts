@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { Calls } from '../../src/http/calls.ts';
-import { KEY_CACHED_MS } from '../../src/http/key-ring.ts';
+import { KEY_CACHED_MS } from '../../src/sidecar/accounts/key-ring.ts';
+import { Calls } from '../../src/sidecar/accounts/metering.ts';
 import type { Database, Sql } from '../../src/store/database.ts';
 import { openDatabase, STORE_FILE } from '../../src/store/open-store.ts';
 import { openSqlite } from '../../src/store/sqlite-database.ts';

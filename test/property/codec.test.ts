@@ -9,8 +9,8 @@ import { compileRecordPath, parseRecordPath } from '../../src/stream/codec/recor
 import { createScoreDecoder } from '../../src/stream/codec/score-decoder.ts';
 import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
 import { wireHeader } from '../../src/stream/codec/wire-header.ts';
-import { DEAD_LETTER_REASONS } from '../../src/stream/dead-letter.ts';
-import { SCORE_STATES, type ScoreRecord } from '../../src/stream/score-record.ts';
+import { DEAD_LETTER_REASONS } from '../../src/stream/record/dead-letter.ts';
+import { SCORE_STATES, type ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { CLOCK_MS, recordMapping } from '../fixture/record-mapping.ts';
 import { SchemaTable } from '../fixture/schema-table.ts';
 import { avroRecord, protobufRecord } from '../fixture/wire-record.ts';

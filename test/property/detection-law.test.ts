@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { detectOnline } from '../../src/detector/detect-online.ts';
 import type { DetectionSettings } from '../../src/detector/settings.ts';
+import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
 import { detectGroup, detectSeries } from '../fixture/stream-detection.ts';
 
@@ -62,14 +62,18 @@ test('the scores of a closed window equal those of online detection over the sam
       const { detectionSize } = chosen;
       const detections = await detectSeries(values, chosen, arithmeticForecaster());
       for (let n = detectionSize * 8; n <= values.length; n += detectionSize * 3) {
-        const [whole] = await detectOnline([values.slice(0, n)], chosen, arithmeticForecaster());
+        const [whole] = await detectOnline({
+          series: [values.slice(0, n)],
+          settings: chosen,
+          forecaster: arithmeticForecaster(),
+        });
         if (whole!.calibratedOn === 'whole-series') continue;
         compared++;
         detections.slice(n - detectionSize, n).forEach((detection, k) => {
           const place = `position ${detection.position} of the window closing at ${n}`;
-          assertClose(detection.score, whole!.score[k]!, `score at ${place}`);
-          assertClose(detection.forecast, whole!.forecast[k]!, `forecast at ${place}`);
-          assertClose(detection.lo, whole!.lo[k]!, `lo at ${place}`);
+          assertClose(detection.score, whole!.score[k], `score at ${place}`);
+          assertClose(detection.forecast, whole!.forecast[k], `forecast at ${place}`);
+          assertClose(detection.lo, whole!.lo[k], `lo at ${place}`);
           assert.equal(detection.anomaly, whole!.anomaly[k], `flag at ${place}`);
         });
       }
@@ -91,22 +95,22 @@ test('the accumulated scores of a closed window equal those of multivariate onli
       const { detectionSize } = chosen;
       const steps = await detectGroup(series, chosen, arithmeticForecaster());
       const n = Math.floor(200 / detectionSize) * detectionSize;
-      const whole = await detectOnline(
-        series.map((values) => values.slice(0, n)),
-        chosen,
-        arithmeticForecaster(),
-      );
-      if (whole[0]!.calibratedOn === 'whole-series') return;
+      const whole = await detectOnline({
+        series: series.map((values) => values.slice(0, n)),
+        settings: chosen,
+        forecaster: arithmeticForecaster(),
+      });
+      if (whole[0].calibratedOn === 'whole-series') return;
       compared++;
       for (let k = 0; k < detectionSize; k++) {
-        const step = steps[n - detectionSize + k]!;
-        assertClose(step.accumulatedScore, whole[0]!.accumulatedScore![k]!, `accumulated score at ${k}`);
+        const step = steps[n - detectionSize + k];
+        assertClose(step.accumulatedScore, whole[0].accumulatedScore![k], `accumulated score at ${k}`);
         series.forEach((values, member) => {
-          assertClose(step.members[member]!.score, whole[member]!.score[k]!, `score of member ${member} at ${k}`);
-          const observed = !Number.isNaN(values[n - detectionSize + k]!);
+          assertClose(step.members[member].score, whole[member].score[k], `score of member ${member} at ${k}`);
+          const observed = !Number.isNaN(values[n - detectionSize + k]);
           assert.equal(
-            observed && step.anomaly && !Number.isNaN(step.members[member]!.forecast),
-            whole[member]!.anomaly[k],
+            observed && step.anomaly && !Number.isNaN(step.members[member].forecast),
+            whole[member].anomaly[k],
           );
         });
       }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings } from '../fixture/stream-run.ts';
 
 const SERIES = 30;
@@ -40,7 +40,7 @@ test('with more series than there is room for, workers that take over evict the 
   await fc.assert(
     fc.asyncProperty(observed, seriesMax, workers, async (arrivals, max, scoredByWorker) => {
       const steps = new Array<number>(SERIES).fill(0);
-      const input = arrivals.map(({ series, value }) => observationRecord(`s${series}`, steps[series]!++, value));
+      const input = arrivals.map(({ series, value }) => observationRecord(`s${series}`, steps[series]++, value));
       const alone = await scoresOf(input, max, []);
       assert.deepEqual(await scoresOf(input, max, scoredByWorker), alone);
       assert.ok(

@@ -143,7 +143,7 @@ test('what the variables add and what is left add up to the forecast', async () 
   await fc.assert(
     fc.asyncProperty(ways, exogenous, async (way, { y, X, category, ahead, clean_ex_first, pastOnly }) => {
       // Effects that are there: others are left out.
-      const moved = y.map((value, i) => (value === null || X[0]![i] === null ? value : value + 9 * X[0]![i]!));
+      const moved = y.map((value, i) => (value === null || X[0][i] === null ? value : value + 9 * X[0][i]));
       const series = { y: moved, sizes: [60, 60], X: [...X, category], categorical_exog: [3] };
       const common = { freq: 'D', h: 5, clean_ex_first, feature_contributions: true };
       const asked =

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { Check } from 'typebox/value';
-import { CrossValidationAnswer, ForecastAnswer } from '../../src/http/schema/forecast.ts';
-import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../src/http/schema/in-sample.ts';
-import { OnlineDetectionAnswer } from '../../src/http/schema/online-detection.ts';
+import { CrossValidationAnswer, ForecastAnswer } from '../../src/sidecar/wire/forecast-schema.ts';
+import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../src/sidecar/wire/in-sample-schema.ts';
+import { OnlineDetectionAnswer } from '../../src/sidecar/wire/online-detection-schema.ts';
 import { ask } from '../fixture/ask.ts';
 import { startApp } from '../fixture/http-service.ts';
 

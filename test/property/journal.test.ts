@@ -7,8 +7,8 @@ import {
   Journal,
   type JournalEntry,
 } from '../../src/stream/changelog/journal.ts';
-import { type NewestRecords, newestHeads } from '../../src/stream/changelog/restore.ts';
 import { SERIES_ENTRY, StateReader, type StateWriter } from '../../src/stream/changelog/state-bytes.ts';
+import { type NewestRecords, newestHeads } from '../../src/stream/engine/restore-partition.ts';
 
 /** A state that is nothing but a number, and some weight. */
 interface Numbered extends JournalEntry {

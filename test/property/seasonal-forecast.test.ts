@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { PointForecast } from '../../src/detector/forecast-from.ts';
-import { forecastSeasons, forecastsPerPoint, lookbackOf } from '../../src/detector/forecast-seasons.ts';
+import type { PointForecast } from '../../src/forecast/calibrated-forecasts.ts';
+import { forecastSeasons, forecastsPerPoint, lookbackOf } from '../../src/forecast/multi-resolution.ts';
 import { quantileForecaster } from '../fixture/http-service.ts';
 
 const settings = fc.record({
@@ -66,8 +66,8 @@ test('a forecast depends neither on its neighbours nor on what follows its cutof
       for (const [i, { values, cutoff }] of points.entries()) {
         const seen = values.slice(0, cutoff);
         const [alone] = await forecastSeasons([{ values: seen, cutoff }], chosen, quantileForecaster());
-        sameNumbers(together[i]!, alone!);
-        sameNumbers(together[i]!, again[i]!);
+        sameNumbers(together[i], alone!);
+        sameNumbers(together[i], again[i]);
       }
     }),
     { numRuns: 60 },
@@ -82,9 +82,9 @@ test('intervals move with their forecast and keep their widths', async () => {
       const [forecast] = await forecastSeasons(at, asked, quantileForecaster());
       const [single] = await forecastSeasons(at, { ...asked, decimation: null }, quantileForecaster());
       for (let k = 0; k < chosen.h; k++) {
-        const [width, before] = [forecast!, single!].map(({ quantiles }) => quantiles[1]![k]! - quantiles[0]![k]!);
+        const [width, before] = [forecast!, single!].map(({ quantiles }) => quantiles[1][k] - quantiles[0][k]);
         if (!Number.isNaN(before!))
-          assert.ok(Math.abs(width! - before!) <= 1e-6 * Math.max(1, Math.abs(forecast!.mean[k]!)));
+          assert.ok(Math.abs(width! - before!) <= 1e-6 * Math.max(1, Math.abs(forecast!.mean[k])));
       }
     }),
     { numRuns: 60 },

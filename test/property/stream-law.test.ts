@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { detectOnline } from '../../src/detector/detect-online.ts';
 import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
-import type { MemoryBroker } from '../../src/stream/memory-log.ts';
-import type { ScoreRecord } from '../../src/stream/score-record.ts';
+import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
+import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
+import type { MemoryBroker } from '../fixture/memory-log.ts';
 import {
   detectorConfig,
   observationRecord,
@@ -106,12 +106,12 @@ test('the scores published for a closed window equal online detection over the s
       for (const { step, value } of arrivals) history[step] = value;
       const { detectionSize } = detection;
       for (let end = detectionSize; end <= history.length; end += detectionSize) {
-        const [expected] = await detectOnline([history.slice(0, end)], detection, forecaster);
+        const [expected] = await detectOnline({ series: [history.slice(0, end)], settings: detection, forecaster });
         if (expected!.calibratedOn === 'whole-series') continue;
         for (const score of scores.filter(({ position }) => position >= end - detectionSize && position < end)) {
           const k = score.position - (end - detectionSize);
-          assertClose(score.anomalyScore, expected!.score[k]!, `score of position ${score.position}`);
-          assertClose(score.forecast, expected!.forecast[k]!, `forecast of position ${score.position}`);
+          assertClose(score.anomalyScore, expected!.score[k], `score of position ${score.position}`);
+          assertClose(score.forecast, expected!.forecast[k], `forecast of position ${score.position}`);
           assert.equal(score.anomaly, expected!.anomaly[k], `flag of position ${score.position}`);
         }
       }

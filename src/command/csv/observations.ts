@@ -84,7 +84,7 @@ function rowReader(columns: CsvColumns, onlySeries: string, timeUnit: TimeUnit):
     const record = {
       [SERIES]: columns.series === null ? onlySeries : fields[columns.series],
       [TIME]: fields[columns.time] || null,
-      [VALUE]: numberOf(fields[columns.value]!),
+      [VALUE]: numberOf(fields[columns.value]),
     };
     const decoded = decode(record, 0);
     if (decoded.kind === 'dead-letter') return { kind: 'refused', line, reason: decoded.detail };

@@ -1,5 +1,5 @@
 import type { CsvItem } from './observations.ts';
-import { Refusals } from './refusals.ts';
+import { Refusals } from './refused-rows.ts';
 
 export type CsvObservation = Extract<CsvItem, { kind: 'observation' }>;
 

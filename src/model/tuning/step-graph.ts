@@ -1,6 +1,6 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import type { TuningBatch } from './batch.ts';
-import type { StepGraph, TuningState } from './learn.ts';
+import type { StepGraph, TuningState } from './train-steps.ts';
 import { depthMask, TUNING_LOSSES, type TuningGraphs, type TuningLoss } from './tuning-graphs.ts';
 
 /** The train step of one loss and depth, on a session of its graph. */

@@ -1,6 +1,6 @@
 import { fillBatch, scaleOf } from './batch.ts';
-import { between, learnt, type StepGraph } from './learn.ts';
-import { CAUTIOUS_SHARE, judgeOf, mean, type Trial, tryOut } from './trial.ts';
+import { between, learnt, type StepGraph } from './train-steps.ts';
+import { CAUTIOUS_SHARE, judgeOf, mean, type Trial, tryOut } from './tuning-trial.ts';
 import { planWindows, type TuningWindow } from './windows.ts';
 
 /** What is asked of a tuning. */

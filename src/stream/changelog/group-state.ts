@@ -1,9 +1,9 @@
 import type { GroupDetector } from '../../detector/group-detector.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
-import type { Arrival } from '../batch-outcome.ts';
-import type { RestartReason } from '../score-record.ts';
-import type { Track } from '../track.ts';
-import type { WatchedDetector } from '../watched-detector.ts';
+import type { Arrival } from '../engine/batch-outcome.ts';
+import type { WatchedDetector } from '../engine/bound-detector.ts';
+import type { RestartReason } from '../record/score-record.ts';
+import type { Track } from './changelog-series.ts';
 import { readDetectorState, writeDetectorState } from './series-state.ts';
 import { GROUP_ENTRY, type StateReader, type StateWriter } from './state-bytes.ts';
 

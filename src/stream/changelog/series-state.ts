@@ -2,7 +2,7 @@ import type { ResidualSums } from '../../detector/calibration.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import { forecastedPositions, type SeriesLayout } from '../../detector/series-memory.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
-import type { Track } from '../track.ts';
+import type { Track } from './changelog-series.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
 /**
@@ -15,7 +15,7 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
   writer.f64(detector.origin);
   writer.u8(detector.forecastDue ? 1 : 0);
   for (let position = windowStart; position < positions; position++) writer.f32(detector.distanceAt(position));
-  for (let i = 0; i < layout.doubles; i++) writer.f64(block.slab.doubles[block.doubleStart + i]!);
+  for (let i = 0; i < layout.doubles; i++) writer.f64(block.slab.doubles[block.doubleStart + i]);
   if (layout.residualCapacity === 0) writeSums(writer, detector.sums);
 }
 

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../dead-letter.ts';
+import type { DeadLetter } from '../record/dead-letter.ts';
 
 /**
  * Most bytes of key and value together that a dead letter repeats: with base64 and the rest it stays below the megabyte a broker takes by

@@ -1,4 +1,4 @@
-import { SCORE_FIELDS, SCORE_STATES, type ScoreFieldKind, type ScoreRecord } from '../score-record.ts';
+import { SCORE_FIELDS, SCORE_STATES, type ScoreFieldKind, type ScoreRecord } from '../record/score-record.ts';
 import { compileAvro, type ReadRecord } from './avro.ts';
 import type { SchemaSource } from './schema-source.ts';
 import type { ScoreFormat } from './score-encoder.ts';

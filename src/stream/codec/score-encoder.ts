@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StreamConfig } from '../../config/config.ts';
-import type { ScoreRecord } from '../score-record.ts';
+import type { ScoreRecord } from '../record/score-record.ts';
 import { compileAvroWriter } from './avro.ts';
 import { type SchemaRegistrar, valueSubject } from './schema-source.ts';
 import { WIRE_HEADER_BYTES, wireHeader } from './wire-header.ts';

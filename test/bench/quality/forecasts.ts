@@ -1,9 +1,10 @@
 /** Forecasts of a task: those of the service, the model's own, and the naive ones. */
-import { forecastPoints } from '../../../src/detector/forecast-points.ts';
-import { normalQuantile } from '../../../src/detector/normal.ts';
-import { boundsOf, quantilesAt } from '../../../src/detector/quantile-interval.ts';
-import { forecastWork } from '../../../src/http/routes/forecast.ts';
-import { modelParams, type ServedModel, type ServedModels, seenOf } from '../../../src/http/served-models.ts';
+
+import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
+import { forecastPoints } from '../../../src/forecast/point-forecasts.ts';
+import { boundsOf, quantilesAt } from '../../../src/forecast/quantiles.ts';
+import { forecastWork } from '../../../src/sidecar/http/routes/forecast-route.ts';
+import { modelParams, type ServedModel, type ServedModels, seenOf } from '../../../src/sidecar/models/served-models.ts';
 import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
 
 /** Levels of the intervals: those whose coverage is told, and what the nine deciles need. */

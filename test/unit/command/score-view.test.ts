@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SCORE_LINE_STYLE, scoreLine } from '../../../src/command/score-line.ts';
 import { type ScoreSelection, ScoreView } from '../../../src/command/score-view.ts';
-import { seriesPattern } from '../../../src/stream/watched-detector.ts';
+import { seriesPattern } from '../../../src/stream/engine/bound-detector.ts';
 import { scoreRecord } from '../../fixture/score-record.ts';
 
 const viewOf = (selection: ScoreSelection, { series = '*', json = false } = {}) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseFrequency } from '../../../src/calendar/frequency.ts';
 import { settingsDigest } from '../../../src/config/config.ts';
-import { parseFrequency } from '../../../src/detector/frequency.ts';
 import type { StreamDetectionSettings } from '../../../src/detector/settings.ts';
 
 const SETTINGS: StreamDetectionSettings = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCutoff } from '../../../src/detector/cross-validation.ts';
+import { isCutoff } from '../../../src/detector/cutoff-grid.ts';
 import { forecastedPositions, SeriesMemory, seriesLayout } from '../../../src/detector/series-memory.ts';
 import { streamSettings } from '../../fixture/stream-run.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type StepGraph, UPDATES_PER_STEP } from '../../../../src/model/tuning/learn.ts';
+import { type StepGraph, UPDATES_PER_STEP } from '../../../../src/model/tuning/train-steps.ts';
 import { type TuningTask, tune } from '../../../../src/model/tuning/tune.ts';
 
 /** A model of one weight that moves towards `goal`; it loses its distance from `truth` where it is judged. */

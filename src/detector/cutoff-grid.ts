@@ -1,0 +1,39 @@
+import { CONTEXT_MIN } from '../forecast/context-length.ts';
+
+/**
+ * Where forecasts are made. Cutoffs lie on one grid per series, so that windows that follow each other share forecasts:
+ *
+ *   c = n - h, n - h - s, n - h - 2s, ... >= CONTEXT_MIN        (n = positions when a detection window closes)
+ */
+
+export interface CutoffGrid {
+  readonly h: number;
+  readonly stepSize: number;
+}
+
+/** Whether a forecast is made once `position` observations are there. In the stream windows close at multiples of s, so n drops out. */
+export function isCutoff(position: number, { h, stepSize }: CutoffGrid): boolean {
+  return position >= CONTEXT_MIN && (position + h) % stepSize === 0;
+}
+
+/** The first position of a series that the stream can forecast. */
+export function firstCutoff({ h, stepSize }: CutoffGrid): number {
+  return Math.ceil((CONTEXT_MIN + h) / stepSize) * stepSize - h;
+}
+
+/** Cutoffs that count for a window closing at `n`, ascending. */
+export function cutoffsOfWindow(n: number, { h, stepSize }: CutoffGrid): number[] {
+  const cutoffs: number[] = [];
+  for (let cutoff = n - h; cutoff >= CONTEXT_MIN; cutoff -= stepSize) cutoffs.push(cutoff);
+  return cutoffs.reverse();
+}
+
+/**
+ * How many cutoffs c <= cutoffMax of the stream's grid have `position` in their horizon: position - h < c <= position.
+ */
+export function coveringCutoffs(position: number, cutoffMax: number, { h, stepSize }: CutoffGrid): number {
+  const last = Math.min(position, cutoffMax);
+  const first = Math.max(position - h + 1, CONTEXT_MIN);
+  if (last < first) return 0;
+  return Math.floor((last + h) / stepSize) - Math.floor((first - 1 + h) / stepSize);
+}

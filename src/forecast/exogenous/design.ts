@@ -1,0 +1,88 @@
+/** A variable beside the series; NaN where missing. */
+export interface ExogenousVariable {
+  readonly values: ArrayLike<number>;
+  /** Each number stands for a category. */
+  readonly categorical: boolean;
+}
+
+/**
+ * A column of the regression: a variable itself, or one of its categories; standardised over the rows it was learnt from. No category is left out as
+ * the one that the others are compared with: the penalty makes effects unique without it, and treats all categories alike.
+ */
+export interface DesignColumn {
+  readonly variable: number;
+  /** null for a numeric variable. */
+  readonly category: number | null;
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+/** The most frequent categories have columns of their own; the others are alike. */
+export const CATEGORIES_MAX = 30;
+
+/** A value further out is taken to be this far: a sentinel must not make numbers that are none. */
+const DEVIATIONS_MAX = 1e6;
+
+/** Learns the columns from rows; one that is the same in all of them says nothing and is left out. */
+export function learnColumns(variables: readonly ExogenousVariable[], rows: readonly number[]): DesignColumn[] {
+  return variables.flatMap((variable, index) =>
+    categoriesOf(variable, rows).flatMap((category) => {
+      const column = { variable: index, category, ...momentsOf(variable, category, rows) };
+      return column.deviation > 0 ? [column] : [];
+    }),
+  );
+}
+
+/** The standardised value of a column at a row of its variable; a missing one counts as the mean. */
+export function designValue({ category, mean, deviation }: DesignColumn, variable: ExogenousVariable, row: number) {
+  const value = rawValue(variable, category, row);
+  if (Number.isNaN(value)) return 0;
+  return Math.max(-DEVIATIONS_MAX, Math.min(DEVIATIONS_MAX, (value - mean) / deviation));
+}
+
+/** More would let the season explain what is none. */
+const HARMONICS_MAX = 4;
+/** Of fewer nobody can say that they repeat. */
+const SEASONS_MIN = 2;
+
+/** What a series does without any variable, as columns beside theirs: a level, and a season in its harmonics (Fourier). */
+export function levelAndSeason(rows: readonly number[], season: number): Float64Array[] {
+  const columnOf = (value: (row: number) => number) => Float64Array.from(rows, value);
+  const columns = [columnOf(() => 1)];
+  if (rows.length < SEASONS_MIN * season) return columns;
+  for (let k = 1; k <= HARMONICS_MAX && 2 * k <= season; k++) {
+    const angle = (2 * Math.PI * k) / season;
+    columns.push(columnOf((row) => Math.cos(angle * row)));
+    if (2 * k < season) columns.push(columnOf((row) => Math.sin(angle * row)));
+  }
+  return columns;
+}
+
+function rawValue({ values }: ExogenousVariable, category: number | null, row: number): number {
+  const value = values[row];
+  return category === null || Number.isNaN(value) ? value : Number(value === category);
+}
+
+function categoriesOf({ values, categorical }: ExogenousVariable, rows: readonly number[]): (number | null)[] {
+  if (!categorical) return [null];
+  const counts = new Map<number, number>();
+  for (const row of rows) {
+    const value = values[row];
+    if (!Number.isNaN(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([a, often], [b, seldom]) => seldom - often || a - b)
+    .slice(0, CATEGORIES_MAX)
+    .map(([category]) => category);
+}
+
+function momentsOf(variable: ExogenousVariable, category: number | null, rows: readonly number[]) {
+  const present = rows.map((row) => rawValue(variable, category, row)).filter((value) => !Number.isNaN(value));
+  const mean = present.reduce((sum, value) => sum + value, 0) / present.length;
+  const squares = present.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const deviation = Math.sqrt(squares / present.length);
+  // Rounding makes a constant look as if it moved.
+  return { mean, deviation: deviation > ROUNDING * Math.abs(mean) ? deviation : 0 };
+}
+
+const ROUNDING = 1e-12;

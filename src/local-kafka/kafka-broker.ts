@@ -1,0 +1,213 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { ServiceError } from '../service-error.ts';
+import { freePort, isListening } from './free-port.ts';
+import { javaVersion, kafkaClassPath, kafkaVersion } from './java-artifacts.ts';
+import { type JavaProcess, startJava } from './java-process.ts';
+
+const run = promisify(execFile);
+const heapMb = 512;
+const scramMechanisms = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
+
+export interface LocalKafka {
+  /** For KAFKA_BROKERS: `['127.0.0.1:PORT']`. */
+  readonly brokers: readonly string[];
+  /** Resolves when the broker that runs now has ended, for whatever reason. */
+  ended(): Promise<void>;
+  /** Ends the broker in order; its data stay. */
+  stop(): Promise<void>;
+  /** Ends the broker like a crash (SIGKILL). */
+  kill(): Promise<void>;
+  /** Leaves everybody without an answer (SIGSTOP), until it is let go on. */
+  freeze(): void;
+  thaw(): void;
+  /** Starts it again on the same port and data, after `stop` or `kill`. */
+  restart(): Promise<void>;
+}
+
+/** A listener as clusters have it: TLS, and SASL by PLAIN and SCRAM for one user. */
+export interface SecureListener {
+  readonly port: number;
+  /** PKCS 12 file with the key and certificate of 127.0.0.1. */
+  readonly keyStore: string;
+  readonly keyStorePassword: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+interface Installation {
+  readonly classPath: string;
+  readonly archive: string;
+}
+
+/**
+ * Runs a single-node Kafka on the loopback interface, without a container, and resolves when it takes connections.
+ *
+ * - `cacheDir`: where jars are kept from one run to the next (fetched by Maven when absent, 44 MB).
+ * - `dataDir`: the broker's data, kept when it stops; at most one broker may use it at a time.
+ * - `port`: a free one when absent.
+ * - `secure`: a listener beside the open one.
+ *
+ * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data.
+ */
+export async function startKafka(options: {
+  cacheDir: string;
+  dataDir: string;
+  port?: number;
+  secure?: SecureListener;
+}): Promise<LocalKafka> {
+  const installation = await install(resolve(options.cacheDir));
+  const dataDir = resolve(options.dataDir);
+  const port = options.port ?? (await freePort());
+  await refuseDataInUse(dataDir);
+  await format(installation, dataDir, port, options.secure);
+  let broker = await startBroker(installation, dataDir, []);
+  return {
+    brokers: [`127.0.0.1:${port}`],
+    ended: () => broker.ended,
+    stop: () => broker.stop(),
+    kill: () => broker.kill(),
+    freeze: () => broker.freeze(),
+    thaw: () => broker.thaw(),
+    restart: async () => {
+      await broker.stop();
+      broker = await startBroker(installation, dataDir, []);
+    },
+  };
+}
+
+async function install(cacheDir: string): Promise<Installation> {
+  const java = await javaVersion();
+  const classPath = await kafkaClassPath(cacheDir);
+  const archive = join(cacheDir, `kafka-${kafkaVersion}-java-${java}.jsa`);
+  if (!existsSync(archive)) await makeArchive(classPath, archive);
+  return { classPath, archive };
+}
+
+/** Loaded classes, kept for the next start: it takes one second instead of three. Made by a broker that only starts and stops. */
+async function makeArchive(classPath: string, archive: string): Promise<void> {
+  const folder = await mkdtemp(`${archive}.partial-`);
+  const own = join(folder, 'classes.jsa');
+  try {
+    await format({ classPath, archive }, folder, await freePort());
+    const broker = await startBroker({ classPath, archive }, folder, [`-XX:ArchiveClassesAtExit=${own}`]);
+    await broker.stop();
+    await rename(own, archive);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function format(
+  installation: Installation,
+  dataDir: string,
+  port: number,
+  secure?: SecureListener,
+): Promise<void> {
+  await mkdir(join(dataDir, 'log'), { recursive: true });
+  const properties = serverProperties(dataDir, port, await freePort());
+  await writeFile(propertiesFile(dataDir), secure === undefined ? properties : withSecureListener(properties, secure));
+  if (existsSync(join(dataDir, 'log', 'meta.properties'))) return;
+  const clusterId = randomBytes(16).toString('base64url');
+  // One argument: an id that begins with a dash would be taken for an option.
+  const args = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', propertiesFile(dataDir)];
+  const users =
+    secure === undefined
+      ? []
+      : scramMechanisms.flatMap((mechanism) => {
+          return ['--add-scram', `${mechanism}=[name=${secure.username},password=${secure.password}]`];
+        });
+  await run('java', [...javaOptions(installation), ...args, ...users], { cwd: dataDir });
+}
+
+function startBroker(installation: Installation, dataDir: string, options: readonly string[]): Promise<JavaProcess> {
+  const sharing = options.length > 0 ? options : undefined;
+  return startJava({
+    name: 'The local Kafka',
+    args: [...javaOptions(installation, sharing), 'kafka.Kafka', propertiesFile(dataDir)],
+    cwd: dataDir,
+    logFile: join(dataDir, 'broker.log'),
+    ready: (printed) => printed.includes('Kafka Server started'),
+    explainEnd: (printed) => (printed.includes('Failed to acquire lock') ? dataInUse(dataDir) : null),
+  });
+}
+
+/** A second broker would damage the metadata of the first before it finds the data locked. The port of a controller is its own: who listens there is it. */
+async function refuseDataInUse(dataDir: string): Promise<void> {
+  const properties = await readFile(propertiesFile(dataDir), 'utf8').catch(() => '');
+  const port = /CONTROLLER:\/\/127\.0\.0\.1:(\d+)$/m.exec(properties)?.[1];
+  if (port !== undefined && (await isListening(Number(port)))) throw dataInUse(dataDir);
+}
+
+function dataInUse(dataDir: string): ServiceError {
+  const text = `Another Kafka uses the data in ${dataDir}: stop it, set KAFKA_BROKERS to its address, or set DATA_DIR to another folder`;
+  return new ServiceError('configuration', text);
+}
+
+function javaOptions({ classPath, archive }: Installation, sharing?: readonly string[]): string[] {
+  return [
+    `-Xmx${heapMb}m`,
+    '-XX:TieredStopAtLevel=1',
+    ...(sharing ?? (existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : [])),
+    '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+    '-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info',
+    '-cp',
+    classPath,
+  ];
+}
+
+function propertiesFile(dataDir: string): string {
+  return join(dataDir, 'server.properties');
+}
+
+/** One node that is broker and controller. The short broker session opens the port 2 s after a crash instead of 10. */
+function serverProperties(dataDir: string, port: number, controllerPort: number): string {
+  return `process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:${controllerPort}
+listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
+advertised.listeners=PLAINTEXT://127.0.0.1:${port}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs=${join(dataDir, 'log')}
+default.replication.factor=1
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=4
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+broker.session.timeout.ms=1500
+broker.heartbeat.interval.ms=300
+log.cleaner.dedupe.buffer.size=4194304
+auto.create.topics.enable=false
+`;
+}
+
+function withSecureListener(properties: string, secure: SecureListener): string {
+  const { port, keyStore, keyStorePassword, username, password } = secure;
+  const modules = 'org.apache.kafka.common.security';
+  const scram = scramMechanisms.map(
+    (name) => `${name.toLowerCase()}.sasl.jaas.config=${modules}.scram.ScramLoginModule required;`,
+  );
+  const own = [
+    `sasl.enabled.mechanisms=PLAIN,${scramMechanisms.join()}`,
+    `plain.sasl.jaas.config=${modules}.plain.PlainLoginModule required user_${username}="${password}";`,
+    ...scram,
+    'ssl.keystore.type=PKCS12',
+    `ssl.keystore.location=${keyStore}`,
+    `ssl.keystore.password=${keyStorePassword}`,
+  ].map((property) => `listener.name.secure.${property}\n`);
+  const opened = properties
+    .replaceAll(/(?<=listeners=)PLAINTEXT/g, `SECURE://127.0.0.1:${port},PLAINTEXT`)
+    .replace('protocol.map=', 'protocol.map=SECURE:SASL_SSL,');
+  return opened + own.join('');
+}

@@ -1,0 +1,29 @@
+import type { ApiKey } from '../../store/api-keys.ts';
+import { type AuditAction, recordAudit } from '../../store/audit.ts';
+import type { Sql } from '../../store/database.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+
+/** Who did it: a key, whoever held it. */
+interface Doer {
+  readonly key: Pick<ApiKey, 'id' | 'owner'>;
+  readonly requestId: string;
+}
+
+export interface Deed {
+  readonly happenedAtMs: number;
+  readonly action: AuditAction;
+  /** Id of what it was done to. */
+  readonly subject: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Puts on record what a caller did: in the store, and in the log.
+ * @param sql the transaction that does it
+ */
+export async function audit(sql: Sql, logger: Logger, { key, requestId }: Doer, deed: Deed): Promise<void> {
+  const { id: actor, owner } = key;
+  const { happenedAtMs, action, subject, detail = null } = deed;
+  await recordAudit(sql, { happenedAtMs, actor, owner, action, subject, detail, requestId });
+  logger.info({ actor, owner, action, subject, detail, requestId }, 'audit');
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import swagger from '@fastify/swagger';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import fastify from 'fastify';
+import type { TSchema } from 'typebox';
+import { invalidRequest } from '../wire/problem.ts';
+import { BodyBudget } from '../wire/read-bytes.ts';
+import { schemaCheck } from '../wire/schema-problems.ts';
+import { jsonOf } from '../wire/wire-answer.ts';
+import type { AppServices } from './app-services.ts';
+import { compressed } from './content-encoding.ts';
+import { addDocsPage } from './docs-page.ts';
+import { answerProblems, refuseBadConnections } from './failures.ts';
+import type { App } from './fastify-app.ts';
+import { OPENAPI } from './openapi.ts';
+import { takeBodies } from './request-bodies.ts';
+import { addRoutes } from './routes/routes.ts';
+
+/** A body of 200 MiB over a slow line takes a while; longer than this nobody waits for. */
+const REQUEST_MS_MAX = 300_000;
+/** Ids that others give to requests are kept where they are harmless in a log. */
+const REQUEST_ID = /^[\w-]{1,64}$/;
+
+/** The whole application, not listening yet. */
+export async function createApp(services: AppServices): Promise<App> {
+  const app: App = fastify({
+    logger: false,
+    requestTimeout: REQUEST_MS_MAX,
+    // Requests that come while the service ends are answered: those that sent them would only send them again.
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    clientErrorHandler: refuseBadConnections,
+    // An id of any length is one that nobody knows; Node bounds the whole request line.
+    routerOptions: { maxParamLength: 16_384 },
+    // A path that cannot be read; the answer is written here, as no hook of ours runs for it.
+    frameworkErrors: ({ statusCode = 400, message }, _request, reply) => {
+      reply.raw.writeHead(statusCode, { 'content-type': 'application/json' }).end(JSON.stringify({ detail: message }));
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'query' }) => {
+    if (httpPart === 'body') return checkPresence;
+    const check = schemaCheck(schema, httpPart === 'querystring' ? 'query' : httpPart);
+    return (value: unknown) => {
+      const problems = check(value);
+      return problems.length === 0 ? { value } : { error: invalidRequest(problems) };
+    };
+  });
+  app.setSerializerCompiler(() => jsonOf);
+  app.addHook('onSend', async (request, reply, payload) => {
+    reply.header('x-request-id', request.id);
+    reply.header('vary', 'accept-encoding');
+    const small = await compressed(payload, request.headers['accept-encoding']);
+    if (small === null) return payload;
+    reply.header('content-encoding', small.coding);
+    reply.removeHeader('content-length');
+    return small.body;
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const { id: requestId, method } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    const route = request.routeOptions.url ?? null;
+    services.logger.info({ requestId, method, route, status, ms: Math.round(elapsedTime) }, 'request');
+    services.metrics.httpRequests.inc({ route: route ?? 'none', status });
+    services.metrics.httpRequestSeconds.observe(elapsedTime / 1_000);
+  });
+  takeBodies(app, services.bodies ?? new BodyBudget());
+  answerProblems(app, services.logger);
+  app.addHook('onClose', async () => {
+    await services.jobs.close();
+    services.calls.close();
+  });
+  await app.register(swagger, OPENAPI);
+  await addDocsPage(app);
+  await app.register(async (scope) => addRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), services));
+  await app.ready();
+  return app;
+}
+
+/** Bodies were checked as they were read; what is left to say is that one is missing. */
+function checkPresence(value: unknown) {
+  if (value !== undefined && value !== null) return { value };
+  return { error: invalidRequest([{ loc: ['body'], msg: 'Field required', type: 'missing' }]) };
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { constants, zstdCompress as zstd } from 'node:zlib';
+import type { FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import { bodyName, bodyRules } from '../wire/body-schemas.ts';
+import { BodyThread } from '../wire/body-thread.ts';
+import { HttpProblem, invalidRequest } from '../wire/problem.ts';
+import { BODY_BYTES_MAX, type BodyBudget, bodyTooLarge, readBytes } from '../wire/read-bytes.ts';
+import { readWireBody } from '../wire/wire-body.ts';
+import type { App } from './fastify-app.ts';
+
+/** Bodies that are kept as they came, for whoever answers them later. */
+const KEPT: ReadonlySet<string> = new Set(['detectionJob', 'forecastJob', 'crossValidationJob', 'finetuneJob']);
+/** Numbers in JSON gain little from trying harder. */
+const KEPT_LEVEL = 1;
+const zstdCompress = promisify(zstd);
+const kept = new WeakMap<FastifyRequest, Buffer>();
+
+/** The body of a job's request as it came, compressed with zstd. */
+export function keptBody(request: FastifyRequest): Buffer {
+  const bytes = kept.get(request);
+  assert(bytes !== undefined, 'the bodies of jobs are kept');
+  return bytes;
+}
+
+/** Up to this size reading a body takes less than handing it over. */
+const INLINE_BYTES_MAX = 128 * 1024;
+
+/**
+ * Takes JSON bodies, compressed or not, and gives handlers what the schema of their route says. A route without a schema for its body does not
+ * look at it. What a body holds of the budget is given back when its request has been answered.
+ */
+export function takeBodies(app: App, budget: BodyBudget): void {
+  const held = new WeakMap<FastifyRequest, HeldBody>();
+  const thread = new BodyThread();
+  app.addHook('onClose', () => thread.close());
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const schema = request.routeOptions.schema?.body as TSchema | undefined;
+    if (schema === undefined) {
+      payload.resume();
+      return undefined;
+    }
+    const { 'content-length': length, 'content-encoding': encoding } = request.headers;
+    if (Number(length) > BODY_BYTES_MAX) throw bodyTooLarge(BODY_BYTES_MAX);
+    const bytes = await readBytes(payload, encoding, budget);
+    const { length: taken } = bytes;
+    held.get(request)!.hold(taken);
+    if (taken === 0) return undefined;
+    const name = bodyName(schema);
+    // Before they are parsed: a large body is given away to the thread that does it.
+    if (KEPT.has(name))
+      kept.set(request, await zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: KEPT_LEVEL } }));
+    const small = taken <= INLINE_BYTES_MAX;
+    const reading = small ? readWireBody(bytes, bodyRules(name)) : await thread.read(bytes, name);
+    switch (reading.kind) {
+      case 'body':
+        return reading.body;
+      case 'not-json':
+        throw new HttpProblem(400, `The body is no JSON: ${reading.reason}`);
+      case 'invalid':
+        throw invalidRequest(reading.problems);
+    }
+  });
+  // The end of the connection, not of the answer: an answer that nobody waited for has no end.
+  app.addHook('onRequest', async (request, reply) => {
+    const body = new HeldBody(budget);
+    held.set(request, body);
+    reply.raw.once('close', () => body.end());
+  });
+}
+
+/** What one request holds of the budget, until its connection or its answer ends. */
+class HeldBody {
+  readonly #budget: BodyBudget;
+  #bytes = 0;
+  #ended = false;
+
+  constructor(budget: BodyBudget) {
+    this.#budget = budget;
+  }
+
+  /** Takes over bytes that were taken from the budget already. */
+  hold(bytes: number): void {
+    if (this.#ended) this.#budget.release(bytes);
+    else this.#bytes += bytes;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#budget.release(this.#bytes);
+    this.#bytes = 0;
+  }
+}

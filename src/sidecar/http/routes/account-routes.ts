@@ -1,0 +1,26 @@
+import { usageOf } from '../../../store/usage.ts';
+import { answers, Detail, KEY_NEEDED, Usage } from '../../wire/answer-schemas.ts';
+import type { AppServices } from '../app-services.ts';
+import type { App } from '../fastify-app.ts';
+import { callerOf } from '../require-key.ts';
+
+/** Public clients show it to their users. */
+const WELCOME = { detail: 'Happy Forecasting! :)' };
+
+/** What concerns the key of the caller. */
+export function addAccountRoutes(app: App, { store, nowMs }: AppServices): void {
+  const schema = { summary: 'Whether the key is valid', security: KEY_NEEDED, response: answers(Detail) };
+  app.get('/validate_api_key', { schema }, async () => WELCOME);
+  app.post('/validate_token', { schema: { ...schema, summary: 'The same, for old clients' } }, async () => WELCOME);
+  app.get(
+    '/usage',
+    {
+      schema: {
+        summary: 'Requests that the key had answered, and their tokens, in this minute and this month (UTC)',
+        security: KEY_NEEDED,
+        response: answers(Usage),
+      },
+    },
+    async (request) => usageOf(store, callerOf(request).key.id, nowMs()),
+  );
+}

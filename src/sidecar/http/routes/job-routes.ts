@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import Type, { type TSchema } from 'typebox';
+import type { InFlightCount, JobRecord } from '../../../store/jobs.ts';
+import { sealed } from '../../jobs/envelope.ts';
+import type { JobModels } from '../../jobs/finetuned-jobs.ts';
+import { TASK_NAMES, type TaskName } from '../../jobs/job.ts';
+import { TASK_WORK } from '../../jobs/task-work.ts';
+import { checkRoom, modelsOf } from '../../models/tuned-models.ts';
+import {
+  answers,
+  Detail,
+  InvalidRequest,
+  KEY_NEEDED,
+  seriesAnswers,
+  TooManyRequests,
+} from '../../wire/answer-schemas.ts';
+import { FinetuneAnswer, type FinetuneBody } from '../../wire/finetune-schema.ts';
+import { CrossValidationAnswer, ForecastAnswer, type ForecastBody } from '../../wire/forecast-schema.ts';
+import {
+  CrossValidationJob,
+  DetectionJob,
+  FinetuneJob,
+  ForecastJob,
+  JOB_SECONDS_MAX,
+  JobAccepted,
+  type JobBody,
+  JobCancelled,
+  Jobs,
+  JobsQuery,
+  jobAnswer,
+  OpenJobsByTask,
+  pageOf,
+  pageToken,
+} from '../../wire/job-schema.ts';
+import { OnlineDetectionAnswer } from '../../wire/online-detection-schema.ts';
+import { HttpProblem } from '../../wire/problem.ts';
+import type { AppServices } from '../app-services.ts';
+import type { App } from '../fastify-app.ts';
+import { warnBeyondHorizon } from '../horizon-warning.ts';
+import { keptBody } from '../request-bodies.ts';
+import { type Caller, callerOf } from '../require-key.ts';
+import { sendJob } from '../send-job.ts';
+
+/** A task as clients see it. */
+interface JobTask {
+  readonly name: TaskName;
+  readonly request: TSchema;
+  readonly answer: TSchema;
+}
+
+const JOB_TASKS: readonly JobTask[] = [
+  { name: 'anomaly_detection', request: DetectionJob, answer: OnlineDetectionAnswer },
+  { name: 'forecast', request: ForecastJob, answer: ForecastAnswer },
+  { name: 'cross_validation', request: CrossValidationJob, answer: CrossValidationAnswer },
+  { name: 'finetune', request: FinetuneJob, answer: FinetuneAnswer },
+];
+
+const JobId = Type.Object({ id: Type.String() });
+const { 200: _, ...REFUSALS } = seriesAnswers(Detail);
+const notFound = () => new HttpProblem(404, 'Job not found');
+
+/** What is asked for now and fetched later. */
+export function addJobRoutes(app: App, services: AppServices): void {
+  for (const task of JOB_TASKS) addTask(app, services, task);
+  addOverview(app, services);
+}
+
+function addTask(app: App, services: AppServices, { name, request, answer }: JobTask): void {
+  const { jobs } = services;
+  app.post(
+    `/v2/${name}/async`,
+    {
+      schema: {
+        summary: `Submits a job: ${name}`,
+        security: KEY_NEEDED,
+        body: request,
+        response: { 202: JobAccepted, ...REFUSALS, 429: TooManyRequests },
+      },
+    },
+    async (request, reply) => {
+      const { job_options: options } = request.body as JobBody;
+      const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
+      const caller = callerOf(request);
+      // Throws for what cannot be answered: a job that is accepted is right.
+      const models = await modelsOf(services, request);
+      const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
+      warnBeyondHorizon(reply, request.body as ForecastBody, models);
+      const header = modelsOfJob(name, request.body as FinetuneBody, caller);
+      if (header.output !== null) await checkRoom(services.store, header.owner, header.output);
+      const body = sealed<JobModels>({ header, bytes: keptBody(request) });
+      const job = { task: name, caller, tokens, body, timeoutSeconds };
+      return reply.code(202).send({ job_id: await jobs.submit(job) });
+    },
+  );
+  app.get(
+    `/v2/${name}/jobs/:id`,
+    {
+      schema: {
+        summary: 'Status of such a job, and its result; an hour after it ended it is forgotten',
+        security: KEY_NEEDED,
+        params: JobId,
+        response: { ...answers(jobAnswer(answer)), 404: Detail },
+      },
+    },
+    async (request, reply) => {
+      const job = await jobs.find(callerOf(request).key.owner, request.params.id);
+      if (job === null || job.task !== name) throw notFound();
+      return sendJob(reply, job);
+    },
+  );
+}
+
+/** An id that is made here is the same in every run of the job. */
+function modelsOfJob(task: TaskName, body: FinetuneBody, { key, requestId }: Caller): JobModels {
+  const output = task === 'finetune' ? (body.output_model_id ?? randomUUID()) : null;
+  return { owner: key.owner, keyId: key.id, requestId, named: body.finetuned_model_id || null, output };
+}
+
+function addOverview(app: App, { jobs }: AppServices): void {
+  app.get(
+    '/v2/async/jobs',
+    {
+      schema: {
+        summary: 'The jobs of every task',
+        security: KEY_NEEDED,
+        querystring: JobsQuery,
+        response: { ...answers(Jobs), 422: InvalidRequest },
+      },
+    },
+    async (request) => {
+      const page = await jobs.page(callerOf(request).key.owner, pageOf(request.query));
+      return { jobs: page.jobs.map(listed), next_page_token: page.next === null ? null : pageToken(page.next) };
+    },
+  );
+  app.get(
+    '/v2/async/jobs/status',
+    {
+      schema: {
+        summary: 'Jobs of each task that have not ended',
+        security: KEY_NEEDED,
+        response: { ...answers(OpenJobsByTask) },
+      },
+    },
+    async (request) => byTask(await jobs.inFlight(callerOf(request).key.owner)),
+  );
+  app.post(
+    '/v2/async/jobs/:id/cancel',
+    {
+      schema: {
+        summary: 'Cancels a job that has not ended',
+        security: KEY_NEEDED,
+        params: JobId,
+        response: { ...answers(JobCancelled), 404: Detail },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      if (!(await jobs.cancel(callerOf(request), id))) throw notFound();
+      return { job_id: id, status: 'cancelled' as const };
+    },
+  );
+}
+
+function listed({ id, task, status, createdAtMs }: JobRecord) {
+  return { job_id: id, task_name: task as TaskName, status, created_at: new Date(createdAtMs).toISOString() };
+}
+
+function byTask(counts: readonly InFlightCount[]) {
+  const jobsOf = (task: TaskName, status: InFlightCount['status']) =>
+    counts.find((count) => count.task === task && count.status === status)?.jobs ?? 0;
+  const entries = TASK_NAMES.map((task) => {
+    return [task, { pending: jobsOf(task, 'pending'), running: jobsOf(task, 'running') }] as const;
+  });
+  return Object.fromEntries(entries) as Record<TaskName, { readonly pending: number; readonly running: number }>;
+}

@@ -1,0 +1,44 @@
+import {
+  DEFAULT_MODEL,
+  modelParams,
+  modelsOfKey,
+  type ServedModels,
+  unknownModel,
+} from '../../models/served-models.ts';
+import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED, Models } from '../../wire/answer-schemas.ts';
+import { ModelParams, ModelParamsQuery } from '../../wire/model-params-schema.ts';
+import { invalidRequest } from '../../wire/problem.ts';
+import type { AppServices } from '../app-services.ts';
+import type { App } from '../fastify-app.ts';
+import { callerOf } from '../require-key.ts';
+
+export function addModelRoutes(app: App, { models }: AppServices): void {
+  app.get(
+    '/v2/models',
+    { schema: { summary: 'The models that the key may use', security: KEY_NEEDED, response: answers(Models) } },
+    async (request) => ({ models: modelsOfKey(models, callerOf(request).key).names.map((name) => ({ name })) }),
+  );
+  const summary = 'How many observations a model looks at, and how many steps it is meant to forecast';
+  const response = { ...answers(ModelParams), 403: Detail, 422: InvalidRequest };
+  app.get(
+    '/model_params',
+    { schema: { summary, security: KEY_NEEDED, querystring: ModelParamsQuery, response } },
+    async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.query, 'query'),
+  );
+  app.post(
+    '/model_params',
+    { schema: { summary, security: KEY_NEEDED, body: ModelParamsQuery, response: bodyAnswers(ModelParams) } },
+    async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.body, 'body'),
+  );
+}
+
+function paramsOf(
+  models: ServedModels,
+  { model: name = DEFAULT_MODEL, freq }: { readonly model?: string; readonly freq: string },
+  where: 'query' | 'body',
+) {
+  const model = models.find(name);
+  if (model === null) throw invalidRequest([unknownModel(models, where)]);
+  const { inputSize, horizon } = modelParams(model, freq);
+  return { detail: { input_size: inputSize, horizon } };
+}

@@ -1,0 +1,45 @@
+import { problemOf } from '../http/failures.ts';
+import { type FinetunedServices, keepTuned, type NewModelOwner, weightsOf } from '../models/tuned-models.ts';
+import { opened } from './envelope.ts';
+import type { JobExecutor, JobOutcome, JobRun } from './job.ts';
+import { compressedJson } from './task-work.ts';
+
+/** What a job says of fine-tuned models, beside its request: whoever runs it has no store. */
+export interface JobModels extends NewModelOwner {
+  /** The one it forecasts with, or tunes on from. */
+  readonly named: string | null;
+  /** The id under which what it tunes is kept. */
+  readonly output: string | null;
+}
+
+/** Fetches what jobs name of fine-tuned models before they run elsewhere, and keeps what they made. Requests are in an envelope with JobModels. */
+export class FinetunedJobs implements JobExecutor {
+  readonly #inner: JobExecutor;
+  readonly #services: FinetunedServices;
+
+  constructor(inner: JobExecutor, services: FinetunedServices) {
+    this.#inner = inner;
+    this.#services = services;
+  }
+
+  async run(run: JobRun): Promise<JobOutcome> {
+    const { header, bytes } = opened<JobModels>(run.request);
+    try {
+      const named = header.named === null ? null : await weightsOf(this.#services, header.owner, header.named);
+      const outcome = await this.#inner.run({ ...run, request: bytes, named });
+      if (outcome.kind !== 'answered' || !outcome.made) return outcome;
+      const id = header.output!;
+      await keepTuned(this.#services, header, id, outcome.made);
+      const { kind, tokens } = outcome;
+      return { kind, tokens, result: await compressedJson({ ...tokens, finetuned_model_id: id }) };
+    } catch (error) {
+      const problem = problemOf(error, 'job id');
+      const cause = problem.status >= 500 ? { cause: String((error as Error).stack ?? error) } : {};
+      return { kind: 'failed', error: problem.message, ...cause };
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}

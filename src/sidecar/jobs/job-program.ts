@@ -1,0 +1,74 @@
+/** What runs in the sandbox of jobs: the models, loaded once, and the tasks. */
+import { catalogOf, type Model } from '../../model/catalog.ts';
+import { Forecasters } from '../../model/onnx-forecaster.ts';
+import { bytesOfWeights, shareWeights } from '../../model/tuning/tuned-weights.ts';
+import type { Sandboxed } from '../../sandbox/program.ts';
+import type { Tokens } from '../accounts/token-count.ts';
+import { serveModels } from '../models/served-models.ts';
+import { type NewlyTuned, tuneHere } from '../models/tuned-models.ts';
+import type { AskedTuning, TuningEnd } from '../models/tuning-progress.ts';
+import { opened, sealed } from './envelope.ts';
+import type { TaskName } from './job.ts';
+import { answerTask } from './task-work.ts';
+
+export interface JobSetup {
+  readonly models: readonly Model[];
+  /** Other names of them. */
+  readonly aliases: Readonly<Record<string, string>>;
+}
+
+/** The request follows, then the weights of the model it names, if any. */
+export interface JobHeader {
+  readonly task: TaskName;
+  readonly requestBytes: number;
+  /** The pretrained model below these weights; null where there are none. */
+  readonly named: string | null;
+}
+
+/** What a job tells of its fine-tunings while it runs, as JSON. */
+export type TuningNews =
+  | { readonly kind: 'asked'; readonly asked: AskedTuning }
+  | { readonly kind: 'stepped'; readonly step: number }
+  | { readonly kind: 'ended'; readonly end: TuningEnd };
+
+/** The answer follows, then the weights that were made, if any. */
+export type AnswerHeader =
+  | {
+      readonly kind: 'answered';
+      readonly tokens: Tokens;
+      readonly resultBytes: number;
+      readonly made: Omit<NewlyTuned, 'weights'> | null;
+    }
+  | { readonly kind: 'failed'; readonly error: string };
+
+export const sandboxed: Sandboxed = async (setup) => {
+  const { models, aliases }: JobSetup = JSON.parse(Buffer.from(setup).toString());
+  // One is enough for one job; the other processors answer those who wait.
+  const forecasters = await Forecasters.start(models, { threads: 1 });
+  // Of the job that runs: there is one at a time.
+  let tell: (news: TuningNews) => void = () => {};
+  const tune = tuneHere(models, (asked) => {
+    tell({ kind: 'asked', asked });
+    return {
+      stepped: (step) => tell({ kind: 'stepped', step }),
+      ended: (end) => tell({ kind: 'ended', end }),
+    };
+  });
+  const served = serveModels(catalogOf(models, aliases), forecasters, tune);
+  return async (input, { signal, progress }) => {
+    tell = (news) => progress(Buffer.from(JSON.stringify(news)));
+    const { header, bytes } = opened<JobHeader>(input);
+    const { task, requestBytes, named: model } = header;
+    const request = bytes.subarray(0, requestBytes);
+    const named = model === null ? null : { model, weights: shareWeights(bytes.slice(requestBytes)) };
+    const answer = await answerTask({ task, request, named, signal }, served);
+    if (answer.kind === 'failed') return sealed<AnswerHeader>({ header: answer, bytes: Buffer.alloc(0) });
+    const { kind, tokens, result, made = null } = answer;
+    if (made === null) {
+      return sealed<AnswerHeader>({ header: { kind, tokens, resultBytes: result.length, made }, bytes: result });
+    }
+    const { weights, ...tuned } = made;
+    const whole = Buffer.concat([result, bytesOfWeights(weights.theta)]);
+    return sealed<AnswerHeader>({ header: { kind, tokens, resultBytes: result.length, made: tuned }, bytes: whole });
+  };
+};

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { endCall } from '../../store/credits.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  type AnsweredJob,
+  cancelJob,
+  countInFlight,
+  findJob,
+  type InFlightCount,
+  type JobPage,
+  listJobs,
+  submitJob,
+} from '../../store/jobs.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { audit } from '../accounts/audit-log.ts';
+import { letIn } from '../accounts/metering.ts';
+import type { Tokens } from '../accounts/token-count.ts';
+import type { Caller } from '../http/require-key.ts';
+import { HttpProblem } from '../wire/problem.ts';
+import { type JobExecutor, TASKS, type TaskName } from './job.ts';
+import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
+import { JobRunner } from './job-runner.ts';
+
+/** Seconds after which it is worth submitting again. Public clients try six times. */
+const RETRY_AFTER_S = 10;
+/** What ids look like; nothing else is worth asking the store for. */
+const JOB_ID = /^[a-z]{2}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export interface JobQueueParts {
+  readonly database: Database;
+  readonly executor: JobExecutor;
+  readonly nowMs: () => number;
+  readonly logger: Logger;
+  readonly limits?: Partial<JobLimits>;
+}
+
+export interface JobRequest {
+  readonly task: TaskName;
+  readonly caller: Caller;
+  /** What it is charged once it succeeds. */
+  readonly tokens: Tokens;
+  /** JSON, compressed with zstd. */
+  readonly body: Uint8Array;
+  /** How long it may run; waiting does not count. */
+  readonly timeoutSeconds: number;
+}
+
+/** The jobs of a store: what clients ask of them, and a runner that runs them beside the requests that are answered at once. */
+export class JobQueue {
+  readonly #database: Database;
+  readonly #limits: JobLimits;
+  readonly #nowMs: () => number;
+  readonly #logger: Logger;
+  readonly #runner: JobRunner;
+
+  constructor({ database, executor, nowMs, logger, limits }: JobQueueParts) {
+    this.#database = database;
+    this.#limits = { ...JOB_LIMITS, ...limits };
+    this.#nowMs = nowMs;
+    this.#logger = logger;
+    this.#runner = new JobRunner({
+      database,
+      executor,
+      limits: this.#limits,
+      nowMs,
+      logger,
+      holder: randomUUID(),
+    });
+  }
+
+  /** Runs jobs that wait already, too. */
+  start(): void {
+    this.#runner.wake();
+  }
+
+  /** Gives the id of the new job once the store has it, and holds what it costs. Throws an HttpProblem 429 when its owner has too many, or its key may not. */
+  async submit({ task, caller, tokens, body, timeoutSeconds }: JobRequest): Promise<string> {
+    const id = `${TASKS[task]}-${randomUUID()}`;
+    const createdAtMs = this.#nowMs();
+    await this.#database.transaction(async (sql) => {
+      // What a job holds ends with the job, whoever runs it.
+      const lease = { holder: id, leaseUntilMs: Number.MAX_SAFE_INTEGER, nowMs: createdAtMs };
+      const call = await letIn(sql, caller, tokens, lease);
+      const job = { id, task, owner: caller.key.owner, ...call, createdAtMs, timeoutSeconds, request: body };
+      const submitted = await submitJob(sql, job, this.#limits.inFlight);
+      if (submitted.kind === 'too-many') {
+        const text = `Too many jobs in flight (${submitted.inFlight}); try again when some have ended`;
+        throw new HttpProblem(429, text, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
+      }
+      await audit(sql, this.#logger, caller, { happenedAtMs: createdAtMs, action: 'job-submitted', subject: id });
+    });
+    this.#runner.wake();
+    return id;
+  }
+
+  /** Whether there was something to cancel. */
+  async cancel(caller: Caller, id: string): Promise<boolean> {
+    if (!JOB_ID.test(id)) return false;
+    const endedAtMs = this.#nowMs();
+    const expiresAtMs = endedAtMs + this.#limits.keptMs;
+    const cancelled = await this.#database.transaction(async (sql) => {
+      const call = await cancelJob(sql, { owner: caller.key.owner, id }, { endedAtMs, expiresAtMs });
+      if (call === null) return false;
+      await endCall(sql, call, null, endedAtMs);
+      await audit(sql, this.#logger, caller, { happenedAtMs: endedAtMs, action: 'job-cancelled', subject: id });
+      return true;
+    });
+    if (cancelled) this.#runner.cancelled(id);
+    return cancelled;
+  }
+
+  async find(owner: string, id: string): Promise<AnsweredJob | null> {
+    return JOB_ID.test(id) ? findJob(this.#database, owner, id, this.#nowMs()) : null;
+  }
+
+  page(owner: string, { before, size }: { readonly before: number; readonly size: number }): Promise<JobPage> {
+    return listJobs(this.#database, owner, { before, size, nowMs: this.#nowMs() });
+  }
+
+  inFlight(owner: string): Promise<InFlightCount[]> {
+    return countInFlight(this.#database, owner);
+  }
+
+  /** Runs no more jobs. Those that wait stay in the store; the one that runs is given back to it. */
+  close(): Promise<void> {
+    return this.#runner.close();
+  }
+}

@@ -1,0 +1,108 @@
+import { dirname } from 'node:path';
+import type { ModelCatalog } from '../../model/catalog.ts';
+import { bytesOfWeights, shareWeights } from '../../model/tuning/tuned-weights.ts';
+import { Sandbox } from '../../sandbox/sandbox.ts';
+import { SANDBOX_LIMITS, type SandboxLimits, type SandboxOutcome } from '../../sandbox/sandbox-run.ts';
+import {
+  type AskedTuning,
+  type OpenTuning,
+  type TuningEnd,
+  type TuningWatch,
+  unwatched,
+} from '../models/tuning-progress.ts';
+import { opened, sealed } from './envelope.ts';
+import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun } from './job.ts';
+import type { AnswerHeader, JobHeader, JobSetup, TuningNews } from './job-program.ts';
+
+/** How a fine-tuning ended that did not say so itself. */
+const TUNING_ENDS = {
+  output: 'failed',
+  problem: 'failed',
+  ended: 'failed',
+  stopped: 'stopped',
+  timeout: 'too-long',
+  'out-of-memory': 'too-large',
+  'output-too-large': 'too-large',
+} as const satisfies Record<SandboxOutcome['kind'], TuningEnd['kind']>;
+
+/** Runs jobs in a child process that holds the models of a catalog. It starts with the first job. */
+export class JobSandbox implements JobExecutor {
+  readonly #sandbox: Sandbox;
+  readonly #limits: SandboxLimits;
+  readonly #watch: TuningWatch;
+
+  constructor(catalog: ModelCatalog, limits: Partial<SandboxLimits> = {}, watch: TuningWatch = unwatched) {
+    this.#watch = watch;
+    const models = catalog.names.map((name) => catalog.get(name));
+    const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
+    const setup: JobSetup = { models, aliases };
+    this.#limits = { ...SANDBOX_LIMITS, ...limits };
+    const program = {
+      entry: new URL('./job-program.ts', import.meta.url),
+      setup: Buffer.from(JSON.stringify(setup)),
+      readable: [...new Set(models.map(({ graphPath }) => dirname(graphPath)))],
+    };
+    this.#sandbox = new Sandbox(program, this.#limits);
+  }
+
+  async run({ task, request, named = null, timeoutMs, signal, onProgress }: JobRun): Promise<JobOutcome> {
+    const header = { task, requestBytes: request.length, named: named?.model ?? null };
+    const bytes = named === null ? request : Buffer.concat([request, bytesOfWeights(named.weights.theta)]);
+    const input = sealed<JobHeader>({ header, bytes });
+    const tunings = this.#follow(onProgress);
+    const outcome = await this.#sandbox.run(input, { timeoutMs, signal, onProgress: tunings.hear });
+    tunings.close(outcome);
+    return this.#told(outcome, timeoutMs);
+  }
+
+  close(): Promise<void> {
+    return this.#sandbox.close();
+  }
+
+  /** Passes on what the child says of fine-tunings; one that the end of its run cut off ends as that did. */
+  #follow(onProgress: JobRun['onProgress']) {
+    let open: (OpenTuning & { readonly asked: AskedTuning }) | null = null;
+    return {
+      hear: (bytes: Buffer) => {
+        const news = JSON.parse(bytes.toString()) as TuningNews;
+        if (news.kind === 'asked') open = { ...this.#watch(news.asked), asked: news.asked };
+        else if (news.kind === 'ended') {
+          open?.ended(news.end);
+          open = null;
+        } else {
+          open?.stepped(news.step);
+          if (open !== null) onProgress?.({ step: news.step, steps: open.asked.steps });
+        }
+      },
+      close: ({ kind }: SandboxOutcome) => open?.ended({ kind: TUNING_ENDS[kind] }),
+    };
+  }
+
+  #told(outcome: SandboxOutcome, timeoutMs: number): JobOutcome {
+    const { memoryMbMax, outputBytesMax } = this.#limits;
+    switch (outcome.kind) {
+      case 'output': {
+        const { header, bytes } = opened<AnswerHeader>(outcome.output);
+        if (header.kind === 'failed') return header;
+        const { kind, tokens, resultBytes, made } = header;
+        const result = bytes.subarray(0, resultBytes);
+        return { kind, tokens, result, made: made && { ...made, weights: shareWeights(bytes.slice(resultBytes)) } };
+      }
+      case 'stopped':
+        return outcome;
+      case 'timeout':
+        return { kind: 'failed', error: `The job was stopped after ${timeoutMs / 1_000} seconds, its limit` };
+      case 'out-of-memory': {
+        const error = `The job needed more memory than it may have (${memoryMbMax} MiB); send less at once`;
+        return { kind: 'failed', error };
+      }
+      case 'output-too-large': {
+        const error = `The result would be larger than ${outputBytesMax} bytes; ask for less at once`;
+        return { kind: 'failed', error };
+      }
+      case 'problem':
+      case 'ended':
+        return { kind: 'failed', error: INTERNAL_ERROR, cause: outcome.text };
+    }
+  }
+}

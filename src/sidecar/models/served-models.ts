@@ -1,0 +1,147 @@
+import { type RolledOutForecaster, rollOut } from '../../forecast/autoregressive-roll-out.ts';
+import { lookbackOf } from '../../forecast/multi-resolution.ts';
+import type { Decimation } from '../../forecast/temporal-aggregation.ts';
+import type { Model, ModelCatalog } from '../../model/catalog.ts';
+import type { Forecasters } from '../../model/onnx-forecaster.ts';
+import type { TunedWeights } from '../../model/tuning/tuned-weights.ts';
+import type { TuningRequest } from '../../model/tuning/tuning-bytes.ts';
+import { weightCount } from '../../model/tuning/tuning-graphs.ts';
+import type { KeyLimits } from '../../store/api-keys.ts';
+import { type FieldProblem, fieldProblem, HttpProblem } from '../wire/problem.ts';
+import { decimationOf, forecastContext, seasonalHorizon } from './frequency-profile.ts';
+
+/** A model as requests know it. */
+export interface ServedModel {
+  readonly name: string;
+  /** Forecasts any horizon. */
+  readonly forecaster: RolledOutForecaster;
+  /** Seasons that one forecast is meant to cover. */
+  readonly seasons: number;
+  /** null: it cannot be fine-tuned. */
+  readonly tunable: Tunable | null;
+}
+
+/** What fine-tuning asks of a model. */
+export interface Tunable {
+  /** How many weights it has. */
+  readonly weightCount: number;
+  /** The same model with weights that were tuned from it. */
+  withWeights(weights: TunedWeights): ServedModel;
+  /** Tunes the weights it forecasts with. Throws an HttpProblem for what is too much to be tuned at once; rejects soon after the signal. */
+  tune(request: TuningRequest, signal: AbortSignal): Promise<TunedWeights>;
+}
+
+/** Tunes a pretrained model, or weights that were tuned from it (null: its own). */
+export type TuneWeights = (
+  model: string,
+  base: TunedWeights | null,
+  request: TuningRequest,
+  signal: AbortSignal,
+) => Promise<TunedWeights>;
+
+export interface ServedModels {
+  /** Every name that `find` knows, sorted. */
+  readonly names: readonly string[];
+  find(name: string): ServedModel | null;
+  /** The fine-tuned model that a request names, where it names one. */
+  readonly finetuned?: ServedModel;
+}
+
+export const DEFAULT_MODEL = 'tsmodel-1';
+/** Takes the place of models that the API names and this installation does not have. */
+const STAND_IN = DEFAULT_MODEL;
+const LONG_HORIZON = ['tsmodel-1-long-horizon', 'timegpt-1-long-horizon'];
+const NAMED_BY_API = [...LONG_HORIZON, 'tsmodel-2.1', 'timegpt-2.1'];
+const LONG_HORIZON_SEASONS = 7;
+/** A week seen five times over, where a season is a day. */
+const LONG_CONTEXT_SEASONS = 35;
+
+/** The models of a catalog, by their names, their aliases, and the names that the API promises. */
+export function serveModels(catalog: ModelCatalog, forecasters: Forecasters, tune: TuneWeights): ServedModels {
+  const known = [...catalog.names, ...catalog.aliases];
+  const stoodIn = known.includes(STAND_IN) ? NAMED_BY_API.filter((name) => !known.includes(name)) : [];
+  const served = new Map<string, ServedModel>();
+  return {
+    names: [...known, ...stoodIn].sort(),
+    find(name) {
+      if (served.has(name)) return served.get(name)!;
+      if (!known.includes(name) && !stoodIn.includes(name)) return null;
+      const model = catalog.get(known.includes(name) ? name : STAND_IN);
+      const seasons = LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1;
+      served.set(name, serve(model, seasons, forecasters, tune, null));
+      return served.get(name)!;
+    },
+  };
+}
+
+function serve(
+  model: Model,
+  seasons: number,
+  forecasters: Forecasters,
+  tune: TuneWeights,
+  weights: TunedWeights | null,
+): ServedModel {
+  const { name, manifest } = model;
+  const tunable: Tunable | null = manifest.tuning && {
+    weightCount: weightCount(manifest.tuning),
+    withWeights: (tuned) => serve(model, seasons, forecasters, tune, tuned),
+    tune: (request, signal) => tune(name, weights, request, signal),
+  };
+  return { name, forecaster: rollOut(forecasters.forecasterFor(name, 1, weights)), seasons, tunable };
+}
+
+/** The models that a key may use, each by any of its names. Its `find` throws an HttpProblem 403 for another that is there. */
+export function modelsOfKey(models: ServedModels, { models: allowed }: Pick<KeyLimits, 'models'>): ServedModels {
+  if (allowed === null) return models;
+  const mayUse = (name: string, model: ServedModel) => allowed.includes(name) || allowed.includes(model.name);
+  return {
+    names: models.names.filter((name) => mayUse(name, models.find(name)!)),
+    find(name) {
+      const model = models.find(name);
+      if (model !== null && !mayUse(name, model)) throw new HttpProblem(403, `This key may not use the model ${name}`);
+      return model;
+    },
+  };
+}
+
+/** The problem of a request whose `model` nobody knows. */
+export function unknownModel(models: ServedModels, where: 'query' | 'body'): FieldProblem {
+  return fieldProblem([where, 'model'], `no such model; known are ${models.names.join(', ')}`);
+}
+
+/** The problem of a request that asks to tune a model which cannot be. */
+export function untunable(
+  models: ServedModels,
+  { name }: ServedModel,
+  field: 'model' | 'finetune_steps',
+): FieldProblem {
+  const tunable = models.names.map((each) => models.find(each)!).filter((model) => model.tunable !== null);
+  const others = new Set(tunable.map((model) => model.name));
+  const text = `model ${name} cannot be fine-tuned; those that can are ${[...others].sort().join(', ') || 'none'}`;
+  return fieldProblem(['body', field], text);
+}
+
+/** What a client is told to send and ask for: observations that the model looks at, and steps it is meant to forecast. */
+export function modelParams(
+  model: ServedModel,
+  freq: string,
+): { readonly inputSize: number; readonly horizon: number } {
+  return { inputSize: lookbackOf({ ...seenOf(model, freq), probabilities: [] }), horizon: horizonOf(model, freq) };
+}
+
+function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: string): number {
+  return Math.min(seasonalHorizon(freq) * seasons, limits.passHorizonMax);
+}
+
+/** What a forecast of such a series looks at: values before its cutoff, and how they are shown to the model. */
+export function seenOf(
+  model: ServedModel,
+  freq: string,
+): { readonly context: number; readonly decimation: Decimation | null } {
+  const { limits } = model.forecaster;
+  const long = Math.max(seasonalHorizon(freq) * LONG_CONTEXT_SEASONS, horizonOf(model, freq));
+  return {
+    context: model.seasons > 1 ? Math.min(limits.context, long) : forecastContext(freq, limits.context),
+    decimation: decimationOf(freq, limits.context),
+  };
+}

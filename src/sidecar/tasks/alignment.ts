@@ -1,0 +1,109 @@
+import { gridPosition, parseFrequency } from '../../calendar/frequency.ts';
+import { endingTogether, withCompany } from '../../forecast/group-context.ts';
+import type { ForecastPoint } from '../../forecast/point-forecasts.ts';
+import type { ServedModel } from '../models/served-models.ts';
+import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
+import type { HistoryBody } from '../wire/series-schema.ts';
+
+/** A cutoff in one of the series of a request. */
+export interface RequestPoint {
+  readonly series: number;
+  readonly cutoff: number;
+}
+
+interface AlignedRequest {
+  readonly series: HistoryBody;
+  readonly freq: string;
+  readonly multivariate?: boolean;
+}
+
+/** Whether the series of a request are forecast together: it asks for that, and the model can. */
+function areTogether({ multivariate = false }: AlignedRequest, { forecaster }: ServedModel): boolean {
+  return multivariate && forecaster.limits.membersMax !== undefined;
+}
+
+/** What, besides `seriesProblems`, keeps the series of a request from being forecast together; nothing where each is forecast alone. */
+export function alignmentProblems(request: AlignedRequest, model: ServedModel | null): FieldProblem[] {
+  if (model === null || !areTogether(request, model)) return [];
+  const { sizes, start_datetime: starts } = request.series;
+  const { membersMax = 1 } = model.forecaster.limits;
+  const problems: FieldProblem[] = [];
+  if (sizes.length > membersMax) {
+    const text = `${sizes.length} series cannot be forecast together: at most ${membersMax}; send fewer, or multivariate false`;
+    problems.push(fieldProblem(['body', 'series', 'sizes'], text));
+  }
+  if (!starts) return problems;
+  const loc = ['body', 'series', 'start_datetime'];
+  const unread = starts.findIndex((start) => timeOf(start) === null);
+  if (unread >= 0) {
+    const text = 'a start must be an ISO 8601 date, or date and time, such as 2026-01-31T00:00:00';
+    problems.push(fieldProblem([...loc, unread], text));
+  }
+  return problems;
+}
+
+/**
+ * Where the first value of each series lies on a common axis of time, in steps; undefined where each is forecast alone. Without start times, or
+ * on a frequency that has no grid, series end together.
+ */
+export function alignmentOf(request: AlignedRequest, model: ServedModel): number[] | undefined {
+  if (!areTogether(request, model)) return undefined;
+  const { sizes, start_datetime: starts } = request.series;
+  const grid = parseFrequency(request.freq);
+  if (!starts || grid === null) return endingTogether(sizes);
+  const times = starts.map((start) => timeOf(start)!);
+  const first = times.reduce((earliest, time) => Math.min(earliest, time), Number.POSITIVE_INFINITY);
+  return times.map((time) => gridPosition(grid, first, time));
+}
+
+export interface Places {
+  readonly places: readonly ForecastPoint[];
+  /** Picks what belongs to the points that were asked for, in their order. */
+  asked<T>(forecasts: readonly T[]): T[];
+}
+
+/**
+ * The points of a request and their company in the `context` steps before each. No series shows more than the `lookback` values before its
+ * first point: what clients cut off would change nothing.
+ */
+export function placesTogether(
+  series: readonly Float64Array[],
+  points: readonly RequestPoint[],
+  offsets: readonly number[],
+  context: number,
+  lookback: number,
+): Places {
+  const starts = series.map(({ length }) => length);
+  for (const point of points) starts[point.series] = Math.min(starts[point.series], point.cutoff);
+  const floors = starts.map((start) => Math.max(0, start - lookback));
+  const shown = series.map((values, i) => values.subarray(floors[i]));
+  const company = withCompany(
+    points.map((point) => ({ series: point.series, cutoff: point.cutoff - floors[point.series] })),
+    shown.map(({ length }) => length),
+    offsets.map((offset, i) => offset + floors[i]),
+    context,
+  );
+  return {
+    places: company.map((place) => ({ values: shown[place.series], cutoff: place.cutoff, time: place.time })),
+    asked<T>(forecasts: readonly T[]) {
+      const picked = new Array<T>(points.length);
+      company.forEach(({ asked }, i) => {
+        if (asked !== null) picked[asked] = forecasts[i];
+      });
+      return picked;
+    },
+  };
+}
+
+const ISO_8601 =
+  /^(\d{4})-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
+
+/** Milliseconds since 1970 of a date or a date and time; UTC unless it says otherwise; null when it is none. */
+export function timeOf(text: string): number | null {
+  const match = ISO_8601.exec(text);
+  if (match === null) return null;
+  const [, year, month, day = '01', hour = '00', minute = '00', second = '00', fraction = '0', zone = 'Z'] = match;
+  const offset = zone === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0')}${offset}`);
+  return Number.isNaN(time) ? null : time;
+}

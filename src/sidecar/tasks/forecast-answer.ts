@@ -1,0 +1,108 @@
+import { forecastFrom, type PointForecast } from '../../forecast/calibrated-forecasts.ts';
+import { forecastWithExogenous } from '../../forecast/exogenous/exogenous-forecast.ts';
+import { forecastSeasons, lookbackOf } from '../../forecast/multi-resolution.ts';
+import type { ForecastPoint } from '../../forecast/point-forecasts.ts';
+import { frequencyProfile, inSampleHorizon } from '../models/frequency-profile.ts';
+import { type ServedModel, seenOf } from '../models/served-models.ts';
+import type { CrossValidationBody, ForecastBody } from '../wire/forecast-schema.ts';
+import { distinctLevels, intervalsOfQuantiles, probabilitiesOf } from '../wire/interval-keys.ts';
+import { joined } from '../wire/wire-answer.ts';
+import { alignmentOf, placesTogether, type RequestPoint } from './alignment.ts';
+import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
+import { splitSeries } from './split-series.ts';
+
+/** Where the horizon of a point lies among what is known ahead. */
+export interface KnownAhead {
+  readonly variables: ReturnType<typeof futureOf>;
+  startOf(point: RequestPoint): number;
+}
+
+/** What a forecast knows ahead: `X_future`. */
+export function aheadOfForecast({ series, h }: ForecastBody): KnownAhead {
+  return { variables: futureOf(series, h), startOf: () => 0 };
+}
+
+/** What a window knows ahead: the variables themselves, but for those that only have a past. */
+export function aheadOfWindows({ series, hist_exog: pastOnly }: CrossValidationBody): KnownAhead {
+  const variables = (variablesOf(series) ?? []).map((own) =>
+    own.map((variable, i) => (pastOnly?.includes(i) ? null : variable)),
+  );
+  return { variables, startOf: ({ cutoff }) => cutoff };
+}
+
+/**
+ * The part of an answer that holds forecasts from many places, with exogenous variables where the request has some.
+ * @param models one for each point; they look at equally much
+ */
+export async function forecastAnswer(
+  body: ForecastBody | CrossValidationBody,
+  points: readonly RequestPoint[],
+  ahead: () => KnownAhead,
+  models: readonly ServedModel[],
+  signal: AbortSignal,
+) {
+  const { freq, h, feature_contributions: wanted = false, clean_ex_first: cleanFirst = true } = body;
+  const levels = distinctLevels(body.level);
+  const series = splitSeries(body.series);
+  const offsets = alignmentOf(body, models[0]);
+  const seen = { h, ...seenOf(models[0], freq), probabilities: probabilitiesOf(levels) };
+  // Blocks of fine sampling are not asked for where series are forecast together: a group is forecast once.
+  const settings = offsets === undefined ? seen : { ...seen, decimation: null };
+  const numbersOf = (forecasts: readonly PointForecast[]) => ({
+    mean: joined(forecasts.map(({ mean }) => mean)),
+    intervals: intervalsOfQuantiles(levels, forecasts),
+  });
+  const variables = variablesOf(body.series);
+  if (variables === null) {
+    if (offsets !== undefined) {
+      const { places, asked } = placesTogether(series, points, offsets, settings.context, lookbackOf(settings));
+      const forecasts = asked(await forecastFrom(places, settings, models[0].forecaster, signal));
+      return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
+    }
+    const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
+    const forecasts = await byModel(places, models, (own, { forecaster }) => {
+      return forecastSeasons(own, settings, forecaster, signal);
+    });
+    return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
+  }
+  const known = ahead();
+  const places = points.map((point) => ({
+    values: series[point.series],
+    cutoff: point.cutoff,
+    ...(offsets && { time: offsets[point.series] + point.cutoff }),
+    past: variables[point.series],
+    future: known.variables[point.series],
+    futureStart: known.startOf(point),
+  }));
+  const { season } = frequencyProfile(freq);
+  const exogenous = { ...settings, cleanFirst, inSampleHorizon: inSampleHorizon(freq), season, pause };
+  const forecasts = await byModel(places, models, (own, { forecaster }) => {
+    return forecastWithExogenous(own, exogenous, forecaster, signal);
+  });
+  const numbers = numbersOf(forecasts);
+  const count = variables[0].length;
+  return {
+    ...numbers,
+    weights_x: weightsOf(forecasts, count),
+    feature_contributions: wanted ? contributionRows(forecasts, numbers.mean, count) : null,
+  };
+}
+
+/** What is made for places with their models, in the order of the places. */
+async function byModel<P, F>(
+  places: readonly P[],
+  models: readonly ServedModel[],
+  make: (places: readonly P[], model: ServedModel) => Promise<F[]>,
+): Promise<F[]> {
+  const made: F[] = new Array(places.length);
+  for (const [model, own] of Map.groupBy(places.keys(), (i) => models[i])) {
+    const forecasts = await make(
+      own.map((i) => places[i]),
+      model,
+    );
+    own.forEach((i, at) => {
+      made[i] = forecasts[at];
+    });
+  }
+  return made;
+}

@@ -1,0 +1,68 @@
+import type { Calibration } from '../../detector/calibration.ts';
+import { calibrateInSample } from '../../detector/in-sample-detection.ts';
+import type { ExogenousEffects } from '../../forecast/exogenous-effects.ts';
+import { forecastInSample, type InSampleForecast } from '../../forecast/in-sample.ts';
+import { inSampleContext, inSampleHorizon } from '../models/frequency-profile.ts';
+import type { ServedModel } from '../models/served-models.ts';
+import { intervalsOfDeviations } from '../wire/interval-keys.ts';
+import type { FieldProblem } from '../wire/problem.ts';
+import type { HistoryBody } from '../wire/series-schema.ts';
+import { joined } from '../wire/wire-answer.ts';
+import type { WireLevel } from '../wire/wire-types.ts';
+import { contributionRows, effectsOf, weightsOf } from './exogenous-request.ts';
+import { tooManyForecasts } from './request-limits.ts';
+import { splitSeries } from './split-series.ts';
+
+interface InSampleBody {
+  readonly series: HistoryBody;
+  readonly freq: string;
+  readonly clean_ex_first?: boolean;
+  readonly hist_exog?: readonly number[] | null;
+}
+
+export interface CalibratedForecast extends InSampleForecast {
+  readonly calibration: Calibration;
+  readonly effects: ExogenousEffects | null;
+}
+
+/** What a request asks too much of. */
+export function inSampleProblems({ series, freq }: InSampleBody): FieldProblem[] {
+  return tooManyForecasts(Math.ceil(series.y.length / inSampleHorizon(freq)));
+}
+
+/** Forecasts every series of a request from within, each with what its residuals say of its intervals. */
+export async function forecastHistories(
+  body: InSampleBody,
+  { forecaster }: ServedModel,
+  signal: AbortSignal,
+): Promise<CalibratedForecast[]> {
+  const settings = { h: inSampleHorizon(body.freq), context: inSampleContext(body.freq, forecaster.limits.context) };
+  const effects = await effectsOf(body, 0, signal);
+  const forecasts = await forecastInSample(splitSeries(body.series), settings, forecaster, signal, effects);
+  return forecasts.map((forecast, i) => {
+    return { ...forecast, calibration: calibrateInSample(forecast), effects: effects?.[i] ?? null };
+  });
+}
+
+/** What every answer of such forecasts holds. Every value of the request has its forecast. */
+export function inSampleAnswer(
+  forecasts: readonly CalibratedForecast[],
+  levels: readonly WireLevel[],
+  { contributions }: { readonly contributions: boolean },
+) {
+  const mean = joined(forecasts.map(({ forecast }) => forecast));
+  const effects = forecasts.flatMap(({ effects }) => (effects === null ? [] : [effects]));
+  const weights = effects.map((of) => ({ weights: of.weights() }));
+  const variables = weights[0]?.weights.length ?? 0;
+  const added = () => effects.map((of) => ({ contributions: of.contributions() }));
+  return {
+    mean,
+    sizes: forecasts.map(({ forecast }) => forecast.length),
+    intervals: intervalsOfDeviations(
+      levels,
+      forecasts.map(({ forecast, calibration }) => ({ forecast, deviation: calibration.deviation })),
+    ),
+    weights_x: weightsOf(weights, variables),
+    feature_contributions: contributions && variables > 0 ? contributionRows(added(), mean, variables) : null,
+  };
+}

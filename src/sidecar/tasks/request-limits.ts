@@ -1,0 +1,36 @@
+import { LENGTH_MIN } from '../../model/tuning/windows.ts';
+import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
+
+/** Numbers of one answer that are not as many as those of its request. */
+const ANSWER_NUMBERS_MAX = 50_000_000;
+/** Forecasts that one request may need; more would take minutes, and memory for each. */
+const FORECASTS_MAX = 3_000_000;
+
+export function answerTooLong(numbers: number): FieldProblem[] {
+  if (numbers <= ANSWER_NUMBERS_MAX) return [];
+  const text = `the answer would hold ${numbers} numbers, more than ${ANSWER_NUMBERS_MAX}; ask for less at once`;
+  return [fieldProblem(['body', 'h'], text)];
+}
+
+export function tooManyForecasts(forecasts: number): FieldProblem[] {
+  if (forecasts <= FORECASTS_MAX) return [];
+  const text = `${forecasts} forecasts would be needed, more than ${FORECASTS_MAX}; send fewer series at once, or take larger steps`;
+  return [fieldProblem(['body', 'series'], text)];
+}
+
+/** Steps of fine-tuning in one request, all its windows together; about half a second each in the worst case. */
+const TUNING_STEPS_MAX = 1_000;
+
+/** @param tunings how often the request tunes: once, or once for each window */
+export function tuningProblems(steps: number, sizes: readonly number[], tunings = 1): FieldProblem[] {
+  if (steps === 0) return [];
+  const loc = ['body', 'finetune_steps'];
+  if (!sizes.some((size) => size >= LENGTH_MIN)) {
+    return [fieldProblem(loc, `fine-tuning needs a series of at least ${LENGTH_MIN} values`)];
+  }
+  const all = steps * tunings;
+  if (all <= TUNING_STEPS_MAX) return [];
+  const windows =
+    tunings === 1 ? '' : ` (${steps} in each of ${tunings} windows; refit false tunes in the first alone)`;
+  return [fieldProblem(loc, `at most ${TUNING_STEPS_MAX} steps fit into one request, got ${all}${windows}`)];
+}

@@ -1,0 +1,54 @@
+import type { TObject } from 'typebox';
+import { FinetuneRequest } from './finetune-schema.ts';
+import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
+import { HistoricForecastRequest, InSampleDetectionRequest } from './in-sample-schema.ts';
+import { CrossValidationJob, DetectionJob, FinetuneJob, ForecastJob } from './job-schema.ts';
+import { ModelParamsQuery } from './model-params-schema.ts';
+import { OnlineDetectionRequest } from './online-detection-schema.ts';
+import { schemaCheck } from './schema-problems.ts';
+import type { BodyRules, NamedFields } from './wire-body.ts';
+
+/** Every body there is, by a name that another thread knows too. */
+const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
+  modelParams: ModelParamsQuery,
+  onlineDetection: OnlineDetectionRequest,
+  inSampleDetection: InSampleDetectionRequest,
+  historicForecast: HistoricForecastRequest,
+  forecast: ForecastRequest,
+  crossValidation: CrossValidationRequest,
+  finetune: FinetuneRequest,
+  detectionJob: DetectionJob,
+  forecastJob: ForecastJob,
+  crossValidationJob: CrossValidationJob,
+  finetuneJob: FinetuneJob,
+};
+
+const compiled = new Map<string, BodyRules>();
+
+/** What holds for a body, by its name; compiled once. */
+export function bodyRules(name: string): BodyRules {
+  const known = compiled.get(name);
+  if (known !== undefined) return known;
+  const rules = { check: schemaCheck(BODY_SCHEMAS[name], 'body'), fields: fieldsOf(BODY_SCHEMAS[name]) };
+  compiled.set(name, rules);
+  return rules;
+}
+
+/** The name of a route's body. */
+export function bodyName(schema: object): string {
+  const name = Object.keys(BODY_SCHEMAS).find((name) => BODY_SCHEMAS[name] === schema);
+  if (name === undefined) throw new Error('a body has a name in BODY_SCHEMAS');
+  return name;
+}
+
+interface ObjectSchema {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, ObjectSchema>>;
+}
+
+function fieldsOf({ properties = {} }: ObjectSchema): NamedFields {
+  const named = Object.entries(properties).map(([field, schema]): [string, NamedFields | null] => {
+    return [field, schema.type?.includes('object') ? fieldsOf(schema) : null];
+  });
+  return Object.fromEntries(named);
+}

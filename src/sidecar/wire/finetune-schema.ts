@@ -1,0 +1,28 @@
+import Type from 'typebox';
+import { Finetuning, Freq, MODEL_ID, ModelName, Series, Tokens } from './series-schema.ts';
+
+export const FinetuneRequest = Type.Object({
+  series: Series,
+  freq: Freq,
+  model: ModelName,
+  output_model_id: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: MODEL_ID })),
+  ...Finetuning,
+});
+export type FinetuneBody = Type.Static<typeof FinetuneRequest>;
+
+export const FinetuneAnswer = Type.Object({ ...Tokens, finetuned_model_id: Type.String() });
+
+/** A model that was fine-tuned. */
+export const FinetunedModel = Type.Object({
+  id: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+  created_by: Type.String(),
+  base_model_id: Type.String(),
+  steps: Type.Integer(),
+  depth: Type.Integer(),
+  loss: Type.String(),
+  model: Type.String(),
+  freq: Type.String(),
+});
+
+export const FinetunedModels = Type.Object({ finetuned_models: Type.Array(FinetunedModel) });

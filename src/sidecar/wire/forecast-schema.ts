@@ -1,0 +1,72 @@
+import Type from 'typebox';
+import {
+  CleanExFirst,
+  Contributions,
+  Finetuning,
+  Freq,
+  HistExog,
+  Intervals,
+  Levels,
+  Mean,
+  ModelName,
+  ModelParameters,
+  Multivariate,
+  Positions,
+  positive,
+  Series,
+  SeriesWithFuture,
+  Sizes,
+  StepSize,
+  Tokens,
+  Weights,
+} from './series-schema.ts';
+
+const Forecasting = {
+  freq: Freq,
+  model: ModelName,
+  h: positive('Steps to forecast.'),
+  clean_ex_first: CleanExFirst,
+  level: Levels(0),
+  feature_contributions: Type.Optional(Type.Boolean()),
+  multivariate: Multivariate,
+  model_parameters: ModelParameters,
+  ...Finetuning,
+};
+
+export const ForecastRequest = Type.Object({ series: SeriesWithFuture, ...Forecasting });
+export type ForecastBody = Type.Static<typeof ForecastRequest>;
+
+export const ForecastAnswer = Type.Object({
+  ...Tokens,
+  mean: Mean,
+  intervals: Intervals,
+  weights_x: Weights,
+  feature_contributions: Contributions,
+});
+
+export const CrossValidationRequest = Type.Object({
+  series: Series,
+  ...Forecasting,
+  n_windows: Type.Optional(
+    positive('How many windows of `h` steps; the last ends with the series. 1 unless said otherwise.'),
+  ),
+  step_size: StepSize,
+  hist_exog: HistExog,
+  refit: Type.Optional(Type.Boolean()),
+  full_history: Type.Optional(
+    Type.Boolean({
+      description: 'Forecast the whole history from within; `h`, `n_windows` and `step_size` do not count.',
+    }),
+  ),
+});
+export type CrossValidationBody = Type.Static<typeof CrossValidationRequest>;
+
+export const CrossValidationAnswer = Type.Object({
+  ...Tokens,
+  mean: Mean,
+  sizes: Sizes,
+  idxs: Positions,
+  intervals: Intervals,
+  weights_x: Weights,
+  feature_contributions: Contributions,
+});

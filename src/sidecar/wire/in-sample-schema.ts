@@ -1,0 +1,48 @@
+import Type from 'typebox';
+import {
+  CleanExFirst,
+  Contributions,
+  FinetunedModelId,
+  Flags,
+  Freq,
+  Intervals,
+  Level,
+  Levels,
+  Mean,
+  ModelName,
+  Series,
+  Sizes,
+  Tokens,
+  Weights,
+} from './series-schema.ts';
+
+const InSample = {
+  series: Series,
+  freq: Freq,
+  model: ModelName,
+  clean_ex_first: CleanExFirst,
+  finetuned_model_id: FinetunedModelId,
+  multivariate: Type.Optional(Type.Boolean({ description: 'Without effect: histories are forecast one by one.' })),
+};
+
+const LEVEL_MIN_OF_HISTORIC = 10;
+
+export const InSampleDetectionRequest = Type.Object({ ...InSample, level: Level });
+
+export const HistoricForecastRequest = Type.Object({
+  ...InSample,
+  level: Levels(LEVEL_MIN_OF_HISTORIC),
+  feature_contributions: Type.Optional(Type.Boolean()),
+});
+
+const InSampleForecast = {
+  ...Tokens,
+  mean: Mean,
+  sizes: Sizes,
+  intervals: Intervals,
+  weights_x: Weights,
+  feature_contributions: Contributions,
+};
+
+export const InSampleDetectionAnswer = Type.Object({ ...InSampleForecast, anomaly: Flags });
+export const HistoricForecastAnswer = Type.Object(InSampleForecast);

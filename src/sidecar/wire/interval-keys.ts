@@ -1,0 +1,64 @@
+import { twoSidedThreshold } from '../../detector/threshold.ts';
+import { boundsOf } from '../../forecast/quantiles.ts';
+import { joined, type WireNumbers } from './wire-answer.ts';
+import type { WireLevel } from './wire-types.ts';
+
+export const DEFAULT_LEVEL: WireLevel = { value: 99, text: '99' };
+
+/** The keys of a level's bounds, with the digits that the client wrote. */
+export function intervalKeys({ text }: WireLevel): { readonly lo: string; readonly hi: string } {
+  return { lo: `lo-${text}`, hi: `hi-${text}` };
+}
+
+type WireIntervals = Record<string, WireNumbers>;
+
+/** Levels may come more than once; one of each is enough. */
+export function distinctLevels(levels: readonly WireLevel[] | null | undefined): WireLevel[] {
+  return [...new Map((levels ?? []).map((level) => [level.text, level])).values()];
+}
+
+/** The probabilities of the bounds of levels: lower and upper of the first, then of the second. */
+export function probabilitiesOf(levels: readonly WireLevel[]): number[] {
+  return levels.flatMap(({ value }) => {
+    const { lo, hi } = boundsOf(value);
+    return [lo, hi];
+  });
+}
+
+/** Intervals from forecasts of the quantiles that `probabilitiesOf` names; null without levels. */
+export function intervalsOfQuantiles(
+  levels: readonly WireLevel[],
+  forecasts: readonly { readonly quantiles: readonly Float64Array[] }[],
+): WireIntervals | null {
+  if (levels.length === 0) return null;
+  const bound = (index: number) => joined(forecasts.map(({ quantiles }) => quantiles[index]));
+  return Object.fromEntries(
+    levels.flatMap((level, i) => {
+      const { lo, hi } = intervalKeys(level);
+      return [
+        [lo, bound(2 * i)],
+        [hi, bound(2 * i + 1)],
+      ];
+    }),
+  );
+}
+
+/** Intervals of equal width around the forecasts of a series, from the deviation of its residuals; null without levels. */
+export function intervalsOfDeviations(
+  levels: readonly WireLevel[],
+  forecasts: readonly { readonly forecast: Float64Array; readonly deviation: number }[],
+): WireIntervals | null {
+  if (levels.length === 0) return null;
+  const bound = (z: number) =>
+    joined(forecasts.map(({ forecast, deviation }) => forecast.map((centre) => centre + z * deviation)));
+  return Object.fromEntries(
+    levels.flatMap((level) => {
+      const { lo, hi } = intervalKeys(level);
+      const z = twoSidedThreshold(level.value);
+      return [
+        [lo, bound(-z)],
+        [hi, bound(z)],
+      ];
+    }),
+  );
+}

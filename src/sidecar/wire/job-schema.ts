@@ -1,0 +1,113 @@
+import Type, { type TSchema } from 'typebox';
+import { JOB_STATUSES } from '../../store/jobs.ts';
+import { TASK_NAMES } from '../jobs/job.ts';
+import { FinetuneRequest } from './finetune-schema.ts';
+import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
+import { OnlineDetectionRequest } from './online-detection-schema.ts';
+import { fieldProblem, invalidRequest } from './problem.ts';
+import { SeriesWithFuture } from './series-schema.ts';
+
+/** How long a job may run, and does unless its request says less. */
+export const JOB_SECONDS_MAX = 300;
+
+interface JobOptions {
+  readonly timeout_seconds?: number | null;
+}
+
+/** The only part of a request that is closed: an option that would not count is refused. */
+const Options = {
+  job_options: Type.Optional(
+    Type.Unsafe<JobOptions | null>({
+      type: ['object', 'null'],
+      properties: {
+        timeout_seconds: {
+          type: ['integer', 'null'],
+          exclusiveMinimum: 0,
+          maximum: JOB_SECONDS_MAX,
+          description: `How long the job may run, ${JOB_SECONDS_MAX} unless said otherwise; waiting does not count.`,
+        },
+      },
+      additionalProperties: false,
+    }),
+  ),
+};
+
+export const DetectionJob = Type.Object({ ...OnlineDetectionRequest.properties, series: SeriesWithFuture, ...Options });
+export const ForecastJob = Type.Object({ ...ForecastRequest.properties, ...Options });
+export const CrossValidationJob = Type.Object({ ...CrossValidationRequest.properties, ...Options });
+export const FinetuneJob = Type.Object({ ...FinetuneRequest.properties, ...Options });
+
+/** What every body of a job may carry. */
+export interface JobBody {
+  readonly job_options?: JobOptions | null;
+}
+
+export const JobAccepted = Type.Object({ job_id: Type.String() });
+export const JobCancelled = Type.Object({ job_id: Type.String(), status: Type.Literal('cancelled') });
+
+const Status = Type.Enum([...JOB_STATUSES]);
+
+/** @param result what the task answers */
+export function jobAnswer<T extends TSchema>(result: T) {
+  return Type.Object({
+    job_id: Type.String(),
+    status: Status,
+    result: Type.Union([result, Type.Null()], { description: 'Once it succeeded.' }),
+    error: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Why it failed.' }),
+    progress: Type.Union([Type.Object({ step: Type.Integer(), steps: Type.Integer() }), Type.Null()], {
+      description:
+        'While it runs and fine-tunes: steps that were made, and that will be, a few seconds old; of several fine-tunings, those of the one at work.',
+    }),
+  });
+}
+
+/** A power of ten. */
+const PAGE_SIZE_MAX = 1_000;
+const PAGE_SIZE = 100;
+
+export const JobsQuery = Type.Object({
+  page_size: Type.Optional(
+    Type.String({
+      pattern: `^([1-9]\\d{0,${String(PAGE_SIZE_MAX).length - 2}}|${PAGE_SIZE_MAX})$`,
+      description: `Jobs on a page, at most ${PAGE_SIZE_MAX}; ${PAGE_SIZE} unless said otherwise.`,
+    }),
+  ),
+  page_token: Type.Optional(
+    Type.String({ maxLength: 64, description: '`next_page_token` of the page before, as it came.' }),
+  ),
+});
+
+/** The page that a query asks for: jobs made before that number, and how many. Throws an HttpProblem for a token that none of our answers held. */
+export function pageOf({ page_size: size, page_token: token }: Type.Static<typeof JobsQuery>) {
+  return {
+    before: token === undefined ? Number.MAX_SAFE_INTEGER : numberOf(token),
+    size: size === undefined ? PAGE_SIZE : Number(size),
+  };
+}
+
+/** Clients are not meant to make them up. */
+export function pageToken(before: number): string {
+  return Buffer.from(`before ${before}`).toString('base64url');
+}
+
+function numberOf(token: string): number {
+  const before = /^before (\d{1,15})$/.exec(Buffer.from(token, 'base64url').toString())?.[1];
+  if (before !== undefined && pageToken(Number(before)) === token) return Number(before);
+  throw invalidRequest([fieldProblem(['query', 'page_token'], 'page_token must be a next_page_token of this list')]);
+}
+
+export const Jobs = Type.Object({
+  jobs: Type.Array(
+    Type.Object({
+      job_id: Type.String(),
+      task_name: Type.Enum([...TASK_NAMES]),
+      status: Status,
+      created_at: Type.String({ format: 'date-time' }),
+    }),
+    { description: 'Newest first.' },
+  ),
+  next_page_token: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'null on the last page' }),
+});
+
+const OpenJobs = Type.Object({ pending: Type.Integer(), running: Type.Integer() });
+export const OpenJobsByTask = Type.Record(Type.Enum([...TASK_NAMES]), OpenJobs);

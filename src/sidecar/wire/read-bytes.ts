@@ -1,0 +1,85 @@
+import type { Readable, Transform } from 'node:stream';
+import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { HttpProblem, overloaded } from './problem.ts';
+
+/** Public clients refuse to send more than this, so this much must be taken. */
+export const BODY_BYTES_MAX = 200 * 1024 * 1024;
+/** What all requests together may hold of bodies, inflated; above it they are told to come again. */
+const BODIES_BYTES_MAX = 3 * BODY_BYTES_MAX;
+
+const INFLATED_CHUNK_BYTES = 64 * 1024;
+
+const INFLATORS: Readonly<Record<string, () => Transform>> = {
+  gzip: () => createGunzip({ chunkSize: INFLATED_CHUNK_BYTES }),
+  'x-gzip': () => createGunzip({ chunkSize: INFLATED_CHUNK_BYTES }),
+  deflate: () => createInflate({ chunkSize: INFLATED_CHUNK_BYTES }),
+  zstd: () => createZstdDecompress({ chunkSize: INFLATED_CHUNK_BYTES }),
+};
+
+/** Bytes of bodies held at one time, all requests together. */
+export class BodyBudget {
+  readonly bytesMax: number;
+  held = 0;
+
+  constructor(bytesMax: number = BODIES_BYTES_MAX) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** Whether there was room. */
+  take(bytes: number): boolean {
+    if (this.held + bytes > this.bytesMax) return false;
+    this.held += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.held -= bytes;
+  }
+}
+
+/**
+ * Reads a body, inflating what was compressed, and never holds more than the limits: a body that grows beyond `bytesMax` while it inflates is
+ * refused with 413, one that finds no room in the budget with 503, an unknown encoding with 415, one that is damaged with 400.
+ * The bytes stay taken from the budget; the caller releases as many as it got.
+ */
+export async function readBytes(
+  payload: Readable,
+  encoding: string | undefined,
+  budget: BodyBudget,
+  bytesMax: number = BODY_BYTES_MAX,
+): Promise<Buffer> {
+  const name = encoding?.trim().toLowerCase() || 'identity';
+  if (name !== 'identity' && !Object.hasOwn(INFLATORS, name)) {
+    payload.resume();
+    throw new HttpProblem(415, `Content-Encoding must be gzip, deflate or zstd, got ${name.slice(0, 40)}`, {
+      headers: { 'accept-encoding': 'gzip, deflate, zstd' },
+    });
+  }
+  const inflator = name === 'identity' ? null : INFLATORS[name]();
+  // Not a pipeline: an end by a limit must not destroy the request, or the client never reads the answer.
+  const source: Readable = inflator === null ? payload : payload.pipe(inflator);
+  payload.once('aborted', () => inflator?.destroy());
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+      if (bytes + chunk.length > bytesMax) throw bodyTooLarge(bytesMax);
+      if (!budget.take(chunk.length)) throw overloaded('Too many large requests at once, try again');
+      bytes += chunk.length;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    budget.release(bytes);
+    payload.unpipe();
+    inflator?.destroy();
+    payload.resume();
+    if (error instanceof HttpProblem) throw error;
+    throw new HttpProblem(400, `The body cannot be read as ${name}: ${(error as Error).message}`);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+export function bodyTooLarge(bytesMax: number): HttpProblem {
+  const text = `The body is larger than ${bytesMax} bytes (uncompressed); send the series in several requests`;
+  return new HttpProblem(413, text, { headers: { connection: 'close' } });
+}

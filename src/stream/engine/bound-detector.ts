@@ -1,0 +1,57 @@
+import type { DetectorConfig } from '../../config/config.ts';
+import { type SeriesLayout, seriesLayout } from '../../detector/series-memory.ts';
+import type { Forecaster } from '../../forecast/forecaster.ts';
+
+/** A detector of the detectors file with the model it runs on. */
+export interface WatchedDetector {
+  readonly config: DetectorConfig;
+  readonly forecaster: Forecaster;
+  readonly modelDigest: string;
+  /** Of everything a kept state depends on, settings and model: a state made under another digest is not taken up. */
+  readonly digest: string;
+  readonly layout: SeriesLayout;
+}
+
+export function watchDetector(
+  config: DetectorConfig,
+  model: { readonly forecaster: Forecaster; readonly digest: string },
+  settingsDigest: string,
+): WatchedDetector {
+  return {
+    config,
+    forecaster: model.forecaster,
+    modelDigest: model.digest,
+    digest: `${settingsDigest.slice(0, 12)}-${model.digest.slice(0, 12)}`,
+    layout: seriesLayout(config.settings),
+  };
+}
+
+/** Series whose detector is remembered; beyond it the memory starts over. */
+const MATCHES_MAX = 200_000;
+
+/** Which detector takes a series: the first one with a glob that matches; null when there is none. */
+export function matchDetectors<D extends { readonly config: Pick<DetectorConfig, 'series'> }>(
+  detectors: readonly D[],
+): (series: string) => D | null {
+  const compiled = detectors.map((detector) => ({ detector, pattern: seriesPattern(detector.config.series) }));
+  const matches = new Map<string, D | null>();
+  return (series) => {
+    const known = matches.get(series);
+    if (known !== undefined) return known;
+    const match = compiled.find(({ pattern }) => pattern.test(series))?.detector ?? null;
+    if (matches.size >= MATCHES_MAX) matches.clear();
+    matches.set(series, match);
+    return match;
+  };
+}
+
+/** What any of these globs matches: `*` is any run of characters, `?` one. */
+export function seriesPattern(globs: readonly string[]): RegExp {
+  const sources = globs.map((glob) =>
+    glob
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replace(/\*+/g, '.*')
+      .replace(/\?/g, '.'),
+  );
+  return new RegExp(`^(?:${sources.join('|')})$`, 'su');
+}

@@ -1,0 +1,263 @@
+import { setTimeout } from 'node:timers/promises';
+import type { WorkerLimits } from '../../config/config.ts';
+import { ServiceError } from '../../service-error.ts';
+import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
+import type { WatchedDetector } from './bound-detector.ts';
+import { type GroupPlaces, PartitionState } from './partition-state.ts';
+import { type CommitFormat, PendingCommit } from './pending-commit.ts';
+import { RecordQueue } from './record-queue.ts';
+import { PARTITION_COUNT_KEY, type Restored, restorePartition } from './restore-partition.ts';
+import { type Scoring, scoreRecords } from './score-records.ts';
+import type { StreamEvents } from './stream-events.ts';
+
+/** First wait after a failure, doubled with each one that follows, up to RETRY_MS_MAX. */
+const RETRY_MS_MIN = 200;
+export const RETRY_MS_MAX = 5_000;
+/** A partition is paused while its waiting records have more bytes, whatever `queueRecordsMax` says. */
+export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
+/** Input records of one transaction have these bytes at most, and one more record, whatever `commitRecordsMax` says. */
+export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
+
+export interface PartitionTaskOptions extends CommitFormat, Scoring {
+  readonly log: StreamLog;
+  readonly limits: WorkerLimits;
+  readonly partitionCount: number;
+  readonly detectorNamed: ReadonlyMap<string, WatchedDetector>;
+  readonly groupPlaces: GroupPlaces;
+  readonly events: StreamEvents;
+  readonly onFatal: (error: Error) => void;
+  /** Resolves once the partition is free: the task that had it before has ended. */
+  readonly free: Promise<Subscription>;
+  /** Called once the partition is restored, or will not be soon. */
+  readonly onRestoreTried: () => void;
+  /** Resolves once it is known where groups live: no partition that came with this one is still on its first restore. */
+  readonly placesKnown: Promise<unknown>;
+}
+
+/**
+ * Owns one partition from assignment to revocation:
+ *
+ *   open session (fences earlier owners) -> restore -> take records, score, commit, take, ... -> stop
+ *        ^                                                      |
+ *        +---- wait <---- discard everything <---- any failure -+
+ *
+ * Where there are groups it takes no record before the partitions that came with it are restored too: until then it is not known which
+ * groups live on those.
+ *
+ * While one transaction commits, the next records are scored already. Transactions begin `commitIntervalMs` apart, or, as long as records
+ * wait, when `commitRecordsMax` of them are scored: fewer and larger ones are cheaper.
+ */
+export class PartitionTask {
+  readonly #options: PartitionTaskOptions;
+  readonly #queue = new RecordQueue();
+  readonly #stop = new AbortController();
+  #subscription: Subscription | null = null;
+  #paused = false;
+  #wake: () => void = () => {};
+  readonly finished: Promise<void>;
+  restoring = true;
+
+  constructor(options: PartitionTaskOptions) {
+    this.#options = options;
+    this.finished = this.#run();
+  }
+
+  push(records: readonly InputRecord[]): void {
+    this.#queue.push(records);
+    if (!this.#paused && this.#queueFill > 1) this.#pause(true);
+    this.#wake();
+  }
+
+  /** Ends after the transaction that is on its way; what was scored beyond it is scored again by the next owner. */
+  stop(): Promise<void> {
+    this.#stop.abort();
+    this.#options.onRestoreTried();
+    this.#wake();
+    return this.finished;
+  }
+
+  async #run(): Promise<void> {
+    const { free, groupPlaces, place } = this.#options;
+    this.#subscription = await free;
+    try {
+      await this.#ownUntilStopped();
+    } finally {
+      for (const [key, partition] of groupPlaces) if (partition === place.partition) groupPlaces.delete(key);
+    }
+  }
+
+  async #ownUntilStopped(): Promise<void> {
+    const { signal } = this.#stop;
+    let delayMs = RETRY_MS_MIN;
+    while (!signal.aborted) {
+      try {
+        await this.#own(() => {
+          delayMs = RETRY_MS_MIN;
+        });
+      } catch (cause) {
+        if (signal.aborted) return;
+        const error = cause instanceof Error ? cause : new Error(String(cause));
+        if (!isRecoverable(error)) {
+          this.#options.onFatal(error);
+          return;
+        }
+        this.restoring = true;
+        this.#options.onRestoreTried();
+        // To fence the later owner at once would throw away what it has just restored; most often the group is about to say that it is right.
+        if (error.code === 'fenced') delayMs = RETRY_MS_MAX;
+        this.#options.events.retrying(this.#options.place.partition, error, delayMs);
+        await setTimeout(delayMs, null, { signal }).catch(() => null);
+        delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
+      }
+    }
+  }
+
+  async #own(onCommitted: () => void): Promise<void> {
+    const { log, place, events, groupPlaces, onRestoreTried, placesKnown } = this.#options;
+    const session = await log.openPartition(place.partition, this.#stop.signal);
+    try {
+      const state = new PartitionState(place, this.#options.limits.seriesMax, groupPlaces);
+      const startedMs = performance.now();
+      const restored = await this.#restore(session, state);
+      onRestoreTried();
+      this.#stop.signal.throwIfAborted();
+      events.restored(place.partition, {
+        units: state.units.size,
+        seconds: (performance.now() - startedMs) / 1000,
+      });
+      if (state.stale.size > 0) events.settingsChanged(place.partition, state.stale.size);
+      await placesKnown;
+      this.#stop.signal.throwIfAborted();
+      this.#queue.clear();
+      this.#subscription?.start(place.partition, session.committedOffset);
+      this.#pause(false);
+      this.restoring = false;
+      await this.#scoreAndCommit(session, state, restored, onCommitted);
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #restore(session: PartitionSession, state: PartitionState): Promise<Restored> {
+    const { detectorOf, detectorNamed, partitionCount, place, topics } = this.#options;
+    const { signal } = this.#stop;
+    signal.throwIfAborted();
+    // A changelog may take a minute to read, and the next owner waits: what is closed is not read any further.
+    const abandon = () => void session.close();
+    signal.addEventListener('abort', abandon);
+    const restored = await restorePartition(session, state, detectorOf, detectorNamed).finally(() =>
+      signal.removeEventListener('abort', abandon),
+    );
+    if (restored.partitionCount !== null && restored.partitionCount !== partitionCount) {
+      const text = `topic ${place.topic} had ${restored.partitionCount} partitions when its series were learned and has ${partitionCount} now`;
+      const remedy = `Stop all workers, delete topic ${topics.changelog} and make it again with the command "topics": every series then starts over`;
+      throw new ServiceError('topic-mismatch', `${text}: series have moved away from their state. ${remedy}`);
+    }
+    return restored;
+  }
+
+  async #scoreAndCommit(
+    session: PartitionSession,
+    state: PartitionState,
+    { journal, partitionCount }: Restored,
+    onCommitted: () => void,
+  ): Promise<void> {
+    const { limits, place, events, nowMs } = this.#options;
+    const { signal } = this.#stop;
+    let pending = new PendingCommit(this.#options, nowMs);
+    if (partitionCount === null) {
+      pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(this.#options.partitionCount)));
+    }
+    let failure: unknown = null;
+    let committing: Promise<void> | null = null;
+    let nextCommitMs = 0;
+    let bytesLeft = COMMIT_BYTES_MAX;
+    const commit = async (commitOf: PendingCommit) => {
+      const startedMs = performance.now();
+      nextCommitMs = startedMs + limits.commitIntervalMs;
+      try {
+        await session.commit(commitOf.outputs(journal), commitOf.nextOffset);
+        onCommitted();
+        events.committed(place.partition, {
+          records: commitOf.records,
+          seconds: (performance.now() - startedMs) / 1000,
+        });
+      } catch (error) {
+        failure = error;
+      } finally {
+        committing = null;
+        this.#wake();
+      }
+    };
+    try {
+      for (;;) {
+        if (failure !== null) throw failure;
+        signal.throwIfAborted();
+        const room = bytesLeft > 0 ? limits.commitRecordsMax - pending.records : 0;
+        if (this.#queue.length > 0 && room > 0) {
+          const waitingBytes = this.#queue.bytes;
+          const records = this.#take(room, bytesLeft);
+          bytesLeft -= waitingBytes - this.#queue.bytes;
+          await this.#score(records, state, pending);
+          events.holding(place.partition, {
+            units: state.units.size,
+            queuedRecords: this.#queue.length,
+            journalBytes: journal.bytes,
+          });
+          continue;
+        }
+        if (committing === null && pending.records > 0) {
+          const waitMs = nextCommitMs - performance.now();
+          if (waitMs <= 0 || room <= 0) {
+            committing = commit(pending);
+            pending = new PendingCommit(this.#options, nowMs);
+            bytesLeft = COMMIT_BYTES_MAX;
+          } else await this.#sleep(waitMs);
+        } else await this.#sleep(null);
+      }
+    } finally {
+      await committing;
+    }
+  }
+
+  async #score(records: readonly InputRecord[], state: PartitionState, pending: PendingCommit): Promise<void> {
+    await scoreRecords(records, state, pending, this.#options, this.#stop.signal);
+    this.#options.events.scored(this.#options.place.partition, records.length, pending.takeTally());
+  }
+
+  #take(max: number, bytesMax: number): readonly InputRecord[] {
+    const records = this.#queue.take(max, bytesMax);
+    if (this.#paused && this.#queueFill < 0.5) this.#pause(false);
+    return records;
+  }
+
+  /** Above 1 the queue is full. */
+  get #queueFill(): number {
+    return Math.max(this.#queue.length / this.#options.limits.queueRecordsMax, this.#queue.bytes / QUEUE_BYTES_MAX);
+  }
+
+  #pause(paused: boolean): void {
+    if (paused === this.#paused) return;
+    this.#paused = paused;
+    const { place, events } = this.#options;
+    if (paused) this.#subscription?.pause(place.partition);
+    else this.#subscription?.resume(place.partition);
+    events.paused(place.partition, paused);
+  }
+
+  /** Until something happens (records, a finished commit, stop), at most `ms`. */
+  #sleep(ms: number | null): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = ms === null ? undefined : globalThis.setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** A later owner took over while this one did not know yet: sooner or later the group says whose the partition is. */
+function isRecoverable(error: Error): error is ServiceError {
+  return error instanceof ServiceError && (error.retryable || error.code === 'fenced');
+}

@@ -1,0 +1,52 @@
+import type { InputRecord } from '../log/log.ts';
+
+/** Records of one partition that wait to be scored. */
+export class RecordQueue {
+  #batches: (readonly InputRecord[])[] = [];
+  /** Records of the first batch that were taken already. */
+  #taken = 0;
+  length = 0;
+  /** Of keys and values. */
+  bytes = 0;
+
+  push(records: readonly InputRecord[]): void {
+    if (records.length === 0) return;
+    this.#batches.push(records);
+    this.length += records.length;
+    for (const record of records) this.bytes += bytesOf(record);
+  }
+
+  /**
+   * The oldest records: at most `max`, and no further one once they have `bytesMax`, but at least one when there is any.
+   * A batch is never joined with the next.
+   */
+  take(max: number, bytesMax: number): readonly InputRecord[] {
+    const batch = this.#batches[0];
+    if (batch === undefined) return [];
+    const last = Math.min(batch.length, this.#taken + max);
+    let end = this.#taken;
+    let bytes = 0;
+    do bytes += bytesOf(batch[end++]);
+    while (end < last && bytes < bytesMax);
+    const taken = batch.slice(this.#taken, end);
+    this.#taken = end;
+    this.length -= taken.length;
+    this.bytes -= bytes;
+    if (end === batch.length) {
+      this.#batches.shift();
+      this.#taken = 0;
+    }
+    return taken;
+  }
+
+  clear(): void {
+    this.#batches = [];
+    this.#taken = 0;
+    this.length = 0;
+    this.bytes = 0;
+  }
+}
+
+function bytesOf({ key, value }: InputRecord): number {
+  return (key?.length ?? 0) + (value?.length ?? 0);
+}

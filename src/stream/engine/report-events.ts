@@ -1,0 +1,70 @@
+import type { Forecaster } from '../../forecast/forecaster.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { forgetPartition, type Metrics } from '../../telemetry/metrics.ts';
+import type { StreamEvents } from './stream-events.ts';
+import type { WorkerEvents } from './stream-worker.ts';
+
+/** Counts what the engine tells, and logs what an operator should hear of. */
+export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & WorkerEvents {
+  let owned: readonly number[] = [];
+  return {
+    assigned(partitions) {
+      for (const partition of owned) if (!partitions.includes(partition)) forgetPartition(metrics, partition);
+      owned = partitions;
+      metrics.partitionsAssigned.set(partitions.length);
+      logger.info({ partitions }, 'assigned');
+    },
+    connection(error) {
+      metrics.brokerConnected.set(error === null ? 1 : 0);
+      if (error === null) logger.info('connected to Kafka');
+      else logger.warn({ err: error }, 'Kafka is out of reach');
+    },
+    scored(_, records, tally) {
+      metrics.recordsConsumed.inc(records);
+      for (const [state, scores] of Object.entries(tally.scored)) metrics.scores.inc({ state }, scores);
+      for (const [reason, letters] of Object.entries(tally.deadLetters)) metrics.deadLetters.inc({ reason }, letters);
+      for (const [reason, restarts] of Object.entries(tally.restarted))
+        metrics.seriesRestarts.inc({ reason }, restarts);
+      metrics.anomalies.inc(tally.flagged);
+      metrics.duplicates.inc(tally.duplicates);
+      metrics.gapStepsFilled.inc(tally.gapsFilled);
+    },
+    committed(_, { records, seconds }) {
+      metrics.commitRecords.observe(records);
+      metrics.commitSeconds.observe(seconds);
+    },
+    restored(partition, { units, seconds }) {
+      metrics.restoreSeconds.observe(seconds);
+      metrics.unitsHeld.set({ partition }, units);
+      logger.info({ partition, units, seconds }, 'restored');
+    },
+    holding(partition, { units, queuedRecords, journalBytes }) {
+      metrics.unitsHeld.set({ partition }, units);
+      metrics.queueRecords.set({ partition }, queuedRecords);
+      metrics.journalBytes.set({ partition }, journalBytes);
+    },
+    paused(partition, paused) {
+      metrics.partitionPaused.set({ partition }, paused ? 1 : 0);
+    },
+    retrying(partition, error, delayMs) {
+      metrics.partitionRetries.inc();
+      logger.warn({ partition, delayMs, err: error }, 'the partition gave up its state and restores it');
+    },
+    settingsChanged(partition, units) {
+      logger.info({ partition, units }, 'the settings or the model changed: these series and groups start over');
+    },
+  };
+}
+
+/** The same forecaster, with its latency measured. `nowMs` is a clock that never goes back. */
+export function timeForecasts(forecaster: Forecaster, metrics: Metrics, nowMs: () => number): Forecaster {
+  return {
+    limits: forecaster.limits,
+    async forecast(batch, signal) {
+      const startedMs = nowMs();
+      const medians = await forecaster.forecast(batch, signal);
+      metrics.forecastLatencySeconds.observe((nowMs() - startedMs) / 1_000);
+      return medians;
+    },
+  };
+}

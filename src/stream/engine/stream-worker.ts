@@ -1,0 +1,122 @@
+import type { StreamConfig, WorkerLimits } from '../../config/config.ts';
+import { ServiceError } from '../../service-error.ts';
+import { createRecordDecoder } from '../codec/record-decoder.ts';
+import type { SchemaSource } from '../codec/schema-source.ts';
+import type { EncodeScore } from '../codec/score-encoder.ts';
+import type { StreamLog, Subscription } from '../log/log.ts';
+import { matchDetectors, type WatchedDetector } from './bound-detector.ts';
+import { PartitionTask } from './partition-task.ts';
+import type { StreamEvents } from './stream-events.ts';
+
+export interface WorkerOptions {
+  readonly log: StreamLog;
+  readonly stream: StreamConfig;
+  readonly limits: WorkerLimits;
+  /** In the order of the detectors file. */
+  readonly detectors: readonly WatchedDetector[];
+  readonly encodeScore: EncodeScore;
+  /** Needed for formats that read by schema. */
+  readonly schemas: SchemaSource | null;
+  readonly events: StreamEvents & WorkerEvents;
+  readonly nowMs: () => number;
+}
+
+export interface WorkerEvents {
+  assigned(partitions: readonly number[]): void;
+  /** `error`: Kafka is out of reach; null: it is back. */
+  connection(error: Error | null): void;
+}
+
+export interface Worker {
+  /** Why observations are not being scored right now, one sentence each; empty when they are. */
+  notReady(): string[];
+  /** Ends when the worker does: null after `stop`, otherwise what it cannot go on from. */
+  readonly finished: Promise<Error | null>;
+  /** Finishes the transactions that are on their way, then leaves. */
+  stop(): Promise<void>;
+}
+
+/** Joins the consumer group and scores whatever partitions it is given. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { log, events } = options;
+  const partitionCount = await log.partitionCount();
+  const { promise: finished, resolve: finish } = Promise.withResolvers<Error | null>();
+  const { promise: subscribed, resolve: onSubscribed } = Promise.withResolvers<Subscription>();
+  let tasks = new Map<number, PartitionTask>();
+  let connectionError: Error | null = null;
+  let assigned = false;
+  let stopping = false;
+
+  const hasGroups = options.detectors.some(({ config }) => config.group !== null);
+  const taskOptions = commonTaskOptions(options, partitionCount, hasGroups);
+  const subscription = await log.subscribe({
+    onAssignment(partitions) {
+      // Others leave at the same time, and the group hands their partitions round.
+      if (stopping) return;
+      assigned = true;
+      events.assigned(partitions);
+      if (partitions.some((partition) => partition >= partitionCount)) {
+        const text = `topic ${options.stream.topics.observations} has got more than ${partitionCount} partitions`;
+        finish(new ServiceError('topic-mismatch', `${text}; the worker must look at all topics anew`));
+        return;
+      }
+      const stopped = Promise.all(Array.from(tasks.values(), (task) => task.stop()));
+      const free = stopped.then(() => subscribed);
+      const restores = partitions.map(() => Promise.withResolvers<void>());
+      const placesKnown = Promise.all(hasGroups ? restores.map(({ promise }) => promise) : []);
+      tasks = new Map(
+        partitions.map((partition, i) => {
+          const place = { topic: options.stream.topics.observations, partition };
+          const onRestoreTried = restores[i].resolve;
+          const own = { place, free, onRestoreTried, placesKnown, onFatal: finish };
+          return [partition, new PartitionTask({ ...taskOptions, ...own })];
+        }),
+      );
+    },
+    onRecords: (partition, records) => tasks.get(partition)?.push(records),
+    onConnection(error) {
+      connectionError = error;
+      events.connection(error);
+    },
+    onFatal: finish,
+  });
+  onSubscribed(subscription);
+  if (connectionError === null) events.connection(null);
+
+  return {
+    finished,
+    notReady() {
+      if (connectionError !== null) return [`Kafka is out of reach: ${connectionError.message}`];
+      if (!assigned) return ['the consumer group has not assigned partitions yet'];
+      return Array.from(tasks)
+        .filter(([, task]) => task.restoring)
+        .map(([partition]) => `partition ${partition} is being restored`);
+    },
+    async stop() {
+      stopping = true;
+      await Promise.all(Array.from(tasks.values(), (task) => task.stop()));
+      await subscription.stop();
+      await log.close();
+      finish(null);
+    },
+  };
+}
+
+function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGroups: boolean) {
+  const { log, stream, limits, detectors, encodeScore, schemas, events, nowMs } = options;
+  const detectorOf = matchDetectors(detectors);
+  const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
+  return {
+    log,
+    limits,
+    topics: stream.topics,
+    partitionCount,
+    encodeScore,
+    events,
+    nowMs,
+    detectorOf,
+    detectorNamed: new Map(detectors.map((detector) => [detector.config.name, detector])),
+    decoder: createRecordDecoder(stream.input, { groupPathOf: hasGroups ? groupPathOf : null, schemas }),
+    groupPlaces: new Map<string, number>(),
+  };
+}

@@ -1,0 +1,149 @@
+import type { Topics } from '../../../config/config.ts';
+import { ServiceError } from '../../../service-error.ts';
+import type { PartitionSession, StreamLog, Subscription, SubscriptionHandlers } from '../log.ts';
+import { type KafkaConnection, linkCluster } from './connection.ts';
+import { explainFailure } from './failure.ts';
+import { FetchLoop, type FetchReport } from './fetch-loop.ts';
+import { GroupMembership } from './group-membership.ts';
+import { type CommitReport, openPartitionSession } from './partition-session.ts';
+
+export interface KafkaLogOptions extends KafkaConnection {
+  readonly topics: Topics;
+  readonly groupId: string;
+  /** Begins every transactional id. All workers of a group must use the same one, or they do not fence each other. Default: the group's id. */
+  readonly transactionalIdPrefix?: string;
+  /** How long a dead worker keeps its partitions, milliseconds. Brokers set a minimum, usually 6 s. */
+  readonly sessionMs: number;
+  readonly onFetch?: (report: FetchReport) => void;
+  readonly onCommit?: (report: CommitReport) => void;
+}
+
+/** The stream log on Kafka (2.5 or later): exactly once by one transactional producer per input partition. */
+export function createKafkaLog(options: KafkaLogOptions): StreamLog {
+  const { topics, groupId } = options;
+  const subscriptions = new Set<Subscription>();
+  const sessions = new Set<PartitionSession>();
+  const closing = new AbortController();
+
+  return {
+    partitionCount: async () => {
+      try {
+        const link = await linkCluster(options, [topics.observations]);
+        link.destroy();
+        return link.cluster.findTopicPartitionMetadata(topics.observations).length;
+      } catch (error) {
+        throw explainFailure(error, `the partitions of ${topics.observations} were counted`);
+      }
+    },
+    subscribe: async (handlers) => {
+      closing.signal.throwIfAborted();
+      const subscription = await subscribe(options, handlers);
+      subscriptions.add(subscription);
+      return subscription;
+    },
+    openPartition: async (partition, signal) => {
+      const prefix = options.transactionalIdPrefix ?? groupId;
+      const sessionOptions = {
+        groupId,
+        inputTopic: topics.observations,
+        changelogTopic: topics.changelog,
+        scoresTopic: topics.scores,
+        deadLettersTopic: topics.deadLetters,
+        transactionalId: `${prefix}-${topics.observations}-${partition}`,
+        ...(options.onCommit && { onCommit: options.onCommit }),
+      };
+      const until = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+      const session = await openPartitionSession(options, sessionOptions, partition, until);
+      const close = async () => {
+        sessions.delete(session);
+        await session.close();
+      };
+      sessions.add(session);
+      return { ...session, close };
+    },
+    close: async () => {
+      closing.abort(new ServiceError('internal', 'The log was closed'));
+      await Promise.all([...subscriptions].map((subscription) => subscription.stop()));
+      await Promise.all([...sessions].map((session) => session.close()));
+      sessions.clear();
+    },
+  };
+}
+
+/**
+ * Membership in the group says which partitions are ours, the fetch loop reads those that were started. The group is joined before this
+ * resolves; the handlers hear of it just after, when the caller has the subscription in hand.
+ */
+async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandlers): Promise<Subscription> {
+  const topic = options.topics.observations;
+  let assigned: ReadonlySet<number> | null = null;
+  let stopped = false;
+  let begun = false;
+  const onFatal = (error: Error) => {
+    if (!stopped) handlers.onFatal(error);
+  };
+  /** What the handlers throw is no failure of Kafka's: it must not be answered by trying again. */
+  const tell = (call: () => void) => {
+    try {
+      if (!stopped) call();
+    } catch (error) {
+      onFatal(error as Error);
+    }
+  };
+  const assign = () => {
+    const partitions = assigned;
+    if (partitions !== null) tell(() => handlers.onAssignment([...partitions]));
+  };
+  const connection = connectionState((error) => tell(() => handlers.onConnection(error)));
+  const loop = new FetchLoop(options, topic, {
+    onRecords: (partition, records) => tell(() => handlers.onRecords(partition, records)),
+    onConnection: (error) => connection('fetching', error),
+    onFatal,
+    ...(options.onFetch && { onFetch: options.onFetch }),
+  });
+  await loop.open();
+  const group = { groupId: options.groupId, topic, sessionMs: options.sessionMs };
+  const membership = new GroupMembership(options, group, {
+    onAssignment: (partitions) => {
+      loop.forgetAll();
+      assigned = new Set(partitions);
+      if (begun) assign();
+    },
+    onConnection: (error) => connection('membership', error),
+    onFatal,
+  });
+  await membership.join().catch((error: unknown) => {
+    loop.stop();
+    throw error;
+  });
+  setImmediate(() => {
+    begun = true;
+    assign();
+  });
+  return {
+    start: (partition, offset) => {
+      if (assigned?.has(partition) && !stopped) loop.start(partition, offset);
+    },
+    pause: (partition) => loop.pause(partition),
+    resume: (partition) => loop.resume(partition),
+    stop: async () => {
+      stopped = true;
+      loop.stop();
+      await membership.leave();
+    },
+  };
+}
+
+/** Kafka is out of reach while either part says so; only changes are told. */
+function connectionState(
+  tell: (error: Error | null) => void,
+): (part: 'fetching' | 'membership', error: Error | null) => void {
+  const lost = new Set<string>();
+  return (part, error) => {
+    const before = lost.size;
+    if (error === null) lost.delete(part);
+    else lost.add(part);
+    if (before === 0 && error !== null) tell(error);
+    if (before > 0 && lost.size === 0) tell(null);
+  };
+}

@@ -1,0 +1,56 @@
+import { InflatedBytes } from './inflated-bytes.ts';
+
+const frameMagic = 0x184d2204;
+const blockChecksumFlag = 0x10;
+const contentSizeFlag = 0x08;
+const dictionaryFlag = 0x01;
+const storedFlag = 0x8000_0000;
+
+/**
+ * Inflates an LZ4 frame: magic u32 | flags u8 | block size u8 | [content size u64] | header checksum u8 | [size u32 | block
+ * | [checksum u32]] | 0 u32. Checksums are left to the transport. Throws on damaged bytes, or more than `bytesMax` of output.
+ */
+export function inflateLz4(bytes: Buffer, bytesMax: number): Buffer {
+  if (bytes.length < 7 || bytes.readUInt32LE(0) !== frameMagic) throw new Error('Not an LZ4 frame');
+  const flags = bytes[4];
+  if (flags & dictionaryFlag) throw new Error('An LZ4 frame needs a dictionary');
+  const checksumBytes = flags & blockChecksumFlag ? 4 : 0;
+  const out = new InflatedBytes(bytesMax, 4 * bytes.length);
+  let at = 7 + (flags & contentSizeFlag ? 8 : 0);
+  for (;;) {
+    const size = bytes.readUInt32LE(at);
+    if (size === 0) return out.finish();
+    const start = at + 4;
+    const end = start + (size & 0x7fff_ffff);
+    if (end > bytes.length) throw new Error('An LZ4 block is cut off');
+    if (size >= storedFlag) out.append(bytes, start, end);
+    else inflateBlock(bytes.subarray(start, end), out);
+    at = end + checksumBytes;
+  }
+}
+
+/** Sequences of a token, literals, and a copy; the last one has literals only. */
+function inflateBlock(block: Buffer, out: InflatedBytes): void {
+  let at = 0;
+  /** Four bits of the token, and further bytes while they are full. */
+  const length = (nibble: number): number => {
+    let sum = nibble;
+    if (nibble < 15) return sum;
+    let byte: number;
+    do {
+      byte = block.readUInt8(at++);
+      sum += byte;
+    } while (byte === 255);
+    return sum;
+  };
+  while (at < block.length) {
+    const token = block[at++];
+    const literals = length(token >>> 4);
+    out.append(block, at, at + literals);
+    at += literals;
+    if (at >= block.length) return;
+    const distance = block.readUInt16LE(at);
+    at += 2;
+    out.repeat(distance, length(token & 15) + 4);
+  }
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { ask } from '../fixture/ask.ts';
+import { AUTHORIZED, KEY, startApp } from '../fixture/http-service.ts';
+
+const OPENAPI = new URL('../../schemas/openapi.json', import.meta.url);
+
+/** `UPDATE_OPENAPI=1 node --test test/api/app.test.ts` writes it anew. */
+test('schemas/openapi.json is what the application says of itself', async () => {
+  const app = await startApp();
+  const { body } = await app.inject({ url: '/openapi.json' });
+  const described = `${JSON.stringify(JSON.parse(body), null, 2)}\n`;
+  if (process.env.UPDATE_OPENAPI === '1') writeFileSync(OPENAPI, described);
+  assert.deepEqual(JSON.parse(readFileSync(OPENAPI, 'utf8')), JSON.parse(body));
+});
+
+test('only the key opens the door, and the refusal has every field that clients read', async () => {
+  const app = await startApp();
+  for (const authorization of [undefined, 'Bearer', 'Bearer wrong', `Basic ${KEY}`, KEY]) {
+    const headers = authorization === undefined ? {} : { authorization };
+    const answer = await app.inject({ url: '/validate_api_key', headers });
+    assert.equal(answer.statusCode, 401);
+    const { requestID, support, ...body } = answer.json();
+    const said = { message: 'Invalid API key', details: 'Key not found', code: 'A12', detail: 'Invalid API key' };
+    assert.deepEqual(body, { data: null, ...said });
+    assert.equal(requestID, answer.headers['x-request-id']);
+    assert.equal(typeof support, 'string');
+  }
+  const answer = await app.inject({ url: '/validate_api_key', headers: AUTHORIZED });
+  assert.deepEqual([answer.statusCode, answer.json()], [200, { detail: 'Happy Forecasting! :)' }]);
+});
+
+test('the key is asked for before a body is read', async () => {
+  const app = await startApp();
+  const headers = { 'content-type': 'application/json' };
+  const answer = await app.inject({ method: 'POST', url: '/model_params', headers, payload: '{' });
+  assert.equal(answer.statusCode, 401);
+});
+
+test('whatever goes wrong is answered in JSON with a detail', async () => {
+  const app = await startApp();
+  const json = { ...AUTHORIZED, 'content-type': 'application/json' };
+  const cases = [
+    [404, { url: '/nothing' }],
+    [404, { method: 'POST', url: '/nothing', headers: json, payload: '{' }],
+    [405, { method: 'DELETE', url: '/usage', headers: AUTHORIZED }],
+    [405, { method: 'QUERY', url: '/usage', headers: AUTHORIZED }],
+    [400, { url: '/%zz' }],
+    [400, { method: 'POST', url: '/model_params', headers: json, payload: '{"freq":' }],
+    [415, { method: 'POST', url: '/model_params', headers: { ...json, 'content-type': 'text/plain' }, payload: '{}' }],
+    [415, { method: 'POST', url: '/model_params', headers: { ...json, 'content-encoding': 'br' }, payload: '{}' }],
+    [413, { method: 'POST', url: '/model_params', headers: { ...json, 'content-length': '300000000' }, payload: '' }],
+    [422, { method: 'POST', url: '/model_params', headers: json }],
+    [422, { url: '/model_params', headers: AUTHORIZED }],
+    [422, { url: '/model_params?freq=h&model=unheard-of', headers: AUTHORIZED }],
+  ] as const;
+  for (const [status, request] of cases) {
+    const answer = await app.inject(request);
+    assert.equal(answer.statusCode, status, JSON.stringify(request));
+    assert.match(String(answer.headers['content-type']), /^application\/json/);
+    assert.ok(answer.json().detail.length > 0, JSON.stringify(request));
+  }
+});
+
+test('fields that no endpoint names are ignored, whatever they hold', async () => {
+  const app = await startApp();
+  const series = { y: Array.from({ length: 40 }, (_, i) => Math.sin(i)), sizes: [40] };
+  const body = { series, freq: 'h', h: 2, detection_size: 4 };
+  for (const odd of [5, 'text', [5], [['a']], { a: 1 }]) {
+    for (const url of ['/v2/online_anomaly_detection', '/v2/cross_validation', '/v2/anomaly_detection']) {
+      const { status } = await ask(app, url, { ...body, other: odd, series: { ...series, X_future: odd, texts: odd } });
+      assert.equal(status, 200, `${url} ${JSON.stringify(odd)}`);
+    }
+    const { status } = await ask(app, '/model_params', { freq: 'h', series: odd, level: odd });
+    assert.equal(status, 200, JSON.stringify(odd));
+  }
+});
+
+test('model parameters are the same asked either way; a horizon is a season, or seven, as far as one pass of the model goes', async () => {
+  const app = await startApp();
+  const params = async (query: Record<string, string>) => {
+    const asked = await app.inject({ url: '/model_params', query, headers: AUTHORIZED });
+    const posted = await app.inject({ method: 'POST', url: '/model_params', headers: AUTHORIZED, payload: query });
+    assert.deepEqual(asked.json(), posted.json());
+    return asked.json().detail;
+  };
+  assert.deepEqual(await params({ model: 'timegpt-1', freq: 'D' }), { input_size: 64, horizon: 7 });
+  assert.deepEqual(await params({ model: 'timegpt-1-long-horizon', freq: 'D' }), { input_size: 64, horizon: 49 });
+  assert.deepEqual(await params({ freq: 'cbh' }), { input_size: 64, horizon: 8 });
+  assert.deepEqual(await params({ freq: 'unheard' }), { input_size: 64, horizon: 24 });
+});
+
+test('usage has two keys of whole numbers', async () => {
+  const app = await startApp();
+  const answer = await app.inject({ url: '/usage', headers: AUTHORIZED });
+  const nothing = { requests: 0, tokens: 0 };
+  assert.deepEqual(answer.json(), { minute: nothing, month: nothing });
+});
+
+test('a long answer is compressed as the client likes it', async () => {
+  const app = await startApp();
+  const ask = (accept: string) => app.inject({ url: '/openapi.json', headers: { 'accept-encoding': accept } });
+  const plain = await ask('identity');
+  assert.equal(plain.headers['content-encoding'], undefined);
+  const zstd = await ask('gzip, deflate, zstd');
+  assert.equal(zstd.headers['content-encoding'], 'zstd');
+  assert.equal(zstdDecompressSync(zstd.rawPayload).toString(), plain.body);
+  const gzip = await ask('gzip, zstd;q=0.5');
+  assert.equal(gzip.headers['content-encoding'], 'gzip');
+  assert.equal(gunzipSync(gzip.rawPayload).toString(), plain.body);
+  assert.equal((await ask('zstd;q=0, gzip;q=0, br')).headers['content-encoding'], undefined);
+});
+
+test('a request id that was given is kept, unless it could do harm in a log', async () => {
+  const app = await startApp();
+  const idOf = async (id: string) =>
+    (await app.inject({ url: '/health', headers: { 'x-request-id': id } })).headers['x-request-id'];
+  assert.equal(await idOf('abc-1'), 'abc-1');
+  assert.notEqual(await idOf('a b'), 'a b');
+});

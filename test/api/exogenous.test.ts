@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Check } from 'typebox/value';
+import { CrossValidationAnswer, ForecastAnswer } from '../../src/sidecar/wire/forecast-schema.ts';
+import { ask } from '../fixture/ask.ts';
+import { startApp } from '../fixture/http-service.ts';
+
+const app = await startApp();
+const N = 150;
+const H = 6;
+const load = Array.from({ length: N + H }, (_, i) => (i * 37) % 11);
+const day = Array.from({ length: N + H }, (_, i) => (i % 5 === 0 ? 'holiday' : 'workday'));
+const past = Array.from({ length: N }, (_, i) => (i * 13) % 7);
+const noise = (i: number) => ((Math.sin((i + 1) * 12.9898) * 43_758.5453) % 1) / 2;
+const valueAt = (i: number) => noise(i) + 50 + 3 * load[i] + (day[i] === 'holiday' ? 20 : 0);
+const y = Array.from({ length: N }, (_, i) => valueAt(i));
+/** Two series alike; the first two variables have a future. */
+const series = {
+  y: [...y, ...y],
+  sizes: [N, N],
+  X: [
+    [...load.slice(0, N), ...load.slice(0, N)],
+    [...day.slice(0, N), ...day.slice(0, N)],
+    [...past, ...past],
+  ],
+  categorical_exog: [1],
+};
+const future = { X_future: [0, 1].map((v) => [...[load, day][v].slice(N), ...[load, day][v].slice(N)]) };
+const common = { freq: 'D', model: 'timegpt-2.1' };
+
+for (const clean of [true, false]) {
+  const how = clean ? 'removed before the model' : 'applied after it';
+
+  test(`a forecast follows what is known ahead, and its parts add up (effects ${how})`, async () => {
+    const { status, body } = await ask(app, '/v2/forecast', {
+      ...common,
+      series: { ...series, ...future },
+      h: H,
+      level: [80],
+      clean_ex_first: clean,
+      feature_contributions: true,
+    });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.equal(Check(ForecastAnswer, body), true);
+    assert.equal(body.weights_x.length, 3);
+    assert.ok(body.weights_x[0] > body.weights_x[2]);
+    assert.equal(body.feature_contributions.length, 4);
+    body.mean.forEach((mean: number, k: number) => {
+      const sum = body.feature_contributions.reduce((at: number, row: number[]) => at + row[k], 0);
+      assert.ok(Math.abs(sum - mean) <= 1e-3 * Math.abs(mean));
+      assert.equal(body.feature_contributions[2][k], 0, 'a variable without a future adds nothing');
+      assert.ok(body.intervals['lo-80'][k] < mean && mean < body.intervals['hi-80'][k]);
+    });
+    const holiday = day.slice(N).indexOf('holiday');
+    assert.ok(body.feature_contributions[1][holiday] > 10);
+    assert.equal(body.input_tokens, 2 * N * 4 + 2 * 2 * H);
+  });
+
+  test(`windows look at nothing after their cutoff but what is known ahead (effects ${how})`, async () => {
+    const body = { ...common, h: H, n_windows: 3, clean_ex_first: clean, hist_exog: [2], feature_contributions: true };
+    const whole = await ask(app, '/v2/cross_validation', { ...body, series });
+    assert.equal(whole.status, 200, JSON.stringify(whole.body));
+    assert.equal(Check(CrossValidationAnswer, whole.body), true);
+    const changed = series.y.map((value, i) => (i % N >= N - 2 * H ? 1e4 + value : value));
+    const other = await ask(app, '/v2/cross_validation', { ...body, series: { ...series, y: changed } });
+    for (const start of [0, 3 * H]) {
+      assert.deepEqual(other.body.mean.slice(start, start + 2 * H), whole.body.mean.slice(start, start + 2 * H));
+    }
+    assert.ok(whole.body.feature_contributions[2].every((value: number) => value === 0));
+    whole.body.mean.forEach((mean: number, k: number) => {
+      const sum = whole.body.feature_contributions.reduce((at: number, row: number[]) => at + row[k], 0);
+      assert.ok(Math.abs(sum - mean) <= 1e-3 * Math.abs(mean));
+    });
+  });
+
+  test(`what a variable explains is no anomaly, what it does not explain is one (effects ${how})`, async () => {
+    const odd = [...series.y];
+    odd[N - 3] += 60;
+    const body = { ...common, series: { ...series, y: odd }, clean_ex_first: clean };
+    const online = await ask(app, '/v2/online_anomaly_detection', { ...body, h: 3, detection_size: 5, level: 99.9 });
+    assert.equal(online.status, 200, JSON.stringify(online.body));
+    assert.deepEqual(online.body.anomaly, [false, false, true, false, false, ...new Array(5).fill(false)]);
+    const whole = await ask(app, '/v2/anomaly_detection', { ...body, level: 99.9 });
+    assert.equal(whole.status, 200);
+    assert.equal(whole.body.anomaly[N - 3], true);
+    assert.equal(whole.body.weights_x.length, 3);
+    assert.ok(Math.abs(whole.body.weights_x.reduce((sum: number, weight: number) => sum + weight, 0) - 1) < 1e-9);
+    const without = await ask(app, '/v2/anomaly_detection', {
+      ...body,
+      series: { y: odd, sizes: [N, N] },
+      level: 99.9,
+    });
+    const width = (answer: typeof whole) => answer.body.intervals['hi-99.9'][0] - answer.body.intervals['lo-99.9'][0];
+    assert.ok(width(whole) < 0.7 * width(without));
+  });
+}
+
+test('the full history comes with the parts of its forecasts', async () => {
+  const body = { ...common, series, h: 1, full_history: true, feature_contributions: true };
+  const answer = await ask(app, '/v2/cross_validation', body);
+  assert.equal(answer.body.feature_contributions.length, 4);
+  answer.body.mean.forEach((mean: number, k: number) => {
+    const sum = answer.body.feature_contributions.reduce((at: number, row: number[]) => at + row[k], 0);
+    assert.ok(Math.abs(sum - mean) <= 1e-3 * Math.abs(mean));
+  });
+});
+
+test('variables that do not fit are refused by name', async () => {
+  const wrong = { ...series, X_future: [[1, 2]], categorical_exog: [] };
+  const { status, body } = await ask(app, '/v2/forecast', { ...common, series: wrong, h: H });
+  assert.equal(status, 422);
+  const places = body.detail.map(({ loc }: { loc: unknown[] }) => loc.join('.'));
+  assert.deepEqual(places, ['body.series.X.1', 'body.series.X_future.0']);
+  const beyond = await ask(app, '/v2/cross_validation', { ...common, series, h: H, hist_exog: [3] });
+  assert.deepEqual(beyond.body.detail[0].loc, ['body', 'hist_exog', 0]);
+});
+
+test('more columns than a regression can use are refused, the values of categories counted', async () => {
+  const numbers = Array.from({ length: 200 }, (_, v) => y.map((_, i) => (i * (v + 3)) % 7));
+  const of = (X: unknown[][], categorical: number[]) =>
+    ask(app, '/v2/forecast', { ...common, h: H, series: { y, sizes: [N], X, categorical_exog: categorical } });
+  assert.equal((await of(numbers, [])).status, 200);
+  const many = Array.from({ length: 8 }, (_, v) => y.map((_, i) => `value ${i + v}`));
+  for (const [X, categorical] of [
+    [[...numbers, y], []],
+    [[...numbers.slice(2), day.slice(0, N), y], [198]],
+    [many, [0, 1, 2, 3, 4, 5, 6, 7]],
+  ] as const) {
+    const { status, body } = await of([...X], [...categorical]);
+    assert.deepEqual([status, body.detail[0].loc], [422, ['body', 'series', 'X']]);
+  }
+});

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Check } from 'typebox/value';
+import { ServiceError } from '../../src/service-error.ts';
+import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
+import { OnlineDetectionAnswer } from '../../src/sidecar/wire/online-detection-schema.ts';
+import { BodyBudget } from '../../src/sidecar/wire/read-bytes.ts';
+import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
+import { ask as post } from '../fixture/ask.ts';
+import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http-service.ts';
+
+const app = await startApp();
+
+async function ask(body: Record<string, unknown>) {
+  const payload = { freq: 'h', h: 4, detection_size: 6, model: 'timegpt-2.1', ...body };
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/v2/online_anomaly_detection',
+    headers: { ...AUTHORIZED, 'content-type': 'application/json' },
+    payload: JSON.stringify(payload),
+  });
+  return { status: answer.statusCode, body: answer.json() };
+}
+
+const wave = (length: number, phase = 0) =>
+  Array.from({ length }, (_, i) => 10 + Math.sin((i + phase) / 3) + ((i * 7919) % 13) / 20);
+const a = wave(120);
+const b = wave(90, 1);
+b[85] = 100;
+const both = { y: [...a, ...b], sizes: [120, 90] };
+
+test('the end of each series is judged, and told where it stands in the flat values', async () => {
+  const { status, body } = await ask({ series: both });
+  assert.equal(status, 200);
+  assert.equal(Check(OnlineDetectionAnswer, body), true);
+  assert.deepEqual(body.sizes, [6, 6]);
+  assert.deepEqual(body.idxs, [114, 115, 116, 117, 118, 119, 204, 205, 206, 207, 208, 209]);
+  for (const key of ['mean', 'anomaly', 'anomaly_score']) assert.equal(body[key].length, 12, key);
+  assert.deepEqual(Object.keys(body.intervals), ['lo-99', 'hi-99']);
+  assert.equal(body.anomaly[6 + 1], true);
+  assert.ok(body.anomaly_score[7] > 2.5);
+  assert.equal('accumulated_anomaly_score' in body, false);
+  assert.equal('data' in body, false);
+  assert.deepEqual([body.input_tokens, body.output_tokens, body.finetune_tokens], [210, 60, 0]);
+});
+
+test('the numbers are those of online detection, and a point is flagged where it lies outside its interval', async () => {
+  for (const options of [{}, { h: 3, step_size: 2, detection_size: 5 }, { h: 8, step_size: 11, detection_size: 2 }]) {
+    const { body } = await ask({ series: { y: b, sizes: [90] }, level: 90, ...options });
+    const { h = 4, step_size: stepSize = h, detection_size: detectionSize = 6 } = options;
+    const settings = { h, stepSize, detectionSize, level: 90, thresholdMethod: 'univariate', context: 64 } as const;
+    const [whole] = await detectOnline({
+      series: [b],
+      settings: { ...settings, calibrationSize: 'all' },
+      forecaster: arithmeticForecaster(),
+    });
+    assert.deepEqual(body.mean, JSON.parse(JSON.stringify(Array.from(whole!.forecast))));
+    assert.deepEqual(body.anomaly_score, JSON.parse(JSON.stringify(Array.from(whole!.score))));
+    body.anomaly.forEach((flag: boolean, i: number) => {
+      const y = b[body.idxs[i]];
+      assert.equal(flag, body.mean[i] !== null && (y < body.intervals['lo-90'][i] || y > body.intervals['hi-90'][i]));
+    });
+  }
+});
+
+test('what is said of a series does not depend on its company', async () => {
+  const together = (await ask({ series: both })).body;
+  const alone = (await ask({ series: { y: b, sizes: [90] } })).body;
+  assert.deepEqual(together.mean.slice(6), alone.mean);
+  assert.deepEqual(together.anomaly_score.slice(6), alone.anomaly_score);
+});
+
+test('intervals are named by the level as it was written', async () => {
+  for (const text of ['99.0', '99.99', '0', '5e1']) {
+    const payload = JSON.stringify({ series: { y: a, sizes: [120] }, freq: 'h', h: 4, detection_size: 6 });
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/v2/online_anomaly_detection',
+      headers: { ...AUTHORIZED, 'content-type': 'application/json' },
+      payload: payload.replace(/}$/, `,"level":${text}}`),
+    });
+    assert.deepEqual(Object.keys(answer.json().intervals), [`lo-${text}`, `hi-${text}`]);
+  }
+});
+
+test('a value that is missing is never flagged and has no score', async () => {
+  const y: (number | null)[] = [...a];
+  y[117] = null;
+  y[60] = null;
+  const { body } = await ask({ series: { y, sizes: [120] } });
+  assert.equal(body.anomaly_score[3], null);
+  assert.equal(body.anomaly[3], false);
+  assert.equal(typeof body.mean[3], 'number');
+});
+
+test('infinities arrive as the largest float32; they are outliers, not failures', async () => {
+  const y = [...a];
+  y[10] = -3.4028235e38;
+  y[11] = 3.4028235e38;
+  y[118] = 3.4028235e38;
+  const { status, body } = await ask({ series: { y, sizes: [120] }, h: 1 });
+  assert.equal(status, 200);
+  assert.equal(body.mean.length, 6);
+});
+
+test('the multivariate threshold judges time steps: one score for all series, no intervals', async () => {
+  const other = wave(120, 2);
+  const y = [...a, ...other];
+  y[118] = 40;
+  const { body } = await ask({ series: { y, sizes: [120, 120] }, threshold_method: 'multivariate' });
+  assert.equal(Check(OnlineDetectionAnswer, body), true);
+  assert.equal(body.intervals, null);
+  assert.deepEqual(body.accumulated_anomaly_score.slice(0, 6), body.accumulated_anomaly_score.slice(6));
+  assert.deepEqual(body.anomaly.slice(0, 6), body.anomaly.slice(6));
+  assert.equal(body.anomaly[4], true);
+});
+
+test('a horizon beyond one pass of the model is rolled out', async () => {
+  const { status, body } = await ask({ series: { y: wave(300), sizes: [300] }, h: 100, detection_size: 100 });
+  assert.equal(status, 200);
+  assert.ok(body.mean.every((value: unknown) => typeof value === 'number'));
+});
+
+test('identical requests have identical answers', async () => {
+  assert.deepEqual(await ask({ series: both }), await ask({ series: both }));
+});
+
+test('what contradicts itself is refused, all of it at once', async () => {
+  const { status, body } = await ask({
+    series: { y: a, sizes: [20, 90], X: [[1, 2]], categorical_exog: [1] },
+    model: 'unheard-of',
+    finetune_steps: 1_001,
+    h: 10,
+    threshold_method: 'multivariate',
+  });
+  assert.equal(status, 422);
+  const places = body.detail.map(({ loc }: { loc: unknown[] }) => loc.join('.'));
+  assert.deepEqual(places, [
+    'body.series.sizes',
+    'body.series.X.0',
+    'body.series.categorical_exog.0',
+    'body.finetune_steps',
+    'body.series.sizes.0',
+    'body.series.sizes',
+    'body.model',
+  ]);
+});
+
+test('fields out of their range are refused with their places', async () => {
+  const { status, body } = await ask({ series: { y: a, sizes: [120, 0] }, h: 0, detection_size: 1.5, level: 100 });
+  assert.equal(status, 422);
+  const places = body.detail.map(({ loc, type }: { loc: unknown[]; type: string }) => `${loc.join('.')} ${type}`);
+  assert.deepEqual(places.sort(), [
+    'body.detection_size int_from_float',
+    'body.h greater_than',
+    'body.level less_than',
+    'body.series.sizes.1 greater_than',
+  ]);
+});
+
+test('a fine-tuned model that is not there is not found', async () => {
+  const { status, body } = await ask({ series: both, finetuned_model_id: 'mine' });
+  assert.deepEqual([status, body], [404, { detail: 'Finetuned model not found' }]);
+});
+
+test('a body is no longer counted once its request was answered', async () => {
+  const bodies = new BodyBudget();
+  const counted = await startApp(quantileForecaster(), { bodies });
+  await post(counted, '/v2/online_anomaly_detection', { series: both, freq: 'h', h: 4, detection_size: 6 });
+  await post(counted, '/v2/online_anomaly_detection', { series: both, freq: 'h' });
+  assert.equal(bodies.held, 0);
+});
+
+test('a full forecast queue is told as 503, with the time to try again', async () => {
+  const forecaster = {
+    ...quantileForecaster(),
+    forecast: () => Promise.reject(new ServiceError('overloaded', 'the queue is full', { retryable: true })),
+  };
+  const { status, headers, body } = await post(await startApp(forecaster), '/v2/online_anomaly_detection', {
+    series: both,
+    freq: 'h',
+    h: 4,
+    detection_size: 6,
+  });
+  assert.equal(status, 503);
+  assert.match(String(headers['retry-after']), /^\d+$/);
+  assert.equal(typeof body.detail, 'string');
+});
+
+test('an answer that nobody waits for any more is not computed to its end', async () => {
+  const { promise: asked, resolve: onAsked } = Promise.withResolvers<AbortSignal | undefined>();
+  const forecaster = {
+    ...quantileForecaster(),
+    forecast: (_: unknown, signal?: AbortSignal) => {
+      onAsked(signal);
+      return new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    },
+  };
+  const bodies = new BodyBudget();
+  const listening = await startApp(forecaster, { bodies });
+  const url = `${await listening.listen({ port: 0 })}/v2/online_anomaly_detection`;
+  const hangUp = new AbortController();
+  const body = JSON.stringify({ series: both, freq: 'h', h: 4, detection_size: 6 });
+  const headers = { ...AUTHORIZED, 'content-type': 'application/json' };
+  const answer = fetch(url, { method: 'POST', headers, body, signal: hangUp.signal });
+  const signal = await asked;
+  assert.equal(signal?.aborted, false);
+  assert.equal(bodies.held, body.length);
+  const aborted = new Promise((resolve) => signal?.addEventListener('abort', resolve));
+  hangUp.abort();
+  await assert.rejects(answer);
+  await aborted;
+  assert.equal(bodies.held, 0, 'what the body held is given back');
+  await listening.close();
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import {
+  createApiKey,
+  ensureFirstKey,
+  findApiKey,
+  grantCredits,
+  isUsable,
+  listApiKeys,
+  matchApiKeys,
+  revokeApiKey,
+} from '../../../src/store/api-keys.ts';
+import { readAudit } from '../../../src/store/audit.ts';
+import { makeKeySecret } from '../../../src/store/key-secret.ts';
+import { newKey } from '../../fixture/new-key.ts';
+import { storeTest } from '../../fixture/stores.ts';
+
+const BY = 'operator';
+
+storeTest('a key is found by its secret alone, and the secret is stored nowhere', async (store) => {
+  const database = await store.open();
+  const secret = makeKeySecret();
+  const limits = { models: ['a', 'b'], callsPerMinute: 60, callsAtOnce: 2, credits: 500, expiresAtMs: 9_000 };
+  await createApiKey(database, newKey('k1', { secret, owner: 'ann', ...limits }), BY);
+  await createApiKey(database, newKey('k2'), BY);
+  const found = await findApiKey(database, secret);
+  const { secret: _, ...stored } = newKey('k1', { owner: 'ann', ...limits });
+  assert.deepEqual(found, { ...stored, prefix: secret.slice(0, 8), revokedAtMs: null });
+  for (const other of ['', secret.slice(0, -1), `${secret}x`, secret.slice(0, 8)]) {
+    assert.equal(await findApiKey(database, other), null);
+  }
+  const everything = [await database.query('SELECT * FROM api_keys'), await database.query('SELECT * FROM audit_log')];
+  assert.doesNotMatch(JSON.stringify(everything), new RegExp(secret.slice(8)));
+});
+
+storeTest('a key ends by revocation for good, or when its time has come', async (store) => {
+  const database = await store.open();
+  await createApiKey(database, newKey('k', { expiresAtMs: 5_000 }), BY);
+  const find = async () => (await findApiKey(database, newKey('k').secret))!;
+  assert.equal(isUsable(await find(), 4_999), true);
+  assert.equal(isUsable(await find(), 5_000), false);
+  assert.equal(await revokeApiKey(database, 'k', 2_000, BY), true);
+  assert.equal(await revokeApiKey(database, 'k', 3_000, BY), false);
+  assert.equal(await revokeApiKey(database, 'unheard-of', 3_000, BY), false);
+  assert.equal((await find()).revokedAtMs, 2_000);
+  assert.equal(isUsable(await find(), 2_000), false);
+});
+
+storeTest('an operator names a key by its id, the beginning of it, or that of its secret', async (store) => {
+  const database = await store.open();
+  for (const [id, secret] of [
+    ['aa1', `tw_first${'x'.repeat(40)}`],
+    ['aa2', `tw_other${'x'.repeat(40)}`],
+    ['aa', `tw_third${'x'.repeat(40)}`],
+  ]) {
+    await createApiKey(database, newKey(id, { secret }), BY);
+  }
+  const named = async (name: string) => (await matchApiKeys(database, name)).map(({ id }) => id);
+  assert.deepEqual(await named('aa'), ['aa']);
+  assert.deepEqual(await named('a'), ['aa', 'aa1', 'aa2']);
+  assert.deepEqual(await named('tw_other'), ['aa2']);
+  assert.deepEqual(await named('none'), []);
+});
+
+storeTest('replicas that start together on an empty store make one first key', async (store) => {
+  const databases = await Promise.all([store.open(), store.open(), store.open()]);
+  const made = await Promise.all(databases.map((database, i) => ensureFirstKey(database, null, newKey(`k${i}`))));
+  assert.deepEqual(made.map(({ made }) => made).sort(), [false, false, true]);
+  assert.equal((await listApiKeys(databases[0])).length, 1);
+});
+
+storeTest('a configured key is made once, and one that was revoked stays so', async (store) => {
+  const [one, other] = [await store.open(), await store.open()];
+  const configured = await Promise.all(
+    [one, other].map((database, i) => ensureFirstKey(database, 'configured', newKey(`k${i}`))),
+  );
+  const [{ id }] = await listApiKeys(one);
+  assert.deepEqual(
+    configured.map(({ configured }) => configured?.id),
+    [id, id],
+  );
+  await revokeApiKey(one, id, 5_000, BY);
+  assert.equal((await ensureFirstKey(other, 'configured', newKey('again'))).configured?.revokedAtMs, 5_000);
+  assert.equal((await listApiKeys(one)).length, 1);
+});
+
+storeTest('what was done to a key is on record: who, what, when', async (store) => {
+  const database = await store.open();
+  await createApiKey(database, newKey('k', { owner: 'ann', credits: 5 }), 'ann');
+  assert.equal(await grantCredits(database, 'k', 10, 2_000, BY), 15);
+  assert.equal(await grantCredits(database, 'unheard-of', 10, 2_000, BY), null);
+  await revokeApiKey(database, 'k', 3_000, BY);
+  await revokeApiKey(database, 'k', 4_000, BY);
+  const entry = { owner: 'ann', subject: 'k' };
+  const limits = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null };
+  assert.deepEqual(await readAudit(database), [
+    {
+      ...entry,
+      happenedAtMs: 1_000,
+      actor: 'ann',
+      action: 'key-created',
+      detail: { name: 'key k', ...limits, credits: 5 },
+    },
+    { ...entry, happenedAtMs: 2_000, actor: BY, action: 'key-credited', detail: { tokens: 10 } },
+    { ...entry, happenedAtMs: 3_000, actor: BY, action: 'key-revoked', detail: null },
+  ]);
+});

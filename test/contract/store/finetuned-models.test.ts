@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import {
+  countFinetunedModels,
+  createFinetunedModel,
+  deleteFinetunedModel,
+  findFinetunedModel,
+  listFinetunedModels,
+  readFinetunedWeights,
+} from '../../../src/store/finetuned-models.ts';
+import { newModel, unrecorded } from '../../fixture/new-model.ts';
+import { storeTest } from '../../fixture/stores.ts';
+
+storeTest('a fine-tuned model comes back as it was created, its weights when they are asked for', async (store) => {
+  const database = await store.open();
+  const weights = new Uint8Array([1, 2, 255]);
+  const tuned = newModel('mine', { baseModelId: 'older' });
+  assert.deepEqual(await createFinetunedModel(database, tuned, weights, unrecorded), { kind: 'created' });
+  assert.deepEqual(await findFinetunedModel(database, 'ann', 'mine'), tuned);
+  assert.deepEqual(await readFinetunedWeights(database, 'ann', 'mine'), weights);
+  await createFinetunedModel(database, newModel('elsewhere'), null, unrecorded);
+  assert.equal(await readFinetunedWeights(database, 'ann', 'elsewhere'), null);
+});
+
+storeTest('models are listed newest first', async (store) => {
+  const database = await store.open();
+  for (const [id, createdAtMs] of [
+    ['b', 2],
+    ['c', 3],
+    ['a', 1],
+  ] as const) {
+    await createFinetunedModel(database, newModel(id, { createdAtMs }), null, unrecorded);
+  }
+  const ids = (await listFinetunedModels(database, 'ann')).map(({ id }) => id);
+  assert.deepEqual(ids, ['c', 'b', 'a']);
+});
+
+storeTest('nobody sees, names or deletes the models of another owner', async (store) => {
+  const database = await store.open();
+  await createFinetunedModel(database, newModel('same'), null, unrecorded);
+  assert.deepEqual(await createFinetunedModel(database, newModel('same', { owner: 'bob' }), null, unrecorded), {
+    kind: 'created',
+  });
+  await createFinetunedModel(database, newModel('only-hers'), null, unrecorded);
+  assert.deepEqual(
+    (await listFinetunedModels(database, 'bob')).map(({ id }) => id),
+    ['same'],
+  );
+  assert.equal(await findFinetunedModel(database, 'bob', 'only-hers'), null);
+  assert.equal(await readFinetunedWeights(database, 'bob', 'only-hers'), null);
+  assert.equal(await deleteFinetunedModel(database, 'bob', 'only-hers'), false);
+  assert.equal(await deleteFinetunedModel(database, 'bob', 'same'), true);
+  assert.equal(await deleteFinetunedModel(database, 'bob', 'same'), false);
+  assert.equal(await countFinetunedModels(database, 'ann'), 2);
+});
+
+storeTest('an id is taken once, and the limit holds, however many are made at once', async (store) => {
+  const databases = await Promise.all([store.open(), store.open()]);
+  const made = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      createFinetunedModel(databases[i % 2], newModel(`m${i >> 1}`), null, unrecorded, 6),
+    ),
+  );
+  const kinds = Map.groupBy(made, ({ kind }) => kind);
+  assert.equal(kinds.get('created')?.length, 6);
+  assert.equal(await countFinetunedModels(databases[0], 'ann'), 6);
+  assert.deepEqual(await createFinetunedModel(databases[0], newModel('one-more'), null, unrecorded, 6), {
+    kind: 'too-many',
+  });
+  const [{ id }] = await listFinetunedModels(databases[0], 'ann');
+  assert.deepEqual(await createFinetunedModel(databases[0], newModel(id), null, unrecorded, 6), { kind: 'id-taken' });
+  await deleteFinetunedModel(databases[0], 'ann', id);
+  assert.deepEqual(await createFinetunedModel(databases[0], newModel('one-more'), null, unrecorded, 6), {
+    kind: 'created',
+  });
+});
+
+storeTest('a model that an earlier release kept is called by its own name', async (store) => {
+  const database = await store.open();
+  await createFinetunedModel(database, newModel('mine'), null, unrecorded);
+  await database.query('UPDATE finetuned_models SET named = NULL');
+  assert.equal((await findFinetunedModel(database, 'ann', 'mine'))?.named, 'tsmodel-1');
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Database } from '../../../src/store/database.ts';
+import { findFinetunedModels } from '../../../src/store/finetuned-models.ts';
+import { FinetunedWeights } from '../../../src/store/finetuned-weights.ts';
+import { newModel, unrecorded } from '../../fixture/new-model.ts';
+import { sqliteTest, storeTest, type TestStore } from '../../fixture/stores.ts';
+
+const weights = new Uint8Array([1, 2, 3, 255]);
+const digest = createHash('sha256').update(weights).digest('hex');
+const folderOf = ({ place }: TestStore) => join(place.dataDir, 'models');
+const weightsOf = (store: TestStore, database: Database) =>
+  new FinetunedWeights(database, store.dialect === 'sqlite' ? folderOf(store) : null);
+const filesOf = (store: TestStore) => (existsSync(folderOf(store)) ? readdirSync(folderOf(store)) : []);
+
+storeTest('weights are read as they were kept, by any process', async (store) => {
+  const model = newModel('mine', { digest });
+  assert.deepEqual(await weightsOf(store, await store.open()).create(model, weights, unrecorded), { kind: 'created' });
+  assert.deepEqual(new Uint8Array(await weightsOf(store, await store.open()).read(model)), weights);
+});
+
+storeTest('a model that is deleted leaves nothing behind, and the others as they are', async (store) => {
+  const database = await store.open();
+  const kept = weightsOf(store, database);
+  const derived = newModel('derived', { digest, baseModelId: 'mine' });
+  await kept.create(newModel('mine', { digest }), weights, unrecorded);
+  await kept.create(derived, weights, unrecorded);
+  await kept.create(newModel('mine', { owner: 'bob', digest }), weights, unrecorded);
+  assert.equal(await kept.delete('ann', 'mine', unrecorded), true);
+  assert.equal(await kept.delete('ann', 'mine', unrecorded), false);
+  assert.deepEqual(new Uint8Array(await kept.read(derived)), weights);
+  assert.deepEqual(
+    (await findFinetunedModels(database, 'mine')).map(({ owner }) => owner),
+    ['bob'],
+  );
+  assert.equal(filesOf(store).length, store.dialect === 'sqlite' ? 2 : 0);
+});
+
+storeTest('what is not kept leaves no file: an id that is taken, one model too many', async (store) => {
+  const kept = weightsOf(store, await store.open());
+  await kept.create(newModel('mine', { digest }), weights, unrecorded);
+  const again = newModel('mine', { digest, createdAtMs: 1 });
+  assert.deepEqual(await kept.create(again, weights, unrecorded), { kind: 'id-taken' });
+  assert.deepEqual(await kept.create(newModel('other', { digest }), weights, unrecorded, 1), { kind: 'too-many' });
+  assert.equal(filesOf(store).length, store.dialect === 'sqlite' ? 1 : 0);
+});
+
+storeTest('weights that are damaged are refused, with their id', async (store) => {
+  const database = await store.open();
+  const kept = weightsOf(store, database);
+  const model = newModel('mine', { digest });
+  await kept.create(model, weights, unrecorded);
+  if (store.dialect === 'sqlite') await writeFile(join(folderOf(store), filesOf(store)[0]), 'damaged');
+  else await database.query('UPDATE finetuned_models SET weights = $1', [new Uint8Array([9])]);
+  await assert.rejects(kept.read(model), { name: 'ServiceError', code: 'internal', message: /mine are damaged/ });
+});
+
+storeTest('what cannot be put on record is not kept, and not deleted', async (store) => {
+  const database = await store.open();
+  const kept = weightsOf(store, database);
+  const model = newModel('mine', { digest });
+  const fails = () => Promise.reject(new Error('no record'));
+  await assert.rejects(kept.create(model, weights, fails), /no record/);
+  assert.deepEqual(await findFinetunedModels(database, 'mine'), []);
+  assert.equal(filesOf(store).length, 0);
+  await kept.create(model, weights, unrecorded);
+  await assert.rejects(kept.delete('ann', 'mine', fails), /no record/);
+  assert.deepEqual(new Uint8Array(await kept.read(model)), weights);
+});
+
+sqliteTest(
+  'files that no model names are removed, but not while a process may be about to name them',
+  async (store) => {
+    const kept = weightsOf(store, await store.open());
+    assert.equal(await kept.sweep(0), 0, 'no folder yet');
+    const model = newModel('mine', { digest });
+    await kept.create(model, weights, unrecorded);
+    const written = 1_800_000_000_000;
+    const place = (name: string) => join(folderOf(store), name);
+    const files = ['orphan.theta', 'torn.part', 'young.theta', 'notes.txt'];
+    for (const name of files) await writeFile(place(name), 'x');
+    for (const name of filesOf(store)) {
+      const at = new Date(name === 'young.theta' ? written + 60_000 : written);
+      await utimes(place(name), at, at);
+    }
+    assert.equal(await kept.sweep(written + 3_599_999), 0);
+    assert.equal(await kept.sweep(written + 3_600_000), 2);
+    const left = filesOf(store).filter((name) => files.includes(name));
+    assert.deepEqual(left.sort(), ['notes.txt', 'young.theta']);
+    assert.deepEqual(new Uint8Array(await kept.read(model)), weights);
+  },
+);

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../../src/store/database.ts';
+import {
+  type ClaimedJob,
+  cancelJob,
+  claimJob,
+  countInFlight,
+  endJob,
+  expireJobs,
+  extendLease,
+  findJob,
+  type InFlightLimits,
+  lapseLeases,
+  listJobs,
+  type NewJob,
+  releaseJob,
+  submitJob,
+} from '../../../src/store/jobs.ts';
+import { sqliteTest, storeTest } from '../../fixture/stores.ts';
+
+const added = (database: Database, job: NewJob, limits: InFlightLimits) =>
+  database.transaction((sql) => submitJob(sql, job, limits));
+
+const LIMITS = { jobsMax: 100, requestBytesMax: 1_000 };
+const T0 = 1_800_000_000_000;
+const ENDS = { endedAtMs: T0 + 20, expiresAtMs: T0 + 100 };
+const SUCCESS = { status: 'succeeded', result: new Uint8Array([1, 2, 255]), error: null, ...ENDS } as const;
+const FAILURE = { status: 'failed', result: null, error: 'why', ...ENDS } as const;
+const LAPSE = { nowMs: T0 + 50, attemptsMax: 3, error: 'its server ended', expiresAtMs: T0 + 100 };
+
+function newJob(id: string, changes: Partial<NewJob> = {}): NewJob {
+  const of = { task: 'forecast', owner: 'ann', keyId: 'key', holdId: 'hold' };
+  return { id, ...of, createdAtMs: T0, timeoutSeconds: 300, request: new Uint8Array([0, 9, 200]), ...changes };
+}
+
+async function submit(database: Database, ...ids: readonly string[]): Promise<void> {
+  for (const id of ids) assert.deepEqual(await added(database, newJob(id), LIMITS), { kind: 'submitted' });
+}
+
+const lease = (holder: string, untilMs = T0 + 50) => ({ holder, untilMs });
+
+async function claim(database: Database, holder = 'a', untilMs = T0 + 50): Promise<ClaimedJob> {
+  const job = await claimJob(database, lease(holder, untilMs), T0 + 10);
+  assert.ok(job !== null, 'a job waits');
+  return job;
+}
+
+const statusOf = async (database: Database, id: string) => (await findJob(database, 'ann', id, T0))?.status;
+
+storeTest('a job waits, runs and ends with its result', async (store) => {
+  const database = await store.open();
+  await submit(database, 'one');
+  const waiting = {
+    number: 1,
+    id: 'one',
+    task: 'forecast',
+    createdAtMs: T0,
+    error: null,
+    result: null,
+    progress: null,
+  };
+  const unseen = { startedAtMs: null, endedAtMs: null };
+  assert.deepEqual(await findJob(database, 'ann', 'one', T0), { ...waiting, ...unseen, status: 'pending' });
+  const job = await claim(database);
+  const { createdAtMs: _, owner: __, ...claimed } = newJob('one');
+  assert.deepEqual(job, { ...claimed, attempt: 1 });
+  assert.equal(await claimJob(database, lease('b'), T0), null);
+  assert.equal(await endJob(database, job, 'a', SUCCESS), true);
+  const ended = { ...waiting, status: 'succeeded', startedAtMs: T0 + 10, endedAtMs: T0 + 20, result: SUCCESS.result };
+  assert.deepEqual(await findJob(database, 'ann', 'one', T0), ended);
+});
+
+storeTest('jobs run in the order they were made in', async (store) => {
+  const database = await store.open();
+  await submit(database, 'c', 'a', 'b');
+  const first = await claim(database);
+  assert.equal(first.id, 'c');
+  await releaseJob(database, first, 'a');
+  assert.equal((await claim(database)).id, 'c', 'one that was given back is the first again');
+  assert.equal((await claim(database)).id, 'a');
+});
+
+storeTest('replicas that claim at once get different jobs, each job one of them', async (store) => {
+  const replicas = [await store.open(), await store.open()];
+  const ids = Array.from({ length: 20 }, (_, i) => `job-${i}`);
+  await submit(replicas[0], ...ids);
+  const claims = await Promise.all(
+    Array.from({ length: 24 }, (_, i) => claimJob(replicas[i % 2], lease(`holder ${i}`), T0)),
+  );
+  const claimed = claims.flatMap((job) => (job === null ? [] : [job.id]));
+  assert.deepEqual(claimed.sort(), ids.sort());
+});
+
+storeTest('a result is taken from the holder of the lease alone', async (store) => {
+  const database = await store.open();
+  await submit(database, 'one');
+  const first = await claim(database, 'a');
+  assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, ['one']);
+  const second = await claim(database, 'a', T0 + 90);
+  assert.equal(second.attempt, 2);
+  assert.equal(
+    await extendLease(database, first, lease('a', T0 + 99), { step: 9, steps: 9 }),
+    false,
+    'the same process, an earlier run',
+  );
+  assert.equal(await endJob(database, first, 'a', FAILURE), false);
+  assert.equal(await endJob(database, second, 'b', FAILURE), false);
+  await releaseJob(database, first, 'a');
+  assert.equal(await statusOf(database, 'one'), 'running');
+  assert.equal(await endJob(database, second, 'a', SUCCESS), true);
+  assert.equal(await endJob(database, second, 'a', FAILURE), false, 'the first end counts');
+  assert.equal(await statusOf(database, 'one'), 'succeeded');
+});
+
+storeTest('a lease that is extended does not lapse', async (store) => {
+  const database = await store.open();
+  await submit(database, 'one');
+  const job = await claim(database);
+  assert.equal(await extendLease(database, job, lease('a', T0 + 51), null), true);
+  assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, []);
+  assert.deepEqual((await lapseLeases(database, { ...LAPSE, nowMs: T0 + 51 })).waiting, ['one']);
+});
+
+storeTest('how far a run has come is known while it is at work, from the holder of the lease alone', async (store) => {
+  const database = await store.open();
+  await submit(database, 'one');
+  const progress = async () => (await findJob(database, 'ann', 'one', T0))?.progress;
+  const said = (job: ClaimedJob, step: number) => extendLease(database, job, lease('a'), { step, steps: 50 });
+  const first = await claim(database);
+  assert.equal(await progress(), null);
+  assert.equal(await said(first, 0), true);
+  assert.deepEqual(await progress(), { step: 0, steps: 50 });
+  await said(first, 12);
+  assert.deepEqual(await progress(), { step: 12, steps: 50 });
+  await lapseLeases(database, LAPSE);
+  assert.equal(await progress(), null, 'what fell silent begins anew');
+  const second = await claim(database);
+  assert.equal(await said(first, 13), false);
+  assert.equal(await progress(), null);
+  await said(second, 1);
+  await releaseJob(database, second, 'a');
+  assert.equal(await progress(), null);
+  const third = await claim(database);
+  await said(third, 50);
+  await endJob(database, third, 'a', SUCCESS);
+  assert.equal(await progress(), null);
+});
+
+storeTest('a job whose runs all fell silent has failed, and says why', async (store) => {
+  const database = await store.open();
+  await submit(database, 'one');
+  for (let run = 1; run < LAPSE.attemptsMax; run++) {
+    await claim(database);
+    assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, ['one']);
+  }
+  await claim(database);
+  const { waiting, failed } = await lapseLeases(database, LAPSE);
+  assert.deepEqual([waiting, failed], [[], [{ keyId: 'key', holdId: 'hold' }]]);
+  const job = await findJob(database, 'ann', 'one', T0);
+  assert.deepEqual([job?.status, job?.error, job?.endedAtMs], ['failed', LAPSE.error, LAPSE.nowMs]);
+});
+
+storeTest('a job is cancelled once, waiting or running; its run is told by its lease', async (store) => {
+  const database = await store.open();
+  await submit(database, 'running', 'waiting', 'ended');
+  const job = await claim(database);
+  for (const id of ['running', 'waiting']) {
+    assert.equal(await cancelJob(database, { owner: 'bob', id }, ENDS), null, 'another owner');
+    assert.deepEqual(await cancelJob(database, { owner: 'ann', id }, ENDS), { keyId: 'key', holdId: 'hold' });
+    assert.equal(await cancelJob(database, { owner: 'ann', id }, ENDS), null);
+    assert.equal(await statusOf(database, id), 'cancelled');
+  }
+  assert.equal(await extendLease(database, job, lease('a'), null), false);
+  assert.equal(await endJob(database, job, 'a', SUCCESS), false);
+  await endJob(database, await claim(database), 'a', SUCCESS);
+  assert.equal(await cancelJob(database, { owner: 'ann', id: 'ended' }, ENDS), null);
+});
+
+storeTest('an owner has so many jobs in flight and no more, however many come at once', async (store) => {
+  const replicas = [await store.open(), await store.open()];
+  const limits = { jobsMax: 5, requestBytesMax: 1_000 };
+  const submitted = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => added(replicas[i % 2], newJob(`job-${i}`), limits)),
+  );
+  assert.equal(submitted.filter(({ kind }) => kind === 'submitted').length, 5);
+  assert.deepEqual(await added(replicas[0], newJob('more'), limits), { kind: 'too-many', inFlight: 5 });
+  assert.equal((await added(replicas[0], newJob('other', { owner: 'bob' }), limits)).kind, 'submitted');
+  await endJob(replicas[0], await claim(replicas[0]), 'a', FAILURE);
+  assert.equal((await added(replicas[0], newJob('more'), limits)).kind, 'submitted');
+});
+
+storeTest('requests in flight have so many bytes and no more; one that is alone is taken', async (store) => {
+  const database = await store.open();
+  const large = (id: string, bytes: number) => newJob(id, { request: new Uint8Array(bytes) });
+  assert.equal((await added(database, large('alone', 2_000), LIMITS)).kind, 'submitted');
+  assert.equal((await added(database, large('small', 1), LIMITS)).kind, 'too-many');
+  await endJob(database, await claim(database), 'a', SUCCESS);
+  assert.equal((await added(database, large('small', 600), LIMITS)).kind, 'submitted');
+  assert.equal((await added(database, large('larger', 401), LIMITS)).kind, 'too-many');
+  assert.equal((await added(database, large('fits', 400), LIMITS)).kind, 'submitted');
+});
+
+storeTest('a list is newest first, page by page, of one owner; what comes meanwhile moves nothing', async (store) => {
+  const database = await store.open();
+  await submit(database, 'a', 'b', 'c', 'd');
+  await added(database, newJob('of bob', { owner: 'bob' }), LIMITS);
+  const page = (before: number, size: number) => listJobs(database, 'ann', { before, size, nowMs: T0 });
+  const idsOf = ({ jobs }: Awaited<ReturnType<typeof page>>) => jobs.map(({ id }) => id);
+  const first = await page(Number.MAX_SAFE_INTEGER, 3);
+  assert.deepEqual(idsOf(first), ['d', 'c', 'b']);
+  await submit(database, 'e');
+  const last = await page(first.next!, 3);
+  assert.deepEqual([idsOf(last), last.next], [['a'], null]);
+  assert.equal((await page(Number.MAX_SAFE_INTEGER, 5)).next, null);
+});
+
+storeTest('jobs in flight are counted by task and status', async (store) => {
+  const database = await store.open();
+  await submit(database, 'a', 'b');
+  await added(database, newJob('c', { task: 'finetune' }), LIMITS);
+  await added(database, newJob('of bob', { owner: 'bob' }), LIMITS);
+  await claim(database);
+  const counts = await countInFlight(database, 'ann');
+  assert.deepEqual(counts.map(({ task, status, jobs }) => `${jobs} ${task} ${status}`).sort(), [
+    '1 finetune pending',
+    '1 forecast pending',
+    '1 forecast running',
+  ]);
+});
+
+storeTest('what ended is forgotten when its time is over; what has not ended stays', async (store) => {
+  const database = await store.open();
+  await submit(database, 'ended', 'cancelled', 'running', 'waiting');
+  await endJob(database, await claim(database), 'a', SUCCESS);
+  await cancelJob(database, { owner: 'ann', id: 'cancelled' }, { ...ENDS, expiresAtMs: T0 + 101 });
+  await claim(database);
+  assert.equal(await expireJobs(database, T0 + 99), 0);
+  assert.equal((await findJob(database, 'ann', 'ended', T0 + 99))?.status, 'succeeded');
+  assert.equal(await findJob(database, 'ann', 'ended', T0 + 100), null, 'gone before it is swept');
+  assert.equal(await expireJobs(database, T0 + 100), 1);
+  const { jobs } = await listJobs(database, 'ann', { before: Number.MAX_SAFE_INTEGER, size: 9, nowMs: T0 + 101 });
+  assert.deepEqual(
+    jobs.map(({ id }) => id),
+    ['waiting', 'running'],
+  );
+});
+
+storeTest('jobs are there when the store is opened again', async (store) => {
+  const before = await store.open();
+  await submit(before, 'one');
+  await claim(before);
+  await before.close();
+  const after = await store.open();
+  assert.deepEqual((await lapseLeases(after, LAPSE)).waiting, ['one']);
+  assert.deepEqual((await claim(after)).request, newJob('one').request);
+});
+
+sqliteTest('a full disk refuses a job and harms nothing', async (store) => {
+  const database = await store.open();
+  await submit(database, 'one');
+  await database.query('PRAGMA max_page_count = 1');
+  const large = newJob('two', { request: new Uint8Array(500_000) });
+  await assert.rejects(added(database, large, { jobsMax: 9, requestBytesMax: 1e9 }), {
+    code: 'store-unavailable',
+    message: /the disk is full/,
+  });
+  await database.query('PRAGMA max_page_count = 1000000');
+  assert.equal(await findJob(database, 'ann', 'two', T0), null);
+  assert.deepEqual(await database.query('PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
+  assert.equal((await claim(database)).id, 'one');
+});

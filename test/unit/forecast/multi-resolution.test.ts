@@ -1,0 +1,44 @@
+/** The pretrained model on what its context does not hold: weeks of 5-minute data. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { rollOut } from '../../../src/forecast/autoregressive-roll-out.ts';
+import { forecastSeasons } from '../../../src/forecast/multi-resolution.ts';
+import { openCatalog } from '../../../src/model/catalog.ts';
+import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
+import { decimationOf } from '../../../src/sidecar/models/frequency-profile.ts';
+
+const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
+const forecasters = await Forecasters.start([model], { threads: 1 });
+after(() => forecasters.close());
+const forecaster = rollOut(forecasters.forecasterFor(model.name, 1));
+
+const DAY = 288;
+/** Four weeks whose weekends are quiet. */
+const weeks = Float64Array.from({ length: 28 * DAY }, (_, t) => {
+  const busy = Math.floor(t / DAY) % 7 < 5 ? 100 : 15;
+  return busy * (2 + Math.sin((2 * Math.PI * t) / DAY)) + 6 * Math.sin(t * t * 12.9898);
+});
+const beginsOf = (days: readonly number[]) => days.map((day) => ({ values: weeks, cutoff: day * DAY }));
+
+async function errorOf(days: readonly number[], decimated: boolean): Promise<number> {
+  const { context } = forecaster.limits;
+  const decimation = decimated ? decimationOf('5min', context) : null;
+  const points = beginsOf(days);
+  const forecasts = await forecastSeasons(points, { h: DAY, context, probabilities: [], decimation }, forecaster);
+  const missed = forecasts.flatMap(({ mean }, i) =>
+    Array.from(mean, (value, k) => Math.abs(value - weeks[points[i].cutoff + k])),
+  );
+  return missed.reduce((sum, error) => sum + error, 0) / missed.length;
+}
+
+test('the Monday after a quiet weekend is forecast busy', async () => {
+  const mondays = [21];
+  const [shown, alone] = [await errorOf(mondays, true), await errorOf(mondays, false)];
+  assert.ok(shown < alone / 2, `mean absolute error ${shown}, without weeks ${alone}`);
+});
+
+test('ordinary days are forecast no worse for it', async () => {
+  const days = [16, 17, 24];
+  const [shown, alone] = [await errorOf(days, true), await errorOf(days, false)];
+  assert.ok(shown < alone * 1.1, `mean absolute error ${shown}, without weeks ${alone}`);
+});

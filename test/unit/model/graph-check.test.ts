@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { portProblems, type TrialRun, trialProblems } from '../../../src/model/graph-check.ts';
+import { checkManifest, type ModelManifest } from '../../../src/model/manifest.ts';
+import { manifestOf } from '../../fixture/model-folder.ts';
+
+const reading = checkManifest(manifestOf('own', Buffer.from('graph')));
+assert.equal(reading.kind, 'manifest');
+const manifest = (reading as { manifest: ModelManifest }).manifest;
+const float = (name: string) => ({ name, type: 'float32' });
+const inputs = ['values', 'observed', 'future'].map(float);
+
+test('what the manifest names and the graph has is no problem', () => {
+  assert.deepEqual(portProblems(manifest, { inputs, outputs: ['quantiles', 'another'].map(float) }), []);
+});
+
+test('numbers of another type, and an input that nobody feeds, are problems', () => {
+  const graph = {
+    inputs: [float('values'), { name: 'observed', type: 'bool' }, float('future'), float('theta')],
+    outputs: [{ name: 'quantiles' }],
+  };
+  assert.deepEqual(portProblems(manifest, graph), [
+    'inputs.observed must be float32, but the graph takes bool',
+    'output must be float32, but the graph gives no tensor',
+    'inputs does not name all that the graph takes: "theta"',
+  ]);
+});
+
+/** A forecast that knows the first value of its row alone. */
+function forecastOf({ rows, contextLength, horizon, values }: TrialRun) {
+  const forecasts = new Float32Array(rows * horizon * 3);
+  for (let i = 0; i < forecasts.length; i++) {
+    const first = values[Math.floor(i / (horizon * 3)) * contextLength];
+    forecasts[i] = (Number.isNaN(first) ? 0 : first) + (i % 3);
+  }
+  return Promise.resolve({ forecasts, badRows: [] });
+}
+
+test('a model is tried at every context length, and at its shortest and longest horizon', async () => {
+  const shapes = new Set<string>();
+  const problems = await trialProblems(manifest, (trial) => {
+    shapes.add(`${trial.contextLength} ${trial.horizon}`);
+    return forecastOf(trial);
+  });
+  assert.deepEqual([problems, [...shapes]], [[], ['8 8', '32 8', '32 24']]);
+});
+
+test('what only goes wrong at the longest horizon is found', async () => {
+  const problems = await trialProblems(manifest, (trial) => {
+    return trial.horizon === 24 ? Promise.reject(new Error('too long')) : forecastOf(trial);
+  });
+  assert.deepEqual(problems, ['the graph fails at context 32 and horizon 24: too long']);
+});
+
+test('rows that are not finite are named by what they were made of', async () => {
+  const badRows = [{ row: 3, reason: 'not finite' }];
+  const problems = await trialProblems(manifest, async (trial) => ({ ...(await forecastOf(trial)), badRows }));
+  const text = 'with numbers that are not finite at context 8 and horizon 8';
+  assert.deepEqual(problems, [`the graph forecasts a series without observations ${text}`]);
+});

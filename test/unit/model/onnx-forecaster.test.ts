@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import type { ForecastBatch } from '../../../src/forecast/forecaster.ts';
+import type { Model } from '../../../src/model/catalog.ts';
+import { type ForecasterLimits, Forecasters } from '../../../src/model/onnx-forecaster.ts';
+import { type Fault, writeModel } from '../../fixture/model-folder.ts';
+
+async function writeModels(t: TestContext, faults: Record<string, Fault>): Promise<Model[]> {
+  const dir = await mkdtemp(join(tmpdir(), 'tidewatch-forecaster-'));
+  t.after(() => rm(dir, { recursive: true }));
+  return Promise.all(Object.entries(faults).map(([name, fault]) => writeModel(dir, name, { fault })));
+}
+
+/** Forecasters of the tests' model, named `mean`; they are closed after the test. */
+async function start(
+  t: TestContext,
+  limits: Partial<ForecasterLimits> = {},
+  faults: Record<string, Fault> = { mean: 'none' },
+): Promise<Forecasters> {
+  const forecasters = await Forecasters.start(await writeModels(t, faults), { threads: 1, ...limits });
+  t.after(() => forecasters.close());
+  return forecasters;
+}
+
+/** One row for each level; the model forecasts its level. */
+function levels(rows: readonly number[], { horizon = 1, contextLength = 8 } = {}): ForecastBatch {
+  const values = Float32Array.from(
+    { length: rows.length * contextLength },
+    (_, i) => rows[Math.floor(i / contextLength)],
+  );
+  return { rows: rows.length, contextLength, horizon, values };
+}
+
+/** Ends a thread from outside, as a crash would. */
+function catchWorkers(t: TestContext): Worker[] {
+  const workers: Worker[] = [];
+  const onWorker = (worker: Worker) => workers.push(worker);
+  process.on('worker', onWorker);
+  t.after(() => process.off('worker', onWorker));
+  return workers;
+}
+
+test('requests made together are run together, and each gets its own rows', async (t) => {
+  const forecasters = await start(t);
+  const { forecast } = forecasters.forecasterFor('mean', 3);
+  const results = await Promise.all([
+    forecast(levels([1, 2], { horizon: 3 })),
+    forecast(levels([3], { horizon: 1 })),
+    forecast(levels([4, 5], { horizon: 8 })),
+  ]);
+  assert.deepEqual(
+    results.map((result) => [...result]),
+    [[1, 1, 1, 2, 2, 2], [3], [...Array(8).fill(4), ...Array(8).fill(5)]],
+  );
+  const { runs, forecasts, rowsWaiting, threads } = forecasters.stats();
+  assert.deepEqual({ runs, forecasts, rowsWaiting, threads }, { runs: 1, forecasts: 5, rowsWaiting: 0, threads: 1 });
+});
+
+test('a request longer than a run is cut, over all threads, and put together again', async (t) => {
+  const forecasters = await start(t, { threads: 2, runRowsMax: 16 });
+  const rows = Array.from({ length: 100 }, (_, row) => row - 50);
+  const batch = levels(rows, { horizon: 2, contextLength: 32 });
+  const result = await forecasters.forecasterFor('mean', 2).forecast(batch);
+  assert.deepEqual(
+    [...result],
+    rows.flatMap((level) => [level, level]),
+  );
+  assert.equal(forecasters.stats().forecasts, 100);
+});
+
+test('a short request has its turn beside a long one that fills every run', async (t) => {
+  const forecasters = await start(t, { runRowsMax: 4 });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  let longIsDone = false;
+  const long = forecast(levels(Array(1_000).fill(1))).then(() => {
+    longIsDone = true;
+  });
+  await forecast(levels([2], { contextLength: 32 }));
+  assert.equal(longIsDone, false);
+  assert.ok(forecasters.stats().runs < 10);
+  await long;
+});
+
+test('context lengths, horizons and models do not share a run', async (t) => {
+  const forecasters = await start(t, {}, { mean: 'none', other: 'none' });
+  const { forecast } = forecasters.forecasterFor('mean', 9);
+  await Promise.all([
+    forecast(levels([1])),
+    forecast(levels([1], { contextLength: 32 })),
+    forecast(levels([1], { horizon: 9 })),
+    forecasters.forecasterFor('other', 1).forecast(levels([1])),
+  ]);
+  assert.equal(forecasters.stats().runs, 4);
+});
+
+test('a model that is given twice is loaded once', async (t) => {
+  const [model] = await writeModels(t, { mean: 'none' });
+  const workers = catchWorkers(t);
+  const forecasters = await Forecasters.start([model, model], { threads: 1 });
+  t.after(() => forecasters.close());
+  assert.equal(workers.length, 1);
+  assert.deepEqual([...(await forecasters.forecasterFor('mean', 1).forecast(levels([7])))], [7]);
+});
+
+test('every quantile can be had', async (t) => {
+  const forecasters = await start(t);
+  const batch = levels([2, -4], { horizon: 2 });
+  const { levels: quantiles, values } = await forecasters.forecasterFor('mean', 2).forecastQuantiles(batch);
+  assert.deepEqual(quantiles, [0.1, 0.5, 0.9]);
+  assert.deepEqual([...values], [1, 2, 3, 1, 2, 3, -6, -4, -2, -6, -4, -2]);
+});
+
+test('a model that was not loaded, and a horizon beyond horizon_max, are refused', async (t) => {
+  const forecasters = await start(t);
+  assert.throws(() => forecasters.forecasterFor('absent', 1), { code: 'model-unknown' });
+  const refusal = { code: 'configuration', message: 'horizon 25 is beyond horizon_max 24 of model mean' };
+  assert.throws(() => forecasters.forecasterFor('mean', 25), refusal);
+  await assert.rejects(forecasters.forecasterFor('mean', 24).forecast(levels([1], { horizon: 25 })), refusal);
+});
+
+test('rows beyond queueRowsMax are refused as overloaded; those that wait are not harmed', async (t) => {
+  const forecasters = await start(t, { queueRowsMax: 10 });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  const taken = forecast(levels(Array(8).fill(1)));
+  await assert.rejects(forecast(levels([1, 2, 3])), { code: 'overloaded', retryable: true });
+  await assert.rejects(forecast(levels(Array(11).fill(1))), { code: 'overloaded', retryable: false });
+  assert.equal((await taken).length, 8);
+});
+
+test('an aborted request is rejected with the reason at once, its rows are forgotten, and the others go on', async (t) => {
+  const forecasters = await start(t);
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  const controller = new AbortController();
+  const long = forecast(levels(Array(5_000).fill(1)), controller.signal);
+  const other = forecast(levels([2]));
+  const reason = new Error('the partition was revoked');
+  controller.abort(reason);
+  await assert.rejects(long, reason);
+  assert.deepEqual([...(await other)], [2]);
+  await forecasters.close();
+  assert(forecasters.stats().forecasts < 5_000, 'rows of the aborted request were not run');
+  assert.equal(forecasters.stats().rowsWaiting, 0);
+});
+
+test('a forecast that is not finite fails its request, by row, and no other request of the run', async (t) => {
+  const forecasters = await start(t, {}, { mean: 'nan-below-zero' });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  const bad = forecast(levels([4, 9, -1]));
+  const good = forecast(levels([4]));
+  await assert.rejects(bad, { message: 'row 2: model mean made a forecast that is not finite' });
+  assert.deepEqual([...(await good)], [4]);
+  assert.equal(forecasters.stats().runs, 1);
+});
+
+test('an infinite observation fails its request and no other request of the run', async (t) => {
+  const { forecast } = (await start(t)).forecasterFor('mean', 1);
+  const batch = levels([1, 2]);
+  batch.values[9] = Number.NEGATIVE_INFINITY;
+  const good = forecast(levels([3]));
+  await assert.rejects(forecast(batch), { message: 'row 1: an observation is infinite (as float32)' });
+  assert.deepEqual([...(await good)], [3]);
+});
+
+test('a run that fails rejects its requests with the reason, and the thread goes on', async (t) => {
+  const forecasters = await start(t, {}, { mean: 'fails-above-thousand' });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  await assert.rejects(forecast(levels([1, 2000])), { message: /^model mean cannot be run: .*Gather/s });
+  assert.deepEqual([...(await forecast(levels([5])))], [5]);
+});
+
+test('a thread that ends by itself rejects what waits and everything after it as internal', async (t) => {
+  const workers = catchWorkers(t);
+  const forecasters = await start(t);
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  await workers[0].terminate();
+  await assert.rejects(forecast(levels([1])), { code: 'internal', message: /^an inference thread ended/ });
+  await forecasters.close();
+});
+
+test('close finishes what was taken and takes nothing more', async (t) => {
+  const forecasters = await start(t, { threads: 2 });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  const taken = forecast(levels(Array(500).fill(3)));
+  const closed = forecasters.close();
+  await assert.rejects(forecast(levels([1])), { message: 'the forecasters are closed' });
+  assert.equal((await taken).length, 500);
+  await closed;
+  await forecasters.close();
+});
+
+test('a graph that is none, and one that gives another shape than its manifest says, are refused by folder, all at once', async (t) => {
+  const [model, other] = await writeModels(t, { mean: 'none', other: 'none' });
+  const quantiles = [0.5, 0.9];
+  const wrong = { ...other, manifest: { ...other.manifest, quantiles } };
+  await writeFile(model.graphPath, 'no graph');
+  await assert.rejects(Forecasters.start([model, wrong], { threads: 2 }), (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'model-invalid');
+    const [first, second] = error.message.split('\n');
+    assert.match(first, /^model folder \S+\/mean: forecast\.onnx cannot be loaded: /);
+    assert.match(second, /^model folder \S+\/other: .* quantiles has the shape \[4, 8, 3\] instead of \[4, 8, 2\]$/);
+    return true;
+  });
+});
+
+for (const [fault, reason] of [
+  ['fails', /the graph fails at context 8 and horizon 8: .*Gather/],
+  ['nan', /the graph forecasts a wave with numbers that are not finite at context 8 and horizon 8; /],
+  [
+    'descends',
+    /the graph forecasts quantiles that cross \(quantiles must ascend: of a wave 0\.5 is .* below the .* of 0\.1\)/,
+  ],
+  ['looks-aside', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
+  ['draws', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
+] as const) {
+  test(`a graph that ${fault} is refused after a trial run, with the reason`, async (t) => {
+    const models = await writeModels(t, { own: fault });
+    await assert.rejects(Forecasters.start(models, { threads: 1 }), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'model-invalid');
+      assert.match(error.message, /^model folder \S+\/own: /);
+      assert.match(error.message, reason);
+      return true;
+    });
+  });
+}
+
+test('inputs and outputs that the graph does not have are all named before it is run', async (t) => {
+  const [model] = await writeModels(t, { own: 'fails' });
+  const inputs = { values: 'x', observed: 'observed', future: 'h' };
+  const wrong = { ...model, manifest: { ...model.manifest, inputs, output: 'y' } };
+  await assert.rejects(Forecasters.start([wrong], { threads: 1 }), {
+    message: new RegExp(
+      'own: inputs\\.values is "x", which the graph does not have: it takes "values", "observed", "future"; ' +
+        'inputs\\.future is "h", .*; output is "y", which the graph does not have: it gives "quantiles"; ' +
+        'inputs does not name all that the graph takes: "values", "future"$',
+    ),
+  });
+});

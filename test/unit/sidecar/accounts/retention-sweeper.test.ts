@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Upkeep } from '../../../../src/sidecar/accounts/retention-sweeper.ts';
+import { readAudit, recordAudit } from '../../../../src/store/audit.ts';
+import { FinetunedWeights } from '../../../../src/store/finetuned-weights.ts';
+import { AUDIT_DAYS } from '../../../../src/store/retention.ts';
+import { createLogger } from '../../../../src/telemetry/logger.ts';
+import { openMemoryStore } from '../../../fixture/memory-store.ts';
+
+const ENTRY = { happenedAtMs: 0, actor: 'a', owner: null, action: 'key-created', subject: 's', detail: null } as const;
+
+test('what nobody needs any more is removed, and said; a store that is away is no reason to end', async () => {
+  const store = await openMemoryStore();
+  const lines: string[] = [];
+  const logger = createLogger('info', { write: (line: string) => lines.push(line) });
+  const clock = { nowMs: 0 };
+  const upkeep = new Upkeep({ store, kept: new FinetunedWeights(store, null), nowMs: () => clock.nowMs, logger });
+  await recordAudit(store, ENTRY);
+  await upkeep.run();
+  assert.deepEqual([(await readAudit(store)).length, lines.length], [1, 0]);
+  clock.nowMs = AUDIT_DAYS * 86_400_000 + 1;
+  await upkeep.run();
+  assert.deepEqual(await readAudit(store), []);
+  assert.equal(JSON.parse(lines[0]).auditEntries, 1);
+  await store.close();
+  await upkeep.run();
+  assert.equal(JSON.parse(lines[1]).level, 'warn');
+  await upkeep.close();
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { type ModelCatalog, openCatalog } from '../../../../src/model/catalog.ts';
+import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
+import type { JobOutcome, JobRun, TaskName } from '../../../../src/sidecar/jobs/job.ts';
+import { JobSandbox } from '../../../../src/sidecar/jobs/job-sandbox.ts';
+import { serveModels } from '../../../../src/sidecar/models/served-models.ts';
+import { tuneHere } from '../../../../src/sidecar/models/tuned-models.ts';
+import { runHere } from '../../../fixture/job-service.ts';
+import { writeModelFolder } from '../../../fixture/model-folder.ts';
+
+const y = Array.from({ length: 120 }, (_, i) => (i === 50 ? null : 10 + Math.sin(i / 3) + ((i * 7919) % 13) / 20));
+const BODY = { series: { y, sizes: [60, 60] }, freq: 'h', h: 5, level: [80, 99.5] };
+const REQUESTS = {
+  forecast: BODY,
+  cross_validation: { ...BODY, n_windows: 2, model: 'timegpt-1' },
+  anomaly_detection: { ...BODY, detection_size: 6, level: 99 },
+} as const;
+const SIGNAL = new AbortController().signal;
+/** No test waits for it, on any machine. */
+const LONG_MS = 600_000;
+
+let dir: string;
+let catalog: ModelCatalog;
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'tidewatch-job-sandbox-'));
+  await mkdir(join(dir, 'none'));
+  await writeModelFolder(join(dir, 'models'), 'tsmodel-1');
+  catalog = await openCatalog({ modelsDir: join(dir, 'models'), pretrainedDir: join(dir, 'none') });
+});
+
+after(() => rm(dir, { recursive: true }));
+
+const jobOf = (body: object, changes: Partial<JobRun> = {}): JobRun => {
+  const request = zstdCompressSync(JSON.stringify(body));
+  return { task: 'forecast', request, timeoutMs: LONG_MS, signal: SIGNAL, ...changes };
+};
+
+function readable(outcome: JobOutcome) {
+  if (outcome.kind !== 'answered') return outcome;
+  return { ...outcome, result: JSON.parse(zstdDecompressSync(outcome.result).toString()) };
+}
+
+test('a job is answered in the sandbox as it is outside', async (t) => {
+  const sandbox = new JobSandbox(catalog);
+  const forecasters = await Forecasters.start([catalog.get('tsmodel-1')], { threads: 1 });
+  t.after(() => Promise.all([sandbox.close(), forecasters.close()]));
+  const outside = runHere(serveModels(catalog, forecasters, tuneHere([])));
+  for (const [task, body] of Object.entries(REQUESTS) as [keyof typeof REQUESTS, object][]) {
+    const job = jobOf(body, { task });
+    const outcome = readable(await sandbox.run(job));
+    assert.equal(outcome.kind, 'answered', JSON.stringify(outcome));
+    assert.deepEqual(outcome, readable(await outside.run(job)), task);
+  }
+});
+
+test('what may be told of a failure is told, what may not is for the log', async (t) => {
+  const sandbox = new JobSandbox(catalog);
+  t.after(() => sandbox.close());
+  const unknown = await sandbox.run(jobOf({ ...BODY, model: 'gone-since' }));
+  assert.ok(unknown.kind === 'failed');
+  assert.match(unknown.error, /^body\.model: .*no such model/);
+  const ours = await sandbox.run(jobOf(BODY, { task: 'of a later release' as TaskName }));
+  assert.ok(ours.kind === 'failed');
+  assert.match(ours.error, /^Internal error; the log/);
+  assert.match(ours.cause ?? '', /^TypeError/);
+});
+
+test('a job that is stopped at its limit says which', async (t) => {
+  const sandbox = new JobSandbox(catalog);
+  t.after(() => sandbox.close());
+  const body = { ...BODY, series: { y: new Array(50_000).fill(3), sizes: [50_000] }, detection_size: 6, step_size: 1 };
+  const outcome = await sandbox.run(jobOf({ ...body, level: 99 }, { task: 'anomaly_detection', timeoutMs: 1 }));
+  assert.deepEqual(outcome, { kind: 'failed', error: 'The job was stopped after 0.001 seconds, its limit' });
+  assert.equal((await sandbox.run(jobOf(BODY))).kind, 'answered');
+});
+
+const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc here';
+
+test('a job that needs more memory than it may have says so', { skip: noProc }, async (t) => {
+  const sandbox = new JobSandbox(catalog, { memoryMbMax: 20 });
+  t.after(() => sandbox.close());
+  const outcome = await sandbox.run(jobOf(BODY));
+  assert.ok(outcome.kind === 'failed');
+  assert.match(outcome.error, /more memory than it may have \(20 MiB\)/);
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { rollOut } from '../../../../src/forecast/autoregressive-roll-out.ts';
+import { modelParams, type ServedModel } from '../../../../src/sidecar/models/served-models.ts';
+import { alignmentOf, alignmentProblems, timeOf } from '../../../../src/sidecar/tasks/alignment.ts';
+import { groupForecaster, MEMBERS_MAX } from '../../../fixture/group-forecaster.ts';
+import { quantileForecaster } from '../../../fixture/http-service.ts';
+
+const together: ServedModel = {
+  name: 'tsmodel-2.1',
+  forecaster: rollOut(groupForecaster()),
+  seasons: 1,
+  tunable: null,
+};
+const alone: ServedModel = { name: 'tsmodel-1', forecaster: rollOut(quantileForecaster()), seasons: 1, tunable: null };
+
+function request(sizes: number[], starts?: string[] | null, freq = 'h') {
+  const length = sizes.reduce((sum, size) => sum + size, 0);
+  const series = { y: new Float64Array(length), sizes, ...(starts !== undefined && { start_datetime: starts }) };
+  return { series, freq, multivariate: true };
+}
+
+test('times are ISO 8601, in UTC unless they say otherwise', () => {
+  const noon = Date.UTC(2026, 0, 31, 12);
+  for (const text of [
+    '2026-01-31T12',
+    '2026-01-31 12:00',
+    '2026-01-31T12:00:00Z',
+    '2026-01-31T12:00:00.000000000',
+    '2026-01-31T14:00+0200',
+    '2026-01-31T10:00:00-02:00',
+  ]) {
+    assert.equal(timeOf(text), noon, text);
+  }
+  assert.equal(timeOf('2026-01-31'), Date.UTC(2026, 0, 31));
+  assert.equal(timeOf('2026-02'), Date.UTC(2026, 1, 1));
+  for (const text of ['', 'yesterday', '31.01.2026', '2026-13-01', '2026-01-31T25:00']) {
+    assert.equal(timeOf(text), null, text);
+  }
+});
+
+test('start times on the grid of the frequency place series beside each other', () => {
+  const days = request([5, 5], ['2026-01-03', '2026-01-01'], 'D');
+  assert.deepEqual(alignmentOf(days, together), [2, 0]);
+  const hours = request([5, 5], ['2026-01-01T06:00:00', '2026-01-01T00:00:00+02:00']);
+  assert.deepEqual(alignmentOf(hours, together), [8, 0]);
+  const months = request([5, 5], ['2025-11-30', '2026-02-28'], 'ME');
+  assert.deepEqual(alignmentOf(months, together), [0, 3]);
+});
+
+test('without start times, or a grid, series end together', () => {
+  assert.deepEqual(alignmentOf(request([5, 3]), together), [0, 2]);
+  assert.deepEqual(alignmentOf(request([5, 3], null), together), [0, 2]);
+  assert.deepEqual(alignmentOf(request([5, 3], ['2026-01-03', '2026-01-01'], 'cbh'), together), [0, 2]);
+});
+
+test('nothing is aligned for a model that forecasts each series alone, or a request that does not ask for it', () => {
+  assert.equal(alignmentOf(request([5, 3]), alone), undefined);
+  assert.equal(alignmentOf({ ...request([5, 3]), multivariate: false }, together), undefined);
+  assert.deepEqual(alignmentProblems(request([5, 3], ['no time']), alone), []);
+});
+
+test('what keeps series from being aligned is told, field by field', () => {
+  const crowd = request(new Array(MEMBERS_MAX + 1).fill(2));
+  assert.match(alignmentProblems(crowd, together)[0].msg, /5 series cannot be forecast together: at most 4/);
+  const fields = alignmentProblems(request([5, 3], ['2026-01-01', 'no time']), together);
+  assert.deepEqual(
+    fields.map(({ loc }) => loc.join('.')),
+    ['body.series.start_datetime.1'],
+  );
+});
+
+test('the long-horizon model looks at five weeks of hours to forecast one', () => {
+  const { limits, ...forecaster } = quantileForecaster();
+  const long = rollOut({ ...forecaster, limits: { ...limits, context: 1024, horizonMax: 192 } });
+  const params = (freq: string) => modelParams({ name: 'long', forecaster: long, seasons: 7, tunable: null }, freq);
+  assert.deepEqual(params('h'), { inputSize: 840, horizon: 168 });
+  assert.deepEqual(params('D'), { inputSize: 245, horizon: 49 });
+  assert.deepEqual(params('W'), { inputSize: 1024, horizon: 192 });
+});

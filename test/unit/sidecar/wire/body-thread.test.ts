@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { bodyRules } from '../../../../src/sidecar/wire/body-schemas.ts';
+import { BodyThread } from '../../../../src/sidecar/wire/body-thread.ts';
+import { readWireBody } from '../../../../src/sidecar/wire/wire-body.ts';
+
+const thread = new BodyThread();
+after(() => thread.close());
+
+const NAME = 'onlineDetection';
+const text = (body: object) => JSON.stringify(body);
+const fits = text({
+  series: {
+    y: [1, null, 3],
+    sizes: [3],
+    X: [
+      [1, 2, 3],
+      ['a', 'b', 'a'],
+    ],
+    categorical_exog: [1],
+  },
+  freq: 'h',
+  h: 2,
+  detection_size: 1,
+  level: 99.5,
+});
+
+test('a body reads the same on the thread as here, whether it fits or not, in the order it was sent', async () => {
+  const bodies = [fits, text({ series: { y: ['x'], sizes: [0] } }), '{"series":', fits];
+  const read = await Promise.all(bodies.map((body) => thread.read(Buffer.from(body), NAME)));
+  assert.deepEqual(
+    read,
+    bodies.map((body) => readWireBody(Buffer.from(body), bodyRules(NAME))),
+  );
+});
+
+test('a thread that was ended starts again with the next body', async () => {
+  await thread.close();
+  assert.equal((await thread.read(Buffer.from(fits), NAME)).kind, 'body');
+});

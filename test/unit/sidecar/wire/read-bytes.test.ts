@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import test from 'node:test';
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { HttpProblem } from '../../../../src/sidecar/wire/problem.ts';
+import { BodyBudget, readBytes } from '../../../../src/sidecar/wire/read-bytes.ts';
+
+const text = Buffer.from(JSON.stringify({ y: Array.from({ length: 5_000 }, (_, i) => i) }));
+const streamOf = (bytes: Buffer) => Readable.from([bytes.subarray(0, 100), bytes.subarray(100)]);
+const status = (expected: number) => (error: unknown) => error instanceof HttpProblem && error.status === expected;
+
+test('a body arrives as it was, whatever it was compressed with', async () => {
+  const budget = new BodyBudget();
+  for (const [encoding, bytes] of [
+    [undefined, text],
+    ['gzip', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['zstd', zstdCompressSync(text)],
+  ] as const) {
+    assert.deepEqual(await readBytes(streamOf(bytes), encoding, budget), text, encoding);
+  }
+  assert.equal(budget.held, 4 * text.length);
+});
+
+test('a body that grows beyond the limit while it inflates is refused, and gives back what it held', async () => {
+  const bomb = Buffer.alloc(50_000_000, 32);
+  for (const [encoding, bytes] of [
+    ['gzip', gzipSync(bomb)],
+    ['zstd', zstdCompressSync(bomb)],
+  ] as const) {
+    const budget = new BodyBudget();
+    await assert.rejects(readBytes(streamOf(bytes), encoding, budget, 1_000_000), status(413));
+    assert.equal(budget.held, 0);
+  }
+});
+
+test('a body without room in the budget of all bodies is put off', async () => {
+  const budget = new BodyBudget(text.length);
+  await readBytes(streamOf(text), undefined, budget);
+  await assert.rejects(readBytes(streamOf(text), undefined, budget), status(503));
+  budget.release(text.length);
+  assert.deepEqual(await readBytes(streamOf(text), undefined, budget), text);
+});
+
+test('an unknown encoding and a damaged body are told apart', async () => {
+  await assert.rejects(readBytes(streamOf(text), 'br', new BodyBudget()), status(415));
+  await assert.rejects(readBytes(streamOf(text), 'zstd', new BodyBudget()), status(400));
+  await assert.rejects(readBytes(streamOf(gzipSync(text).subarray(0, 200)), 'gzip', new BodyBudget()), status(400));
+});

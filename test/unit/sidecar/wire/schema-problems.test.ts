@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import Type from 'typebox';
+import { schemaCheck } from '../../../../src/sidecar/wire/schema-problems.ts';
+
+const check = schemaCheck(
+  Type.Object({
+    series: Type.Object({
+      y: Type.Array(Type.Unsafe<number | null>({ type: ['number', 'null'] })),
+      sizes: Type.Array(Type.Integer({ exclusiveMinimum: 0 }), { minItems: 1 }),
+    }),
+    level: Type.Optional(Type.Number({ minimum: 0, exclusiveMaximum: 100 })),
+    method: Type.Optional(Type.Enum(['univariate', 'multivariate'])),
+    id: Type.Optional(Type.String({ pattern: '^[a-z]+$' })),
+    options: Type.Optional(Type.Object({}, { additionalProperties: false })),
+  }),
+  'body',
+);
+
+const series = { y: [1], sizes: [1] };
+
+test('a value that fits has no problems, and unknown fields do no harm', () => {
+  assert.deepEqual(check({ series, more: [{}] }), []);
+});
+
+test('every wrong field is told at once, each with its place, its bound and what was sent', () => {
+  const problems = check({
+    series: { y: [1, 'a', null], sizes: [1, 2, 3, 0, 2.5] },
+    level: 100,
+    method: 'both',
+    id: 'UP',
+    options: { retries: 1 },
+  });
+  assert.deepEqual(problems, [
+    { loc: ['body', 'series', 'y', 1], msg: 'Input should be a valid number', type: 'float_type', input: 'a' },
+    {
+      loc: ['body', 'series', 'sizes', 3],
+      msg: 'Input should be greater than 0',
+      type: 'greater_than',
+      input: 0,
+      ctx: { gt: 0 },
+    },
+    {
+      loc: ['body', 'series', 'sizes', 4],
+      msg: 'Input should be a valid integer, got a number with a fractional part',
+      type: 'int_from_float',
+      input: 2.5,
+    },
+    { loc: ['body', 'level'], msg: 'Input should be less than 100', type: 'less_than', input: 100, ctx: { lt: 100 } },
+    {
+      loc: ['body', 'method'],
+      msg: "Input should be 'univariate' or 'multivariate'",
+      type: 'literal_error',
+      input: 'both',
+      ctx: { expected: "'univariate' or 'multivariate'" },
+    },
+    {
+      loc: ['body', 'id'],
+      msg: "String should match pattern '^[a-z]+$'",
+      type: 'string_pattern_mismatch',
+      input: 'UP',
+      ctx: { pattern: '^[a-z]+$' },
+    },
+    { loc: ['body', 'options', 'retries'], msg: 'Extra inputs are not permitted', type: 'extra_forbidden', input: 1 },
+  ]);
+});
+
+test('a missing field is missing where it belongs; what is no object is said once', () => {
+  assert.deepEqual(check({ series: { y: [] } }), [
+    { loc: ['body', 'series', 'sizes'], msg: 'Field required', type: 'missing' },
+  ]);
+  assert.deepEqual(
+    check([]).map(({ loc, type }) => ({ loc, type })),
+    [{ loc: ['body'], type: 'model_attributes_type' }],
+  );
+  assert.equal(check({ series: { y: [], sizes: [] } })[0].type, 'too_short');
+});
+
+test('a million wrong numbers make a hundred problems, and a long text is not sent back', () => {
+  const problems = check({ series: { y: new Array(1_000_000).fill('x'), sizes: [1] } });
+  assert.equal(problems.length, 100);
+  assert.equal('input' in check({ series, level: 'x'.repeat(1_000) })[0], false);
+});

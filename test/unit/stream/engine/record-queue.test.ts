@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RecordQueue } from '../../../../src/stream/engine/record-queue.ts';
+import type { InputRecord } from '../../../../src/stream/log/log.ts';
+
+const record = (offset: number, bytes: number): InputRecord => {
+  return { partition: 0, offset, timestampMs: 0, key: Buffer.alloc(1), value: Buffer.alloc(bytes - 1) };
+};
+const offsets = (records: readonly InputRecord[]) => records.map(({ offset }) => offset);
+
+test('records are taken in their order, as many as are wanted, and no batch is joined with the next', () => {
+  const queue = new RecordQueue();
+  queue.push([record(0, 10), record(1, 10), record(2, 10)]);
+  queue.push([record(3, 10)]);
+  assert.deepEqual([queue.length, queue.bytes], [4, 40]);
+  assert.deepEqual(offsets(queue.take(2, 1_000)), [0, 1]);
+  assert.deepEqual(offsets(queue.take(9, 1_000)), [2]);
+  assert.deepEqual(offsets(queue.take(9, 1_000)), [3]);
+  assert.deepEqual(offsets(queue.take(9, 1_000)), []);
+  assert.deepEqual([queue.length, queue.bytes], [0, 0]);
+});
+
+test('no further record is taken once they have the bytes that are wanted, but one always is', () => {
+  const queue = new RecordQueue();
+  queue.push([record(0, 10), record(1, 500), record(2, 10)]);
+  assert.deepEqual(offsets(queue.take(9, 100)), [0, 1]);
+  assert.deepEqual(offsets(queue.take(9, 0)), [2]);
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { emptyTally } from '../../../../src/stream/engine/batch-outcome.ts';
+import { reportEvents, timeForecasts } from '../../../../src/stream/engine/report-events.ts';
+import { createLogger } from '../../../../src/telemetry/logger.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
+
+function setUp() {
+  const metrics = createMetrics({ collectProcess: false });
+  const lines: string[] = [];
+  const logger = createLogger('info', { write: (line: string) => lines.push(line) });
+  return { metrics, lines, events: reportEvents(metrics, logger) };
+}
+
+test('what became of records is counted', async () => {
+  const { metrics, events } = setUp();
+  const tally = {
+    ...emptyTally(),
+    deadLetters: { late: 2 },
+    restarted: { gap: 1 },
+    flagged: 3,
+    duplicates: 4,
+    gapsFilled: 5,
+  };
+  tally.scored.scored = 90;
+  events.scored(0, 96, tally);
+  events.scored(1, 4, emptyTally());
+  const text = await metrics.registry.metrics();
+  for (const line of [
+    'records_consumed_total 100',
+    'scores_total{state="scored"} 90',
+    'dead_letters_total{reason="late"} 2',
+    'series_restarts_total{reason="gap"} 1',
+    'anomalies_total 3',
+    'duplicates_total 4',
+    'gap_steps_filled_total 5',
+  ]) {
+    assert.ok(text.includes(`\ntidewatch_${line}\n`), line);
+  }
+});
+
+test('a partition that was revoked is reported no more', async () => {
+  const { metrics, events } = setUp();
+  events.assigned([0, 1]);
+  for (const partition of [0, 1]) events.holding(partition, { units: 5, queuedRecords: 6, journalBytes: 7 });
+  events.assigned([1]);
+  const text = await metrics.registry.metrics();
+  assert.match(text, /^tidewatch_partitions_assigned 1$/m);
+  assert.match(text, /^tidewatch_units_held\{partition="1"\} 5$/m);
+  assert.doesNotMatch(text, /partition="0"/);
+});
+
+test('an operator hears of assignments, lost connections, retries and changed settings, not of every batch', () => {
+  const { lines, events } = setUp();
+  events.scored(0, 1, emptyTally());
+  events.committed(0, { records: 1, seconds: 0.01 });
+  events.holding(0, { units: 1, queuedRecords: 0, journalBytes: 0 });
+  events.paused(0, true);
+  assert.deepEqual(lines, []);
+  events.assigned([0]);
+  events.connection(new Error('ECONNREFUSED'));
+  events.retrying(0, new Error('fenced'), 100);
+  events.settingsChanged(0, 12);
+  assert.deepEqual(
+    lines.map((line) => (JSON.parse(line) as { level: string }).level),
+    ['info', 'warn', 'warn', 'info'],
+  );
+});
+
+test('a forecast is timed, and passes through unchanged', async () => {
+  const { metrics } = setUp();
+  const medians = new Float32Array([1, 2]);
+  const limits = { context: 512, contextBuckets: [512], horizonMax: 24 };
+  let nowMs = 0;
+  const clock = () => {
+    nowMs += 250;
+    return nowMs;
+  };
+  const timed = timeForecasts({ limits, forecast: async () => medians }, metrics, clock);
+  const batch = { rows: 1, contextLength: 512, values: new Float32Array(512), horizon: 2 };
+  assert.equal(await timed.forecast(batch), medians);
+  assert.equal(timed.limits, limits);
+  assert.match(await metrics.registry.metrics(), /^tidewatch_forecast_latency_seconds_sum 0\.25$/m);
+});

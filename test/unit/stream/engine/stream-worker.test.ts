@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../../../src/service-error.ts';
+import { COMMIT_BYTES_MAX, QUEUE_BYTES_MAX, RETRY_MS_MAX } from '../../../../src/stream/engine/partition-task.ts';
+import type { WorkerEvents } from '../../../../src/stream/engine/stream-worker.ts';
+import type { StreamLog } from '../../../../src/stream/log/log.ts';
+import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream-run.ts';
+
+test('a worker that has joined says that the log is in reach, without having lost it before', async () => {
+  const said: (Error | null)[] = [];
+  const connection: WorkerEvents['connection'] = (error) => void said.push(error);
+  const worker = await streamRun().start({ events: { ...streamEvents(), connection } });
+  assert.deepEqual(said, [null]);
+  await worker.stop();
+});
+
+test('a worker ends when its topic grows under it, since series move to partitions that know nothing of them', async () => {
+  const { broker, start, scores } = streamRun({ partitions: 2 });
+  broker.append(1, Buffer.from('s'), observationRecord('s', 0, 1).value);
+  const log: StreamLog = { ...broker.openLog(), partitionCount: async () => 1 };
+  const worker = await start({ log });
+  const failure = await worker.finished;
+  assert.match(failure!.message, /observations has got more than 1 partitions/);
+  assert.deepEqual(scores(1), []);
+  await worker.stop();
+});
+
+test('a worker refuses state that was learned with another number of partitions', async () => {
+  const { broker, start, settled } = streamRun();
+  broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
+  const learns = await start();
+  await settled();
+  await learns.stop();
+  const log: StreamLog = { ...broker.openLog(), partitionCount: async () => 2 };
+  const worker = await start({ log });
+  const failure = await worker.finished;
+  assert.equal((failure as ServiceError).code, 'topic-mismatch');
+  assert.match(failure!.message, /had 1 partitions when its series were learned and has 2 now/);
+  await worker.stop();
+});
+
+test('a worker that is ending takes up no partition that the group gives it meanwhile', async () => {
+  const { broker, start } = streamRun();
+  const log = broker.openLog();
+  let opened = 0;
+  const openPartition: StreamLog['openPartition'] = async (...partition) => {
+    opened++;
+    const session = await log.openPartition(...partition);
+    return { ...session, close: () => sleep(20).then(session.close) };
+  };
+  const worker = await start({ log: { ...log, openPartition } });
+  while (worker.notReady().length > 0) await sleep(1);
+  const stopped = worker.stop();
+  broker.rebalance();
+  await stopped;
+  await sleep(1);
+  assert.equal(opened, 1);
+});
+
+test('a worker that is told to stop while it restores does not read the changelog to its end first', async () => {
+  const { broker, start } = streamRun();
+  const log = broker.openLog();
+  const { promise: reading, resolve: onReading } = Promise.withResolvers<void>();
+  const openPartition: StreamLog['openPartition'] = async (...partition) => {
+    const session = await log.openPartition(...partition);
+    const { promise: closed, reject } = Promise.withResolvers<never>();
+    const readChangelog = () => {
+      onReading();
+      return closed;
+    };
+    const close = async () => reject(new ServiceError('broker-unavailable', 'The connection was closed on our side'));
+    return { ...session, readChangelog, close };
+  };
+  const worker = await start({ log: { ...log, openPartition } });
+  await reading;
+  const stopped = worker.stop().then(() => 'stopped');
+  assert.equal(await Promise.race([stopped, sleep(2_000, 'still reading')]), 'stopped');
+});
+
+test('large records are committed, and wait, by their bytes, not by their number alone', async () => {
+  const { broker, start, settled, deadLetters } = streamRun({ limits: { commitRecordsMax: 100_000 } });
+  const large = Buffer.alloc(900_000, 'x');
+  const count = 60;
+  for (let i = 0; i < count; i++) broker.append(0, null, large);
+  const commits: number[] = [];
+  const pauses: boolean[] = [];
+  const events = {
+    committed: (_: number, { records }: { records: number }) => void commits.push(records),
+    paused: (_: number, paused: boolean) => void pauses.push(paused),
+  };
+  const worker = await start({}, events);
+  await settled();
+  await worker.stop();
+  assert.equal(deadLetters().length, count);
+  assert.ok(Math.max(...commits) * large.length <= COMMIT_BYTES_MAX + large.length, `commits of ${commits} records`);
+  assert.ok(count * large.length > QUEUE_BYTES_MAX);
+  assert.deepEqual(pauses, [true, false]);
+});
+
+test('who was fenced leaves the partition to the later owner for a while, since that one is likely to be right', async () => {
+  const { broker, start } = streamRun();
+  const { promise: retrying, resolve: onRetrying } = Promise.withResolvers<{ code: string; delayMs: number }>();
+  const worker = await start(
+    {},
+    { retrying: (_, error, delayMs) => onRetrying({ code: (error as ServiceError).code, delayMs }) },
+  );
+  while (worker.notReady().length > 0) await sleep(1);
+  const later = await broker.openLog().openPartition(0);
+  const { key, value } = observationRecord('s', 0, 1);
+  broker.append(0, key, value);
+  assert.deepEqual(await retrying, { code: 'fenced', delayMs: RETRY_MS_MAX });
+  await later.commit([], 1);
+  await worker.stop();
+});
