@@ -115,6 +115,26 @@ test('rooms import only in the allowed directions', () => {
   );
 });
 
+/** Inside a room: which folders of it a folder may import from, besides itself. A room that stands here has all its folders here. */
+const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
+  forecast: [],
+  'forecast/exogenous': ['forecast'],
+};
+
+const roomsWithDirections = new Set(Object.keys(FOLDER_DIRECTIONS).map((name) => name.split('/')[0]));
+
+test('folders inside a room import in one direction', () => {
+  const folder = (path: string) => posix.dirname(path).slice('src/'.length);
+  none(
+    sourceImports.filter(isRelative).flatMap(({ path, target }) => {
+      const to = posix.join(posix.dirname(path), target);
+      const [from, into] = [folder(path), folder(to)];
+      if (from === into || room(path) !== room(to) || !roomsWithDirections.has(room(path))) return [];
+      return FOLDER_DIRECTIONS[from]?.includes(into) ? [] : [`${path} imports ${to}`];
+    }),
+  );
+});
+
 test('the detector and calendar rooms do no I/O and know neither clock nor chance', () => {
   const detector = new Map([...sources].filter(([path]) => ['detector', 'calendar'].includes(room(path))));
   none([
