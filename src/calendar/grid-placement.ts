@@ -22,7 +22,7 @@ const NEXT: Arrival = { kind: 'next', missing: 0 };
  * @param positions positions the series has so far, at least 1
  * @param gapLimit missing steps above which the series starts over
  */
-export function placeArrival(
+export function placeOnGrid(
   freq: Frequency,
   originMs: number,
   positions: number,

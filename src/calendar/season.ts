@@ -13,7 +13,7 @@ const ROUNDED_MIN = 4;
  * Observations in the shortest natural cycle that is longer than a step: an hour of seconds, a day of minutes or hours, a week of days, a year of
  * weeks, months or quarters; of less than a second a thousand of the unit, which make the next one.
  */
-export function seasonOf(step: AliasStep): number {
+export function seasonLength(step: AliasStep): number {
   switch (step.kind) {
     case 'fixed':
       return fixedSeason(step.stepMs);

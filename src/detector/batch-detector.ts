@@ -1,6 +1,6 @@
-import { withinFloat32 } from '../forecast/float32.ts';
+import { clampToFloat32 } from '../forecast/float32.ts';
 import type { FoldPlan } from '../forecast/folds.ts';
-import { withCompany } from '../forecast/group-context.ts';
+import { withGroupContext } from '../forecast/group-context.ts';
 import { accumulate, calibrateAccumulation } from './accumulation.ts';
 import { type Calibration, calibrate } from './calibration.ts';
 import { cutoffsOfWindow } from './cutoff-grid.ts';
@@ -81,10 +81,10 @@ export function planDetection({ series, settings, cleaned, offsets }: DetectionI
       folds:
         offsets === undefined
           ? points.map((point, asked) => ({ ...point, asked, time: 0 }))
-          : withCompany(points, lengths, offsets, context),
+          : withGroupContext(points, lengths, offsets, context),
       horizon: h,
       timeOf: offsets && (({ time }) => time),
-      seenBy: ({ cutoff }) => Math.min(cutoff, context),
+      contextLengthOf: ({ cutoff }) => Math.min(cutoff, context),
       fill({ series: index, cutoff }, target) {
         target.set(histories[index].seen.subarray(cutoff - target.length, cutoff));
       },
@@ -101,8 +101,8 @@ function historyOf(values: ArrayLike<number>, cleaned: ArrayLike<number> | null)
   const distances = new Float32Array(length);
   const seen = cleaned === null ? distances : new Float32Array(length);
   for (let i = 0; i < length; i++) {
-    distances[i] = withinFloat32(values[i] - origin);
-    if (cleaned !== null) seen[i] = withinFloat32(values[i] - origin - cleaned[i]);
+    distances[i] = clampToFloat32(values[i] - origin);
+    if (cleaned !== null) seen[i] = clampToFloat32(values[i] - origin - cleaned[i]);
   }
   const forecastSums = new Float64Array(length);
   return { origin, values: distances, seen, forecastSums, forecastCounts: new Uint32Array(length) };

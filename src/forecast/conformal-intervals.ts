@@ -8,9 +8,9 @@
  */
 import { CONTEXT_MIN } from './context-length.ts';
 import type { QuantileForecaster } from './forecaster.ts';
+import { type ForecastPoint, forecastModelQuantiles } from './model-quantiles.ts';
 import { normalQuantile } from './normal-distribution.ts';
-import { type ForecastPoint, forecastPoints } from './point-forecasts.ts';
-import { deviatesFrom } from './quantiles.ts';
+import { deviateFunction } from './quantiles.ts';
 
 /** Folds before a cutoff: more would say little more, and each costs as much as the forecast itself. */
 export const FOLDS_MAX = 8;
@@ -32,12 +32,12 @@ interface CalibrationSettings {
 }
 
 /** How many contexts before a cutoff a forecast of quantiles looks at. */
-export function contextsSeen(probabilities: readonly number[]): number {
+export function calibrationContexts(probabilities: readonly number[]): number {
   return probabilities.length === 0 ? 1 : 1 + FOLD_CONTEXTS;
 }
 
 /** Cutoffs of the folds before a cutoff, the newest first; each has its whole horizon before the next. */
-export function foldCutoffs(cutoff: number, { h, context }: CalibrationSettings): number[] {
+export function calibrationCutoffs(cutoff: number, { h, context }: CalibrationSettings): number[] {
   const steps = foldSteps(h);
   const count = Math.min(FOLDS_MAX, Math.floor((FOLD_CONTEXTS * context) / steps));
   return Array.from({ length: count }, (_, i) => cutoff - (i + 1) * steps).filter((fold) => fold >= CONTEXT_MIN);
@@ -47,7 +47,7 @@ export function foldCutoffs(cutoff: number, { h, context }: CalibrationSettings)
  * How far out values before each point fell among the model's quantiles: absolute deviates, ascending, by the point's index. Folds that points
  * of one series share are forecast once.
  */
-export async function scoresBefore(
+export async function conformityScores(
   points: readonly ForecastPoint[],
   settings: CalibrationSettings,
   forecaster: QuantileForecaster,
@@ -58,7 +58,7 @@ export async function scoresBefore(
   for (const point of points) {
     const ofSeries = folds.get(point.values) ?? new Map<number, Fold>();
     folds.set(point.values, ofSeries);
-    for (const cutoff of foldCutoffs(point.cutoff, settings)) {
+    for (const cutoff of calibrationCutoffs(point.cutoff, settings)) {
       if (ofSeries.has(cutoff)) continue;
       const time = point.time === undefined ? {} : { time: point.time - point.cutoff + cutoff };
       ofSeries.set(cutoff, { ...point, ...time, cutoff, scores: new Float32Array(0) });
@@ -66,16 +66,16 @@ export async function scoresBefore(
   }
   const all = [...folds.values()].flatMap((ofSeries) => [...ofSeries.values()]);
   const passes = { h: steps, context: settings.context, quantiles: 'all' } as const;
-  await forecastPoints(all, passes, forecaster, signal, (fold, { values, levels, origin }) => {
+  await forecastModelQuantiles(all, passes, forecaster, signal, (fold, { values, levels, origin }) => {
     const targets = fold.targets ?? fold.values;
-    const deviateAt = deviatesFrom(levels);
+    const deviateAt = deviateFunction(levels);
     fold.scores = Float32Array.from({ length: steps }, (_, k) => {
       return Math.abs(deviateAt(values, k * levels.length, targets[fold.cutoff + k] - origin));
     });
   });
   return (index) => {
     const { values, cutoff } = points[index];
-    const own = foldCutoffs(cutoff, settings).map((fold) => folds.get(values)!.get(fold)!.scores);
+    const own = calibrationCutoffs(cutoff, settings).map((fold) => folds.get(values)!.get(fold)!.scores);
     const pooled = new Float32Array(own.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
     for (const scores of own) for (const score of scores) if (!Number.isNaN(score)) pooled[at++] = score;

@@ -6,7 +6,7 @@ export interface FoldPlan<F> {
   readonly folds: readonly F[];
   readonly horizon: number;
   /** How many positions before its cutoff a fold sees; not more than the longest bucket. */
-  seenBy(fold: F): number;
+  contextLengthOf(fold: F): number;
   /** Writes them, oldest first, NaN where missing, into a target of that length. */
   fill(fold: F, target: Float32Array): void;
   /** `rows * horizon` numbers, or as many times more for each step. */
@@ -58,8 +58,8 @@ export async function forecastFolds<F>(
   while (underWay.length > 0) await takeFirst();
 }
 
-function batchesOf<F>({ folds, seenBy, timeOf }: FoldPlan<F>, contextBuckets: readonly number[]): Batch<F>[] {
-  const lengthOf = (fold: F) => contextBucket(seenBy(fold), contextBuckets);
+function batchesOf<F>({ folds, contextLengthOf, timeOf }: FoldPlan<F>, contextBuckets: readonly number[]): Batch<F>[] {
+  const lengthOf = (fold: F) => contextBucket(contextLengthOf(fold), contextBuckets);
   if (timeOf !== undefined) {
     const groups = [...Map.groupBy(folds, timeOf).values()];
     return groups.map((members) => {
@@ -79,7 +79,7 @@ async function makeBatch<F>(plan: FoldPlan<F>, batch: Batch<F>): Promise<MadeBat
   const values = new Float32Array(rows * contextLength).fill(Number.NaN);
   folds.forEach((fold, row) => {
     const end = (row + 1) * contextLength;
-    plan.fill(fold, values.subarray(end - plan.seenBy(fold), end));
+    plan.fill(fold, values.subarray(end - plan.contextLengthOf(fold), end));
   });
   const forecasts = await plan.forecast({
     rows,

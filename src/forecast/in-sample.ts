@@ -1,8 +1,8 @@
-import { forecastFrom } from './calibrated-forecasts.ts';
+import { forecastCalibrated } from './calibrated-forecasts.ts';
 import { CONTEXT_MIN } from './context-length.ts';
 import type { ExogenousEffects } from './exogenous-effects.ts';
 import type { QuantileForecaster } from './forecaster.ts';
-import type { ForecastPoint } from './point-forecasts.ts';
+import type { ForecastPoint } from './model-quantiles.ts';
 
 /** A history forecast from within. Arrays are as long as the series. */
 export interface InSampleForecast {
@@ -28,15 +28,15 @@ export async function forecastInSample(
   effects?: readonly ExogenousEffects[],
 ): Promise<InSampleForecast[]> {
   const forecasts = series.map(({ length }) => new Float64Array(length).fill(Number.NaN));
-  const points: (ForecastPoint & InSamplePart & { readonly into: Float64Array })[] = series.flatMap((values, i) => {
+  const points: (ForecastPoint & InSampleSegment & { readonly into: Float64Array })[] = series.flatMap((values, i) => {
     const cleaned = effects?.[i]?.cleaned;
     const seen = cleaned ? cleaned.map((effect, position) => values[position] - effect) : values;
     const reversed = Float64Array.from(seen).reverse();
-    return inSampleParts(values.length, h).map((part) => {
+    return inSampleSegments(values.length, h).map((part) => {
       return { ...part, values: part.backwards ? reversed : seen, into: forecasts[i] };
     });
   });
-  const made = await forecastFrom(points, { h, context, probabilities: [] }, forecaster, signal);
+  const made = await forecastCalibrated(points, { h, context, probabilities: [] }, forecaster, signal);
   points.forEach(({ into, cutoff, steps, backwards }, i) => {
     const { mean } = made[i];
     for (let k = 0; k < steps; k++) into[backwards ? into.length - 1 - cutoff - k : cutoff + k] = mean[k];
@@ -53,7 +53,7 @@ export async function forecastInSample(
 }
 
 /** One forecast of a history: its first `steps` count. Backwards, positions are counted from the end of the series. */
-interface InSamplePart {
+interface InSampleSegment {
   readonly cutoff: number;
   readonly steps: number;
   readonly backwards: boolean;
@@ -68,9 +68,9 @@ function forwardStartOf(length: number, h: number): number {
 }
 
 /** Cutoffs n - h, n - 2h, ... as far as enough came before; one more for what is left there; then backwards to the beginning. */
-export function inSampleParts(length: number, h: number): InSamplePart[] {
+export function inSampleSegments(length: number, h: number): InSampleSegment[] {
   const first = forwardStartOf(length, h);
-  const parts: InSamplePart[] = [];
+  const parts: InSampleSegment[] = [];
   if (first < 1) return parts;
   let end = length;
   for (; end - h > first; end -= h) parts.push({ cutoff: end - h, steps: h, backwards: false });

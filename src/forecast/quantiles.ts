@@ -5,7 +5,7 @@ const SPREAD_MIN = 1e-9;
 const SPREAD_FLOOR = 1e-12;
 
 /** Bounds of a two-sided interval, as probabilities. */
-export function boundsOf(level: number): { readonly lo: number; readonly hi: number } {
+export function intervalBounds(level: number): { readonly lo: number; readonly hi: number } {
   return { lo: (1 - level / 100) / 2, hi: (1 + level / 100) / 2 };
 }
 
@@ -16,7 +16,7 @@ export function boundsOf(level: number): { readonly lo: number; readonly hi: num
  * @returns a function of a step's quantiles (`values[start, start + levels.length)`, ascending, as distances from `origin`) and the index of a
  *   wanted deviate
  */
-export function quantilesAt(
+export function quantileFunction(
   levels: readonly number[],
   deviates: readonly number[],
 ): (values: Float32Array, start: number, index: number, origin: number) => number {
@@ -41,7 +41,7 @@ export function quantilesAt(
  * something else; NaN for NaN.
  * @returns a function of a step's quantiles (as above) and a value, as a distance from the same origin
  */
-export function deviatesFrom(
+export function deviateFunction(
   levels: readonly number[],
 ): (values: Float32Array, start: number, value: number) => number {
   const known = levels.map(normalQuantile);

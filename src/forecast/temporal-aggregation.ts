@@ -1,7 +1,7 @@
 /**
  * Finely sampled series have seasons that no context holds: a week of 5-minute data is 2016 values. Averaged into blocks, it is 168.
  */
-export interface Decimation {
+export interface TemporalAggregation {
   /** Values that are averaged into a block. */
   readonly stride: number;
   /** Longest context of blocks. */
@@ -23,12 +23,12 @@ const SHARES = [0, 0.25, 0.5, 0.75, 1];
 const GAIN_MIN = 0.02;
 
 /** Values before a cutoff that a forecast looks at, trials in the past included. */
-export function lookback({ stride, blocks, day }: Decimation, context: number): number {
+export function lookback({ stride, blocks, day }: TemporalAggregation, context: number): number {
   return Math.max(context, stride * blocks, SEEN_DAYS_MIN * day) + TRIAL_DAYS_MAX * day;
 }
 
 /** Forecasts of the past, steps and distances from the cutoff in values. */
-export interface TrialPlan {
+export interface BacktestPlan {
   /** Steps that each of them covers; none overlaps what is to be forecast. */
   readonly h: number;
   /** Where the forecast and its correction are made anew. */
@@ -40,29 +40,33 @@ export interface TrialPlan {
   readonly weekAgo: { readonly offset: number; readonly context: number } | null;
 }
 
-export function trialsOf(h: number, context: number, decimation: Decimation): TrialPlan {
-  const { day } = decimation;
+export function trialsOf(h: number, context: number, aggregation: TemporalAggregation): BacktestPlan {
+  const { day } = aggregation;
   const trialH = Math.min(h, day);
   const offsets = new Set([trialH]);
   for (let days = 1; days <= TRIAL_DAYS_MAX; days++) offsets.add(days * day);
   const offset = WEEK_DAYS * day;
-  const left = lookback(decimation, context) - offset;
+  const left = lookback(aggregation, context) - offset;
   const weekAgo = left < SEEN_DAYS_MIN * day ? null : { offset, context: Math.min(context, left) };
   return { h: trialH, offsets: [...offsets], weekAgo };
 }
 
 /** Whether something can be tried so far back. */
-export function seesEnough(cutoff: number, { day }: Decimation): boolean {
+export function hasHistory(cutoff: number, { day }: TemporalAggregation): boolean {
   return cutoff >= SEEN_DAYS_MIN * day;
 }
 
 /** Whether blocks can say anything about `h` values after this cutoff. */
-export function isDecimated(cutoff: number, h: number, { stride, day }: Decimation): boolean {
+export function canAggregate(cutoff: number, h: number, { stride, day }: TemporalAggregation): boolean {
   return h >= HORIZON_BLOCKS_MIN * stride && cutoff >= (TRIAL_DAYS_MAX + SEEN_DAYS_MIN) * day;
 }
 
 /** Means of the blocks that end at `cutoff`, oldest first; NaN where nothing was observed. Only whole blocks count. */
-export function blocksBefore(values: ArrayLike<number>, cutoff: number, { stride, blocks }: Decimation): Float64Array {
+export function aggregateBefore(
+  values: ArrayLike<number>,
+  cutoff: number,
+  { stride, blocks }: TemporalAggregation,
+): Float64Array {
   const count = Math.min(blocks, Math.floor(cutoff / stride));
   return Float64Array.from({ length: count }, (_, i) => meanOf(values, cutoff - (count - i) * stride, stride));
 }
@@ -73,7 +77,11 @@ export function blocksBefore(values: ArrayLike<number>, cutoff: number, { stride
  * @param single forecast of single values
  * @param blocks forecast of the blocks that cover it
  */
-export function correctionOf(single: Float64Array, blocks: Float64Array, { stride }: Decimation): Float64Array {
+export function correctionOf(
+  single: Float64Array,
+  blocks: Float64Array,
+  { stride }: TemporalAggregation,
+): Float64Array {
   const starts = Array.from({ length: Math.ceil(single.length / stride) }, (_, block) => block * stride);
   const apart = starts.map((start, block) => {
     return blocks[block] - meanOf(single, start, Math.min(stride, single.length - start));
@@ -95,7 +103,7 @@ export interface Trial {
 }
 
 /** The share of a correction that would have served best in the trials, by their mean absolute errors; 0 where it gains nothing to speak of. */
-export function shareOf(trials: readonly Trial[]): number {
+export function blendWeight(trials: readonly Trial[]): number {
   const errors = SHARES.map(() => 0);
   for (const { actual, single, correction } of trials) {
     const missed = SHARES.map((share) => meanOf(distances(actual, single, correction, share), 0, single.length));

@@ -5,9 +5,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { calibrateInSample, flagInSample } from '../../src/detector/in-sample-detection.ts';
 import { type RolledOutForecaster, rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
-import { forecastFrom } from '../../src/forecast/calibrated-forecasts.ts';
+import { forecastCalibrated } from '../../src/forecast/calibrated-forecasts.ts';
 import { forecastWithExogenous } from '../../src/forecast/exogenous/exogenous-forecast.ts';
-import { exogenousEffects } from '../../src/forecast/exogenous/fit-effects.ts';
+import { fitExogenousEffects } from '../../src/forecast/exogenous/fit-effects.ts';
 import { forecastInSample } from '../../src/forecast/in-sample.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
@@ -84,7 +84,7 @@ async function errorsWithout(
     const values = effect === null ? series.values : series.values.map((value, t) => value - effect[t]);
     return cutoffs().map((cutoff) => ({ values, cutoff }));
   });
-  const made = await forecastFrom(points, { h: H, context: CONTEXT, probabilities: [] }, forecaster);
+  const made = await forecastCalibrated(points, { h: H, context: CONTEXT, probabilities: [] }, forecaster);
   return errorsOf(
     points,
     made.map(({ mean }) => mean),
@@ -99,7 +99,7 @@ async function errorsWith(all: readonly AccompaniedSeries[], cleanFirst: boolean
     h: H,
     context: CONTEXT,
     probabilities: [],
-    decimation: null,
+    aggregation: null,
     cleanFirst,
     inSampleHorizon: inSampleHorizon('h'),
     season: DAY,
@@ -198,7 +198,7 @@ async function online(
   const effects =
     cleanFirst === null
       ? undefined
-      : [await exogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
+      : [await fitExogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
   const [detection] = await detectOnline({ series: [values], settings, forecaster, effects });
   return detection!.anomaly;
 }
@@ -212,7 +212,7 @@ async function inSample(
   const effects =
     cleanFirst === null
       ? undefined
-      : [await exogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
+      : [await fitExogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
   const [forecast] = await forecastInSample(
     [values],
     { h: inSampleHorizon('h'), context: CONTEXT },

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
-import { forecastFrom } from '../../src/forecast/calibrated-forecasts.ts';
+import { forecastCalibrated } from '../../src/forecast/calibrated-forecasts.ts';
 import { type Model, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
 import type { Tuned } from '../../src/model/tuning/tune.ts';
@@ -177,7 +177,7 @@ async function ratioOf(task: Task, weights: TunedWeights, { name }: Model, forec
   const maeOf = async (own: TunedWeights | null) => {
     const points = task.cutoffs.map((cutoff) => ({ values: task.values, cutoff }));
     const settings = { h: task.horizon, context: CONTEXTS[0], probabilities: [] };
-    const forecasts = await forecastFrom(points, settings, rollOut(forecasters.forecasterFor(name, 1, own)));
+    const forecasts = await forecastCalibrated(points, settings, rollOut(forecasters.forecasterFor(name, 1, own)));
     const errors = forecasts.flatMap(({ mean }, i) =>
       [...mean].map((value, k) => Math.abs(value - task.values[task.cutoffs[i] + k])),
     );

@@ -3,10 +3,14 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { inferFrequency } from '../../src/calendar/infer-frequency.ts';
 import { type RolledOutForecaster, rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
-import { forecastSeasons, forecastsPerPoint, type SeasonalSettings } from '../../src/forecast/multi-resolution.ts';
+import {
+  forecastMultiResolution,
+  forecastsPerPoint,
+  type MultiResolutionSettings,
+} from '../../src/forecast/multi-resolution.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
-import { decimationOf } from '../../src/sidecar/models/frequency-profile.ts';
+import { aggregationOf } from '../../src/sidecar/models/frequency-profile.ts';
 import type { Figures } from './bench.ts';
 import { type Cell, printTable, rounded } from './table.ts';
 
@@ -59,9 +63,9 @@ export async function run(args: readonly string[]): Promise<Figures> {
     columns,
     rows,
   );
-  const decimation = decimationOf('5min', model.manifest.context);
+  const aggregation = aggregationOf('5min', model.manifest.context);
   return {
-    forecasts_per_point: forecastsPerPoint({ h: HORIZONS[0], context: model.manifest.context, decimation }, false),
+    forecasts_per_point: forecastsPerPoint({ h: HORIZONS[0], context: model.manifest.context, aggregation }, false),
     error_ratios: rows.map(([family, h, , ratio]) => ({ family, h, ratio: rounded(ratio as number) })),
   };
 }
@@ -80,16 +84,16 @@ async function compare(
   forecaster: RolledOutForecaster,
 ): Promise<Comparison | null> {
   const { context } = forecaster.limits;
-  const decimation = decimationOf(freq, context);
+  const aggregation = aggregationOf(freq, context);
   const deviation = deviationOf(values);
-  if (decimation === null || !(deviation > 0)) return null;
-  const first = Math.min(9 * decimation.day, values.length >> 1);
+  if (aggregation === null || !(deviation > 0)) return null;
+  const first = Math.min(9 * aggregation.day, values.length >> 1);
   if (values.length - h <= first + CUTOFFS) return null;
   const points = Array.from({ length: CUTOFFS }, (_, i) => {
     return { values, cutoff: first + Math.floor(((values.length - h - first) * i) / (CUTOFFS - 1)) };
   });
-  const judge = async (settings: SeasonalSettings) => {
-    const forecasts = await forecastSeasons(points, settings, forecaster);
+  const judge = async (settings: MultiResolutionSettings) => {
+    const forecasts = await forecastMultiResolution(points, settings, forecaster);
     const totals = { missed: 0, inside: 0, count: 0 };
     forecasts.forEach(({ mean, quantiles: [lo, hi] }, i) => {
       for (let k = 0; k < h; k++) {
@@ -104,8 +108,8 @@ async function compare(
     return { error, coverage: totals.inside / totals.count };
   };
   const settings = { h, context, probabilities: PROBABILITIES };
-  const before = await judge({ ...settings, decimation: null });
-  const after = await judge({ ...settings, decimation });
+  const before = await judge({ ...settings, aggregation: null });
+  const after = await judge({ ...settings, aggregation });
   if (Number.isNaN(before.error)) return null;
   return { family, ratio: after.error / before.error, coverageBefore: before.coverage, coverageAfter: after.coverage };
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { PointForecast } from '../../src/forecast/calibrated-forecasts.ts';
-import { forecastSeasons, forecastsPerPoint, lookbackOf } from '../../src/forecast/multi-resolution.ts';
+import type { HorizonForecast } from '../../src/forecast/calibrated-forecasts.ts';
+import { forecastMultiResolution, forecastsPerPoint, lookbackLength } from '../../src/forecast/multi-resolution.ts';
 import { quantileForecaster } from '../fixture/http-service.ts';
 
 const settings = fc.record({
   h: fc.integer({ min: 1, max: 40 }),
   context: fc.constantFrom(32, 64),
   probabilities: fc.constantFrom([], [0.1, 0.75]),
-  decimation: fc.record({
+  aggregation: fc.record({
     stride: fc.integer({ min: 2, max: 5 }),
     blocks: fc.constantFrom(16, 32),
     day: fc.integer({ min: 6, max: 20 }),
@@ -32,19 +32,19 @@ const history = fc
     }),
   );
 
-const sameNumbers = (a: PointForecast, b: PointForecast) => assert.deepEqual(a, b);
+const sameNumbers = (a: HorizonForecast, b: HorizonForecast) => assert.deepEqual(a, b);
 
 test('a forecast from a history that was cut to what it looks at is the same, bit for bit', async () => {
   let moved = 0;
   await fc.assert(
     fc.asyncProperty(settings, history, async (chosen, values) => {
-      const [whole] = await forecastSeasons([{ values, cutoff: values.length }], chosen, quantileForecaster());
-      const cut = values.slice(-lookbackOf(chosen));
-      const [same] = await forecastSeasons([{ values: cut, cutoff: cut.length }], chosen, quantileForecaster());
+      const [whole] = await forecastMultiResolution([{ values, cutoff: values.length }], chosen, quantileForecaster());
+      const cut = values.slice(-lookbackLength(chosen));
+      const [same] = await forecastMultiResolution([{ values: cut, cutoff: cut.length }], chosen, quantileForecaster());
       sameNumbers(same!, whole!);
-      const [single] = await forecastSeasons(
+      const [single] = await forecastMultiResolution(
         [{ values, cutoff: values.length }],
-        { ...chosen, decimation: null },
+        { ...chosen, aggregation: null },
         quantileForecaster(),
       );
       if (single!.mean.some((value, k) => value !== whole!.mean[k])) moved++;
@@ -61,11 +61,11 @@ test('a forecast depends neither on its neighbours nor on what follows its cutof
         { values, cutoff: values.length },
         { values, cutoff: Math.ceil(values.length * 0.8) },
       ]);
-      const together = await forecastSeasons(points, chosen, quantileForecaster());
-      const again = await forecastSeasons(points, chosen, quantileForecaster());
+      const together = await forecastMultiResolution(points, chosen, quantileForecaster());
+      const again = await forecastMultiResolution(points, chosen, quantileForecaster());
       for (const [i, { values, cutoff }] of points.entries()) {
         const seen = values.slice(0, cutoff);
-        const [alone] = await forecastSeasons([{ values: seen, cutoff }], chosen, quantileForecaster());
+        const [alone] = await forecastMultiResolution([{ values: seen, cutoff }], chosen, quantileForecaster());
         sameNumbers(together[i], alone!);
         sameNumbers(together[i], again[i]);
       }
@@ -79,8 +79,8 @@ test('intervals move with their forecast and keep their widths', async () => {
     fc.asyncProperty(settings, history, async (chosen, values) => {
       const asked = { ...chosen, probabilities: [0.1, 0.9] };
       const at = [{ values, cutoff: values.length }];
-      const [forecast] = await forecastSeasons(at, asked, quantileForecaster());
-      const [single] = await forecastSeasons(at, { ...asked, decimation: null }, quantileForecaster());
+      const [forecast] = await forecastMultiResolution(at, asked, quantileForecaster());
+      const [single] = await forecastMultiResolution(at, { ...asked, aggregation: null }, quantileForecaster());
       for (let k = 0; k < chosen.h; k++) {
         const [width, before] = [forecast!, single!].map(({ quantiles }) => quantiles[1][k] - quantiles[0][k]);
         if (!Number.isNaN(before!))
@@ -107,7 +107,7 @@ test('no point needs more forecasts than are counted for it', async () => {
           return forecaster.forecastQuantiles(batch);
         },
       };
-      await forecastSeasons([{ values, cutoff: values.length }], chosen, counted);
+      await forecastMultiResolution([{ values, cutoff: values.length }], chosen, counted);
       assert.ok(rows <= forecastsPerPoint(chosen, chosen.probabilities.length > 0), `${rows} forecasts`);
     }),
     { numRuns: 100 },

@@ -24,7 +24,7 @@ export const CATEGORIES_MAX = 30;
 const DEVIATIONS_MAX = 1e6;
 
 /** Learns the columns from rows; one that is the same in all of them says nothing and is left out. */
-export function learnColumns(variables: readonly ExogenousVariable[], rows: readonly number[]): DesignColumn[] {
+export function fitColumns(variables: readonly ExogenousVariable[], rows: readonly number[]): DesignColumn[] {
   return variables.flatMap((variable, index) =>
     categoriesOf(variable, rows).flatMap((category) => {
       const column = { variable: index, category, ...momentsOf(variable, category, rows) };
@@ -46,7 +46,7 @@ const HARMONICS_MAX = 4;
 const SEASONS_MIN = 2;
 
 /** What a series does without any variable, as columns beside theirs: a level, and a season in its harmonics (Fourier). */
-export function levelAndSeason(rows: readonly number[], season: number): Float64Array[] {
+export function interceptAndSeason(rows: readonly number[], season: number): Float64Array[] {
   const columnOf = (value: (row: number) => number) => Float64Array.from(rows, value);
   const columns = [columnOf(() => 1)];
   if (rows.length < SEASONS_MIN * season) return columns;

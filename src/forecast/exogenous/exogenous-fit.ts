@@ -1,4 +1,4 @@
-import { designValue, type ExogenousVariable, learnColumns, levelAndSeason } from './design.ts';
+import { designValue, type ExogenousVariable, fitColumns, interceptAndSeason } from './design.ts';
 import { fitRidge, type RidgeFit } from './ridge.ts';
 
 /** What variables do to a series, as far as its past tells. */
@@ -41,7 +41,7 @@ export async function fitExogenous(
 ): Promise<ExogenousFit> {
   const rows: number[] = [];
   for (let row = end - 1; row >= 0 && rows.length < ROWS_MAX; row--) if (!Number.isNaN(target[row])) rows.push(row);
-  const columns = learnColumns(variables, rows);
+  const columns = fitColumns(variables, rows);
   const design: Float64Array[] = [];
   for (const column of columns) {
     await settings.pause();
@@ -74,7 +74,7 @@ async function fitLevelsOrSteps(
   rows: readonly number[],
   { season, pause }: FitSettings,
 ): Promise<RidgeFit> {
-  const beside = levelAndSeason(rows.slice(0, -1), season ?? Number.POSITIVE_INFINITY);
+  const beside = interceptAndSeason(rows.slice(0, -1), season ?? Number.POSITIVE_INFINITY);
   /** @param memory how much of a value the next one keeps: 0 for levels, 1 for steps */
   const fitAt = (memory: number) => {
     // The same rows for each, or their errors could not be compared.
@@ -88,7 +88,7 @@ async function fitLevelsOrSteps(
 }
 
 /** The fit of variables that do nothing. */
-export function noEffectOf(variables: readonly ExogenousVariable[]): ExogenousFit {
+export function zeroEffect(variables: readonly ExogenousVariable[]): ExogenousFit {
   return {
     weights: new Float64Array(variables.length),
     contributions: (_given, _start, length) => variables.map(() => new Float64Array(length)),
@@ -96,7 +96,7 @@ export function noEffectOf(variables: readonly ExogenousVariable[]): ExogenousFi
 }
 
 /** The sum over variables, row by row. */
-export function totalOf(contributions: readonly Float64Array[], length: number): Float64Array {
+export function sumContributions(contributions: readonly Float64Array[], length: number): Float64Array {
   const total = new Float64Array(length);
   for (const own of contributions) for (let i = 0; i < length; i++) total[i] += own[i];
   return total;

@@ -1,10 +1,10 @@
-import type { PointForecast } from '../calibrated-forecasts.ts';
+import type { HorizonForecast } from '../calibrated-forecasts.ts';
 import type { QuantileForecaster } from '../forecaster.ts';
 import { forecastInSample } from '../in-sample.ts';
-import { forecastSeasons, lookbackOf, type SeasonalSettings } from '../multi-resolution.ts';
-import type { ForecastPoint } from '../point-forecasts.ts';
+import type { ForecastPoint } from '../model-quantiles.ts';
+import { forecastMultiResolution, lookbackLength, type MultiResolutionSettings } from '../multi-resolution.ts';
 import type { ExogenousVariable } from './design.ts';
-import { type ExogenousFit, fitExogenous, noEffectOf, totalOf } from './exogenous-fit.ts';
+import { type ExogenousFit, fitExogenous, sumContributions, zeroEffect } from './exogenous-fit.ts';
 
 /** Windows in which it is tried whether an effect does harm. Each costs two forecasts. */
 const TRIALS_MAX = 4;
@@ -16,7 +16,7 @@ const ERROR_MAX = 1.1;
 /** Points forecast at a time: with their trials they make full batches, and what the trials see of a large request is not held all at once. */
 const POINTS_MAX = 128;
 /** What the trials of one point need, beside its own forecast. */
-export const TRIAL_FORECASTS_MAX = 2 * TRIALS_MAX;
+export const BACKTEST_FORECASTS_MAX = 2 * TRIALS_MAX;
 
 /** A place in a series from which it is forecast, with what is known beside it. */
 export interface ExogenousPoint {
@@ -31,13 +31,13 @@ export interface ExogenousPoint {
   readonly time?: number;
 }
 
-export interface ExogenousForecast extends PointForecast {
+export interface ExogenousForecast extends HorizonForecast {
   /** What each variable adds to the forecast. */
   readonly contributions: readonly Float64Array[];
   readonly weights: Float64Array;
 }
 
-export interface ExogenousSettings extends SeasonalSettings {
+export interface ExogenousSettings extends MultiResolutionSettings {
   /** Whether the effect of the variables is taken away before the model is applied, or is fitted to what the model misses. */
   readonly cleanFirst: boolean;
   /** Steps of the forecasts from within whose residuals are fitted, where the model is applied first. */
@@ -75,7 +75,7 @@ export async function forecastWithExogenous(
     const harmless = await harmlessIn(trials, settings, forecaster, signal);
     const fitted: FittedPoint[] = [];
     for (const [i, point] of together.entries()) {
-      fitted.push({ ...point, fit: harmless[i] ? await fit(point, point.cutoff) : noEffectOf(point.past) });
+      fitted.push({ ...point, fit: harmless[i] ? await fit(point, point.cutoff) : zeroEffect(point.past) });
     }
     const made = await forecastFitted(fitted, settings, forecaster, signal);
     for (const [i, point] of together.entries()) forecasts.set(point, made[i]);
@@ -102,12 +102,12 @@ async function forecastFitted(
   signal?: AbortSignal,
 ): Promise<ExogenousForecast[]> {
   const { h, cleanFirst } = settings;
-  const lookback = lookbackOf(settings);
+  const lookback = lookbackLength(settings);
   const seen = points.map(({ values, cutoff, past, future, time, fit }): ForecastPoint => {
     const start = Math.max(0, cutoff - lookback);
     const kept = values.slice(start, cutoff);
     const without = (variables: readonly (ExogenousVariable | null)[]) => {
-      const effect = totalOf(fit.contributions(variables, start, kept.length), kept.length);
+      const effect = sumContributions(fit.contributions(variables, start, kept.length), kept.length);
       return kept.map((value, k) => value - effect[k]);
     };
     // What is not known ahead is missed by the forecast, however well its past is known.
@@ -115,11 +115,11 @@ async function forecastFitted(
     const place = { cutoff: kept.length, ...(time !== undefined && { time }) };
     return { ...place, values: cleanFirst ? without(past) : kept, targets };
   });
-  const forecasts = await forecastSeasons(seen, settings, forecaster, signal);
+  const forecasts = await forecastMultiResolution(seen, settings, forecaster, signal);
   return forecasts.map(({ mean, quantiles }, i) => {
     const { future, futureStart, fit } = points[i];
     const contributions = fit.contributions(future, futureStart, h);
-    const effect = totalOf(contributions, h);
+    const effect = sumContributions(contributions, h);
     const moved = (numbers: Float64Array) => numbers.map((value, k) => value + effect[k]);
     return { mean: moved(mean), quantiles: quantiles.map(moved), contributions, weights: fit.weights };
   });
@@ -148,13 +148,13 @@ async function harmlessIn(
   signal?: AbortSignal,
 ): Promise<boolean[]> {
   const all = trials.flat();
-  const single = { ...settings, probabilities: [], decimation: null };
+  const single = { ...settings, probabilities: [], aggregation: null };
   const errorsOf = async (points: readonly FittedPoint[]) => {
     const made = await forecastFitted(points, single, forecaster, signal);
     return made.map(({ mean }, i) => errorOf(mean, points[i]));
   };
   const withEffects = await errorsOf(all);
-  const without = await errorsOf(all.map((trial) => ({ ...trial, fit: noEffectOf(trial.past) })));
+  const without = await errorsOf(all.map((trial) => ({ ...trial, fit: zeroEffect(trial.past) })));
   let at = 0;
   return trials.map(({ length }) => {
     const sumOf = (errors: readonly number[]) => errors.slice(at, at + length).reduce((sum, error) => sum + error, 0);

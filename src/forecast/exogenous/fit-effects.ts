@@ -1,6 +1,6 @@
 import type { ExogenousEffects } from '../exogenous-effects.ts';
 import type { ExogenousVariable } from './design.ts';
-import { fitExogenous, totalOf } from './exogenous-fit.ts';
+import { fitExogenous, sumContributions } from './exogenous-fit.ts';
 
 export interface EffectsSettings {
   readonly cleanFirst: boolean;
@@ -14,7 +14,7 @@ export interface EffectsSettings {
   readonly pause: () => Promise<unknown>;
 }
 
-export async function exogenousEffects(
+export async function fitExogenousEffects(
   values: ArrayLike<number>,
   variables: readonly ExogenousVariable[],
   { cleanFirst, pastOnly, end, season, pause }: EffectsSettings,
@@ -24,10 +24,10 @@ export async function exogenousEffects(
   let fit = cleanFirst ? await fitExogenous(variables, values, end, { season, pause }) : null;
   const contributions = () => fit!.contributions(known, 0, length);
   return {
-    cleaned: fit === null ? null : totalOf(fit.contributions(variables, 0, length), length),
+    cleaned: fit === null ? null : sumContributions(fit.contributions(variables, 0, length), length),
     async ahead(residuals) {
       fit ??= await fitExogenous(variables, residuals, end, { season: null, pause });
-      return totalOf(contributions(), length);
+      return sumContributions(contributions(), length);
     },
     weights: () => fit!.weights,
     contributions,

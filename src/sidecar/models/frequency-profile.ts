@@ -1,6 +1,6 @@
 import { type AliasStep, readAlias } from '../../calendar/frequency.ts';
-import { seasonOf } from '../../calendar/season.ts';
-import type { Decimation } from '../../forecast/temporal-aggregation.ts';
+import { seasonLength } from '../../calendar/season.ts';
+import type { TemporalAggregation } from '../../forecast/temporal-aggregation.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -37,7 +37,7 @@ const HISTORY_MIN = 24;
 export function frequencyProfile(alias: string): FrequencyProfile {
   const step = readAlias(alias);
   if (step === null) return GENERIC;
-  const season = seasonOf(step);
+  const season = seasonLength(step);
   const history = historyOf(step);
   return { season, history: history && Math.max(HISTORY_MIN, Math.ceil(history)), fine: fineOf(step, season) };
 }
@@ -90,7 +90,7 @@ export function forecastContext(freq: string, contextMax: number): number {
 const HOURS_SEEN = 256;
 
 /** How the model is shown day and week of fine sampling; null where its context shows them. */
-export function decimationOf(freq: string, contextMax: number): Decimation | null {
+export function aggregationOf(freq: string, contextMax: number): TemporalAggregation | null {
   const { fine } = frequencyProfile(freq);
   return fine && { stride: fine.hour, blocks: Math.min(HOURS_SEEN, contextMax), day: fine.day };
 }

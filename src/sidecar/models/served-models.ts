@@ -1,6 +1,6 @@
 import { type RolledOutForecaster, rollOut } from '../../forecast/autoregressive-roll-out.ts';
-import { lookbackOf } from '../../forecast/multi-resolution.ts';
-import type { Decimation } from '../../forecast/temporal-aggregation.ts';
+import { lookbackLength } from '../../forecast/multi-resolution.ts';
+import type { TemporalAggregation } from '../../forecast/temporal-aggregation.ts';
 import type { Model, ModelCatalog } from '../../model/catalog.ts';
 import type { Forecasters } from '../../model/onnx-forecaster.ts';
 import type { TunedWeights } from '../../model/tuning/tuned-weights.ts';
@@ -8,7 +8,7 @@ import type { TuningRequest } from '../../model/tuning/tuning-bytes.ts';
 import { weightCount } from '../../model/tuning/tuning-graphs.ts';
 import type { KeyLimits } from '../../store/api-keys.ts';
 import { type FieldProblem, fieldProblem, HttpProblem } from '../wire/problem.ts';
-import { decimationOf, forecastContext, seasonalHorizon } from './frequency-profile.ts';
+import { aggregationOf, forecastContext, seasonalHorizon } from './frequency-profile.ts';
 
 /** A model as requests know it. */
 export interface ServedModel {
@@ -126,7 +126,7 @@ export function modelParams(
   model: ServedModel,
   freq: string,
 ): { readonly inputSize: number; readonly horizon: number } {
-  return { inputSize: lookbackOf({ ...seenOf(model, freq), probabilities: [] }), horizon: horizonOf(model, freq) };
+  return { inputSize: lookbackLength({ ...seenOf(model, freq), probabilities: [] }), horizon: horizonOf(model, freq) };
 }
 
 function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: string): number {
@@ -137,11 +137,11 @@ function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: strin
 export function seenOf(
   model: ServedModel,
   freq: string,
-): { readonly context: number; readonly decimation: Decimation | null } {
+): { readonly context: number; readonly aggregation: TemporalAggregation | null } {
   const { limits } = model.forecaster;
   const long = Math.max(seasonalHorizon(freq) * LONG_CONTEXT_SEASONS, horizonOf(model, freq));
   return {
     context: model.seasons > 1 ? Math.min(limits.context, long) : forecastContext(freq, limits.context),
-    decimation: decimationOf(freq, limits.context),
+    aggregation: aggregationOf(freq, limits.context),
   };
 }

@@ -1,6 +1,6 @@
 import { gridPosition, parseFrequency } from '../../calendar/frequency.ts';
-import { endingTogether, withCompany } from '../../forecast/group-context.ts';
-import type { ForecastPoint } from '../../forecast/point-forecasts.ts';
+import { endAlignedOffsets, withGroupContext } from '../../forecast/group-context.ts';
+import type { ForecastPoint } from '../../forecast/model-quantiles.ts';
 import type { ServedModel } from '../models/served-models.ts';
 import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
 import type { HistoryBody } from '../wire/series-schema.ts';
@@ -50,7 +50,7 @@ export function alignmentOf(request: AlignedRequest, model: ServedModel): number
   if (!areTogether(request, model)) return undefined;
   const { sizes, start_datetime: starts } = request.series;
   const grid = parseFrequency(request.freq);
-  if (!starts || grid === null) return endingTogether(sizes);
+  if (!starts || grid === null) return endAlignedOffsets(sizes);
   const times = starts.map((start) => timeOf(start)!);
   const first = times.reduce((earliest, time) => Math.min(earliest, time), Number.POSITIVE_INFINITY);
   return times.map((time) => gridPosition(grid, first, time));
@@ -77,7 +77,7 @@ export function placesTogether(
   for (const point of points) starts[point.series] = Math.min(starts[point.series], point.cutoff);
   const floors = starts.map((start) => Math.max(0, start - lookback));
   const shown = series.map((values, i) => values.subarray(floors[i]));
-  const company = withCompany(
+  const company = withGroupContext(
     points.map((point) => ({ series: point.series, cutoff: point.cutoff - floors[point.series] })),
     shown.map(({ length }) => length),
     offsets.map((offset, i) => offset + floors[i]),

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CATEGORIES_MAX, type ExogenousVariable } from '../../forecast/exogenous/design.ts';
-import { TRIAL_FORECASTS_MAX } from '../../forecast/exogenous/exogenous-forecast.ts';
-import { exogenousEffects } from '../../forecast/exogenous/fit-effects.ts';
+import { BACKTEST_FORECASTS_MAX } from '../../forecast/exogenous/exogenous-forecast.ts';
+import { fitExogenousEffects } from '../../forecast/exogenous/fit-effects.ts';
 import type { ExogenousEffects } from '../../forecast/exogenous-effects.ts';
 import { frequencyProfile } from '../models/frequency-profile.ts';
 import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
@@ -46,7 +46,7 @@ function slices(
 
 /** Forecasts that each place of a request needs beside its own. */
 export function trialForecastsOf({ X }: SeriesBody): number {
-  return X && X.length > 0 ? TRIAL_FORECASTS_MAX : 0;
+  return X && X.length > 0 ? BACKTEST_FORECASTS_MAX : 0;
 }
 
 interface EffectsRequest {
@@ -73,7 +73,7 @@ export async function effectsOf(
   for (const [i, values] of splitSeries(request.series).entries()) {
     signal.throwIfAborted();
     const settings = { cleanFirst, pastOnly: pastOnly ?? [], end: values.length - held, season, pause };
-    effects.push(await exogenousEffects(values, variables[i], settings));
+    effects.push(await fitExogenousEffects(values, variables[i], settings));
   }
   return effects;
 }

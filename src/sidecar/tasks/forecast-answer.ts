@@ -1,7 +1,7 @@
-import { forecastFrom, type PointForecast } from '../../forecast/calibrated-forecasts.ts';
+import { forecastCalibrated, type HorizonForecast } from '../../forecast/calibrated-forecasts.ts';
 import { forecastWithExogenous } from '../../forecast/exogenous/exogenous-forecast.ts';
-import { forecastSeasons, lookbackOf } from '../../forecast/multi-resolution.ts';
-import type { ForecastPoint } from '../../forecast/point-forecasts.ts';
+import type { ForecastPoint } from '../../forecast/model-quantiles.ts';
+import { forecastMultiResolution, lookbackLength } from '../../forecast/multi-resolution.ts';
 import { frequencyProfile, inSampleHorizon } from '../models/frequency-profile.ts';
 import { type ServedModel, seenOf } from '../models/served-models.ts';
 import type { CrossValidationBody, ForecastBody } from '../wire/forecast-schema.ts';
@@ -47,21 +47,21 @@ export async function forecastAnswer(
   const offsets = alignmentOf(body, models[0]);
   const seen = { h, ...seenOf(models[0], freq), probabilities: probabilitiesOf(levels) };
   // Blocks of fine sampling are not asked for where series are forecast together: a group is forecast once.
-  const settings = offsets === undefined ? seen : { ...seen, decimation: null };
-  const numbersOf = (forecasts: readonly PointForecast[]) => ({
+  const settings = offsets === undefined ? seen : { ...seen, aggregation: null };
+  const numbersOf = (forecasts: readonly HorizonForecast[]) => ({
     mean: joined(forecasts.map(({ mean }) => mean)),
     intervals: intervalsOfQuantiles(levels, forecasts),
   });
   const variables = variablesOf(body.series);
   if (variables === null) {
     if (offsets !== undefined) {
-      const { places, asked } = placesTogether(series, points, offsets, settings.context, lookbackOf(settings));
-      const forecasts = asked(await forecastFrom(places, settings, models[0].forecaster, signal));
+      const { places, asked } = placesTogether(series, points, offsets, settings.context, lookbackLength(settings));
+      const forecasts = asked(await forecastCalibrated(places, settings, models[0].forecaster, signal));
       return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
     }
     const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
     const forecasts = await byModel(places, models, (own, { forecaster }) => {
-      return forecastSeasons(own, settings, forecaster, signal);
+      return forecastMultiResolution(own, settings, forecaster, signal);
     });
     return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
   }

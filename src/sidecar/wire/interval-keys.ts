@@ -1,5 +1,5 @@
 import { twoSidedThreshold } from '../../detector/threshold.ts';
-import { boundsOf } from '../../forecast/quantiles.ts';
+import { intervalBounds } from '../../forecast/quantiles.ts';
 import { joined, type WireNumbers } from './wire-answer.ts';
 import type { WireLevel } from './wire-types.ts';
 
@@ -20,7 +20,7 @@ export function distinctLevels(levels: readonly WireLevel[] | null | undefined):
 /** The probabilities of the bounds of levels: lower and upper of the first, then of the second. */
 export function probabilitiesOf(levels: readonly WireLevel[]): number[] {
   return levels.flatMap(({ value }) => {
-    const { lo, hi } = boundsOf(value);
+    const { lo, hi } = intervalBounds(value);
     return [lo, hi];
   });
 }

@@ -1,4 +1,4 @@
-import { withinFloat32 } from '../../forecast/float32.ts';
+import { clampToFloat32 } from '../../forecast/float32.ts';
 import type { FieldProblem } from './problem.ts';
 import type { CheckValue } from './schema-problems.ts';
 import type { WireLevel } from './wire-types.ts';
@@ -96,7 +96,7 @@ function numbers(values: readonly (number | null)[]): Float64Array {
   const column = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
-    column[i] = value === null ? Number.NaN : withinFloat32(value);
+    column[i] = value === null ? Number.NaN : clampToFloat32(value);
   }
   return column;
 }

@@ -1,4 +1,4 @@
-import { placeArrival } from '../../calendar/grid-placement.ts';
+import { placeOnGrid } from '../../calendar/grid-placement.ts';
 import { type Detection, SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
 import { twoSidedThreshold } from '../../detector/threshold.ts';
@@ -50,7 +50,7 @@ export class SeriesUnit implements WatchedUnit, Track {
     const { freq, gapLimit } = this.watched.config.settings;
     if (this.era < 0) this.#begin(arrival);
     const { detector } = this;
-    const placed = placeArrival(freq, this.originMs, detector.positions, arrival.timestampMs, gapLimit);
+    const placed = placeOnGrid(freq, this.originMs, detector.positions, arrival.timestampMs, gapLimit);
     switch (placed.kind) {
       case 'duplicate':
         sink.duplicate();

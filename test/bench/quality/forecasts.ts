@@ -1,8 +1,8 @@
 /** Forecasts of a task: those of the service, the model's own, and the naive ones. */
 
+import { forecastModelQuantiles } from '../../../src/forecast/model-quantiles.ts';
 import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
-import { forecastPoints } from '../../../src/forecast/point-forecasts.ts';
-import { boundsOf, quantilesAt } from '../../../src/forecast/quantiles.ts';
+import { intervalBounds, quantileFunction } from '../../../src/forecast/quantiles.ts';
 import { forecastWork } from '../../../src/sidecar/http/routes/forecast-route.ts';
 import { modelParams, type ServedModel, type ServedModels, seenOf } from '../../../src/sidecar/models/served-models.ts';
 import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
@@ -65,12 +65,12 @@ export async function servedForecasts(task: QualityTask, models: ServedModels, n
 export async function ownForecasts(task: QualityTask, model: ServedModel): Promise<TaskForecasts> {
   const mean = rowsOf(task);
   const intervals = boundRows(task);
-  const deviates = LEVELS.flatMap((level) => Object.values(boundsOf(level)).map(normalQuantile));
+  const deviates = LEVELS.flatMap((level) => Object.values(intervalBounds(level)).map(normalQuantile));
   for (const { freq, indices } of alike(task)) {
     const points = indices.map((i) => ({ i, ...task.points[i], values: task.series[task.points[i].series].values }));
     const settings = { h: task.h, context: seenOf(model, freq).context, quantiles: 'all' } as const;
-    await forecastPoints(points, settings, model.forecaster, undefined, ({ i }, { values, levels, origin }) => {
-      const at = quantilesAt(levels, [0, ...deviates]);
+    await forecastModelQuantiles(points, settings, model.forecaster, undefined, ({ i }, { values, levels, origin }) => {
+      const at = quantileFunction(levels, [0, ...deviates]);
       const row = (index: number) =>
         Array.from({ length: task.h }, (_, k) => at(values, k * levels.length, index, origin));
       mean[i] = row(0);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFrequency } from '../../../src/calendar/frequency.ts';
-import { placeArrival } from '../../../src/calendar/grid-placement.ts';
+import { placeOnGrid } from '../../../src/calendar/grid-placement.ts';
 
 const minutes = parseFrequency('min')!;
 
 /** Ten positions were seen; a gap of three is the limit. */
-const place = (minute: number) => placeArrival(minutes, 0, 10, minute * 60_000, 3);
+const place = (minute: number) => placeOnGrid(minutes, 0, 10, minute * 60_000, 3);
 
 //  seen   0 1 2 3 4 5 6 7 8 9
 //  next                       10 11 12 13 | 14 ...

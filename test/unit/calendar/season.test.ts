@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readAlias } from '../../../src/calendar/frequency.ts';
-import { seasonOf } from '../../../src/calendar/season.ts';
+import { seasonLength } from '../../../src/calendar/season.ts';
 
-const seasonsOf = (...aliases: string[]) => aliases.map((alias) => seasonOf(readAlias(alias)!));
+const seasonsOf = (...aliases: string[]) => aliases.map((alias) => seasonLength(readAlias(alias)!));
 
 test('the season is the shortest natural cycle that is longer than a step', () => {
   assert.deepEqual(seasonsOf('us', 's', '5min', 'h', 'bh', 'B', 'D'), [1000, 3600, 288, 24, 8, 5, 7]);

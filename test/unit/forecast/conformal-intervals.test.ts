@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { calibratedDeviates, foldCutoffs, scoresBefore } from '../../../src/forecast/conformal-intervals.ts';
+import { calibratedDeviates, calibrationCutoffs, conformityScores } from '../../../src/forecast/conformal-intervals.ts';
 import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
-import { boundsOf } from '../../../src/forecast/quantiles.ts';
+import { intervalBounds } from '../../../src/forecast/quantiles.ts';
 import { quantileForecaster } from '../../fixture/http-service.ts';
 
-const bounds = (level: number) => Object.values(boundsOf(level));
+const bounds = (level: number) => Object.values(intervalBounds(level));
 const scores = fc.array(fc.float({ min: 0, noNaN: true }), { maxLength: 60 }).map((of) => Float32Array.from(of).sort());
 
 test('without scores the quantiles are where the model says', () => {
@@ -63,7 +63,7 @@ test('folds end where the next one begins, and see as much as the forecast as lo
       fc.integer({ min: 1, max: 400 }),
       fc.integer({ min: 16, max: 600 }),
       (cutoff, h, context) => {
-        const folds = foldCutoffs(cutoff, { h, context });
+        const folds = calibrationCutoffs(cutoff, { h, context });
         folds.forEach((fold, i) => {
           assert.ok((i === 0 ? cutoff : folds[i - 1]) - fold >= h);
           assert.ok(fold >= 16 && fold - context >= cutoff - 3 * context);
@@ -80,9 +80,9 @@ test('scores are those of the values before a point, without the missing ones', 
     { values, cutoff: 190 },
     { values, cutoff: 200 },
   ];
-  const of = await scoresBefore(points, settings, quantileForecaster(), undefined);
+  const of = await conformityScores(points, settings, quantileForecaster(), undefined);
   assert.deepEqual([of(0).length, of(1).length], [8 * 10, 8 * 10 - 1]);
   const later = values.slice().fill(1e6, 190);
-  const [alone] = [await scoresBefore([{ values: later, cutoff: 190 }], settings, quantileForecaster(), undefined)];
+  const [alone] = [await conformityScores([{ values: later, cutoff: 190 }], settings, quantileForecaster(), undefined)];
   assert.deepEqual(alone(0), of(0));
 });

@@ -13,7 +13,7 @@ function plan(seen: readonly number[]) {
   const of: FoldPlan<number> = {
     folds: seen.map((_, fold) => fold),
     horizon: 1,
-    seenBy: (fold) => seen[fold],
+    contextLengthOf: (fold) => seen[fold],
     fill: (fold, target) => target.fill(fold),
     forecast(batch) {
       const { promise, resolve, reject } = Promise.withResolvers<Float32Array>();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { endingTogether, withCompany } from '../../../src/forecast/group-context.ts';
+import { endAlignedOffsets, withGroupContext } from '../../../src/forecast/group-context.ts';
 
 /*
  * Three series on a common axis; `a` is asked for at time 6, `c` at time 9.
@@ -18,7 +18,7 @@ const ASKED = [
 ];
 
 test('a point is accompanied by every series that has begun and shows something', () => {
-  assert.deepEqual(withCompany(ASKED, LENGTHS, OFFSETS, 5), [
+  assert.deepEqual(withGroupContext(ASKED, LENGTHS, OFFSETS, 5), [
     { series: 0, cutoff: 4, time: 6, asked: 0 },
     { series: 1, cutoff: 6, time: 6, asked: null },
     { series: 2, cutoff: 1, time: 6, asked: null },
@@ -28,7 +28,7 @@ test('a point is accompanied by every series that has begun and shows something'
 });
 
 test('a series that ended longer ago than the context is no company', () => {
-  const times = withCompany(ASKED, LENGTHS, OFFSETS, 3);
+  const times = withGroupContext(ASKED, LENGTHS, OFFSETS, 3);
   assert.deepEqual(
     times.map(({ series, time }) => [series, time]),
     [
@@ -44,7 +44,7 @@ test('points of one time are one group, whatever the order they are asked in', (
     { series: 1, cutoff: 3 },
     { series: 0, cutoff: 4 },
   ];
-  assert.deepEqual(withCompany(points, [4, 3], endingTogether([4, 3]), 9), [
+  assert.deepEqual(withGroupContext(points, [4, 3], endAlignedOffsets([4, 3]), 9), [
     { series: 0, cutoff: 4, time: 4, asked: 1 },
     { series: 1, cutoff: 3, time: 4, asked: 0 },
   ]);

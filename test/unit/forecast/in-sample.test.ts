@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { calibrateInSample, flagInSample } from '../../../src/detector/in-sample-detection.ts';
 import { rollOut } from '../../../src/forecast/autoregressive-roll-out.ts';
-import { forecastInSample, inSampleParts } from '../../../src/forecast/in-sample.ts';
+import { forecastInSample, inSampleSegments } from '../../../src/forecast/in-sample.ts';
 import { arithmeticForecast } from '../../fixture/arithmetic-forecaster.ts';
 import { quantileForecaster } from '../../fixture/http-service.ts';
 
@@ -14,7 +14,7 @@ test('every value has exactly one forecast, from values that do not hold it', ()
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 50 }), (length, h) => {
       const forecasts = new Array(length).fill(0);
-      for (const { cutoff, steps, backwards } of inSampleParts(length, h)) {
+      for (const { cutoff, steps, backwards } of inSampleSegments(length, h)) {
         assert.ok(cutoff >= 1 && steps >= 1 && steps <= h);
         for (let k = cutoff; k < cutoff + steps; k++) forecasts[backwards ? length - 1 - k : k]++;
       }

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { rollOut } from '../../../src/forecast/autoregressive-roll-out.ts';
-import { forecastSeasons } from '../../../src/forecast/multi-resolution.ts';
+import { forecastMultiResolution } from '../../../src/forecast/multi-resolution.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
-import { decimationOf } from '../../../src/sidecar/models/frequency-profile.ts';
+import { aggregationOf } from '../../../src/sidecar/models/frequency-profile.ts';
 
 const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
 const forecasters = await Forecasters.start([model], { threads: 1 });
@@ -22,9 +22,13 @@ const beginsOf = (days: readonly number[]) => days.map((day) => ({ values: weeks
 
 async function errorOf(days: readonly number[], decimated: boolean): Promise<number> {
   const { context } = forecaster.limits;
-  const decimation = decimated ? decimationOf('5min', context) : null;
+  const aggregation = decimated ? aggregationOf('5min', context) : null;
   const points = beginsOf(days);
-  const forecasts = await forecastSeasons(points, { h: DAY, context, probabilities: [], decimation }, forecaster);
+  const forecasts = await forecastMultiResolution(
+    points,
+    { h: DAY, context, probabilities: [], aggregation },
+    forecaster,
+  );
   const missed = forecasts.flatMap(({ mean }, i) =>
     Array.from(mean, (value, k) => Math.abs(value - weeks[points[i].cutoff + k])),
   );

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
-import { boundsOf, deviatesFrom, quantilesAt } from '../../../src/forecast/quantiles.ts';
+import { deviateFunction, intervalBounds, quantileFunction } from '../../../src/forecast/quantiles.ts';
 
 const LEVELS = [0.05, 0.2, 0.5, 0.8, 0.95];
 
 test('quantiles of a normal distribution are found between the known ones and beyond them', () => {
   const values = Float32Array.from(LEVELS, (level) => 100 + 10 * normalQuantile(level));
   const wanted = [0.001, 0.05, 0.3, 0.5, 0.7, 0.95, 0.9995];
-  const at = quantilesAt(LEVELS, wanted.map(normalQuantile));
+  const at = quantileFunction(LEVELS, wanted.map(normalQuantile));
   wanted.forEach((probability, i) => {
     assert.ok(Math.abs(at(values, 0, i, 0) - (100 + 10 * normalQuantile(probability))) < 1e-3, `${probability}`);
   });
@@ -23,8 +23,8 @@ test('intervals of any levels are strictly nested, also where the model is certa
     fc.property(fc.constantFrom(0, -3, 1e9), steps, fc.boolean(), levels, (origin, rises, flat, of) => {
       let value = 0;
       const values = Float32Array.from(rises, (rise) => (value = flat ? 0 : value + rise));
-      const sorted = of.sort((a, b) => a - b).map((level) => boundsOf(level / 100));
-      const at = quantilesAt(
+      const sorted = of.sort((a, b) => a - b).map((level) => intervalBounds(level / 100));
+      const at = quantileFunction(
         LEVELS,
         sorted.flatMap(({ lo, hi }) => [normalQuantile(lo), normalQuantile(hi)]),
       );
@@ -39,14 +39,14 @@ test('intervals of any levels are strictly nested, also where the model is certa
 test('the deviate of a quantile is where it was found', () => {
   const values = Float32Array.of(-7, -2, 0, 1, 10);
   const deviates = [-3, -1.2, -0.4, 0, 0.2, 1, 2.5];
-  const at = quantilesAt(LEVELS, deviates);
-  const back = deviatesFrom(LEVELS);
+  const at = quantileFunction(LEVELS, deviates);
+  const back = deviateFunction(LEVELS);
   const found = deviates.map((_, i) => back(values, 0, at(values, 0, i, 0)));
   assert.ok(found.every((deviate, i) => Math.abs(deviate - deviates[i]) < 1e-6));
 });
 
 test('among equal quantiles the mildest deviate counts, and what the model was certain not to see is infinitely far', () => {
-  const back = deviatesFrom(LEVELS);
+  const back = deviateFunction(LEVELS);
   assert.equal(back(Float32Array.of(0, 0, 3, 3, 3), 0, 0), normalQuantile(0.2));
   assert.equal(back(Float32Array.of(0, 0, 3, 3, 3), 0, 4), Number.POSITIVE_INFINITY);
   assert.equal(back(Float32Array.of(0, 0, 3, 3, 3), 0, 3), 0);

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  blocksBefore,
+  aggregateBefore,
+  blendWeight,
+  canAggregate,
   correctionOf,
-  type Decimation,
-  isDecimated,
   lookback,
-  shareOf,
+  type TemporalAggregation,
   trialsOf,
 } from '../../../src/forecast/temporal-aggregation.ts';
 
-const byFour: Decimation = { stride: 4, blocks: 3, day: 24 };
+const byFour: TemporalAggregation = { stride: 4, blocks: 3, day: 24 };
 const numbers = (...values: number[]) => Float64Array.from(values);
 
 test('blocks end at the cutoff, are means of what was observed, and only whole ones count', () => {
   const values = [100, 0, 1, 2, 3, Number.NaN, 4, Number.NaN, 8, ...Array(4).fill(Number.NaN), 50];
-  assert.deepEqual([...blocksBefore(values, 13, byFour)], [1.5, 6, Number.NaN]);
-  assert.deepEqual([...blocksBefore(values, 9, byFour)], [1.5, 6]);
-  assert.deepEqual([...blocksBefore(values, 3, byFour)], []);
+  assert.deepEqual([...aggregateBefore(values, 13, byFour)], [1.5, 6, Number.NaN]);
+  assert.deepEqual([...aggregateBefore(values, 9, byFour)], [1.5, 6]);
+  assert.deepEqual([...aggregateBefore(values, 3, byFour)], []);
 });
 
 test('a correction begins at nothing, is whole in the middle of its block, and goes on as it ended', () => {
@@ -41,20 +41,20 @@ const trial = (actual: number, single: number, correction: number) => ({
 });
 
 test('the share is the one that would have served best over all trials', () => {
-  assert.equal(shareOf([trial(10, 0, 10), trial(7, 0, 8)]), 1);
-  assert.equal(shareOf([trial(5, 0, 10), trial(5, 0, 10)]), 0.5);
-  assert.equal(shareOf([trial(-5, 0, 10), trial(1, 0, 10)]), 0);
+  assert.equal(blendWeight([trial(10, 0, 10), trial(7, 0, 8)]), 1);
+  assert.equal(blendWeight([trial(5, 0, 10), trial(5, 0, 10)]), 0.5);
+  assert.equal(blendWeight([trial(-5, 0, 10), trial(1, 0, 10)]), 0);
 });
 
 test('a gain of less than a fiftieth is chance', () => {
-  assert.equal(shareOf([trial(100, 0, 1)]), 0);
-  assert.equal(shareOf([trial(100, 0, 3)]), 1);
+  assert.equal(blendWeight([trial(100, 0, 1)]), 0);
+  assert.equal(blendWeight([trial(100, 0, 3)]), 1);
 });
 
 test('trials without an observation, or without a forecast, do not count; without any the share is 0', () => {
   const blind = [trial(Number.NaN, 0, 10), trial(10, Number.NaN, 10), trial(10, 0, Number.NaN)];
-  assert.equal(shareOf(blind), 0);
-  assert.equal(shareOf([...blind, trial(10, 0, 10)]), 1);
+  assert.equal(blendWeight(blind), 0);
+  assert.equal(blendWeight([...blind, trial(10, 0, 10)]), 1);
 });
 
 test('trials lie one horizon, one day and two days back, forecast a day at most, and overlap nothing to come', () => {
@@ -78,7 +78,7 @@ test('a forecast looks at the longer of the two contexts and at two days at leas
 });
 
 test('horizons below two blocks, and histories below four days, are left to single values', () => {
-  assert.equal(isDecimated(96, 8, byFour), true);
-  assert.equal(isDecimated(95, 8, byFour), false);
-  assert.equal(isDecimated(96, 7, byFour), false);
+  assert.equal(canAggregate(96, 8, byFour), true);
+  assert.equal(canAggregate(95, 8, byFour), false);
+  assert.equal(canAggregate(96, 7, byFour), false);
 });

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { forecastsPerPoint } from '../../../forecast/multi-resolution.ts';
 import { charged, type Work } from '../../accounts/metering.ts';
 import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
-import { decimationOf, inSampleHorizon } from '../../models/frequency-profile.ts';
+import { aggregationOf, inSampleHorizon } from '../../models/frequency-profile.ts';
 import { modelParams, type ServedModel, type ServedModels } from '../../models/served-models.ts';
 import { contextsOf, modelsOf, tunedFor } from '../../models/tuned-models.ts';
 import { alignmentProblems, type RequestPoint } from '../../tasks/alignment.ts';
@@ -72,7 +72,7 @@ function windowProblems(body: CrossValidationBody) {
   const { sizes } = series;
   const context = Number.POSITIVE_INFINITY;
   const levels = level?.length ?? 0;
-  const settings = { h, context, decimation: decimationOf(freq, context) };
+  const settings = { h, context, aggregation: aggregationOf(freq, context) };
   const perWindow = trialForecastsOf(series) + forecastsPerPoint(settings, levels > 0);
   const span = h + (windows - 1) * (step ?? h);
   const numbers = sizes.length * windows * h * outputsOfLevels(levels);

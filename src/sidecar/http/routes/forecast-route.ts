@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { forecastsPerPoint } from '../../../forecast/multi-resolution.ts';
 import { charged, type Work } from '../../accounts/metering.ts';
 import { outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
-import { decimationOf } from '../../models/frequency-profile.ts';
+import { aggregationOf } from '../../models/frequency-profile.ts';
 import { modelParams, type ServedModels } from '../../models/served-models.ts';
 import { modelsOf, tunedFor } from '../../models/tuned-models.ts';
 import { alignmentProblems } from '../../tasks/alignment.ts';
@@ -50,7 +50,7 @@ export function forecastWork(body: ForecastBody, models: ServedModels): Work {
   const levels = distinctLevels(body.level);
   const outputs = outputsOfLevels(levels.length);
   const predicted = body.series.sizes.length * body.h;
-  const seen = { context: Number.POSITIVE_INFINITY, decimation: decimationOf(body.freq, Number.POSITIVE_INFINITY) };
+  const seen = { context: Number.POSITIVE_INFINITY, aggregation: aggregationOf(body.freq, Number.POSITIVE_INFINITY) };
   const perSeries = trialForecastsOf(body.series) + forecastsPerPoint({ h: body.h, ...seen }, levels.length > 0);
   const problems = [
     ...seriesProblems(body),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fitExogenous, totalOf } from '../../../../src/forecast/exogenous/exogenous-fit.ts';
+import { fitExogenous, sumContributions } from '../../../../src/forecast/exogenous/exogenous-fit.ts';
 
 const SETTINGS = { season: 24, pause: nextTurn };
 const numeric = (values: number[]) => ({ values, categorical: false });
@@ -17,7 +17,7 @@ test('what variables add is found, numbers and categories alike, and is 0 on the
   const variables = [numeric(load), categories(weekday), numeric(load.map(() => 7))];
   const fit = await fitExogenous(variables, target, 200, SETTINGS);
   const contributions = fit.contributions(variables, 0, 200);
-  const total = totalOf(contributions, 200);
+  const total = sumContributions(contributions, 200);
   const mean = target.reduce((sum, value) => sum + value, 0) / 200;
   for (const [i, value] of total.entries()) assert.ok(Math.abs(value - (target[i] - mean)) < 0.05, `${i}`);
   for (const own of contributions) assert.ok(Math.abs(own.reduce((sum, value) => sum + value, 0)) < 1e-6);

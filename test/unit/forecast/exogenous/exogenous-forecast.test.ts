@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { forecastFrom } from '../../../../src/forecast/calibrated-forecasts.ts';
+import { forecastCalibrated } from '../../../../src/forecast/calibrated-forecasts.ts';
 import { fitExogenous } from '../../../../src/forecast/exogenous/exogenous-fit.ts';
-import { forecastWithExogenous, TRIAL_FORECASTS_MAX } from '../../../../src/forecast/exogenous/exogenous-forecast.ts';
+import {
+  BACKTEST_FORECASTS_MAX,
+  forecastWithExogenous,
+} from '../../../../src/forecast/exogenous/exogenous-forecast.ts';
 import type { ForecastBatch } from '../../../../src/forecast/forecaster.ts';
 import { quantileForecaster } from '../../../fixture/http-service.ts';
 
@@ -16,7 +19,7 @@ const SETTINGS = {
   probabilities: [0.1, 0.9],
   inSampleHorizon: 10,
   season: 24,
-  decimation: null,
+  aggregation: null,
   pause: async () => {},
 };
 const variable = { values: load, categorical: false };
@@ -45,7 +48,7 @@ for (const cleanFirst of [true, false]) {
     assert.deepEqual([...fit.weights], [1]);
     const [made] = await forecastWithExogenous([pointOf(ended)], settings, quantileForecaster());
     assert.deepEqual([...made.weights, ...made.contributions[0]], Array(11).fill(0));
-    const [alone] = await forecastFrom([{ values: ended, cutoff: N }], settings, quantileForecaster());
+    const [alone] = await forecastCalibrated([{ values: ended, cutoff: N }], settings, quantileForecaster());
     assert.deepEqual([made.mean, made.quantiles], [alone.mean, alone.quantiles]);
   });
 
@@ -87,7 +90,7 @@ test('a point needs no more forecasts for its trials than are counted', async ()
   };
   const point = { values, cutoff: N, past: [variable], future: [variable], futureStart: N };
   await forecastWithExogenous([point], { ...SETTINGS, probabilities: [], cleanFirst: true }, counting);
-  assert.equal(rows, 1 + TRIAL_FORECASTS_MAX);
+  assert.equal(rows, 1 + BACKTEST_FORECASTS_MAX);
 });
 
 test('windows of one group are groups of their own: none holds a series twice, also where their past overlaps', async () => {

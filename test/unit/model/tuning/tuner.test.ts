@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { forecastFrom } from '../../../../src/forecast/calibrated-forecasts.ts';
+import { forecastCalibrated } from '../../../../src/forecast/calibrated-forecasts.ts';
 import { type Model, openCatalog } from '../../../../src/model/catalog.ts';
 import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
 import { openSession } from '../../../../src/model/open-session.ts';
@@ -77,7 +77,7 @@ function hairsBreadthFrom(theta: Float32Array): TunedWeights {
 async function rmseOf(model: Model, weights: TunedWeights | null): Promise<number> {
   const forecaster = forecasters.forecasterFor(model.name, 24, weights);
   const points = Array.from({ length: 30 }, (_, i) => ({ values: beating, cutoff: 64 + 24 * i }));
-  const forecasts = await forecastFrom(points, { h: 24, context: 512, probabilities: [] }, forecaster);
+  const forecasts = await forecastCalibrated(points, { h: 24, context: 512, probabilities: [] }, forecaster);
   const errors = forecasts.flatMap(({ mean }, i) => [...mean].map((value, k) => value - beating[points[i].cutoff + k]));
   return Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / errors.length);
 }

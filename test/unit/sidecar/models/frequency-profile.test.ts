@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { lookbackOf } from '../../../../src/forecast/multi-resolution.ts';
+import { lookbackLength } from '../../../../src/forecast/multi-resolution.ts';
 import {
-  decimationOf,
+  aggregationOf,
   forecastContext,
   frequencyProfile,
   inSampleContext,
@@ -12,7 +12,11 @@ import {
 
 const CONTEXT = 512;
 const lookbackIn = (freq: string) =>
-  lookbackOf({ context: forecastContext(freq, CONTEXT), decimation: decimationOf(freq, CONTEXT), probabilities: [] });
+  lookbackLength({
+    context: forecastContext(freq, CONTEXT),
+    aggregation: aggregationOf(freq, CONTEXT),
+    probabilities: [],
+  });
 
 /** Season, horizon, and values that a forecast looks at, of every family of aliases. */
 const PROFILES: Readonly<Record<string, readonly [season: number, horizon: number, inputSize: number]>> = {
@@ -81,7 +85,7 @@ test('within a history a horizon is shorter than a long season', () => {
 
 test('a forecast gives the model no more values than it takes', () => {
   for (const freq of ['h', 'D', '5min', 'unheard']) assert.ok(forecastContext(freq, 64) <= 64);
-  assert.equal(decimationOf('5min', 64)?.blocks, 64);
+  assert.equal(aggregationOf('5min', 64)?.blocks, 64);
 });
 
 test('a history of days or weeks is forecast from fewer values than the model can look at', () => {
@@ -103,7 +107,7 @@ test('two weeks of fine sampling are enough for intervals, also for clients that
 });
 
 test('day and week of fine sampling are shown by the hour', () => {
-  assert.deepEqual(decimationOf('5min', CONTEXT), { stride: 12, blocks: 256, day: 288 });
-  assert.deepEqual(decimationOf('30T', CONTEXT), { stride: 2, blocks: 256, day: 48 });
-  for (const freq of ['s', '45min', 'h', 'D', 'unheard']) assert.equal(decimationOf(freq, CONTEXT), null, freq);
+  assert.deepEqual(aggregationOf('5min', CONTEXT), { stride: 12, blocks: 256, day: 288 });
+  assert.deepEqual(aggregationOf('30T', CONTEXT), { stride: 2, blocks: 256, day: 48 });
+  for (const freq of ['s', '45min', 'h', 'D', 'unheard']) assert.equal(aggregationOf(freq, CONTEXT), null, freq);
 });

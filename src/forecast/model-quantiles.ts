@@ -1,4 +1,4 @@
-import { withinFloat32 } from './float32.ts';
+import { clampToFloat32 } from './float32.ts';
 import { forecastFolds } from './folds.ts';
 import type { QuantileForecaster } from './forecaster.ts';
 
@@ -20,7 +20,7 @@ export interface ModelQuantiles {
   readonly origin: number;
 }
 
-export interface PointSettings {
+export interface ModelQuantileSettings {
   readonly h: number;
   /** Observations before a cutoff that the model may see. */
   readonly context: number;
@@ -33,9 +33,9 @@ export interface PointSettings {
  * model as distances from its first observation: a history that was cut to it gives the same numbers. Of points with a time, what is said
  * depends on those of equal time, too.
  */
-export async function forecastPoints<P extends ForecastPoint>(
+export async function forecastModelQuantiles<P extends ForecastPoint>(
   points: readonly P[],
-  { h, context, quantiles }: PointSettings,
+  { h, context, quantiles }: ModelQuantileSettings,
   forecaster: QuantileForecaster,
   signal: AbortSignal | undefined,
   take: (point: P, quantiles: ModelQuantiles) => void,
@@ -47,9 +47,9 @@ export async function forecastPoints<P extends ForecastPoint>(
       timeOf: together ? ({ point }) => point.time! : undefined,
       folds: points.map((point) => ({ point, ...contextStart(point, context) })),
       horizon: h,
-      seenBy: ({ point, start }) => point.cutoff - start,
+      contextLengthOf: ({ point, start }) => point.cutoff - start,
       fill({ point, start, origin }, target) {
-        for (let i = 0; i < target.length; i++) target[i] = withinFloat32(point.values[start + i] - origin);
+        for (let i = 0; i < target.length; i++) target[i] = clampToFloat32(point.values[start + i] - origin);
       },
       async forecast(batch) {
         if (quantiles === 'median') return forecaster.forecast(batch, signal);
