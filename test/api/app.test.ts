@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { ask } from '../fixture/ask.ts';
-import { AUTHORIZED, KEY, startApp } from '../fixture/http-service.ts';
+import { ask } from '../fixture/http/ask.ts';
+import { AUTHORIZED, KEY, startApp } from '../fixture/http/http-service.ts';
 
 const OPENAPI = new URL('../../schemas/openapi.json', import.meta.url);
 

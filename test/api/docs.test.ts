@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask } from '../fixture/ask.ts';
-import { startApp } from '../fixture/http-service.ts';
+import { ask } from '../fixture/http/ask.ts';
+import { startApp } from '../fixture/http/http-service.ts';
 
 test('the page of the documentation needs no key and loads all that it shows from the service itself', async () => {
   const app = await startApp();

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import type { App } from '../../src/sidecar/http/fastify-app.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
 import { FINETUNED_MODELS_MAX } from '../../src/store/finetuned-models.ts';
-import { ask } from '../fixture/ask.ts';
-import { AUTHORIZED, startApp } from '../fixture/http-service.ts';
-import { openMemoryStore } from '../fixture/memory-store.ts';
-import { newKey } from '../fixture/new-key.ts';
+import { ask } from '../fixture/http/ask.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { openMemoryStore } from '../fixture/store/memory-store.ts';
+import { newKey } from '../fixture/store/new-key.ts';
 
 const y = Array.from({ length: 60 }, (_, t) => Math.sin(t / 2) + t / 10);
 const series = { y, sizes: [60] };

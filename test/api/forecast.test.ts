@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
 import { CrossValidationAnswer, ForecastAnswer } from '../../src/sidecar/wire/forecast-schema.ts';
-import { ask } from '../fixture/ask.ts';
-import { AUTHORIZED, startApp } from '../fixture/http-service.ts';
+import { ask } from '../fixture/http/ask.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 
 const app = await startApp();
 const wave = (length: number, phase = 0) =>

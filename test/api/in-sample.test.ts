@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Check } from 'typebox/value';
 import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../src/sidecar/wire/in-sample-schema.ts';
-import { ask } from '../fixture/ask.ts';
-import { AUTHORIZED, startApp } from '../fixture/http-service.ts';
+import { ask } from '../fixture/http/ask.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 
 const app = await startApp();
 const wave = (length: number) => Array.from({ length }, (_, i) => 10 + Math.sin(i / 3) + ((i * 7919) % 13) / 20);

@@ -6,10 +6,10 @@ import { zstdCompressSync } from 'node:zlib';
 import type { QuantileForecaster } from '../../src/forecast/forecaster.ts';
 import type { App } from '../../src/sidecar/http/fastify-app.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
-import { ask } from '../fixture/ask.ts';
-import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http-service.ts';
-import { openMemoryStore } from '../fixture/memory-store.ts';
-import { newKey } from '../fixture/new-key.ts';
+import { ask } from '../fixture/http/ask.ts';
+import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
+import { openMemoryStore } from '../fixture/store/memory-store.ts';
+import { newKey } from '../fixture/store/new-key.ts';
 
 const y = Array.from({ length: 120 }, (_, i) => 10 + Math.sin(i / 3) + ((i * 7919) % 13) / 20);
 const series = { y, sizes: [60, 60] };

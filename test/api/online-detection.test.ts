@@ -5,9 +5,9 @@ import { ServiceError } from '../../src/service-error.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import { OnlineDetectionAnswer } from '../../src/sidecar/wire/online-detection-schema.ts';
 import { BodyBudget } from '../../src/sidecar/wire/read-bytes.ts';
-import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
-import { ask as post } from '../fixture/ask.ts';
-import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http-service.ts';
+import { ask as post } from '../fixture/http/ask.ts';
+import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
+import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 
 const app = await startApp();
 

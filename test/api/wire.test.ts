@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { ask } from '../fixture/ask.ts';
-import { AUTHORIZED, startApp } from '../fixture/http-service.ts';
+import { ask } from '../fixture/http/ask.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 
 const MIB = 1024 * 1024;
 const app = await startApp();

@@ -8,7 +8,7 @@ import { type Model, type ModelCatalog, openCatalog } from '../../src/model/cata
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
 import { serveModels } from '../../src/sidecar/models/served-models.ts';
 import { tuneHere } from '../../src/sidecar/models/tuned-models.ts';
-import { whyNoPython } from '../fixture/python.ts';
+import { whyNoPython } from '../fixture/http/python.ts';
 import type { Figures } from './bench.ts';
 import { lastValue, ownForecasts, seasonalNaive, servedForecasts } from './quality/forecasts.ts';
 import { HISTORY_MAX, type PeerModel, peerForecasts, STATSFORECAST } from './quality/peers.ts';

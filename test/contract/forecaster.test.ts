@@ -7,8 +7,8 @@ import { after, describe, test } from 'node:test';
 import type { ForecastBatch, Forecaster } from '../../src/forecast/forecaster.ts';
 import { type Model, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
-import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
-import { writeModel } from '../fixture/model-folder.ts';
+import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import { writeModel } from '../fixture/model/model-folder.ts';
 
 interface Implementation {
   readonly name: string;

@@ -7,8 +7,8 @@ import protobuf from 'protobufjs';
 import { encodeDeadLetter } from '../../src/stream/codec/dead-letter-json.ts';
 import { DEAD_LETTER_REASONS } from '../../src/stream/record/dead-letter.ts';
 import { SCORE_FIELDS, SCORE_STATES, type ScoreFieldKind } from '../../src/stream/record/score-record.ts';
-import { deadLetter } from '../fixture/dead-letter.ts';
-import { scoreRecord } from '../fixture/score-record.ts';
+import { deadLetter } from '../fixture/stream/dead-letter.ts';
+import { scoreRecord } from '../fixture/stream/score-record.ts';
 
 interface JsonSchema {
   readonly type: string | readonly string[];

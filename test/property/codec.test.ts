@@ -11,9 +11,9 @@ import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
 import { wireHeader } from '../../src/stream/codec/wire-header.ts';
 import { DEAD_LETTER_REASONS } from '../../src/stream/record/dead-letter.ts';
 import { SCORE_STATES, type ScoreRecord } from '../../src/stream/record/score-record.ts';
-import { CLOCK_MS, recordMapping } from '../fixture/record-mapping.ts';
-import { SchemaTable } from '../fixture/schema-table.ts';
-import { avroRecord, protobufRecord } from '../fixture/wire-record.ts';
+import { CLOCK_MS, recordMapping } from '../fixture/stream/record-mapping.ts';
+import { SchemaTable } from '../fixture/stream/schema-table.ts';
+import { avroRecord, protobufRecord } from '../fixture/stream/wire-record.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8');
 const AVRO = read('observation.avsc');

@@ -3,8 +3,8 @@ import test from 'node:test';
 import fc from 'fast-check';
 import type { DetectionSettings } from '../../src/detector/settings.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
-import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
-import { detectGroup, detectSeries } from '../fixture/stream-detection.ts';
+import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import { detectGroup, detectSeries } from '../fixture/stream/stream-detection.ts';
 
 /** Settings of the stream: d a multiple of s, h <= d, at least 6 x d residuals kept. */
 const settings = fc

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
-import { detectorConfig, observationRecord, streamRun, streamSettings } from '../fixture/stream-run.ts';
+import { detectorConfig, observationRecord, streamRun, streamSettings } from '../fixture/stream/stream-run.ts';
 
 const SERIES = 30;
 const BATCH_MAX = 8;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { ask } from '../fixture/ask.ts';
-import { AUTHORIZED, startApp } from '../fixture/http-service.ts';
+import { ask } from '../fixture/http/ask.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 
 const app = await startApp();
 const RUNS = 40;

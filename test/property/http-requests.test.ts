@@ -5,8 +5,8 @@ import { Check } from 'typebox/value';
 import { CrossValidationAnswer, ForecastAnswer } from '../../src/sidecar/wire/forecast-schema.ts';
 import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../src/sidecar/wire/in-sample-schema.ts';
 import { OnlineDetectionAnswer } from '../../src/sidecar/wire/online-detection-schema.ts';
-import { ask } from '../fixture/ask.ts';
-import { startApp } from '../fixture/http-service.ts';
+import { ask } from '../fixture/http/ask.ts';
+import { startApp } from '../fixture/http/http-service.ts';
 
 const app = await startApp();
 

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { createApiKey, grantCredits } from '../../src/store/api-keys.ts';
 import { beginCall, releaseCall, releaseSilentHolds, renewHolds, settleCall } from '../../src/store/credits.ts';
 import type { Database } from '../../src/store/database.ts';
-import { imbalances } from '../fixture/ledger.ts';
-import { newKey } from '../fixture/new-key.ts';
-import { storeTest, type TestStore } from '../fixture/stores.ts';
+import { imbalances } from '../fixture/store/ledger.ts';
+import { newKey } from '../fixture/store/new-key.ts';
+import { storeTest, type TestStore } from '../fixture/store/stores.ts';
 
 const PROCESSES = 4;
 const LEASE_MS = 30;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { checkManifest } from '../../src/model/manifest.ts';
-import { manifestOf } from '../fixture/model-folder.ts';
+import { manifestOf } from '../fixture/model/model-folder.ts';
 
 const sound = manifestOf('own', Buffer.from('graph'));
 const KEYS = Object.keys(sound);

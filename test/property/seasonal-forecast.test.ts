@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import type { HorizonForecast } from '../../src/forecast/calibrated-forecasts.ts';
 import { forecastMultiResolution, forecastsPerPoint, lookbackLength } from '../../src/forecast/multi-resolution.ts';
-import { quantileForecaster } from '../fixture/http-service.ts';
+import { quantileForecaster } from '../fixture/http/http-service.ts';
 
 const settings = fc.record({
   h: fc.integer({ min: 1, max: 40 }),

@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
-import { arithmeticForecaster } from '../fixture/arithmetic-forecaster.ts';
-import type { MemoryBroker } from '../fixture/memory-log.ts';
+import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
   observationRecord,
   type StreamRunOptions,
   streamRun,
   streamSettings,
-} from '../fixture/stream-run.ts';
+} from '../fixture/stream/stream-run.ts';
 
 const shapes = fc.constantFrom(
   { h: 4, stepSize: 4, detectionSize: 4 },

@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
-import { printedBy, pythonWith } from '../../fixture/python.ts';
+import { printedBy, pythonWith } from '../../fixture/http/python.ts';
 import { LEVELS, type TaskForecasts } from './forecasts.ts';
 import type { QualityTask } from './tasks.ts';
 

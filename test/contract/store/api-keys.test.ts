@@ -11,8 +11,8 @@ import {
 } from '../../../src/store/api-keys.ts';
 import { readAudit } from '../../../src/store/audit.ts';
 import { makeKeySecret } from '../../../src/store/key-secret.ts';
-import { newKey } from '../../fixture/new-key.ts';
-import { storeTest } from '../../fixture/stores.ts';
+import { newKey } from '../../fixture/store/new-key.ts';
+import { storeTest } from '../../fixture/store/stores.ts';
 
 const BY = 'operator';
 

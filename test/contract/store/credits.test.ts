@@ -10,8 +10,8 @@ import {
 } from '../../../src/store/credits.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { usageOf } from '../../../src/store/usage.ts';
-import { newKey } from '../../fixture/new-key.ts';
-import { storeTest, type TestStore } from '../../fixture/stores.ts';
+import { newKey } from '../../fixture/store/new-key.ts';
+import { storeTest, type TestStore } from '../../fixture/store/stores.ts';
 
 const KEY = 'k';
 const NOW = Date.UTC(2026, 9, 31, 23, 58, 30);

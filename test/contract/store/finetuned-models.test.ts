@@ -7,8 +7,8 @@ import {
   listFinetunedModels,
   readFinetunedWeights,
 } from '../../../src/store/finetuned-models.ts';
-import { newModel, unrecorded } from '../../fixture/new-model.ts';
-import { storeTest } from '../../fixture/stores.ts';
+import { newModel, unrecorded } from '../../fixture/store/new-model.ts';
+import { storeTest } from '../../fixture/store/stores.ts';
 
 storeTest('a fine-tuned model comes back as it was created, its weights when they are asked for', async (store) => {
   const database = await store.open();

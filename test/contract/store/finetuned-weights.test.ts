@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { Database } from '../../../src/store/database.ts';
 import { findFinetunedModels } from '../../../src/store/finetuned-models.ts';
 import { FinetunedWeights } from '../../../src/store/finetuned-weights.ts';
-import { newModel, unrecorded } from '../../fixture/new-model.ts';
-import { sqliteTest, storeTest, type TestStore } from '../../fixture/stores.ts';
+import { newModel, unrecorded } from '../../fixture/store/new-model.ts';
+import { sqliteTest, storeTest, type TestStore } from '../../fixture/store/stores.ts';
 
 const weights = new Uint8Array([1, 2, 3, 255]);
 const digest = createHash('sha256').update(weights).digest('hex');

@@ -5,8 +5,8 @@ import { JobQueue } from '../../../src/sidecar/jobs/job-queue.ts';
 import { createApiKey, listApiKeys } from '../../../src/store/api-keys.ts';
 import type { AnsweredJob, JobProgress } from '../../../src/store/jobs.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
-import { newKey } from '../../fixture/new-key.ts';
-import { storeTest } from '../../fixture/stores.ts';
+import { newKey } from '../../fixture/store/new-key.ts';
+import { storeTest } from '../../fixture/store/stores.ts';
 
 /** Runs what it is told to: nothing ends by itself. */
 function heldExecutor() {

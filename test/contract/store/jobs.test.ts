@@ -16,7 +16,7 @@ import {
   releaseJob,
   submitJob,
 } from '../../../src/store/jobs.ts';
-import { sqliteTest, storeTest } from '../../fixture/stores.ts';
+import { sqliteTest, storeTest } from '../../fixture/store/stores.ts';
 
 const added = (database: Database, job: NewJob, limits: InFlightLimits) =>
   database.transaction((sql) => submitJob(sql, job, limits));

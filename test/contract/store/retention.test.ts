@@ -3,8 +3,8 @@ import { createApiKey } from '../../../src/store/api-keys.ts';
 import { readAudit, recordAudit } from '../../../src/store/audit.ts';
 import { AUDIT_DAYS, condenseUsage, pruneAudit, USAGE_DAYS } from '../../../src/store/retention.ts';
 import { addUsage, MINUTE_MS, usageOf } from '../../../src/store/usage.ts';
-import { newKey } from '../../fixture/new-key.ts';
-import { storeTest } from '../../fixture/stores.ts';
+import { newKey } from '../../fixture/store/new-key.ts';
+import { storeTest } from '../../fixture/store/stores.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 5, 15);

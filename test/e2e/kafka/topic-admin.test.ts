@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import { checkTopics, ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
 import { readTail, watchTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 
 const creation = { partitions: 2, replicationFactor: 1, retentionMs: 86_400_000 };
 

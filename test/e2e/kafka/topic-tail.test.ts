@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
 import { watchTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
-import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka.ts';
+import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 
 kafkaTest('who watches more slowly than retention deletes goes on with the oldest record there is', async () => {
   const connection = await kafkaConnection();

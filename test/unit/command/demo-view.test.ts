@@ -5,7 +5,7 @@ import { SCORE_LINE_STYLE } from '../../../src/command/score-line.ts';
 import { DEMO_SERIES, incidentOf } from '../../../src/stream/demo/demo-series.ts';
 import { timeOf } from '../../../src/stream/demo/demo-time.ts';
 import { INCIDENT_PERIOD } from '../../../src/stream/demo/incidents.ts';
-import { scoreRecord } from '../../fixture/score-record.ts';
+import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const LIVE_START = 6_000_000;
 

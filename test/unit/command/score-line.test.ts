@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { SCORE_LINE_STYLE, scoreLine, scoreLineHeader } from '../../../src/command/score-line.ts';
-import { scoreRecord } from '../../fixture/score-record.ts';
+import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const judged = scoreRecord({
   value: 42.5,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { SCORE_LINE_STYLE, scoreLine } from '../../../src/command/score-line.ts';
 import { type ScoreSelection, ScoreView } from '../../../src/command/score-view.ts';
 import { seriesPattern } from '../../../src/stream/engine/bound-detector.ts';
-import { scoreRecord } from '../../fixture/score-record.ts';
+import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const viewOf = (selection: ScoreSelection, { series = '*', json = false } = {}) =>
   new ScoreView({ selection, series: seriesPattern([series]), json, style: SCORE_LINE_STYLE });

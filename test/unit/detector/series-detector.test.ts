@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SeriesDetector } from '../../../src/detector/series-detector.ts';
 import { SeriesMemory, seriesLayout } from '../../../src/detector/series-memory.ts';
-import { streamSettings } from '../../fixture/stream-run.ts';
+import { streamSettings } from '../../fixture/stream/stream-run.ts';
 
 const settings = streamSettings({ h: 2, stepSize: 2, detectionSize: 2, calibrationSize: 12, context: 16 });
 

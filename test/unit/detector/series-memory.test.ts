@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCutoff } from '../../../src/detector/cutoff-grid.ts';
 import { forecastedPositions, SeriesMemory, seriesLayout } from '../../../src/detector/series-memory.ts';
-import { streamSettings } from '../../fixture/stream-run.ts';
+import { streamSettings } from '../../fixture/stream/stream-run.ts';
 
 test('forecasted positions are those in the horizon of a cutoff', () => {
   for (const shape of [

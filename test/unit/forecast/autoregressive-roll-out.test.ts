@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { rollOut } from '../../../src/forecast/autoregressive-roll-out.ts';
 import type { ForecastBatch } from '../../../src/forecast/forecaster.ts';
-import { arithmeticForecast } from '../../fixture/arithmetic-forecaster.ts';
-import { quantileForecaster } from '../../fixture/http-service.ts';
+import { quantileForecaster } from '../../fixture/http/http-service.ts';
+import { arithmeticForecast } from '../../fixture/model/arithmetic-forecaster.ts';
 
 const PASS = 8;
 const values = Float32Array.from({ length: 32 }, (_, i) => (i < 20 ? Number.NaN : Math.sin(i)));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { calibratedDeviates, calibrationCutoffs, conformityScores } from '../../../src/forecast/conformal-intervals.ts';
 import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
 import { intervalBounds } from '../../../src/forecast/quantiles.ts';
-import { quantileForecaster } from '../../fixture/http-service.ts';
+import { quantileForecaster } from '../../fixture/http/http-service.ts';
 
 const bounds = (level: number) => Object.values(intervalBounds(level));
 const scores = fc.array(fc.float({ min: 0, noNaN: true }), { maxLength: 60 }).map((of) => Float32Array.from(of).sort());

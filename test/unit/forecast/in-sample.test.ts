@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { calibrateInSample, flagInSample } from '../../../src/detector/in-sample-detection.ts';
 import { rollOut } from '../../../src/forecast/autoregressive-roll-out.ts';
 import { forecastInSample, inSampleSegments } from '../../../src/forecast/in-sample.ts';
-import { arithmeticForecast } from '../../fixture/arithmetic-forecaster.ts';
-import { quantileForecaster } from '../../fixture/http-service.ts';
+import { quantileForecaster } from '../../fixture/http/http-service.ts';
+import { arithmeticForecast } from '../../fixture/model/arithmetic-forecaster.ts';
 
 const forecaster = rollOut(quantileForecaster());
 const settings = { h: 7, context: 64 };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { openCatalog } from '../../../src/model/catalog.ts';
-import { writeModelFolder } from '../../fixture/model-folder.ts';
+import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 
 /** Folders as a deployment has them: the models that came along, and the operator's own. */
 async function folders(t: TestContext): Promise<{ pretrainedDir: string; modelsDir: string }> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { portProblems, type TrialRun, trialProblems } from '../../../src/model/graph-check.ts';
 import { checkManifest, type ModelManifest } from '../../../src/model/manifest.ts';
-import { manifestOf } from '../../fixture/model-folder.ts';
+import { manifestOf } from '../../fixture/model/model-folder.ts';
 
 const reading = checkManifest(manifestOf('own', Buffer.from('graph')));
 assert.equal(reading.kind, 'manifest');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { checkManifest, readModelFolder } from '../../../src/model/manifest.ts';
-import { manifestOf, writeModelFolder } from '../../fixture/model-folder.ts';
+import { manifestOf, writeModelFolder } from '../../fixture/model/model-folder.ts';
 
 async function emptyFolder(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'tidewatch-model-'));

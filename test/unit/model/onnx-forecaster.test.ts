@@ -7,7 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import type { ForecastBatch } from '../../../src/forecast/forecaster.ts';
 import type { Model } from '../../../src/model/catalog.ts';
 import { type ForecasterLimits, Forecasters } from '../../../src/model/onnx-forecaster.ts';
-import { type Fault, writeModel } from '../../fixture/model-folder.ts';
+import { type Fault, writeModel } from '../../fixture/model/model-folder.ts';
 
 async function writeModels(t: TestContext, faults: Record<string, Fault>): Promise<Model[]> {
   const dir = await mkdtemp(join(tmpdir(), 'tidewatch-forecaster-'));

@@ -7,7 +7,7 @@ import {
   forecastWithExogenous,
 } from '../../../../src/forecast/exogenous/exogenous-forecast.ts';
 import type { ForecastBatch } from '../../../../src/forecast/forecaster.ts';
-import { quantileForecaster } from '../../../fixture/http-service.ts';
+import { quantileForecaster } from '../../../fixture/http/http-service.ts';
 
 const N = 240;
 const noise = (i: number) => (Math.sin((i + 1) * 12.9898) * 43_758.5453) % 1;

@@ -5,7 +5,7 @@ import { readAudit, recordAudit } from '../../../../src/store/audit.ts';
 import { FinetunedWeights } from '../../../../src/store/finetuned-weights.ts';
 import { AUDIT_DAYS } from '../../../../src/store/retention.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
-import { openMemoryStore } from '../../../fixture/memory-store.ts';
+import { openMemoryStore } from '../../../fixture/store/memory-store.ts';
 
 const ENTRY = { happenedAtMs: 0, actor: 'a', owner: null, action: 'key-created', subject: 's', detail: null } as const;
 

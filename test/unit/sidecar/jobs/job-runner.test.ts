@@ -13,7 +13,7 @@ import type { Database } from '../../../../src/store/database.ts';
 import { cancelJob, claimJob, findJob, submitJob } from '../../../../src/store/jobs.ts';
 import { openDatabase } from '../../../../src/store/open-store.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
-import { newKey } from '../../../fixture/new-key.ts';
+import { newKey } from '../../../fixture/store/new-key.ts';
 
 const TOKENS = { input_tokens: 1, output_tokens: 2, finetune_tokens: 0 };
 const ANSWER: JobOutcome = { kind: 'answered', result: new Uint8Array([7]), tokens: TOKENS };

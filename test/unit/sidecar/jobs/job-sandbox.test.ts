@@ -11,8 +11,8 @@ import type { JobOutcome, JobRun, TaskName } from '../../../../src/sidecar/jobs/
 import { JobSandbox } from '../../../../src/sidecar/jobs/job-sandbox.ts';
 import { serveModels } from '../../../../src/sidecar/models/served-models.ts';
 import { tuneHere } from '../../../../src/sidecar/models/tuned-models.ts';
-import { runHere } from '../../../fixture/job-service.ts';
-import { writeModelFolder } from '../../../fixture/model-folder.ts';
+import { runHere } from '../../../fixture/http/job-service.ts';
+import { writeModelFolder } from '../../../fixture/model/model-folder.ts';
 
 const y = Array.from({ length: 120 }, (_, i) => (i === 50 ? null : 10 + Math.sin(i / 3) + ((i * 7919) % 13) / 20));
 const BODY = { series: { y, sizes: [60, 60] }, freq: 'h', h: 5, level: [80, 99.5] };

@@ -3,8 +3,8 @@ import test from 'node:test';
 import { rollOut } from '../../../../src/forecast/autoregressive-roll-out.ts';
 import { modelParams, type ServedModel } from '../../../../src/sidecar/models/served-models.ts';
 import { alignmentOf, alignmentProblems, timeOf } from '../../../../src/sidecar/tasks/alignment.ts';
-import { groupForecaster, MEMBERS_MAX } from '../../../fixture/group-forecaster.ts';
-import { quantileForecaster } from '../../../fixture/http-service.ts';
+import { quantileForecaster } from '../../../fixture/http/http-service.ts';
+import { groupForecaster, MEMBERS_MAX } from '../../../fixture/model/group-forecaster.ts';
 
 const together: ServedModel = {
   name: 'tsmodel-2.1',

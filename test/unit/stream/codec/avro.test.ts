@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileAvro, compileAvroWriter } from '../../../../src/stream/codec/avro.ts';
 import { wireHeader } from '../../../../src/stream/codec/wire-header.ts';
-import { avroRecord } from '../../../fixture/wire-record.ts';
+import { avroRecord } from '../../../fixture/stream/wire-record.ts';
 
 const read = (text: string, references: { name: string; text: string }[] = []) =>
   compileAvro({ type: 'AVRO', text, references });

@@ -5,7 +5,7 @@ import {
   deadLetterHeaders,
   encodeDeadLetter,
 } from '../../../../src/stream/codec/dead-letter-json.ts';
-import { deadLetter } from '../../../fixture/dead-letter.ts';
+import { deadLetter } from '../../../fixture/stream/dead-letter.ts';
 
 /** What a broker takes by default. */
 const RECORD_BYTES_MAX = 1_048_588;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileMapping, SERIES_ID_BYTES_MAX, VALUE_MAGNITUDE_MAX } from '../../../../src/stream/codec/mapping.ts';
-import { CLOCK_MS, recordMapping } from '../../../fixture/record-mapping.ts';
+import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
 
 const decode = compileMapping(recordMapping());
 const flat = (changes: Record<string, unknown>) =>

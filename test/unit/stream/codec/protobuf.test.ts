@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileMapping } from '../../../../src/stream/codec/mapping.ts';
 import { compileProtobuf } from '../../../../src/stream/codec/protobuf.ts';
-import { CLOCK_MS, recordMapping } from '../../../fixture/record-mapping.ts';
-import { protobufRecord } from '../../../fixture/wire-record.ts';
+import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
+import { protobufRecord } from '../../../fixture/stream/wire-record.ts';
 
 const SCHEMA = `
   syntax = "proto3";

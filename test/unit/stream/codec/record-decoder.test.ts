@@ -9,9 +9,9 @@ import {
   SCHEMAS_MAX,
 } from '../../../../src/stream/codec/record-decoder.ts';
 import { WIRE_HEADER_BYTES } from '../../../../src/stream/codec/wire-header.ts';
-import { CLOCK_MS, recordMapping } from '../../../fixture/record-mapping.ts';
-import { SchemaTable } from '../../../fixture/schema-table.ts';
-import { avroRecord, jsonSchemaRecord, protobufRecord } from '../../../fixture/wire-record.ts';
+import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
+import { SchemaTable } from '../../../fixture/stream/schema-table.ts';
+import { avroRecord, jsonSchemaRecord, protobufRecord } from '../../../fixture/stream/wire-record.ts';
 
 const SCHEMAS = new URL('../../../../schemas/', import.meta.url);
 const AVRO = await readFile(new URL('observation.avsc', SCHEMAS), 'utf8');

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { createScoreDecoder } from '../../../../src/stream/codec/score-decoder.ts';
 import { createScoreEncoder, type ScoreFormat } from '../../../../src/stream/codec/score-encoder.ts';
 import { readSchemaId } from '../../../../src/stream/codec/wire-header.ts';
-import { SchemaTable } from '../../../fixture/schema-table.ts';
-import { scoreRecord } from '../../../fixture/score-record.ts';
+import { SchemaTable } from '../../../fixture/stream/schema-table.ts';
+import { scoreRecord } from '../../../fixture/stream/score-record.ts';
 
 const FORMATS: readonly ScoreFormat[] = ['json', 'avro', 'json-schema'];
 

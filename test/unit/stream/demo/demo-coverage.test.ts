@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { watchedDemoSeries } from '../../../../src/stream/demo/demo-coverage.ts';
-import { detectorConfig, streamConfig } from '../../../fixture/stream-run.ts';
+import { detectorConfig, streamConfig } from '../../../fixture/stream/stream-run.ts';
 
 const NOW_MS = Date.UTC(2026, 4, 1);
 

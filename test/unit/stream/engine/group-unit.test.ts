@@ -9,7 +9,7 @@ import {
   type StreamRun,
   streamRun,
   streamSettings,
-} from '../../../fixture/stream-run.ts';
+} from '../../../fixture/stream/stream-run.ts';
 
 const detectors = [
   detectorConfig({

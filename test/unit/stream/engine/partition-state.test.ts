@@ -4,8 +4,8 @@ import { settingsDigest } from '../../../../src/config/config.ts';
 import type { ScoreSink } from '../../../../src/stream/engine/batch-outcome.ts';
 import { watchDetector } from '../../../../src/stream/engine/bound-detector.ts';
 import { PartitionState } from '../../../../src/stream/engine/partition-state.ts';
-import { arithmeticForecaster } from '../../../fixture/arithmetic-forecaster.ts';
-import { detectorConfig, START_MS } from '../../../fixture/stream-run.ts';
+import { arithmeticForecaster } from '../../../fixture/model/arithmetic-forecaster.ts';
+import { detectorConfig, START_MS } from '../../../fixture/stream/stream-run.ts';
 
 const config = detectorConfig();
 const model = { forecaster: arithmeticForecaster(), digest: 'arithmetic' };

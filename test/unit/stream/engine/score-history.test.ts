@@ -8,7 +8,7 @@ import type { Tally } from '../../../../src/stream/engine/batch-outcome.ts';
 import { watchDetector } from '../../../../src/stream/engine/bound-detector.ts';
 import { backtest, type PastObservation } from '../../../../src/stream/engine/score-history.ts';
 import type { ScoreRecord } from '../../../../src/stream/record/score-record.ts';
-import { arithmeticForecaster } from '../../../fixture/arithmetic-forecaster.ts';
+import { arithmeticForecaster } from '../../../fixture/model/arithmetic-forecaster.ts';
 import {
   detectorConfig,
   START_MS,
@@ -16,7 +16,7 @@ import {
   streamConfig,
   streamRun,
   streamSettings,
-} from '../../../fixture/stream-run.ts';
+} from '../../../fixture/stream/stream-run.ts';
 
 const GROUP = 'shop';
 

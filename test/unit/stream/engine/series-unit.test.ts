@@ -8,7 +8,7 @@ import {
   streamRun,
   streamSettings,
   TOPICS,
-} from '../../../fixture/stream-run.ts';
+} from '../../../fixture/stream/stream-run.ts';
 
 async function scoreAll(records: readonly ReturnType<typeof observationRecord>[], options = {}) {
   const run = streamRun(options);

@@ -5,7 +5,7 @@ import { ServiceError } from '../../../../src/service-error.ts';
 import { COMMIT_BYTES_MAX, QUEUE_BYTES_MAX, RETRY_MS_MAX } from '../../../../src/stream/engine/partition-task.ts';
 import type { WorkerEvents } from '../../../../src/stream/engine/stream-worker.ts';
 import type { StreamLog } from '../../../../src/stream/log/log.ts';
-import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream-run.ts';
+import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream/stream-run.ts';
 
 test('a worker that has joined says that the log is in reach, without having lost it before', async () => {
   const said: (Error | null)[] = [];

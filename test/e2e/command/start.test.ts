@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { shownTime } from '../../../src/command/score-line.ts';
+import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { freePort } from '../../../src/local-kafka/free-port.ts';
+import { startKafka } from '../../../src/local-kafka/kafka-broker.ts';
+import { DEMO_SERIES } from '../../../src/stream/demo/demo-series.ts';
+import { STEP_MS } from '../../../src/stream/demo/demo-time.ts';
+import { ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
+import { readTail } from '../../../src/stream/log/kafka/topic-tail.ts';
+import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
+import { startCommand } from '../../fixture/command.ts';
+import { kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { TOPICS } from '../../fixture/stream/stream-run.ts';
+
+const program = join(import.meta.dirname, '../../../src/main.ts');
+const PARTITIONS = 4;
+
+const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-start-'));
+let running: ChildProcess | null = null;
+
+after(async () => {
+  running?.kill('SIGKILL');
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Runs a command until a line matches, ends it as Ctrl-C does, and gives what it has said. */
+async function runUntil(
+  wanted: RegExp,
+  args: readonly string[],
+  atMatch: (out: string) => Promise<unknown> = async () => {},
+) {
+  const { PATH, HOME, XDG_CACHE_HOME } = process.env;
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH, HOME, XDG_CACHE_HOME, DATA_DIR: dataDir, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running = child;
+  let out = '';
+  let err = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const closed = once(child, 'close');
+  const matched = new Promise<void>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+      if (wanted.test(out)) resolve();
+    });
+  });
+  await Promise.race([matched, closed]);
+  try {
+    await atMatch(out);
+  } finally {
+    // A terminal and npm both send it.
+    child.kill('SIGINT');
+    setImmediate(() => child.kill('SIGINT'));
+  }
+  const [code] = await closed;
+  return { code, out, err };
+}
+
+/** Asks the sidecar as `start` says it can be asked; gives the status. */
+async function knocks(out: string): Promise<number> {
+  const [, key, url] = /^Try: curl -H "Authorization: Bearer (\S+)" (\S+)$/m.exec(out)!;
+  return (await fetch(url!, { headers: { authorization: `Bearer ${key}` } })).status;
+}
+
+/** What a stopped demo has left behind. */
+async function scoresOnDisk(): Promise<{ readonly scores: readonly ScoreRecord[]; readonly deadLetters: number }> {
+  const kafka = await startKafka({ cacheDir: cacheFolder(), dataDir: join(dataDir, 'kafka') });
+  try {
+    const connection = { config: { brokers: kafka.brokers, clientId: 'tidewatch-test', tls: null, sasl: null } };
+    const read = (topic: string, partition: number) => readTail(connection, topic, partition, 1_000_000);
+    const scores = await Promise.all(Array.from({ length: PARTITIONS }, (_, p) => read(TOPICS.scores, p)));
+    const deadLetters = await read(TOPICS.deadLetters, 0);
+    return { scores: scores.flat().map(({ value }) => JSON.parse(value!.toString())), deadLetters: deadLetters.length };
+  } finally {
+    await kafka.stop();
+  }
+}
+
+/** Fails unless every series was scored once at each step from its first to its last; gives the time of the newest. */
+function scoredWithoutGap(scores: readonly ScoreRecord[]): number {
+  const bySeries = Map.groupBy(scores, ({ series }) => series);
+  assert.deepEqual(new Set(bySeries.keys()), new Set(DEMO_SERIES.map(({ id }) => id)));
+  for (const [series, found] of bySeries) {
+    const times = found.map(({ timestampMs }) => timestampMs).sort((a, b) => a - b);
+    assert.ok(
+      times.every((time, i) => i === 0 || time - times[i - 1] === STEP_MS),
+      series,
+    );
+  }
+  return Math.max(...scores.map(({ timestampMs }) => timestampMs));
+}
+
+const javaProcesses = async () => {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
+  return stdout.split('\n').filter((line) => line.includes(dataDir));
+};
+
+kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and goes on where it was', async () => {
+  const first = await runUntil(/lately:[\s\S]*\n {2}\d[^\n]* scored\n/, [], async (out) => {
+    assert.equal(await knocks(out), 200);
+  });
+  assert.deepEqual([first.code, first.err], [0, '']);
+  assert.match(first.out, /History of 40 series scored: 34,560 observations, \d+ flagged/);
+  assert.match(first.out, /^! .* ANOMALY/m);
+  assert.match(first.out, /http:\/\/127\.0\.0\.1:\d+\/readyz[\s\S]*KAFKA_BROKERS=127\.0\.0\.1:\d+ npm start -- watch/);
+  assert.deepEqual(await javaProcesses(), []);
+  const before = await scoresOnDisk();
+  const newest = scoredWithoutGap(before.scores);
+
+  assert.match(first.out, /the first key, shown once/);
+  const second = await runUntil(/Going on at[\s\S]*\n[! ] \d[\s\S]*\n[! ] \d/, ['start']);
+  assert.deepEqual([second.code, second.err], [0, '']);
+  assert.doesNotMatch(second.out, /History|shown once/);
+  const after = await scoresOnDisk();
+  assert.ok(scoredWithoutGap(after.scores) > newest);
+  assert.equal(after.deadLetters, 0);
+  // What was fed and not scored before the first end is scored by the second run.
+  const goesOn = /Going on at (.+)\./.exec(second.out)![1];
+  assert.ok(after.scores.some(({ timestampMs }) => shownTime(timestampMs) === goesOn));
+  assert.deepEqual(await javaProcesses(), []);
+});
+
+kafkaTest('a second broker on the same data is refused, and the first one goes on', async () => {
+  const folder = join(dataDir, 'shared');
+  const options = { cacheDir: cacheFolder(), dataDir: folder };
+  const first = await startKafka(options);
+  try {
+    await assert.rejects(startKafka(options), { code: 'configuration', message: /KAFKA_BROKERS.*DATA_DIR/ });
+    const config = { brokers: first.brokers, clientId: 'tidewatch-test', tls: null, sasl: null };
+    const creation = { partitions: 1, replicationFactor: 1, retentionMs: null };
+    assert.equal((await ensureTopics({ config }, TOPICS, creation)).length, 4);
+  } finally {
+    await first.stop();
+  }
+});
+
+kafkaTest('the command broker runs until Ctrl-C', async () => {
+  const port = await freePort();
+  const config = { brokers: [`127.0.0.1:${port}`], clientId: 'tidewatch-test', tls: null, sasl: null };
+  const creation = { partitions: 1, replicationFactor: 1, retentionMs: null };
+  const { code, err } = await runUntil(/Kafka is up/, ['broker', '--port', String(port)], () =>
+    ensureTopics({ config }, TOPICS, creation),
+  );
+  assert.deepEqual([code, err], [0, '']);
+  assert.deepEqual(await javaProcesses(), []);
+});
+
+/** A start on a machine without Java, in a data folder of its own. */
+function startWithoutJava(httpPort: string) {
+  const env = { PATH: '', OPS_PORT: '0', HTTP_PORT: httpPort, INFERENCE_THREADS: '1' };
+  return startCommand(['start'], env);
+}
+
+test('start without Java says so in one sentence and serves HTTP alone, until Ctrl-C', async () => {
+  const command = startWithoutJava('0');
+  const said = () => command.out.filter((line) => line.startsWith('Only HTTP is served'));
+  await command.until(() => said().length > 0);
+  assert.match(said()[0], /no working java is on the path.*KAFKA_BROKERS/);
+  assert.equal(await knocks(command.out.join('\n')), 200);
+  command.interrupt();
+  assert.deepEqual([await command.exitCode, said().length, command.err], [0, 1, []]);
+});
+
+test('start with a taken HTTP port says which setting changes it, and makes nothing', async () => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const command = startWithoutJava(String((holder.address() as AddressInfo).port));
+  assert.equal(await command.exitCode, 2);
+  assert.equal(command.err.length, 1);
+  assert.match(command.err[0], /HTTP_PORT/);
+  assert.deepEqual(command.out, []);
+  holder.close();
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { startCommand } from '../../fixture/command.ts';
+import { CLIENTS, pythonWith, whyNoPython } from '../../fixture/http/python.ts';
+
+const run = promisify(execFile);
+const EXAMPLES = readFileSync(new URL('../../../src/sidecar/README.md', import.meta.url), 'utf8');
+const KEY = 'a-key-of-the-tests';
+
+const blocks = (language: string) =>
+  [...EXAMPLES.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, found, code]) =>
+    found === language ? [code!] : [],
+  );
+const shell = blocks('sh');
+
+/** Of `curl ... "$URL/v2/async/jobs/$JOB/cancel"`: `POST /v2/async/jobs/$JOB/cancel`. */
+function requestsOf(code: string): string[] {
+  return [...code.matchAll(/\bcurl\b([^"]*)"\$URL([^"?]+)([^|]*)/g)].map(([, before, path, after]) => {
+    const method = /-X (\w+)/.exec(before!)?.[1] ?? (/-d ["']/.test(after!) ? 'POST' : 'GET');
+    return `${method} ${path}`;
+  });
+}
+
+const curlThere = await run('curl', ['--version']).then(
+  () => true,
+  () => false,
+);
+const noCurl = curlThere ? '' : ' (needs curl)';
+const noPython = await whyNoPython();
+let env: Record<string, string | undefined> = {};
+const service = startCommand(['serve'], {
+  HTTP_PORT: '0',
+  OPS_PORT: '0',
+  INFERENCE_THREADS: '1',
+  TIDEWATCH_API_KEY: KEY,
+});
+
+/** What each block of commands printed; those after one that failed did not. */
+const printed: string[] = [];
+let folder = '';
+
+before(async () => {
+  const started = () => service.out.find((line) => line.includes('"serving"'));
+  await service.until(() => started() !== undefined);
+  env = { ...process.env, URL: JSON.parse(started()!).url, TIDEWATCH_API_KEY: KEY };
+  folder = await mkdtemp(join(tmpdir(), 'tidewatch-examples-'));
+  if (!curlThere) return;
+  const script = shell.map((code, i) => `{\n${code}} > ${join(folder, String(i))}\n`).join('');
+  await run('sh', ['-euc', script], { env }).catch((error) => console.error(error.stderr));
+  for (const i of shell.keys()) printed.push(await readFile(join(folder, String(i)), 'utf8').catch(() => 'not run'));
+});
+
+after(async () => {
+  service.interrupt();
+  await service.exitCode;
+  await rm(folder, { recursive: true });
+});
+
+for (const [i, code] of shell.entries()) {
+  const name = requestsOf(code).join(', ') || code.split('=', 1)[0];
+  test(`the example of ${name} prints an answer, or nothing${noCurl}`, { skip: !curlThere }, () => {
+    if (printed[i] !== '') assert.equal(typeof JSON.parse(printed[i]), 'object');
+  });
+}
+
+test(`online detection finds the value that is far off, at once and as a job${noCurl}`, { skip: !curlThere }, () => {
+  const answers = printed.flatMap((text) =>
+    text.includes('"idxs"') && text.includes('"anomaly"') ? [JSON.parse(text)] : [],
+  );
+  const [atOnce, job] = answers;
+  assert.equal(job.status, 'succeeded');
+  assert.deepEqual(job.result, atOnce);
+  assert.deepEqual(
+    atOnce.idxs.filter((_: number, i: number) => atOnce.anomaly[i]),
+    [95],
+  );
+});
+
+test('every endpoint has an example', () => {
+  const { paths } = JSON.parse(readFileSync(new URL('../../../schemas/openapi.json', import.meta.url), 'utf8'));
+  const shown = shell.flatMap(requestsOf);
+  const unshown = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .map((method) => `${method.toUpperCase()} ${path}`)
+      .filter((endpoint) => {
+        const pattern = new RegExp(`^${endpoint.replace('{id}', '[$\\w-]+')}$`);
+        return !shown.some((request) => pattern.test(request));
+      }),
+  );
+  assert.deepEqual(unshown, []);
+});
+
+const suffix = noPython === null ? '' : ` (${noPython})`;
+test(`the example of the Python client runs to its end${suffix}`, { skip: noPython !== null }, async () => {
+  const script = join(folder, 'example.py');
+  await writeFile(script, blocks('python').join('\n'));
+  await run(await pythonWith(CLIENTS['nixtla==0.9.0']), [script], { env });
+});

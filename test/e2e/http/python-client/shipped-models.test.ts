@@ -1,0 +1,23 @@
+import { after } from 'node:test';
+import { type RunningCommand, startCommand } from '../../../fixture/command.ts';
+import { testWithClients } from '../../../fixture/http/client-checks.ts';
+import { freshFolder } from '../../../fixture/http/served.ts';
+
+const SCRIPT = new URL('./with_shipped_models.py', import.meta.url);
+const KEY = 'a-key-of-the-tests';
+const folder = await freshFolder();
+let service: RunningCommand | null = null;
+
+after(async () => {
+  service?.interrupt();
+  await service?.exitCode;
+});
+
+await testWithClients(SCRIPT, [SCRIPT], KEY, async () => {
+  const env = { DATA_DIR: folder, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1', TIDEWATCH_API_KEY: KEY };
+  const running = startCommand(['serve'], env);
+  service = running;
+  const started = () => running.out.find((line) => line.includes('"serving"'));
+  await running.until(() => started() !== undefined);
+  return JSON.parse(started()!).url;
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { test } from 'node:test';
+import { startCommand } from '../../fixture/command.ts';
+import { freshFolder, serve, statusOf } from '../../fixture/http/served.ts';
+
+const body = JSON.stringify({
+  series: { y: Array.from({ length: 60 }, (_, i) => i % 7), sizes: [60] },
+  model: 'mean',
+  freq: 'D',
+  h: 3,
+  detection_size: 3,
+});
+const path = '/v2/online_anomaly_detection';
+
+test('without a key one is made, shown once and never logged; it opens the door, after a restart as well', async () => {
+  const DATA_DIR = await freshFolder();
+  const { command, url } = await serve({ DATA_DIR });
+  const shown = command.err.join('\n');
+  const key = /tw_[\w-]{43}/.exec(shown)![0];
+  assert.equal(shown.split(key).length, 2);
+  const answer = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body,
+  });
+  assert.equal(answer.status, 200);
+  assert.equal(((await answer.json()) as { mean: number[] }).mean.length, 3);
+  command.interrupt();
+  assert.equal(await command.exitCode, 0);
+  assert.equal(command.out.join('\n').includes(key), false);
+  const again = await serve({ DATA_DIR });
+  assert.deepEqual(again.command.err, []);
+  assert.equal(await statusOf(again.url, key), 200);
+  again.command.interrupt();
+  assert.equal(await again.command.exitCode, 0);
+});
+
+test('a request that has begun when the service ends is answered, and the end is clean', async () => {
+  const { command, url } = await serve({ TIDEWATCH_API_KEY: 'mine' });
+  const begun = request(`${url}${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer mine',
+      'content-type': 'application/json',
+      'content-length': body.length,
+      expect: '100-continue',
+    },
+  });
+  begun.flushHeaders();
+  await once(begun, 'continue');
+  command.interrupt();
+  await command.until(() => command.out.some((line) => line.includes('ending')));
+  begun.end(body);
+  const [answer] = await once(begun, 'response');
+  assert.equal(answer.statusCode, 200);
+  answer.resume();
+  assert.equal(await command.exitCode, 0);
+});
+
+test('a port that is taken is told with the settings that change it', async () => {
+  const { command, url } = await serve({ TIDEWATCH_API_KEY: 'mine' });
+  const second = startCommand(['serve'], {
+    HTTP_PORT: new URL(url).port,
+    OPS_PORT: '0',
+    INFERENCE_THREADS: '1',
+  });
+  assert.equal(await second.exitCode, 2);
+  assert.match(second.err.join('\n'), /HTTP_PORT/);
+  assert.doesNotMatch(second.err.join('\n'), /tw_/);
+  command.interrupt();
+  assert.equal(await command.exitCode, 0);
+});

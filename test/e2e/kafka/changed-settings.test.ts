@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
+import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
+import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
+import { observationRecord } from '../../fixture/stream/stream-run.ts';
+
+const SERIES = ['kept-1', 'changed-1', 'changed-2'];
+const STEPS = 40;
+
+function detectors(changedDetectionSize: number, level: number): string[] {
+  return [
+    `{ name: kept, series: "kept-*", freq: min, h: 8, detection_size: 8, level: ${level}, context: 64 }`,
+    `{ name: changed, series: "changed-*", freq: min, h: 8, detection_size: ${changedDetectionSize}, context: 64 }`,
+  ];
+}
+
+function steps(from: number, to: number) {
+  return Array.from({ length: to - from }, (_, i) =>
+    SERIES.map((series) => ({ partition: 0, ...observationRecord(series, from + i, Math.sin(from + i)) })),
+  ).flat();
+}
+
+kafkaTest('only the series of a detector whose settings changed start over, and say so once', async () => {
+  const stream = await kafkaStream(1, []);
+  const run = async (file: readonly string[], from: number, to: number) => {
+    await stream.feed(steps(from, to));
+    const worker = await stream.startWorker({}, detectorsFile(stream.topics, file));
+    await stream.settled();
+    const restarts = await worker.metric('tidewatch_series_restarts_total', 'settings-changed');
+    await worker.stop();
+    return restarts;
+  };
+  assert.equal(await run(detectors(8, 95), 0, STEPS), 0);
+  // The level is no part of what was learned.
+  assert.equal(await run(detectors(16, 90), STEPS, 2 * STEPS), 2);
+  assert.equal(await run(detectors(16, 90), 2 * STEPS, 2 * STEPS + 8), 0);
+
+  const bySeries = Map.groupBy(await stream.scores(), ({ series }) => series);
+  const positions = (scores: readonly ScoreRecord[]) => scores.map(({ position }) => position);
+  const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+  assert.deepEqual(positions(bySeries.get('kept-1')!), numbers(2 * STEPS + 8));
+  assert.ok(bySeries.get('kept-1')!.every(({ restarted }) => !restarted));
+  for (const series of ['changed-1', 'changed-2']) {
+    const scores = bySeries.get(series)!;
+    assert.deepEqual(positions(scores), [...numbers(STEPS), ...numbers(STEPS + 8)]);
+    assert.deepEqual(
+      scores.flatMap(({ restarted }, i) => (restarted ? [i] : [])),
+      [STEPS],
+    );
+    assert.deepEqual(scores[STEPS].window, { start: 0, end: 16 });
+  }
+});
+
+for (const [which, topicsOf] of [
+  ['the input topic alone', ({ observations }) => [observations]],
+  ['all topics', ({ observations, scores, changelog }) => [observations, scores, changelog]],
+] as const satisfies [string, (topics: Awaited<ReturnType<typeof kafkaStream>>['topics']) => string[]][]) {
+  kafkaTest(`a worker refuses to start when ${which} got more partitions since its series were learned`, async () => {
+    const stream = await kafkaStream(2, [QUICK_DETECTOR]);
+    await stream.feed(waves(4, 20, 2));
+    const worker = await stream.startWorker();
+    await stream.settled();
+    await worker.stop();
+    await addPartitions(topicsOf(stream.topics), 6);
+    await stream.feed([3, 4, 5].map((partition) => ({ partition, ...observationRecord('series-0', 30, 1) })));
+
+    const refused = await stream.startWorker();
+    assert.deepEqual(await refused.ended, { code: 1, signal: null });
+    assert.match(refused.said(), new RegExp(`${stream.topics.observations} (has|had) `));
+    assert.match(refused.said(), /start(s)? over/);
+    assert.doesNotMatch(refused.said(), /\n\s+at /);
+  });
+}
+
+async function addPartitions(topics: readonly string[], count: number): Promise<void> {
+  const { kafka, destroy } = kafkaClient(await kafkaConnection());
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createPartitions({ topicPartitions: topics.map((topic) => ({ topic, count })) });
+  await admin.disconnect();
+  destroy();
+}

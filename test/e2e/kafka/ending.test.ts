@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startWorkerProcess } from '../../fixture/kafka/worker-process.ts';
+import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
+import { until } from '../../fixture/until.ts';
+
+test('a worker that is told to stop while it waits for a broker that does not answer ends in its time', async (t) => {
+  let asked = false;
+  const silent = createServer(() => {
+    asked = true;
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(() => silent.close());
+  const { port } = silent.address() as { port: number };
+  const worker = await startWorkerProcess({
+    detectors: `detectors: [${QUICK_DETECTOR}]\n`,
+    env: { KAFKA_BROKERS: `127.0.0.1:${port}`, SHUTDOWN_MS_MAX: '1000' },
+  });
+  await until('the broker was asked', async () => asked);
+  const ended = worker.stop();
+  const end = await Promise.race([ended, sleep(5_000, 'still there')]);
+  await worker.kill();
+  assert.deepEqual(end, { code: 0, signal: null });
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ISocketFactory } from 'kafkajs';
+import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
+import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
+import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../../src/stream/log/log.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+
+const partitions = 4;
+const recordsPerPartition = 12_000;
+
+/** Requests whose connection is lost now and then: InitProducerId, AddPartitions, Produce, AddOffsets, TxnOffsetCommit, EndTxn, Fetch, Heartbeat. */
+const targets = new Set([22, 24, 0, 25, 28, 26, 1, 12]);
+
+/** Loses a connection at every `period`th request, by turns instead of sending it, or in place of its answer. */
+function unreliableSockets(period: number): { readonly factory: ISocketFactory; readonly losses: () => number } {
+  let requests = 0;
+  let losses = 0;
+  const lose = (socket: Socket) => socket.destroy(new Error('The connection was lost'));
+  const factory: ISocketFactory = ({ host, port, onConnect }) => {
+    const socket = connect({ host, port }, onConnect);
+    const write = socket.write.bind(socket);
+    socket.write = (request: Uint8Array | string, ...rest: unknown[]) => {
+      const due = Buffer.isBuffer(request) && targets.has(request.readInt16BE(4)) && ++requests % period === 0;
+      if (!due) return write(request, ...(rest as []));
+      losses++;
+      if (losses % 2 === 0) {
+        lose(socket);
+        return false;
+      }
+      const emit = socket.emit.bind(socket);
+      socket.emit = (event: string | symbol, ...values: unknown[]) => {
+        if (event !== 'data') return emit(event, ...values);
+        lose(socket);
+        return true;
+      };
+      return write(request, ...(rest as []));
+    };
+    return socket;
+  };
+  return { factory, losses: () => losses };
+}
+
+/** Copies input to scores and counts in the changelog; after any failure it starts over from what is committed, if still assigned. */
+async function runCopier(log: StreamLog, scores: string, changelog: string): Promise<() => Promise<void>> {
+  let generation = 0;
+  const queues = new Map<number, InputRecord[]>();
+  let subscription: Subscription | null = null;
+  const own = async (partition: number, mine: number) => {
+    while (mine === generation) {
+      let session: PartitionSession | null = null;
+      try {
+        session = await log.openPartition(partition);
+        let count = 0;
+        await session.readChangelog((_key, value) => {
+          count = Number(value);
+        });
+        assert.equal(count, session.committedOffset, 'state and offset are of the same commit');
+        const queue: InputRecord[] = [];
+        queues.set(partition, queue);
+        subscription?.start(partition, session.committedOffset);
+        while (mine === generation) {
+          const taken = queue.splice(0, 1 + Math.floor(count % 97));
+          if (taken.length === 0) await sleep(2);
+          else {
+            count += taken.length;
+            await session.commit(
+              [
+                ...taken.map(({ key, value }) => ({ topic: scores, partition, key, value })),
+                { topic: changelog, partition, key: Buffer.from('count'), value: Buffer.from(String(count)) },
+              ],
+              taken.at(-1)!.offset + 1,
+            );
+          }
+        }
+      } catch (error) {
+        if ((error as { code?: string }).code === undefined) throw error;
+      } finally {
+        await session?.close();
+      }
+    }
+  };
+  const owners = new Set<Promise<void>>();
+  subscription = await log.subscribe({
+    onAssignment: (assigned) => {
+      generation++;
+      queues.clear();
+      for (const partition of assigned) owners.add(own(partition, generation));
+    },
+    onRecords: (partition, records) => queues.get(partition)?.push(...records),
+    onConnection: () => undefined,
+    onFatal: (error) => assert.fail(error),
+  });
+  return async () => {
+    generation++;
+    await log.close();
+    await Promise.all(owners);
+  };
+}
+
+kafkaTest(
+  'through lost connections, rebalances and crashes of the broker every record is copied once and in order',
+  async () => {
+    const connection = await kafkaConnection();
+    const topics = await freshTopics(partitions);
+    const options = { topics, groupId: `copy-${topics.observations}`, sessionMs: 3_000 };
+    const sockets = [unreliableSockets(97), unreliableSockets(61)];
+    const wanted = Array.from({ length: recordsPerPartition }, (_, at) => at);
+    const total = partitions * recordsPerPartition;
+    let committed = 0;
+    const onCommit = ({ records }: { records: number }) => {
+      committed += records - 1;
+    };
+    for (let partition = 0; partition < partitions; partition++) {
+      const input = wanted.map((value) => ({ partition, key: null, value: Buffer.from(String(value)) }));
+      await produceRecords(connection, topics.observations, input);
+    }
+    const start = (at: number) =>
+      runCopier(
+        createKafkaLog({ ...connection, ...options, socketFactory: sockets[at].factory, onCommit }),
+        topics.scores,
+        topics.changelog,
+      );
+    const stops = [await start(0), await start(1)];
+    const progress = async (share: number) => {
+      while (committed < share * total) await sleep(5);
+    };
+    await progress(0.2);
+    await stops[1]();
+    await progress(0.4);
+    stops[1] = await start(1);
+    await progress(0.6);
+    const kafka = await sharedKafka();
+    await kafka.kill();
+    await kafka.restart();
+
+    const copied = async () => {
+      const all = Array.from({ length: partitions }, (_, partition) => committedRecords(topics.scores, partition));
+      return (await Promise.all(all)).map((records) => records.map(({ value }) => Number(value)));
+    };
+    const count = async () => (await copied()).flat().length;
+    for (let seen = -1; seen < total; seen = await count().catch(() => 0)) await sleep(500);
+    await Promise.all(stops.map((stop) => stop()));
+    assert.ok(sockets.every(({ losses }) => losses() > 5));
+    for (const values of await copied()) assert.deepEqual(values, wanted);
+  },
+);

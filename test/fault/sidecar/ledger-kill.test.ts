@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createApiKey } from '../../../src/store/api-keys.ts';
+import { releaseSilentHolds } from '../../../src/store/credits.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { imbalances } from '../../fixture/store/ledger.ts';
+import { newKey } from '../../fixture/store/new-key.ts';
+import type { SpenderOptions } from '../../fixture/store/spender.ts';
+import { storeTest } from '../../fixture/store/stores.ts';
+
+const SPENDER = fileURLToPath(new URL('../../fixture/store/spender.ts', import.meta.url));
+const KEY = 'k';
+const CREDITS = 1_000_000;
+const LEASE_MS = 60_000;
+const PROCESSES = 3;
+/** Each process is killed once it has told of so many calls. */
+const TOLD = 15;
+/** A process that is killed may have charged what its four calls cost without telling. */
+const UNTOLD_TOKENS_MAX = PROCESSES * 4 * 5;
+
+async function spendUntilKilled(options: SpenderOptions): Promise<number> {
+  const child = spawn(process.execPath, [SPENDER, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const closed = once(child, 'close');
+  let [told, tokens] = [0, 0];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    tokens += Number(line);
+    if (++told === TOLD) child.kill('SIGKILL');
+  });
+  await closed;
+  return tokens;
+}
+
+async function accountOf(database: Database) {
+  const [{ credits, charged }] = await database.query<{ credits: number; charged: number }>(
+    'SELECT credits, (SELECT SUM(charged) FROM usage_minutes) AS charged FROM api_keys',
+  );
+  return { credits, charged };
+}
+
+storeTest('processes that are killed in the middle of their calls leave a ledger that adds up', async (store) => {
+  const database = await store.open();
+  await createApiKey(database, newKey(KEY, { credits: CREDITS }), 'operator');
+  const options = { place: store.place, keyId: KEY, leaseMs: LEASE_MS };
+  const told = await Promise.all(Array.from({ length: PROCESSES }, () => spendUntilKilled(options)));
+  assert.deepEqual(await imbalances(database), []);
+  const sum = told.reduce((a, b) => a + b, 0);
+  const { charged } = await accountOf(database);
+  assert.ok(charged >= sum && charged <= sum + UNTOLD_TOKENS_MAX, `${sum} told, ${charged} charged`);
+
+  await releaseSilentHolds(database, Date.now() + 2 * LEASE_MS);
+  assert.deepEqual(await database.query('SELECT id FROM credit_holds'), []);
+  assert.deepEqual(await accountOf(database), { credits: CREDITS - charged, charged });
+});
