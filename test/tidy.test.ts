@@ -119,6 +119,13 @@ test('rooms import only in the allowed directions', () => {
 const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   forecast: [],
   'forecast/exogenous': ['forecast'],
+  'stream/log': [],
+  'stream/log/kafka': ['stream/log'],
+  'stream/record': [],
+  'stream/codec': ['stream/record'],
+  'stream/changelog': ['stream/record'],
+  'stream/engine': ['stream/changelog', 'stream/codec', 'stream/record', 'stream/log'],
+  'stream/demo': ['stream/engine', 'stream/codec'],
 };
 
 const roomsWithDirections = new Set(Object.keys(FOLDER_DIRECTIONS).map((name) => name.split('/')[0]));

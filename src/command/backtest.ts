@@ -7,7 +7,7 @@ import { loadProcessConfig } from '../config/load.ts';
 import { optionalFlag, processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import { ServiceError } from '../service-error.ts';
-import { backtest, type PastObservation } from '../stream/engine/score-history.ts';
+import { type PastObservation, scoreHistory } from '../stream/engine/score-history.ts';
 import { BacktestReport } from './backtest-report.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, type RunnableCommand, sayProblems } from './command.ts';
 import { csvFlags, csvReading } from './csv/flags.ts';
@@ -150,7 +150,7 @@ async function score(history: readonly PastObservation[], scoring: Scoring, io: 
       report.add(scores);
       await write(scores.map(scoreRow));
     };
-    const tally = await backtest(history, { source, detectors, group, onScores }, io.stop);
+    const tally = await scoreHistory(history, { source, detectors, group, onScores }, io.stop);
     for (const line of report.lines(tally, (performance.now() - startedMs) / 1_000)) io.err(line);
   } finally {
     await forecasters.close();

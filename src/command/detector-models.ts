@@ -10,7 +10,7 @@ import type { Database } from '../store/database.ts';
 import { type FinetunedModelRecord, findFinetunedModels } from '../store/finetuned-models.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { openDatabase, weightsFolder } from '../store/open-store.ts';
-import { type WatchedDetector, watchDetector } from '../stream/engine/bound-detector.ts';
+import { type BoundDetector, bindDetector } from '../stream/engine/bound-detector.ts';
 
 /** What a detector runs on: a model, or weights that were fine-tuned from it. */
 export interface DetectorModel {
@@ -82,10 +82,10 @@ export function watch(
   models: DetectorModels,
   forecasters: Forecasters,
   timed: (forecaster: Forecaster) => Forecaster = (forecaster) => forecaster,
-): WatchedDetector {
+): BoundDetector {
   const { model, weights, digest } = models.byName.get(detector.model)!;
   const forecaster = timed(forecasters.forecasterFor(model.name, detector.settings.h, weights));
-  return watchDetector(detector, { forecaster, digest }, settingsDigest(detector));
+  return bindDetector(detector, { forecaster, digest }, settingsDigest(detector));
 }
 
 /** The pretrained models below these detectors. */

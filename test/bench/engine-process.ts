@@ -8,10 +8,10 @@ import { startWorker } from '../../src/stream/engine/stream-worker.ts';
 import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { benchStream, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { childOptions, stopAsked, tell } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { throughputMeter } from './throughput.ts';
-import { benchStream, benchWatched, FREE_FORECASTER } from './watched-series.ts';
 
 export interface EngineOptions {
   readonly kafka: KafkaConfig;
@@ -48,7 +48,7 @@ const worker = await startWorker({
     shutdownMsMax: 10_000,
   },
   detectors: [
-    benchWatched(
+    boundBenchDetector(
       detectionSize,
       timeForecasts(forecaster, metrics, () => performance.now()),
     ),

@@ -1,10 +1,10 @@
 /** Holds series as a worker does, and tells what that takes. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { childOptions, stopAsked, tell } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { seededPartition, seedOf } from './seeded-changelog.ts';
-import { benchWatched, FREE_FORECASTER } from './watched-series.ts';
 
 export interface HeldMemory {
   readonly rssBytes: number;
@@ -17,11 +17,11 @@ export interface HeldMemory {
 const DETECTION_SIZE = 24;
 const { seriesCount } = childOptions<{ seriesCount: number }>();
 const stopping = stopAsked();
-const watched = benchWatched(DETECTION_SIZE, FREE_FORECASTER);
+const bound = boundBenchDetector(DETECTION_SIZE, FREE_FORECASTER);
 const seed = { ...seedOf(seriesCount, DETECTION_SIZE, true), steps: 2 * DETECTION_SIZE + 2 };
 const held = [];
 for (let partition = 0; partition < PARTITIONS; partition++) {
-  const seeded = seededPartition(partition, seed, watched);
+  const seeded = seededPartition(partition, seed, bound);
   for await (const _ of seeded.commits);
   held.push(seeded);
 }
@@ -31,7 +31,7 @@ const collect = runInNewContext('gc') as (options: object) => void;
 collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 await new Promise((resolve) => setTimeout(resolve, 500));
 const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
-const { floats, doubles } = watched.layout;
+const { floats, doubles } = bound.layout;
 tell({ rssBytes: rss, liveBytes: heapUsed + arrayBuffers, ringBytes: 4 * floats + 8 * doubles } satisfies HeldMemory);
 await stopping;
 // Until here nothing of it may be given back.

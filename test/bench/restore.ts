@@ -4,10 +4,10 @@ import { PartitionState } from '../../src/stream/engine/partition-state.ts';
 import { restorePartition } from '../../src/stream/engine/restore-partition.ts';
 import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import type { Figures } from './bench.ts';
+import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';
 import { seedChangelog, seedOf } from './seeded-changelog.ts';
 import { printTable, rounded } from './table.ts';
-import { benchWatched, FREE_FORECASTER } from './watched-series.ts';
 
 const DETECTION_SIZE = 24;
 const ROUNDS = 3;
@@ -15,7 +15,7 @@ const ROUNDS = 3;
 /** @param args number of series, by default 10,000 */
 export async function run(args: readonly string[]): Promise<Figures> {
   const seriesCount = Number(args[0] ?? 10_000);
-  const watched = benchWatched(DETECTION_SIZE, FREE_FORECASTER);
+  const bound = boundBenchDetector(DETECTION_SIZE, FREE_FORECASTER);
   return withBroker(async (connection) => {
     const topics = await makeTopics(connection, 'restore');
     const seed = seedOf(seriesCount, DETECTION_SIZE, true);
@@ -29,7 +29,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
       const restored = await Promise.all(
         sessions.map(async (session) => {
           const state = new PartitionState(place(session.partition), seriesCount);
-          await restorePartition(session, state, () => watched, new Map());
+          await restorePartition(session, state, { detectorOf: () => bound, detectorNamed: new Map() });
           return state.units.size;
         }),
       );

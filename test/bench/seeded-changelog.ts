@@ -1,14 +1,14 @@
 import { Journal } from '../../src/stream/changelog/journal.ts';
-import type { WatchedDetector } from '../../src/stream/engine/bound-detector.ts';
+import type { BoundDetector } from '../../src/stream/engine/bound-detector.ts';
 import { PartitionState } from '../../src/stream/engine/partition-state.ts';
 import { PendingCommit } from '../../src/stream/engine/pending-commit.ts';
 import { PARTITION_COUNT_KEY } from '../../src/stream/engine/restore-partition.ts';
 import { type Feed, openFeed } from '../../src/stream/log/kafka/bulk-producer.ts';
 import type { KafkaConnection } from '../../src/stream/log/kafka/connection.ts';
 import type { OutputRecord } from '../../src/stream/log/log.ts';
+import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { partitionOf, START_MS, STEP_MS, seriesId, valueAt } from './synthetic-series.ts';
-import { benchWatched, FREE_FORECASTER } from './watched-series.ts';
 
 const NO_BYTES = Buffer.alloc(0);
 /** As the engine at full load: the changelog then holds older versions of open windows too. */
@@ -48,10 +48,10 @@ export async function seedChangelog(
     for (const { key, value } of outputs) bytes += (key?.length ?? 0) + (value?.length ?? 0);
     for (const feed of feeds) await feed.send(outputs);
   };
-  const watched = benchWatched(seed.detectionSize, FREE_FORECASTER);
+  const bound = boundBenchDetector(seed.detectionSize, FREE_FORECASTER);
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const newest = new Map<string, OutputRecord>();
-    for await (const outputs of seededPartition(partition, seed, watched).commits) {
+    for await (const outputs of seededPartition(partition, seed, bound).commits) {
       if (form === 'written') await write(outputs);
       else keepNewest(newest, outputs);
     }
@@ -71,17 +71,17 @@ function keepNewest(newest: Map<string, OutputRecord>, outputs: readonly OutputR
 }
 
 /** The state of one partition, which moves on as its commits are taken: what each of them adds to the changelog. */
-export function seededPartition(partition: number, seed: Seed, watched: WatchedDetector) {
+export function seededPartition(partition: number, seed: Seed, bound: BoundDetector) {
   const state = new PartitionState({ topic: 'observations', partition }, seed.seriesCount);
   const journal = new Journal();
-  return { state, journal, commits: commitsOf(partition, seed, watched, state, journal) };
+  return { state, journal, commits: commitsOf(partition, seed, bound, state, journal) };
 }
 
 /** Made by the engine's own writers. */
 async function* commitsOf(
   partition: number,
   { seriesCount, detectionSize, steps, spread }: Seed,
-  watched: WatchedDetector,
+  bound: BoundDetector,
   state: PartitionState,
   journal: Journal,
 ): AsyncGenerator<OutputRecord[]> {
@@ -94,21 +94,21 @@ async function* commitsOf(
   let offset = 0;
   let pending = newPending();
   pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(PARTITIONS)));
-  const arrivalAt = (step: number, { series, id }: (typeof members)[number]) => {
+  const observationAt = (step: number, { series, id }: (typeof members)[number]) => {
     const timestampMs = START_MS + step * STEP_MS;
     const record = { partition, offset: offset++, timestampMs, key: null, value: null };
-    return { series: id, group: null, timestampMs, value: valueAt(series, step), record, watched };
+    return { series: id, group: null, timestampMs, value: valueAt(series, step), record, bound };
   };
-  let arrivals: ReturnType<typeof arrivalAt>[] = [];
+  let observations: ReturnType<typeof observationAt>[] = [];
   for (let step = 0; step < steps; step++) {
     for (const [i, member] of members.entries()) {
-      if (step >= member.firstStep) arrivals.push(arrivalAt(step, member));
+      if (step >= member.firstStep) observations.push(observationAt(step, member));
       const isLast = step === steps - 1 && i === members.length - 1;
-      if (arrivals.length < OBSERVATIONS_PER_COMMIT && !isLast) continue;
-      await state.score(arrivals, pending, signal);
+      if (observations.length < OBSERVATIONS_PER_COMMIT && !isLast) continue;
+      await state.score(observations, pending, signal);
       yield pending.outputs(journal).filter(({ topic }) => topic === topics.changelog);
       pending = newPending();
-      arrivals = [];
+      observations = [];
     }
   }
 }

@@ -7,8 +7,8 @@ import {
   Journal,
   type JournalEntry,
 } from '../../src/stream/changelog/journal.ts';
+import { type JournalRecords, newestOpenStates } from '../../src/stream/changelog/open-states.ts';
 import { SERIES_ENTRY, StateReader, type StateWriter } from '../../src/stream/changelog/state-bytes.ts';
-import { type NewestRecords, newestHeads } from '../../src/stream/engine/restore-partition.ts';
 
 /** A state that is nothing but a number, and some weight. */
 interface Numbered extends JournalEntry {
@@ -23,8 +23,8 @@ function numbered(key: string): Numbered {
     key,
     number: 0,
     journalRecord: null,
-    headBytes: 0,
-    writeHead(writer: StateWriter) {
+    openStateBytes: 0,
+    writeOpenState(writer: StateWriter) {
       writer.u8(SERIES_ENTRY);
       writer.text(this.key);
       writer.f64(this.number);
@@ -39,12 +39,12 @@ const commits = fc.array(
   { minLength: 60, maxLength: 120 },
 );
 
-test('whatever was committed, the newest heads are the ones found, in bounded space', () => {
+test('whatever was committed, the newest open states are the ones found, in bounded space', () => {
   fc.assert(
     fc.property(commits, fc.array(fc.nat(119), { maxLength: 4 }), (steps, restarts) => {
       let journal = new Journal();
       let entries = new Map<string, Numbered>();
-      const log: NewestRecords = new Map();
+      const log: JournalRecords = new Map();
       let number = 0;
       steps.forEach(({ touched, gone }, step) => {
         const goneKey = gone === null ? null : `s${gone}`;
@@ -64,7 +64,7 @@ test('whatever was committed, the newest heads are the ones found, in bounded sp
           log.delete(slot);
           if (value !== null) log.set(slot, value);
         }
-        assertHeads(log, entries);
+        assertOpenStates(log, entries);
         assertBounded(log, entries);
         if (restarts.includes(step)) [journal, entries] = restarted(log);
       });
@@ -74,14 +74,14 @@ test('whatever was committed, the newest heads are the ones found, in bounded sp
 });
 
 /** As a task finds it after a crash. */
-function restarted(log: NewestRecords): [Journal, Map<string, Numbered>] {
+function restarted(log: JournalRecords): [Journal, Map<string, Numbered>] {
   const journal = new Journal();
   const entries = new Map<string, Numbered>();
-  const heads = newestHeads(log);
+  const openStates = newestOpenStates(log);
   for (const [slot, bytes] of log) {
-    const own = [...heads.values()].filter((head) => head.slot === slot);
-    const adopted = own.map(({ key, bytes: head }) => {
-      const entry = { ...numbered(key), number: numberOf(head), headBytes: head.length };
+    const own = [...openStates.values()].filter((openState) => openState.slot === slot);
+    const adopted = own.map(({ key, bytes: openState }) => {
+      const entry = { ...numbered(key), number: numberOf(openState), openStateBytes: openState.length };
       entries.set(key, entry);
       return entry;
     });
@@ -90,21 +90,21 @@ function restarted(log: NewestRecords): [Journal, Map<string, Numbered>] {
   return [journal, entries];
 }
 
-function assertHeads(log: NewestRecords, entries: ReadonlyMap<string, Numbered>): void {
-  const found = new Map([...newestHeads(log)].map(([key, { bytes }]) => [key, numberOf(bytes)]));
+function assertOpenStates(log: JournalRecords, entries: ReadonlyMap<string, Numbered>): void {
+  const found = new Map([...newestOpenStates(log)].map(([key, { bytes }]) => [key, numberOf(bytes)]));
   const expected = new Map([...entries].map(([key, entry]) => [key, entry.number]));
   assert.deepEqual(new Map([...found].sort()), new Map([...expected].sort()));
 }
 
-function assertBounded(log: NewestRecords, entries: ReadonlyMap<string, Numbered>): void {
+function assertBounded(log: JournalRecords, entries: ReadonlyMap<string, Numbered>): void {
   const bytes = [...log.values()].reduce((sum, value) => sum + value.length, 0);
   const live = entries.size * (WEIGHT_BYTES + 100);
   const oneCommit = 20 * (WEIGHT_BYTES + 100);
   assert.ok(bytes <= Math.max(JOURNAL_BYTES_MIN, JOURNAL_GARBAGE_RATIO * live) + 2 * oneCommit, `${bytes} bytes`);
 }
 
-function numberOf(head: Buffer): number {
-  const reader = new StateReader(head, 1);
+function numberOf(openState: Buffer): number {
+  const reader = new StateReader(openState, 1);
   reader.text();
   return reader.f64();
 }

@@ -1,16 +1,14 @@
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 
-/** Separates the parts of a member's key; ids hold none. */
+/** Separates the parts of a group's or member's key. Ids never contain it. */
 export const KEY_SEPARATOR = '\0';
 
-/**
- * A series in the changelog. Its closed windows are written under its key; `era` is the input offset it (last) began at and tells
- * them from those of an earlier life.
- */
-export interface Track {
-  /** The series' id; for a member of a group: detector, group and series, separated. */
+/** A series with state in the changelog. Its closed windows are written under its key. */
+export interface ChangelogSeries {
+  /** The series' id. For a member of a group: detector, group and series, separated. */
   readonly key: string;
-  readonly era: number;
+  /** Input offset of the observation at position 0. It changes when the series starts over, and tells old closed windows from new ones. */
+  readonly startOffset: number;
   readonly detector: SeriesDetector;
 }
 
@@ -18,6 +16,6 @@ export function groupKey(detector: string, group: string): string {
   return `${detector}${KEY_SEPARATOR}${group}`;
 }
 
-export function memberKey(groupsKey: string, series: string): string {
-  return `${groupsKey}${KEY_SEPARATOR}${series}`;
+export function memberKey(ownGroupKey: string, series: string): string {
+  return `${ownGroupKey}${KEY_SEPARATOR}${series}`;
 }

@@ -1,35 +1,39 @@
 import type { GroupDetector } from '../../detector/group-detector.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
-import type { Arrival } from '../engine/batch-outcome.ts';
-import type { WatchedDetector } from '../engine/bound-detector.ts';
 import type { RestartReason } from '../record/score-record.ts';
-import type { Track } from './changelog-series.ts';
+import type { ChangelogSeries } from './changelog-series.ts';
 import { readDetectorState, writeDetectorState } from './series-state.ts';
 import { GROUP_ENTRY, type StateReader, type StateWriter } from './state-bytes.ts';
 
-/** A member that the group has been scored with. The detector at the same index of the group's detector is its own. */
-export interface Member extends Track {
+/** A member that the group is scored with. Its detector has the same index in the group's detector. */
+export interface Member extends ChangelogSeries {
   readonly series: string;
   /** Newest position it was observed at. */
   newest: number;
 }
 
-/** Observations of one time step that is not scored yet, by series, in the order of arrival. */
+/** The observations of a time step that is not scored yet, by series, in the order of their input offsets. */
 export interface PendingStep {
   readonly position: number;
   readonly observations: Map<string, PendingObservation>;
 }
 
-export type PendingObservation = Pick<Arrival, 'timestampMs' | 'value'> & { readonly offset: number };
+export interface PendingObservation {
+  readonly timestampMs: number;
+  readonly value: number;
+  /** Input offset. */
+  readonly offset: number;
+}
 
-/** What of a group outlives its worker. */
+/** The state of a group that is kept in the changelog. */
 export interface GroupState {
   readonly key: string;
-  readonly watched: WatchedDetector;
+  /** Of the detector that the group is bound to. */
+  readonly digest: string;
   readonly detector: GroupDetector;
   /** Aligned with `detector.members`. */
   readonly members: readonly Member[];
-  /** Series that were seen too late for their step, and their positions then. */
+  /** Series that wait to become members, because their first observation was late, and the position of that observation. */
   readonly joining: Map<string, number>;
   /** By position, ascending. */
   readonly pending: PendingStep[];
@@ -39,20 +43,20 @@ export interface GroupState {
   newest: number;
   newestOffset: number;
   restarted: RestartReason | null;
-  /** Adds a member as it was, and gives its detector, whose state is to follow. */
-  resumeMember(series: string, era: number, newest: number): SeriesDetector;
+  /** Adds a member from the changelog. Returns its detector, whose state is read next. */
+  resumeMember(series: string, startOffset: number, newest: number): SeriesDetector;
 }
 
-/** The open state of a group: where it stands, its members' open windows, and the time steps that wait for members. */
-export function writeGroupHead(writer: StateWriter, unit: GroupState): void {
-  const { detector, members, pending } = unit;
+/** Writes the open state of a group: its position, the open windows of its members, and the time steps that wait for members. */
+export function writeGroupState(writer: StateWriter, group: GroupState): void {
+  const { detector, members, pending } = group;
   writer.u8(GROUP_ENTRY);
-  writer.text(unit.key);
-  writer.text(unit.watched.digest);
-  writer.f64(unit.originMs);
-  writer.f64(unit.newest);
-  writer.f64(unit.newestOffset);
-  writer.text(unit.restarted ?? '');
+  writer.text(group.key);
+  writer.text(group.digest);
+  writer.f64(group.originMs);
+  writer.f64(group.newest);
+  writer.f64(group.newestOffset);
+  writer.text(group.restarted ?? '');
   writer.f64(detector.positions);
   writer.f64(detector.accumulation.samples);
   writer.f64(detector.accumulation.mean);
@@ -60,12 +64,12 @@ export function writeGroupHead(writer: StateWriter, unit: GroupState): void {
   writer.u32(members.length);
   for (const member of members) {
     writer.text(member.series);
-    writer.f64(member.era);
+    writer.f64(member.startOffset);
     writer.f64(member.newest);
     writeDetectorState(writer, member.detector);
   }
-  writer.u32(unit.joining.size);
-  for (const [series, newest] of unit.joining) {
+  writer.u32(group.joining.size);
+  for (const [series, newest] of group.joining) {
     writer.text(series);
     writer.f64(newest);
   }
@@ -73,20 +77,20 @@ export function writeGroupHead(writer: StateWriter, unit: GroupState): void {
   for (const step of pending) writePendingStep(writer, step);
 }
 
-/** Takes up what `writeGroupHead` wrote after key and digest. */
-export function readGroupHead(reader: StateReader, unit: GroupState): void {
-  unit.originMs = reader.f64();
-  unit.newest = reader.f64();
-  unit.newestOffset = reader.f64();
+/** Reads what `writeGroupState` wrote after key and digest. */
+export function readGroupState(reader: StateReader, group: GroupState): void {
+  group.originMs = reader.f64();
+  group.newest = reader.f64();
+  group.newestOffset = reader.f64();
   const restarted = reader.text();
-  unit.restarted = restarted === '' ? null : (restarted as RestartReason);
+  group.restarted = restarted === '' ? null : (restarted as RestartReason);
   const positions = reader.f64();
-  unit.detector.resumeAt(positions, { samples: reader.f64(), mean: reader.f64(), deviation: reader.f64() });
+  group.detector.resumeAt(positions, { samples: reader.f64(), mean: reader.f64(), deviation: reader.f64() });
   for (let members = reader.u32(); members > 0; members--) {
-    readDetectorState(reader, unit.resumeMember(reader.text(), reader.f64(), reader.f64()));
+    readDetectorState(reader, group.resumeMember(reader.text(), reader.f64(), reader.f64()));
   }
-  for (let joining = reader.u32(); joining > 0; joining--) unit.joining.set(reader.text(), reader.f64());
-  for (let steps = reader.u32(); steps > 0; steps--) unit.pending.push(readPendingStep(reader));
+  for (let joining = reader.u32(); joining > 0; joining--) group.joining.set(reader.text(), reader.f64());
+  for (let steps = reader.u32(); steps > 0; steps--) group.pending.push(readPendingStep(reader));
 }
 
 function writePendingStep(writer: StateWriter, { position, observations }: PendingStep): void {

@@ -1,22 +1,22 @@
-import { GONE_ENTRY, STATE_FORMAT, StateWriter } from './state-bytes.ts';
+import { STATE_FORMAT, StateWriter, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
-/** The journal is let grow to this size, or to JOURNAL_GARBAGE_RATIO times what is live in it, before old records are reused. */
+/** The journal grows to this size, or to JOURNAL_GARBAGE_RATIO times the live bytes in it. Then the slots of old records are reused. */
 export const JOURNAL_BYTES_MIN = 1024 * 1024;
 export const JOURNAL_GARBAGE_RATIO = 4;
-/** A journal record is closed once it is longer; below the broker's limit of 1 MiB with room for one more head. */
+/** A journal record is closed once it is longer. It leaves room for one more open state below the broker's limit of 1 MiB. */
 export const JOURNAL_RECORD_BYTES = 256 * 1024;
 
-/** Something whose open state ("head") lies in the journal. */
+/** A series or group whose open state is in the journal. */
 export interface JournalEntry {
   readonly key: string;
-  /** The record that holds the newest head; null before the first. */
+  /** The record with the newest open state; null before the first. */
   journalRecord: JournalRecord | null;
-  headBytes: number;
-  writeHead(writer: StateWriter): void;
+  openStateBytes: number;
+  writeOpenState(writer: StateWriter): void;
 }
 
-/** The head of a series or group that was made under other settings or another model. It is kept until the series comes again. */
-export interface StaleHead extends JournalEntry {
+/** An open state that was made under other settings or another model. It is kept until an observation of the series arrives. */
+export interface StaleState extends JournalEntry {
   readonly windowKeys: Buffer[];
 }
 
@@ -32,14 +32,14 @@ export interface JournalWrite {
 }
 
 /**
- * Open states of a partition in few, large records: one per commit holds the heads of everything that the commit touched, since a
- * record for each would cost more than the scores. The newest head of a series is the one that comes last in the log.
+ * The open states of a partition in few, large records. Each commit writes one record with the open states of all series and groups
+ * that it touched. A record for each of them would cost more than the scores. The newest open state of a series is the last one in the log.
  *
- * Space is taken back from the oldest end: heads that are still live in the oldest record go into the new one, whose key is the
- * oldest one's. So the new record replaces it, in the same transaction.
+ * Space is reclaimed from the oldest record. Its live open states are written again into the new record, under the key of the oldest
+ * one. So the new record replaces it, in the same transaction.
  *
  *   slot 0 [A1 B1]   slot 1 [B2 C1]   slot 2 [C2]      + commit touching D, journal too large
- *   slot 0 [D1 A1]   slot 1 [B2 C1]   slot 2 [C2]      A is live still and moves along; B1 is not
+ *   slot 0 [D1 A1]   slot 1 [B2 C1]   slot 2 [C2]      A1 is live and is written again; B1 is not
  */
 export class Journal {
   readonly #writer = new StateWriter();
@@ -53,32 +53,33 @@ export class Journal {
     return this.#bytes;
   }
 
-  /** Restores one record in log order; `headBytes` of the entries are known, `journalRecord` is set here. */
+  /** Adds a record that was read from the log; call it in log order. `openStateBytes` of the entries must be set; `journalRecord` is set here. */
   adopt(slot: number, bytes: number, entries: readonly JournalEntry[]): void {
     const record: JournalRecord = { slot, bytes, entries: [...entries] };
     for (const entry of entries) {
       entry.journalRecord = record;
-      this.#liveBytes += entry.headBytes;
+      this.#liveBytes += entry.openStateBytes;
     }
     this.#records.push(record);
     this.#bytes += bytes;
     this.#nextSlot = Math.max(this.#nextSlot, slot + 1);
   }
 
-  /** A head that is not live any more. */
+  /** The open state of this entry is not live any more. */
   forget(entry: JournalEntry): void {
-    this.#liveBytes -= entry.headBytes;
+    this.#liveBytes -= entry.openStateBytes;
     entry.journalRecord = null;
-    entry.headBytes = 0;
+    entry.openStateBytes = 0;
   }
 
   /**
-   * Records that hold the heads of `touched`, and of whatever had to move.
-   * `gone` are keys whose older heads must not be found any more; such a mark never moves, since older heads go before it does.
+   * Returns records with the open states of `touched` and of reclaimed records.
+   * Each key of `evicted` gets a tombstone, so that a restore does not find its older open states. A tombstone is never written again:
+   * all older open states are reclaimed before it.
    */
-  write(touched: Iterable<JournalEntry>, gone: readonly string[] = []): JournalWrite[] {
+  write(touched: Iterable<JournalEntry>, evicted: readonly string[] = []): JournalWrite[] {
     const entries = new Set(touched);
-    if (entries.size === 0 && gone.length === 0) return [];
+    if (entries.size === 0 && evicted.length === 0) return [];
     const freed = this.#reclaim(entries);
     this.#freeSlots.push(...freed);
     const writes: JournalWrite[] = [];
@@ -88,9 +89,9 @@ export class Journal {
       writes.push(this.#closeRecord(record));
       record = this.#openRecord();
     };
-    for (const key of gone) {
+    for (const key of evicted) {
       divide();
-      this.#writeGone(key);
+      this.#writeTombstone(key);
     }
     for (const entry of entries) {
       divide();
@@ -103,11 +104,12 @@ export class Journal {
     return writes;
   }
 
-  /** Takes the oldest records out of the journal and adds what is live in them to `entries`. Returns their slots. */
+  /** Removes the oldest records and adds their live entries to `entries`. Returns their slots. */
   #reclaim(entries: Set<JournalEntry>): number[] {
     const slots: number[] = [];
-    while (this.#records.length > 0 && this.#bytes > this.#bytesMax) {
-      const oldest = this.#records.shift()!;
+    while (this.#bytes > this.#bytesMax) {
+      const oldest = this.#records.shift();
+      if (oldest === undefined) break;
       this.#bytes -= oldest.bytes;
       slots.push(oldest.slot);
       for (const entry of oldest.entries) if (entry.journalRecord === oldest) entries.add(entry);
@@ -126,18 +128,18 @@ export class Journal {
 
   #writeEntry(entry: JournalEntry, record: JournalRecord): void {
     const start = this.#writer.beginBlock();
-    entry.writeHead(this.#writer);
+    entry.writeOpenState(this.#writer);
     this.#writer.endBlock(start);
-    this.#liveBytes -= entry.headBytes;
-    entry.headBytes = this.#writer.length - start;
-    this.#liveBytes += entry.headBytes;
+    this.#liveBytes -= entry.openStateBytes;
+    entry.openStateBytes = this.#writer.length - start;
+    this.#liveBytes += entry.openStateBytes;
     entry.journalRecord = record;
     record.entries.push(entry);
   }
 
-  #writeGone(key: string): void {
+  #writeTombstone(key: string): void {
     const start = this.#writer.beginBlock();
-    this.#writer.u8(GONE_ENTRY);
+    this.#writer.u8(TOMBSTONE_ENTRY);
     this.#writer.text(key);
     this.#writer.endBlock(start);
   }

@@ -2,12 +2,13 @@ import type { ResidualSums } from '../../detector/calibration.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import { forecastedPositions, type SeriesLayout } from '../../detector/series-memory.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
-import type { Track } from './changelog-series.ts';
+import type { ChangelogSeries } from './changelog-series.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
 /**
- * The state of one series is split by how often it changes: the open window (`writeDetectorState`, with every commit that touched
- * the series) and closed windows (`writeClosedWindow`, once each). Together they refill the rings exactly.
+ * The state of a series has two parts. The open window changes with every observation: `writeDetectorState` writes it with each
+ * commit that touched the series. A closed window never changes: `writeClosedWindow` writes it once. Both together restore the
+ * rings of values and residuals exactly.
  */
 export function writeDetectorState(writer: StateWriter, detector: SeriesDetector): void {
   const { layout, block, positions, windowStart } = detector;
@@ -46,12 +47,12 @@ function readSums(reader: StateReader): ResidualSums {
   return { samples: reader.f64(), mean: reader.f64(), squares: reader.f64() };
 }
 
-/** The window before the open one: values, then the residuals of its forecasted positions. Call it as the window closes. */
-export function writeClosedWindow(writer: StateWriter, { era, detector }: Track): void {
+/** Writes the newest closed window: its values, then the residuals of its forecasted positions. Call it when the window closes. */
+export function writeClosedWindow(writer: StateWriter, { startOffset, detector }: ChangelogSeries): void {
   const { settings, layout, windowStart } = detector;
   const start = windowStart - settings.detectionSize;
   writer.u8(STATE_FORMAT);
-  writer.f64(era);
+  writer.f64(startOffset);
   writer.f64(start);
   for (let position = start; position < windowStart; position++) writer.f32(detector.distanceAt(position));
   if (layout.residualCapacity === 0) return;
@@ -59,12 +60,15 @@ export function writeClosedWindow(writer: StateWriter, { era, detector }: Track)
     writer.f32(detector.residualAt(i));
 }
 
-/** Puts a closed window back into the rings. A window of an earlier life, or one that the rings have no room for, changes nothing. */
-export function readClosedWindow(reader: StateReader, { era, detector }: Track): void {
+/**
+ * Restores a closed window into the rings. A window with another start offset belongs to the series before it started over. Such a
+ * window changes nothing, and neither does one that is older than the rings reach.
+ */
+export function readClosedWindow(reader: StateReader, { startOffset, detector }: ChangelogSeries): void {
   const { settings, layout, windowStart } = detector;
-  const writtenEra = reader.f64();
+  const writtenStartOffset = reader.f64();
   const start = reader.f64();
-  if (writtenEra !== era || start >= windowStart) return;
+  if (writtenStartOffset !== startOffset || start >= windowStart) return;
   const end = start + settings.detectionSize;
   const keptValues = detector.positions - layout.contextCapacity;
   for (let position = start; position < end; position++) {
@@ -80,14 +84,14 @@ export function readClosedWindow(reader: StateReader, { era, detector }: Track):
   }
 }
 
-/** Key of the window that just closed; the keys of a series are used again and again. */
-export function closedWindowKey({ key, detector }: Track): Buffer {
+/** Key of the newest closed window. A series has few keys and writes them in turn. */
+export function closedWindowKey({ key, detector }: ChangelogSeries): Buffer {
   const { layout, settings, windowStart } = detector;
   const index = windowStart / settings.detectionSize - 1;
   return Buffer.from(`w/${index % (layout.windowsKept + 1)}/${key}`);
 }
 
-/** Every key under which windows of a series may lie. */
-export function closedWindowKeys({ key, detector }: Track): Buffer[] {
+/** Every key that closed windows of a series may have. */
+export function closedWindowKeys({ key, detector }: ChangelogSeries): Buffer[] {
   return Array.from({ length: detector.layout.windowsKept + 1 }, (_, slot) => Buffer.from(`w/${slot}/${key}`));
 }

@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict';
 import { endianness } from 'node:os';
+import { ServiceError } from '../../service-error.ts';
 
-/** Version of every record of the changelog; another one is refused, not guessed at. */
+/** Version of every record of the changelog. Another version is refused. */
 export const STATE_FORMAT = 1;
 
 /** Kinds of entries in a journal record. */
 export const SERIES_ENTRY = 1;
 export const GROUP_ENTRY = 2;
-/** The series or group was forgotten. */
-export const GONE_ENTRY = 3;
+/** The series or group was evicted. */
+export const TOMBSTONE_ENTRY = 3;
 
 assert(endianness() === 'LE', 'changelog records are little-endian, as are all machines Node runs on');
+
+/** Throws ServiceError `configuration` for a record in another format. */
+export function assertStateFormat(format: number): void {
+  if (format === STATE_FORMAT) return;
+  const text = `the changelog holds state in format ${format}, this version reads format ${STATE_FORMAT}`;
+  throw new ServiceError('configuration', `${text}: run the version that wrote it, or reset the changelog topic`);
+}
 
 const INITIAL_BYTES = 64 * 1024;
 
@@ -57,7 +65,7 @@ export class StateWriter {
     this.length += value.length;
   }
 
-  /** Leaves four bytes for a length that `endBlock` fills in. */
+  /** Reserves four bytes for a length that `endBlock` fills in. */
   beginBlock(): number {
     this.u32(0);
     return this.length;
@@ -67,7 +75,7 @@ export class StateWriter {
     this.#view.setUint32(start - 4, this.length - start, true);
   }
 
-  /** What was written so far, as a copy, and begins anew. */
+  /** Returns a copy of what was written so far, and empties the writer. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.length));
     this.length = 0;

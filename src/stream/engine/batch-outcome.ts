@@ -1,11 +1,12 @@
-import type { Track } from '../changelog/changelog-series.ts';
+import type { DetectionState } from '../../detector/series-detector.ts';
+import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalEntry } from '../changelog/journal.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { DeadLetterReason } from '../record/dead-letter.ts';
-import type { RestartReason, ScoreRecord, ScoreState } from '../record/score-record.ts';
+import type { RestartReason, ScoreRecord } from '../record/score-record.ts';
 
-/** An observation with the record that brought it. */
-export interface Arrival {
+/** An observation and the input record it was decoded from. */
+export interface ReceivedObservation {
   readonly series: string;
   readonly group: string | null;
   readonly timestampMs: number;
@@ -13,27 +14,37 @@ export interface Arrival {
   readonly record: InputRecord;
 }
 
-/** What series and groups tell while they take observations. The stream writes it to Kafka, a backtest to a file. */
+/** Why a record cannot become a score. */
+export interface DeadLetterCause {
+  readonly reason: DeadLetterReason;
+  /** One sentence for the operator. */
+  readonly detail: string;
+  /** Left out where it is not known. */
+  readonly series?: string | null;
+  readonly detector?: string | null;
+}
+
+/** Receives the results of series and groups. The stream writes them to Kafka, a backtest to a file. */
 export interface ScoreSink {
   /** `key` is that of the input record. */
   score(score: ScoreRecord, key: Buffer | null): void;
-  deadLetter(reason: DeadLetterReason, detail: string, arrival: Arrival, detector: string): void;
+  deadLetter(record: InputRecord, cause: DeadLetterCause): void;
   duplicate(): void;
   gapFilled(): void;
   restarted(reason: RestartReason): void;
   /** A detection window of a series closed: its values and residuals are final. Read them before the next observation. */
-  windowClosed(track: Track): void;
-  /** The state of a series or group changes in this batch. */
+  windowClosed(series: ChangelogSeries): void;
+  /** The open state of a series or group changed in this batch. */
   touched(unit: JournalEntry): void;
-  /** Closed windows under these keys are not needed any more. */
-  windowsGone(keys: readonly Buffer[]): void;
-  /** A series or group was forgotten. */
-  unitGone(unit: JournalEntry): void;
+  /** The closed windows under these keys are to be deleted from the changelog. */
+  windowsDeleted(keys: readonly Buffer[]): void;
+  /** The state of a series or group is to be deleted from the changelog. */
+  evicted(unit: JournalEntry): void;
 }
 
-/** Observations by what became of them. */
+/** Observations counted by outcome. */
 export interface Tally {
-  readonly scored: Record<ScoreState, number>;
+  readonly scored: Record<DetectionState, number>;
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
   readonly restarted: Partial<Record<RestartReason, number>>;
   flagged: number;

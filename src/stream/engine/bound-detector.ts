@@ -3,20 +3,20 @@ import { type SeriesLayout, seriesLayout } from '../../detector/series-memory.ts
 import type { Forecaster } from '../../forecast/forecaster.ts';
 
 /** A detector of the detectors file with the model it runs on. */
-export interface WatchedDetector {
+export interface BoundDetector {
   readonly config: DetectorConfig;
   readonly forecaster: Forecaster;
   readonly modelDigest: string;
-  /** Of everything a kept state depends on, settings and model: a state made under another digest is not taken up. */
+  /** Digest of settings and model. State with another digest is not restored. */
   readonly digest: string;
   readonly layout: SeriesLayout;
 }
 
-export function watchDetector(
+export function bindDetector(
   config: DetectorConfig,
   model: { readonly forecaster: Forecaster; readonly digest: string },
   settingsDigest: string,
-): WatchedDetector {
+): BoundDetector {
   return {
     config,
     forecaster: model.forecaster,
@@ -26,10 +26,10 @@ export function watchDetector(
   };
 }
 
-/** Series whose detector is remembered; beyond it the memory starts over. */
+/** Size of the cache of matches. A full cache is cleared. */
 const MATCHES_MAX = 200_000;
 
-/** Which detector takes a series: the first one with a glob that matches; null when there is none. */
+/** Finds the detector of a series: the first one with a glob that matches; null when there is none. */
 export function matchDetectors<D extends { readonly config: Pick<DetectorConfig, 'series'> }>(
   detectors: readonly D[],
 ): (series: string) => D | null {
@@ -45,7 +45,7 @@ export function matchDetectors<D extends { readonly config: Pick<DetectorConfig,
   };
 }
 
-/** What any of these globs matches: `*` is any run of characters, `?` one. */
+/** Matches what any of these globs matches: `*` is any run of characters, `?` is one character. */
 export function seriesPattern(globs: readonly string[]): RegExp {
   const sources = globs.map((glob) =>
     glob

@@ -2,44 +2,54 @@ import { gridPosition } from '../../calendar/frequency.ts';
 import { type GroupDetection, GroupDetector } from '../../detector/group-detector.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
-import { groupKey, memberKey, type Track } from '../changelog/changelog-series.ts';
+import { type ChangelogSeries, groupKey, memberKey } from '../changelog/changelog-series.ts';
 import {
   type GroupState,
   type Member,
   type PendingObservation,
   type PendingStep,
-  readGroupHead,
-  writeGroupHead,
+  readGroupState,
+  writeGroupState,
 } from '../changelog/group-state.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
 import { closedWindowKeys, openStateBytesMax } from '../changelog/series-state.ts';
 import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
+import type { DeadLetterReason } from '../record/dead-letter.ts';
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../record/score-record.ts';
-import type { Arrival, ScoreSink } from './batch-outcome.ts';
-import type { WatchedDetector } from './bound-detector.ts';
-import type { WatchedUnit } from './detection-unit.ts';
+import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import type { DetectionUnit } from './detection-unit.ts';
 import { lateness } from './series-unit.ts';
 
-/** Members of one group, fewer where windows are long; a further one goes to dead-letters. */
+/** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
 const GROUP_MEMBERS_MAX = 1_000;
-/** The open state of a group, waiting steps included, lies in one record of the changelog, below the broker's megabyte. */
+/** The open state of a group, pending steps included, is one record of the changelog, below the broker's limit of 1 MiB. */
 const GROUP_STATE_BYTES_MAX = 700_000;
-const WAITING_BYTES = 32;
+const PENDING_BYTES = 32;
+
+export interface GroupUnitOptions {
+  /** The id of the group. */
+  readonly group: string;
+  readonly bound: BoundDetector;
+  readonly memory: SeriesMemory;
+  readonly place: InputPlace;
+}
 
 /**
- * Series that are judged together, step by step. A time step is scored when every member has it, or once one lies more than `grace`
- * steps ahead of it; then those without an observation count as missing.
+ * Series that are scored together, step by step. A time step is scored when every member has an observation of it, or when one
+ * member is more than `grace` steps ahead. Then members without an observation count as missing.
  *
- *   grace 1      a: 0 1 2 . 4          step 3 of b is there, of a it is not: it waits
+ *   grace 1      a: 0 1 2 . 4          b has step 3, a has not: the step waits
  *                b: 0 1 2 3 4 5        step 5 arrives: step 3 is scored without a
  *
- * A member that was missing for more than `gapLimit` steps is no member any more; it begins anew when it returns.
- * The first step waits out its grace in any case: until then nobody knows who the members are.
+ * A member that is missing for more than `gapLimit` steps leaves the group. It joins as a new member when it returns.
+ * The first step always waits for its grace: until then the members are not known.
  */
-export class GroupUnit implements WatchedUnit, GroupState {
+export class GroupUnit implements DetectionUnit, GroupState {
   readonly key: string;
   readonly group: string;
-  readonly watched: WatchedDetector;
+  readonly bound: BoundDetector;
+  readonly digest: string;
   readonly #memory: SeriesMemory;
   readonly #place: InputPlace;
   readonly #recordKey: Buffer;
@@ -47,8 +57,8 @@ export class GroupUnit implements WatchedUnit, GroupState {
   /** Aligned with `detector.members`. */
   members: Member[] = [];
   /**
-   * Series that were seen too late for their step, and their positions then: steps wait for them from now on, or they would be late
-   * for ever behind members that are quicker.
+   * Series whose first observation was late, and its position. Further steps wait for them. Otherwise a series that is slower than
+   * the members would be late for ever.
    */
   joining = new Map<string, number>();
   /** By position, ascending. */
@@ -57,44 +67,45 @@ export class GroupUnit implements WatchedUnit, GroupState {
   /** Newest position of any observation. */
   newest = -1;
   newestOffset = -1;
-  waiting: Arrival[] | null = null;
+  waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
-  headBytes = 0;
-  /** Everything pending is to be scored without waiting, since the group is about to start over. */
+  openStateBytes = 0;
+  /** Pending steps are scored without waiting, because the group is about to start over. */
   #flushing = false;
   restarted: RestartReason | null = null;
 
-  constructor(group: string, watched: WatchedDetector, memory: SeriesMemory, place: InputPlace) {
-    this.key = groupKey(watched.config.name, group);
+  constructor({ group, bound, memory, place }: GroupUnitOptions) {
+    this.key = groupKey(bound.config.name, group);
     this.group = group;
-    this.watched = watched;
+    this.bound = bound;
+    this.digest = bound.digest;
     this.#memory = memory;
     this.#place = place;
     this.#recordKey = Buffer.from(group);
-    this.detector = new GroupDetector(watched.config.settings, memory);
+    this.detector = new GroupDetector(bound.config.settings, memory);
   }
 
-  take(arrival: Arrival, sink: ScoreSink): boolean {
+  take(observation: ReceivedObservation, sink: ScoreSink): boolean {
     if (!this.settle(sink)) return false;
-    const { freq, gapLimit } = this.watched.config.settings;
-    if (Number.isNaN(this.originMs)) this.originMs = arrival.timestampMs;
-    const position = gridPosition(freq, this.originMs, arrival.timestampMs);
+    const { freq, gapLimit } = this.bound.config.settings;
+    if (Number.isNaN(this.originMs)) this.originMs = observation.timestampMs;
+    const position = gridPosition(freq, this.originMs, observation.timestampMs);
     if (position - this.newest - 1 > gapLimit && this.newest >= 0) {
       if (this.pending.length > 0) {
         this.#flushing = true;
-        return this.take(arrival, sink);
+        return this.take(observation, sink);
       }
       sink.restarted('gap');
-      for (const member of this.members) sink.windowsGone(closedWindowKeys(member));
+      for (const member of this.members) sink.windowsDeleted(closedWindowKeys(member));
       this.startOver('gap');
-      return this.take(arrival, sink);
+      return this.take(observation, sink);
     }
-    const newest = this.#newestOf(arrival.series);
+    const newest = this.#newestOf(observation.series);
     if (position === newest) sink.duplicate();
     else if (position < newest || position < this.detector.positions) {
-      sink.deadLetter('late', lateness(arrival.timestampMs), arrival, this.watched.config.name);
-      if (newest < 0 && this.#hasRoomFor(arrival.series)) this.joining.set(arrival.series, position);
-    } else this.#keep(position, arrival, sink);
+      this.#deadLetter(observation, 'late', lateness(observation.timestampMs), sink);
+      if (newest < 0 && this.#hasRoomFor(observation.series)) this.joining.set(observation.series, position);
+    } else this.#keep(position, observation, sink);
     return this.settle(sink) || this.#stall();
   }
 
@@ -102,7 +113,7 @@ export class GroupUnit implements WatchedUnit, GroupState {
   settle(sink: ScoreSink): boolean {
     while (this.#nextIsReady()) {
       if (this.detector.forecastDue) return false;
-      this.#admitMembers(sink);
+      this.#updateMembers(sink);
       if (this.detector.forecastDue) return false;
       this.#scoreStep(sink);
     }
@@ -110,7 +121,7 @@ export class GroupUnit implements WatchedUnit, GroupState {
     return true;
   }
 
-  /** The arrival is taken; what it completed waits for forecasts (`waiting` says so without naming an arrival). */
+  /** The observation is taken, but the step that it completed waits for forecasts. */
   #stall(): true {
     this.waiting ??= [];
     return true;
@@ -120,10 +131,9 @@ export class GroupUnit implements WatchedUnit, GroupState {
     return this.detector.members.filter((member) => member.forecastDue);
   }
 
-  /** Begins at position 0 with the next arrival. */
   startOver(reason: RestartReason | null): void {
     this.release();
-    this.detector = new GroupDetector(this.watched.config.settings, this.#memory);
+    this.detector = new GroupDetector(this.bound.config.settings, this.#memory);
     this.members = [];
     this.joining = new Map();
     this.pending = [];
@@ -132,7 +142,7 @@ export class GroupUnit implements WatchedUnit, GroupState {
     this.restarted = reason;
   }
 
-  tracks(): readonly Track[] {
+  changelogSeries(): readonly ChangelogSeries[] {
     return this.members;
   }
 
@@ -140,19 +150,27 @@ export class GroupUnit implements WatchedUnit, GroupState {
     for (const { detector } of this.members) detector.release(this.#memory);
   }
 
-  writeHead(writer: StateWriter): void {
-    writeGroupHead(writer, this);
+  writeOpenState(writer: StateWriter): void {
+    writeGroupState(writer, this);
   }
 
-  readHead(reader: StateReader): void {
-    readGroupHead(reader, this);
+  readOpenState(reader: StateReader): void {
+    readGroupState(reader, this);
   }
 
-  /** Takes up a member from the changelog. */
-  resumeMember(series: string, era: number, newest: number): SeriesDetector {
+  resumeMember(series: string, startOffset: number, newest: number): SeriesDetector {
     const detector = this.detector.resumeMember();
-    this.members.push({ key: memberKey(this.key, series), series, era, newest, detector });
+    this.members.push({ key: memberKey(this.key, series), series, startOffset, newest, detector });
     return detector;
+  }
+
+  #deadLetter(
+    { record, series }: ReceivedObservation,
+    reason: DeadLetterReason,
+    detail: string,
+    sink: ScoreSink,
+  ): void {
+    sink.deadLetter(record, { reason, detail, series, detector: this.bound.config.name });
   }
 
   #newestOf(series: string): number {
@@ -162,11 +180,11 @@ export class GroupUnit implements WatchedUnit, GroupState {
     return this.members.find((member) => member.series === series)?.newest ?? -1;
   }
 
-  #keep(position: number, arrival: Arrival, sink: ScoreSink): void {
-    const { timestampMs, value, record, series } = arrival;
+  #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
+    const { timestampMs, value, record, series } = observation;
     if (!this.#hasRoomFor(series)) {
       const detail = `group ${JSON.stringify(this.group)} has as many members as it may have`;
-      sink.deadLetter('group-full', detail, arrival, this.watched.config.name);
+      this.#deadLetter(observation, 'group-full', detail, sink);
       return;
     }
     const found = this.pending.findIndex((step) => step.position >= position);
@@ -180,52 +198,53 @@ export class GroupUnit implements WatchedUnit, GroupState {
     this.newest = Math.max(this.newest, position);
   }
 
-  /** Who waits for a first step, or is waited for, takes the room of a member already. */
+  /** Series of pending steps and joining series count as members. */
   #hasRoomFor(series: string): boolean {
     if (this.members.some((member) => member.series === series)) return true;
-    const { layout, config } = this.watched;
+    const { layout, config } = this.bound;
     const openBytes = openStateBytesMax(layout, config.settings);
     const ids = new Set([...this.members.map((member) => member.series), ...this.joining.keys(), series]);
     for (const { observations } of this.pending) for (const id of observations.keys()) ids.add(id);
     let bytes = 0;
-    for (const id of ids) bytes += openBytes + (Buffer.byteLength(id) + WAITING_BYTES) * (config.settings.grace + 3);
+    for (const id of ids) bytes += openBytes + (Buffer.byteLength(id) + PENDING_BYTES) * (config.settings.grace + 3);
     return ids.size <= GROUP_MEMBERS_MAX && bytes <= GROUP_STATE_BYTES_MAX;
   }
 
   #nextIsReady(): boolean {
     const position = this.detector.positions;
     if (position > this.newest) return false;
-    if (this.#flushing || this.newest - position > this.watched.config.settings.grace) return true;
+    if (this.#flushing || this.newest - position > this.bound.config.settings.grace) return true;
     const step = this.pending[0];
     if (position === 0 || step?.position !== position) return false;
-    const isThere = (series: string, newest: number) => step.observations.has(series) || this.#isGone(newest, position);
-    for (const [series, newest] of this.joining) if (!isThere(series, newest)) return false;
-    return this.members.every(({ series, newest }) => isThere(series, newest));
+    const isPresent = (series: string, newest: number) =>
+      step.observations.has(series) || this.#hasLeft(newest, position);
+    for (const [series, newest] of this.joining) if (!isPresent(series, newest)) return false;
+    return this.members.every(({ series, newest }) => isPresent(series, newest));
   }
 
-  #isGone(newest: number, position: number): boolean {
-    return position - newest - 1 > this.watched.config.settings.gapLimit;
+  #hasLeft(newest: number, position: number): boolean {
+    return position - newest - 1 > this.bound.config.settings.gapLimit;
   }
 
-  /** Who is gone leaves before the next step, who is new in it joins. */
-  #admitMembers(sink: ScoreSink): void {
+  /** Before a step is scored: members that are missing for too long leave, new series of the step join. */
+  #updateMembers(sink: ScoreSink): void {
     const position = this.detector.positions;
     for (let i = this.members.length - 1; i >= 0; i--) {
       const member = this.members[i];
-      if (!this.#isGone(member.newest, position)) continue;
-      sink.windowsGone(closedWindowKeys(member));
+      if (!this.#hasLeft(member.newest, position)) continue;
+      sink.windowsDeleted(closedWindowKeys(member));
       this.members.splice(i, 1);
       this.detector.removeMember(i);
     }
     const step = this.pending[0];
     for (const [series, newest] of this.joining) {
-      if (step?.observations.has(series) || this.#isGone(newest, position)) this.joining.delete(series);
+      if (step?.observations.has(series) || this.#hasLeft(newest, position)) this.joining.delete(series);
     }
     if (step?.position !== position) return;
     for (const [series, { offset }] of step.observations) {
       if (this.members.some((member) => member.series === series)) continue;
       const detector = this.detector.addMember();
-      this.members.push({ key: memberKey(this.key, series), series, era: offset, newest: position, detector });
+      this.members.push({ key: memberKey(this.key, series), series, startOffset: offset, newest: position, detector });
     }
   }
 
@@ -241,38 +260,39 @@ export class GroupUnit implements WatchedUnit, GroupState {
       const observation = step?.observations.get(member.series);
       if (observation === undefined) return;
       member.newest = position;
-      sink.score(this.#scoreOf(member, i, observation, scored), this.#recordKey);
+      sink.score(
+        this.#scoreOf(member.series, observation, { group: scored, member: scored.members[i] }),
+        this.#recordKey,
+      );
     });
     if (step !== null) this.restarted = null;
   }
 
   #scoreOf(
-    member: Member,
-    index: number,
+    series: string,
     { timestampMs, value, offset }: PendingObservation,
-    scored: GroupDetection,
+    { group, member }: { readonly group: GroupDetection; readonly member: GroupDetection['members'][number] },
   ): ScoreRecord {
-    const { config, modelDigest } = this.watched;
-    const detection = scored.members[index];
-    const judged = detection.state === 'calibrating' || detection.state === 'scored';
+    const { config, modelDigest } = this.bound;
+    const isScored = member.state === 'calibrating' || member.state === 'scored';
     return {
-      series: member.series,
+      series: series,
       detector: config.name,
       model: config.model,
       modelDigest,
       group: this.group,
       timestampMs,
       value,
-      forecast: numberOrNull(detection.forecast),
+      forecast: numberOrNull(member.forecast),
       lo: null,
       hi: null,
       level: config.settings.level,
-      anomalyScore: numberOrNull(detection.score),
-      accumulatedAnomalyScore: numberOrNull(scored.accumulatedScore),
-      anomaly: scored.anomaly,
-      state: judged ? (scored.calibrated ? 'scored' : 'calibrating') : detection.state,
-      position: detection.position,
-      window: { start: detection.windowStart, end: detection.windowStart + config.settings.detectionSize },
+      anomalyScore: numberOrNull(member.score),
+      accumulatedAnomalyScore: numberOrNull(group.accumulatedScore),
+      anomaly: group.anomaly,
+      state: isScored ? (group.calibrated ? 'scored' : 'calibrating') : member.state,
+      position: member.position,
+      window: { start: member.windowStart, end: member.windowStart + config.settings.detectionSize },
       restarted: this.restarted !== null,
       input: { ...this.#place, offset },
     };

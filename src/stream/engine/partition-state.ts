@@ -1,38 +1,39 @@
 import { SeriesMemory } from '../../detector/series-memory.ts';
 import { groupKey } from '../changelog/changelog-series.ts';
-import type { StaleHead } from '../changelog/journal.ts';
+import type { StaleState } from '../changelog/journal.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { InputPlace } from '../record/score-record.ts';
-import type { Arrival, ScoreSink } from './batch-outcome.ts';
-import type { WatchedDetector } from './bound-detector.ts';
-import type { WatchedUnit } from './detection-unit.ts';
+import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import type { DetectionUnit } from './detection-unit.ts';
 import { GroupUnit } from './group-unit.ts';
 import { SeriesUnit } from './series-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
 
-/** Of all series and groups, how many make room at a time when there are too many. */
+/** The share of the series and groups that is evicted at a time. */
 const EVICTED_SHARE = 1 / 16;
 
-/** On which partition each group lives, by its key, across the partitions of this process. */
+/** The partition of each group by its key, across the partitions of this process. */
 export type GroupPlaces = Map<string, number>;
 
 /**
- * Every series and group of one partition. Given the same arrivals in the same order it does the same, however they are batched.
+ * Every series and group of one partition. It is deterministic: the same observations in the same order give the same scores and
+ * state, however they are batched.
  */
 export class PartitionState {
   readonly place: InputPlace;
   readonly #unitsMax: number;
   readonly #groupPlaces: GroupPlaces;
-  readonly #memories = new Map<WatchedDetector, SeriesMemory>();
-  readonly units = new Map<string, WatchedUnit>();
-  /** Heads made under other settings or another model, until their series comes again. */
-  readonly stale = new Map<string, StaleHead>();
-  /** Ends when every forecast asked for so far is there; one batch of them at a time waits for the model. */
+  readonly #memories = new Map<BoundDetector, SeriesMemory>();
+  readonly units = new Map<string, DetectionUnit>();
+  /** Open states that were made under other settings or another model, until an observation of their series arrives. */
+  readonly stale = new Map<string, StaleState>();
+  /** Settles with the last batch of forecasts. One batch at a time waits for the model. */
   #forecasts: Promise<void> = Promise.resolve();
 
   /**
-   * @param unitsMax series (and groups) held at a time; the longest idle are evicted
-   * @param groupPlaces hears of every group that is held here
+   * @param unitsMax most series and groups; beyond it the longest idle are evicted
+   * @param groupPlaces is kept up to date with the groups of this partition
    */
   constructor(place: InputPlace, unitsMax: number, groupPlaces: GroupPlaces = new Map()) {
     this.place = place;
@@ -41,64 +42,64 @@ export class PartitionState {
   }
 
   /**
-   * Scores arrivals in their order. Forecasts that are due at the end are asked for, but not waited for: most often they are there
-   * before the next observation of their series is. Rejects when the model fails or `signal` aborts; the state is to be thrown away then.
+   * Scores observations in input order. Forecasts that are due at the end are requested, but not awaited: usually they are ready
+   * before the next observation of their series. Rejects when the model fails or `signal` aborts. Then the state must be discarded.
    */
   async score(
-    arrivals: readonly (Arrival & { readonly watched: WatchedDetector })[],
+    observations: readonly (ReceivedObservation & { readonly bound: BoundDetector })[],
     sink: ScoreSink,
     signal: AbortSignal,
   ): Promise<void> {
-    const touched: WatchedUnit[] = [];
-    let blocked: WatchedUnit[] = [];
-    for (const arrival of arrivals) {
-      const unit = this.#unitOf(arrival, arrival.watched, sink);
-      if (unit.newestOffset < arrivals[0].record.offset) {
+    const touched: DetectionUnit[] = [];
+    let blocked: DetectionUnit[] = [];
+    for (const observation of observations) {
+      const unit = this.#unitOf(observation, observation.bound, sink);
+      if (unit.newestOffset < observations[0].record.offset) {
         touched.push(unit);
         sink.touched(unit);
       }
-      unit.newestOffset = arrival.record.offset;
-      offer(unit, arrival, sink, blocked);
+      unit.newestOffset = observation.record.offset;
+      if (offer(unit, observation, sink)) blocked.push(unit);
     }
     while (blocked.length > 0) {
       await this.#supply(blocked, signal);
-      const stillBlocked: WatchedUnit[] = [];
-      for (const unit of blocked) goOn(unit, sink, stillBlocked);
+      const stillBlocked: DetectionUnit[] = [];
+      for (const unit of blocked) if (resume(unit, sink)) stillBlocked.push(unit);
       blocked = stillBlocked;
     }
-    // Whoever needs one of them meets its failure too.
+    // A failure is thrown again by the next call that needs one of these forecasts.
     this.#supply(touched, signal).catch(() => undefined);
   }
 
-  /** Those asked for earlier come first: a unit that waits for one of them is not due any more in its turn. */
-  #supply(units: readonly WatchedUnit[], signal: AbortSignal): Promise<void> {
+  /** Earlier requests come first. Their units are not due any more in later ones. */
+  #supply(units: readonly DetectionUnit[], signal: AbortSignal): Promise<void> {
     this.#forecasts = this.#forecasts.then(() => supplyForecasts(units, signal));
     return this.#forecasts;
   }
 
-  createUnit(key: string, group: string | null, watched: WatchedDetector): WatchedUnit {
-    const memory = this.#memoryOf(watched);
+  createUnit(key: string, group: string | null, bound: BoundDetector): DetectionUnit {
+    const memory = this.#memoryOf(bound);
     const unit =
       group === null
-        ? new SeriesUnit(key, watched, memory, this.place)
-        : new GroupUnit(group, watched, memory, this.place);
+        ? new SeriesUnit({ key, bound, memory, place: this.place })
+        : new GroupUnit({ group, bound, memory, place: this.place });
     this.units.set(key, unit);
     if (group !== null) this.#groupPlaces.set(key, this.place.partition);
     return unit;
   }
 
-  #unitOf(arrival: Arrival, watched: WatchedDetector, sink: ScoreSink): WatchedUnit {
-    const { series, group } = arrival;
-    const key = group === null ? series : groupKey(watched.config.name, group);
+  #unitOf(observation: ReceivedObservation, bound: BoundDetector, sink: ScoreSink): DetectionUnit {
+    const { series, group } = observation;
+    const key = group === null ? series : groupKey(bound.config.name, group);
     const known = this.units.get(key);
     if (known !== undefined) return known;
     if (this.units.size >= this.#unitsMax) this.#evict(sink);
-    const unit = this.createUnit(key, group, watched);
+    const unit = this.createUnit(key, group, bound);
     const stale = this.stale.get(key);
     if (stale !== undefined) {
       this.stale.delete(key);
-      sink.windowsGone(stale.windowKeys);
-      sink.unitGone(stale);
+      sink.windowsDeleted(stale.windowKeys);
+      sink.evicted(stale);
       sink.restarted('settings-changed');
       unit.startOver('settings-changed');
     }
@@ -106,8 +107,8 @@ export class PartitionState {
   }
 
   /**
-   * Which ones go depends on input offsets, so that a repeated run evicts the same. Who waits for a forecast stays: it is among the newest,
-   * and would not go in any case unless one batch names nearly as many series as there is room for.
+   * Evicts the units that were idle for longest by input offset, so that a repeated run evicts the same ones. A unit that waits for a
+   * forecast stays. It is among the newest, unless one batch has nearly as many series as `unitsMax`.
    */
   #evict(sink: ScoreSink): void {
     const idle = [...this.units.values()]
@@ -117,38 +118,37 @@ export class PartitionState {
     for (const unit of idle) {
       this.units.delete(unit.key);
       this.#groupPlaces.delete(unit.key);
-      for (const track of unit.tracks()) sink.windowsGone(closedWindowKeys(track));
-      sink.unitGone(unit);
+      for (const series of unit.changelogSeries()) sink.windowsDeleted(closedWindowKeys(series));
+      sink.evicted(unit);
       unit.release();
     }
   }
 
-  #memoryOf(watched: WatchedDetector): SeriesMemory {
-    let memory = this.#memories.get(watched);
+  #memoryOf(bound: BoundDetector): SeriesMemory {
+    let memory = this.#memories.get(bound);
     if (memory === undefined) {
-      memory = new SeriesMemory(watched.layout);
-      this.#memories.set(watched, memory);
+      memory = new SeriesMemory(bound.layout);
+      this.#memories.set(bound, memory);
     }
     return memory;
   }
 }
 
-function offer(unit: WatchedUnit, arrival: Arrival, sink: ScoreSink, blocked: WatchedUnit[]): void {
+/** Returns whether the unit became blocked: it waits for forecasts from now on. */
+function offer(unit: DetectionUnit, observation: ReceivedObservation, sink: ScoreSink): boolean {
   if (unit.waiting !== null) {
-    unit.waiting.push(arrival);
-    return;
+    unit.waiting.push(observation);
+    return false;
   }
-  if (!unit.take(arrival, sink)) unit.waiting = [arrival];
-  if (unit.waiting !== null) blocked.push(unit);
+  if (!unit.take(observation, sink)) unit.waiting = [observation];
+  return unit.waiting !== null;
 }
 
-/** After its forecasts were supplied. */
-function goOn(unit: WatchedUnit, sink: ScoreSink, blocked: WatchedUnit[]): void {
-  const arrivals = unit.waiting ?? [];
-  if (!unit.settle(sink)) {
-    blocked.push(unit);
-    return;
-  }
+/** Continues after forecasts were supplied. Returns whether the unit is still blocked. */
+function resume(unit: DetectionUnit, sink: ScoreSink): boolean {
+  const observations = unit.waiting ?? [];
+  if (!unit.settle(sink)) return true;
   unit.waiting = null;
-  for (const arrival of arrivals) offer(unit, arrival, sink, blocked);
+  for (const observation of observations) offer(unit, observation, sink);
+  return unit.waiting !== null;
 }

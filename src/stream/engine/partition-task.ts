@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { WorkerLimits } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
-import type { WatchedDetector } from './bound-detector.ts';
+import type { BoundDetector } from './bound-detector.ts';
 import { type GroupPlaces, PartitionState } from './partition-state.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { RecordQueue } from './record-queue.ts';
@@ -22,7 +22,7 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly log: StreamLog;
   readonly limits: WorkerLimits;
   readonly partitionCount: number;
-  readonly detectorNamed: ReadonlyMap<string, WatchedDetector>;
+  readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
   readonly groupPlaces: GroupPlaces;
   readonly events: StreamEvents;
   readonly onFatal: (error: Error) => void;
@@ -145,7 +145,7 @@ export class PartitionTask {
     // A changelog may take a minute to read, and the next owner waits: what is closed is not read any further.
     const abandon = () => void session.close();
     signal.addEventListener('abort', abandon);
-    const restored = await restorePartition(session, state, detectorOf, detectorNamed).finally(() =>
+    const restored = await restorePartition(session, state, { detectorOf, detectorNamed }).finally(() =>
       signal.removeEventListener('abort', abandon),
     );
     if (restored.partitionCount !== null && restored.partitionCount !== partitionCount) {
@@ -221,7 +221,7 @@ export class PartitionTask {
   }
 
   async #score(records: readonly InputRecord[], state: PartitionState, pending: PendingCommit): Promise<void> {
-    await scoreRecords(records, state, pending, this.#options, this.#stop.signal);
+    await scoreRecords(records, { state, pending, scoring: this.#options, signal: this.#stop.signal });
     this.#options.events.scored(this.#options.place.partition, records.length, pending.takeTally());
   }
 

@@ -1,14 +1,14 @@
 import type { Topics } from '../../config/config.ts';
-import type { Track } from '../changelog/changelog-series.ts';
+import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { Journal, JournalEntry } from '../changelog/journal.ts';
 import { closedWindowKey, writeClosedWindow } from '../changelog/series-state.ts';
 import { StateWriter } from '../changelog/state-bytes.ts';
 import { deadLetterHeaders, encodeDeadLetter } from '../codec/dead-letter-json.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { InputRecord, OutputRecord } from '../log/log.ts';
-import type { DeadLetter, DeadLetterReason } from '../record/dead-letter.ts';
+import type { DeadLetter } from '../record/dead-letter.ts';
 import type { InputPlace, RestartReason, ScoreRecord } from '../record/score-record.ts';
-import { type Arrival, emptyTally, type ScoreSink, type Tally } from './batch-outcome.ts';
+import { type DeadLetterCause, emptyTally, type ScoreSink, type Tally } from './batch-outcome.ts';
 
 export interface CommitFormat {
   readonly place: InputPlace;
@@ -16,14 +16,14 @@ export interface CommitFormat {
   readonly encodeScore: EncodeScore;
 }
 
-/** Dead letters are few, and read by humans: one partition, whatever the input has. */
+/** The topic of dead letters has one partition: they are few. */
 const DEAD_LETTER_PARTITION = 0;
 
 interface Published extends OutputRecord {
   readonly offset: number;
 }
 
-/** What the next transaction writes: scores in the order of the input, dead letters, and the changelog. */
+/** The records of the next transaction: scores in input order, dead letters, and the changelog. */
 export class PendingCommit implements ScoreSink {
   readonly #format: CommitFormat;
   readonly #nowMs: () => number;
@@ -32,7 +32,7 @@ export class PendingCommit implements ScoreSink {
   #ordered = true;
   #changelog: OutputRecord[] = [];
   readonly #touched = new Set<JournalEntry>();
-  #gone: JournalEntry[] = [];
+  #evicted: JournalEntry[] = [];
   #tally = emptyTally();
   records = 0;
   nextOffset = 0;
@@ -42,13 +42,15 @@ export class PendingCommit implements ScoreSink {
     this.#nowMs = nowMs;
   }
 
-  /** Input records that are done with, whatever became of them. */
+  /** These input records were processed: the commit covers them. */
   consumed(records: readonly InputRecord[]): void {
+    const newest = records.at(-1);
+    if (newest === undefined) return;
     this.records += records.length;
-    this.nextOffset = records.at(-1)!.offset + 1;
+    this.nextOffset = newest.offset + 1;
   }
 
-  /** What became of the observations since the last call. */
+  /** Returns the outcomes since the last call. */
   takeTally(): Tally {
     const tally = this.#tally;
     this.#tally = emptyTally();
@@ -67,18 +69,7 @@ export class PendingCommit implements ScoreSink {
     });
   }
 
-  deadLetter(reason: DeadLetterReason, detail: string, arrival: Arrival, detector: string): void {
-    this.setAside(arrival.record, reason, detail, arrival.series, detector);
-  }
-
-  /** A record that is no observation, or one that nobody may score. */
-  setAside(
-    record: InputRecord,
-    reason: DeadLetterReason,
-    detail: string,
-    series: string | null,
-    detector: string | null,
-  ): void {
+  deadLetter(record: InputRecord, { reason, detail, series = null, detector = null }: DeadLetterCause): void {
     this.#tally.deadLetters[reason] = (this.#tally.deadLetters[reason] ?? 0) + 1;
     const { key, value, offset, timestampMs } = record;
     const input = { ...this.#format.place, offset, timestampMs };
@@ -107,40 +98,40 @@ export class PendingCommit implements ScoreSink {
     this.#tally.restarted[reason] = (this.#tally.restarted[reason] ?? 0) + 1;
   }
 
-  windowClosed(track: Track): void {
-    writeClosedWindow(this.#writer, track);
-    this.writeState(closedWindowKey(track), this.#writer.take());
+  windowClosed(series: ChangelogSeries): void {
+    writeClosedWindow(this.#writer, series);
+    this.writeState(closedWindowKey(series), this.#writer.take());
   }
 
   touched(unit: JournalEntry): void {
     this.#touched.add(unit);
   }
 
-  windowsGone(keys: readonly Buffer[]): void {
+  windowsDeleted(keys: readonly Buffer[]): void {
     for (const key of keys) this.writeState(key, null);
   }
 
-  unitGone(unit: JournalEntry): void {
+  evicted(unit: JournalEntry): void {
     this.#touched.delete(unit);
-    this.#gone.push(unit);
+    this.#evicted.push(unit);
   }
 
-  /** One record of the changelog. */
+  /** Adds a record of the changelog. */
   writeState(key: Buffer, value: Buffer | null): void {
     this.#changelog.push({ topic: this.#format.topics.changelog, partition: this.#format.place.partition, key, value });
   }
 
-  /** Everything that the transaction writes; call it once. */
+  /** Every record that the transaction writes. Call it once. */
   outputs(journal: Journal): readonly OutputRecord[] {
-    for (const unit of this.#gone) journal.forget(unit);
-    const goneKeys = this.#gone.map(({ key }) => key);
-    for (const { key, value } of journal.write(this.#touched, goneKeys)) this.writeState(key, value);
+    for (const unit of this.#evicted) journal.forget(unit);
+    const evictedKeys = this.#evicted.map(({ key }) => key);
+    for (const { key, value } of journal.write(this.#touched, evictedKeys)) this.writeState(key, value);
     if (!this.#ordered) this.#published.sort((a, b) => a.offset - b.offset);
     return [...this.#published, ...this.#changelog];
   }
 
   #publish(output: Published): void {
-    if (this.#published.length > 0 && this.#published.at(-1)!.offset > output.offset) this.#ordered = false;
+    if ((this.#published.at(-1)?.offset ?? -1) > output.offset) this.#ordered = false;
     this.#published.push(output);
   }
 }

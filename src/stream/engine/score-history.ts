@@ -1,6 +1,6 @@
 import type { ScoreRecord } from '../record/score-record.ts';
-import { type Arrival, emptyTally, type ScoreSink, type Tally } from './batch-outcome.ts';
-import { matchDetectors, type WatchedDetector } from './bound-detector.ts';
+import { emptyTally, type ScoreSink, type Tally } from './batch-outcome.ts';
+import { type BoundDetector, matchDetectors } from './bound-detector.ts';
 import { PartitionState } from './partition-state.ts';
 
 /** One observation of a history. */
@@ -10,30 +10,30 @@ export interface PastObservation {
   readonly value: number;
 }
 
-export interface BacktestOptions {
-  /** What is scored, in the order of its arrival; it stands in the scores' `input`. */
+export interface HistoryOptions {
+  /** Name of the history, for the scores' `input`. */
   readonly source: string;
   /** In the order of the detectors file. */
-  readonly detectors: readonly WatchedDetector[];
-  /** The group of series whose detector judges groups; null: each such detector has one group, of its own name. */
+  readonly detectors: readonly BoundDetector[];
+  /** Group id of the series that are scored in groups; null: the name of their detector. */
   readonly group: string | null;
-  /** Scores in the order in which their observations arrived, as far as they are known by then. */
+  /** Called with the scores of each batch, in input order. A group's scores may come with a later batch. */
   onScores(scores: readonly ScoreRecord[]): Promise<void> | void;
 }
 
-/** Observations scored at a time: enough for full runs of the model. */
+/** Observations in a batch: enough for full batches of the model. */
 const BATCH_MAX = 8_192;
 
-/** As in the stream, but a history is all there: nobody is evicted. */
+/** No series is evicted: the history is in memory anyway. */
 const UNITS_MAX = Number.POSITIVE_INFINITY;
 
 /**
- * Scores a history as the stream would, by the same code, without Kafka. The input offset of a score is the observation's place in
+ * Scores a history with the code of the stream, without Kafka. The input offset of a score is the index of its observation in
  * `byTime`. Rejects when the model fails or `signal` aborts.
  */
-export async function backtest(
+export async function scoreHistory(
   history: readonly PastObservation[],
-  options: BacktestOptions,
+  options: HistoryOptions,
   signal: AbortSignal,
 ): Promise<Tally> {
   const tally = emptyTally();
@@ -43,14 +43,15 @@ export async function backtest(
   for (let start = 0; start < ordered.length; start += BATCH_MAX) {
     const scores: ScoreRecord[] = [];
     const sink = collectScores(tally, scores);
-    const arrivals = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
-      const watched = detectorOf(observation.series);
-      if (watched !== null) return [{ ...arrivalOf(observation, start + i, watched, options.group), watched }];
+    const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
+      const bound = detectorOf(observation.series);
+      if (bound !== null)
+        return [{ ...receivedObservation(observation, start + i), group: groupOf(bound, options.group), bound }];
       tally.deadLetters['series-unknown'] = (tally.deadLetters['series-unknown'] ?? 0) + 1;
       return [];
     });
     signal.throwIfAborted();
-    await state.score(arrivals, sink, signal);
+    await state.score(observations, sink, signal);
     scores.sort((a, b) => a.input.offset - b.input.offset);
     await options.onScores(scores);
   }
@@ -58,8 +59,8 @@ export async function backtest(
 }
 
 /**
- * The observations of all series in the order of time, each series in its own order: one that is late in its series stays late.
- * At the same time the order is that of `history`.
+ * Orders the observations of all series by time. The order within a series stays: a late observation stays late. Observations of
+ * the same time keep their order in `history`.
  */
 export function byTime(history: readonly PastObservation[]): PastObservation[] {
   const newest = new Map<string, number>();
@@ -73,25 +74,23 @@ export function byTime(history: readonly PastObservation[]): PastObservation[] {
     .map((index) => history[index]);
 }
 
-function arrivalOf(
-  { series, timestampMs, value }: PastObservation,
-  offset: number,
-  { config }: WatchedDetector,
-  group: string | null,
-): Arrival {
-  const record = { partition: 0, offset, timestampMs, key: null, value: null };
-  return { series, group: config.group === null ? null : (group ?? config.name), timestampMs, value, record };
+function receivedObservation({ series, timestampMs, value }: PastObservation, offset: number) {
+  return { series, timestampMs, value, record: { partition: 0, offset, timestampMs, key: null, value: null } };
+}
+
+function groupOf({ config }: BoundDetector, group: string | null): string | null {
+  return config.group === null ? null : (group ?? config.name);
 }
 
 function collectScores(tally: Tally, scores: ScoreRecord[]): ScoreSink {
-  const forget = () => {};
+  const ignore = () => {};
   return {
     score(score) {
       tally.scored[score.state]++;
       if (score.anomaly) tally.flagged++;
       scores.push(score);
     },
-    deadLetter(reason) {
+    deadLetter(_record, { reason }) {
       tally.deadLetters[reason] = (tally.deadLetters[reason] ?? 0) + 1;
     },
     duplicate() {
@@ -103,9 +102,9 @@ function collectScores(tally: Tally, scores: ScoreRecord[]): ScoreSink {
     restarted(reason) {
       tally.restarted[reason] = (tally.restarted[reason] ?? 0) + 1;
     },
-    windowClosed: forget,
-    touched: forget,
-    windowsGone: forget,
-    unitGone: forget,
+    windowClosed: ignore,
+    touched: ignore,
+    windowsDeleted: ignore,
+    evicted: ignore,
   };
 }

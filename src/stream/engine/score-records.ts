@@ -1,39 +1,47 @@
 import { groupKey } from '../changelog/changelog-series.ts';
 import type { RecordDecoder } from '../codec/record-decoder.ts';
 import type { InputRecord } from '../log/log.ts';
-import type { Arrival } from './batch-outcome.ts';
-import type { WatchedDetector } from './bound-detector.ts';
+import type { DeadLetterCause, ReceivedObservation } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PendingCommit } from './pending-commit.ts';
 
-/** Longest key of an input record, which is the key of its score too. */
+/** Longest key of an input record. It is the key of the score as well. */
 const KEY_BYTES_MAX = 4_096;
 
 export interface Scoring {
   readonly decoder: RecordDecoder;
-  readonly detectorOf: (series: string) => WatchedDetector | null;
+  readonly detectorOf: (series: string) => BoundDetector | null;
   readonly groupPlaces: ReadonlyMap<string, number>;
   readonly nowMs: () => number;
 }
 
-type WatchedArrival = Arrival & { readonly watched: WatchedDetector };
+export interface ScoringContext {
+  readonly state: PartitionState;
+  readonly pending: PendingCommit;
+  readonly scoring: Scoring;
+  readonly signal: AbortSignal;
+}
 
-/** From records to scores and dead letters in `pending`. Rejects when the registry or the model fails; then all is to be thrown away. */
+type RoutedObservation = ReceivedObservation & { readonly bound: BoundDetector };
+
+/**
+ * Decodes and scores records into `pending`. Rejects when the registry or the model fails, or `signal` aborts. Then `state` and
+ * `pending` must be discarded.
+ */
 export async function scoreRecords(
   records: readonly InputRecord[],
-  state: PartitionState,
-  pending: PendingCommit,
-  scoring: Scoring,
-  signal: AbortSignal,
+  { state, pending, scoring, signal }: ScoringContext,
 ): Promise<void> {
   await loadMissingSchemas(records, scoring);
   const nowMs = scoring.nowMs();
-  const arrivals: WatchedArrival[] = [];
+  const observations: RoutedObservation[] = [];
   for (const record of records) {
-    const arrival = toArrival(record, pending, scoring, nowMs);
-    if (arrival !== null) arrivals.push(arrival);
+    const observation = toObservation(record, scoring, nowMs);
+    if ('reason' in observation) pending.deadLetter(record, observation);
+    else observations.push(observation);
   }
-  await state.score(arrivals, pending, signal);
+  await state.score(observations, pending, signal);
   pending.consumed(records);
 }
 
@@ -47,48 +55,39 @@ async function loadMissingSchemas(records: readonly InputRecord[], { decoder, no
   if (missing.size > 0) await decoder.loadSchemas(missing, now);
 }
 
-/** null when the record went to the dead letters. */
-function toArrival(
+/** Returns the observation of a record with its detector, or why the record is a dead letter. */
+function toObservation(
   record: InputRecord,
-  pending: PendingCommit,
   { decoder, detectorOf, groupPlaces }: Scoring,
   nowMs: number,
-): WatchedArrival | null {
+): RoutedObservation | DeadLetterCause {
   const unusable = whyKeyUnusable(record.key);
-  if (unusable !== null) {
-    pending.setAside(record, 'key-unusable', unusable, null, null);
-    return null;
-  }
+  if (unusable !== null) return { reason: 'key-unusable', detail: unusable };
   const decoded = decoder.decode(record.value, nowMs);
   if (decoded.kind === 'dead-letter') {
-    const detector = decoded.series === null ? null : (detectorOf(decoded.series)?.config.name ?? null);
-    pending.setAside(record, decoded.reason, decoded.detail, decoded.series, detector);
-    return null;
+    const { reason, detail, series } = decoded;
+    return { reason, detail, series, detector: series === null ? null : (detectorOf(series)?.config.name ?? null) };
   }
   const { series, group, timestampMs, value } = decoded;
-  const watched = detectorOf(series);
-  if (watched === null) {
-    pending.setAside(record, 'series-unknown', `no detector watches series ${JSON.stringify(series)}`, series, null);
-    return null;
+  const bound = detectorOf(series);
+  if (bound === null) {
+    return { reason: 'series-unknown', detail: `no detector watches series ${JSON.stringify(series)}`, series };
   }
   if (group !== null) {
-    const split = whySplit(record, group, groupPlaces.get(groupKey(watched.config.name, group)));
-    if (split !== null) {
-      pending.setAside(record, 'group-split', split, series, watched.config.name);
-      return null;
-    }
+    const split = whySplit(record, group, groupPlaces.get(groupKey(bound.config.name, group)));
+    if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
   }
-  return { series, group, timestampMs, value, record, watched };
+  return { series, group, timestampMs, value, record, bound };
 }
 
 function whyKeyUnusable(key: Buffer | null): string | null {
   if (key === null) return null;
   if (key.length > KEY_BYTES_MAX) return `the key is ${key.length} bytes long, more than ${KEY_BYTES_MAX}`;
-  // In an aborted transaction some clients take such a record for the marker of its end.
+  // Some clients take such a record in an aborted transaction for the marker that ends the transaction.
   return key.length === 4 && key.readInt32BE() === 0 ? 'the key is four zero bytes, which disturbs readers' : null;
 }
 
-/** Members of a group share a partition when the record's key is the group's id; what arrives elsewhere is never scored alone. */
+/** The key of a member's record must be the group's id, so that all members share a partition. A member elsewhere is never scored alone. */
 function whySplit({ key, partition }: InputRecord, group: string, place: number | undefined): string | null {
   if (key === null || key.toString() !== group) {
     return `the record's key must be the group's id ${JSON.stringify(group)}, so that all members share a partition`;

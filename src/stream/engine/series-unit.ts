@@ -2,66 +2,78 @@ import { placeOnGrid } from '../../calendar/grid-placement.ts';
 import { type Detection, SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
 import { twoSidedThreshold } from '../../detector/threshold.ts';
-import type { Track } from '../changelog/changelog-series.ts';
+import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
 import { readDetectorState, writeDetectorState } from '../changelog/series-state.ts';
 import { SERIES_ENTRY, type StateReader, type StateWriter } from '../changelog/state-bytes.ts';
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../record/score-record.ts';
-import type { Arrival, ScoreSink } from './batch-outcome.ts';
-import type { WatchedDetector } from './bound-detector.ts';
-import type { WatchedUnit } from './detection-unit.ts';
+import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import type { DetectionUnit } from './detection-unit.ts';
 
-/** A series that is judged alone. It exists from its first observation on. */
-export class SeriesUnit implements WatchedUnit, Track {
+export interface SeriesUnitOptions {
+  /** The id of the series. */
   readonly key: string;
-  readonly watched: WatchedDetector;
+  readonly bound: BoundDetector;
+  readonly memory: SeriesMemory;
+  readonly place: InputPlace;
+}
+
+/** A series that is scored alone. It exists from its first observation on. */
+export class SeriesUnit implements DetectionUnit, ChangelogSeries {
+  readonly key: string;
+  readonly bound: BoundDetector;
   readonly #memory: SeriesMemory;
   readonly #place: InputPlace;
   detector: SeriesDetector;
-  era = -1;
+  startOffset = -1;
   /** Event time of position 0. */
   originMs = 0;
   newestOffset = -1;
-  waiting: Arrival[] | null = null;
+  waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
-  headBytes = 0;
-  /** What the next score says about a new beginning. */
+  openStateBytes = 0;
+  /** Why the series started over, until its next score has said so. */
   #restarted: RestartReason | null = null;
 
-  constructor(key: string, watched: WatchedDetector, memory: SeriesMemory, place: InputPlace) {
+  constructor({ key, bound, memory, place }: SeriesUnitOptions) {
     this.key = key;
-    this.watched = watched;
+    this.bound = bound;
     this.#memory = memory;
     this.#place = place;
     this.detector = this.#freshDetector();
   }
 
-  /** Begins at position 0 with the next arrival. */
   startOver(reason: RestartReason | null): void {
     if (this.detector.positions > 0) {
       this.release();
       this.detector = this.#freshDetector();
     }
     this.#restarted = reason;
-    this.era = -1;
+    this.startOffset = -1;
   }
 
-  take(arrival: Arrival, sink: ScoreSink): boolean {
-    const { freq, gapLimit } = this.watched.config.settings;
-    if (this.era < 0) this.#begin(arrival);
+  take(observation: ReceivedObservation, sink: ScoreSink): boolean {
+    const { freq, gapLimit } = this.bound.config.settings;
+    if (this.startOffset < 0) this.#begin(observation);
     const { detector } = this;
-    const placed = placeOnGrid(freq, this.originMs, detector.positions, arrival.timestampMs, gapLimit);
+    const placed = placeOnGrid(freq, this.originMs, detector.positions, observation.timestampMs, gapLimit);
     switch (placed.kind) {
       case 'duplicate':
         sink.duplicate();
         return true;
       case 'late':
-        sink.deadLetter('late', lateness(arrival.timestampMs), arrival, this.watched.config.name);
+        sink.deadLetter(observation.record, {
+          reason: 'late',
+          detail: lateness(observation.timestampMs),
+          series: this.key,
+          detector: this.bound.config.name,
+        });
         return true;
       case 'restart':
         sink.restarted('gap');
         this.startOver('gap');
-        return this.take(arrival, sink);
+        return this.take(observation, sink);
       case 'next':
         for (let missing = placed.missing; missing > 0; missing--) {
           if (detector.forecastDue) return false;
@@ -69,7 +81,7 @@ export class SeriesUnit implements WatchedUnit, Track {
           sink.gapFilled();
         }
         if (detector.forecastDue) return false;
-        this.#publish(this.#observe(arrival.value, sink), arrival, sink);
+        this.#publish(this.#observe(observation.value, sink), observation, sink);
         return true;
     }
   }
@@ -82,7 +94,7 @@ export class SeriesUnit implements WatchedUnit, Track {
     return this.detector.forecastDue ? [this.detector] : [];
   }
 
-  tracks(): readonly Track[] {
+  changelogSeries(): readonly ChangelogSeries[] {
     return [this];
   }
 
@@ -90,31 +102,31 @@ export class SeriesUnit implements WatchedUnit, Track {
     this.detector.release(this.#memory);
   }
 
-  writeHead(writer: StateWriter): void {
+  writeOpenState(writer: StateWriter): void {
     writer.u8(SERIES_ENTRY);
     writer.text(this.key);
-    writer.text(this.watched.digest);
-    writer.f64(this.era);
+    writer.text(this.bound.digest);
+    writer.f64(this.startOffset);
     writer.f64(this.originMs);
     writer.f64(this.newestOffset);
     writeDetectorState(writer, this.detector);
   }
 
-  /** Takes up what `writeHead` wrote after key and digest. Closed windows are to follow, then `detector.recalibrate()`. */
-  readHead(reader: StateReader): void {
-    this.era = reader.f64();
+  /** Closed windows are restored next, then `detector.recalibrate()` is called. */
+  readOpenState(reader: StateReader): void {
+    this.startOffset = reader.f64();
     this.originMs = reader.f64();
     this.newestOffset = reader.f64();
     readDetectorState(reader, this.detector);
   }
 
   #freshDetector(): SeriesDetector {
-    const { settings } = this.watched.config;
+    const { settings } = this.bound.config;
     return new SeriesDetector(settings, this.#memory, twoSidedThreshold(settings.level));
   }
 
-  #begin({ record, timestampMs }: Arrival): void {
-    this.era = record.offset;
+  #begin({ record, timestampMs }: ReceivedObservation): void {
+    this.startOffset = record.offset;
     this.originMs = timestampMs;
   }
 
@@ -126,8 +138,8 @@ export class SeriesUnit implements WatchedUnit, Track {
     return detection;
   }
 
-  #publish(detection: Detection, { record, timestampMs, value }: Arrival, sink: ScoreSink): void {
-    const { config, modelDigest } = this.watched;
+  #publish(detection: Detection, { record, timestampMs, value }: ReceivedObservation, sink: ScoreSink): void {
+    const { config, modelDigest } = this.bound;
     const { windowStart } = detection;
     const score: ScoreRecord = {
       series: this.key,

@@ -4,7 +4,7 @@ import { createRecordDecoder } from '../codec/record-decoder.ts';
 import type { SchemaSource } from '../codec/schema-source.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { StreamLog, Subscription } from '../log/log.ts';
-import { matchDetectors, type WatchedDetector } from './bound-detector.ts';
+import { type BoundDetector, matchDetectors } from './bound-detector.ts';
 import { PartitionTask } from './partition-task.ts';
 import type { StreamEvents } from './stream-events.ts';
 
@@ -13,7 +13,7 @@ export interface WorkerOptions {
   readonly stream: StreamConfig;
   readonly limits: WorkerLimits;
   /** In the order of the detectors file. */
-  readonly detectors: readonly WatchedDetector[];
+  readonly detectors: readonly BoundDetector[];
   readonly encodeScore: EncodeScore;
   /** Needed for formats that read by schema. */
   readonly schemas: SchemaSource | null;

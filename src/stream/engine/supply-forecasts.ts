@@ -1,6 +1,6 @@
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { Forecaster } from '../../forecast/forecaster.ts';
-import type { WatchedUnit } from './detection-unit.ts';
+import type { DetectionUnit } from './detection-unit.ts';
 
 /** Contexts of one partition that wait for the model at a time: bounds their memory and the queue of the model. */
 export const FORECAST_ROWS_MAX = 1_024;
@@ -14,7 +14,7 @@ interface DueForecasts {
 }
 
 /** Forecasts for every detector of `units` that waits for one, batched over all that share model, context length and horizon. */
-export async function supplyForecasts(units: readonly WatchedUnit[], signal: AbortSignal): Promise<void> {
+export async function supplyForecasts(units: readonly DetectionUnit[], signal: AbortSignal): Promise<void> {
   for (const wave of inWaves(dueForecasts(units))) await Promise.all(wave.map((batch) => supplyBatch(batch, signal)));
 }
 
@@ -47,11 +47,11 @@ function inWaves(batches: readonly DueForecasts[]): DueForecasts[][] {
   return waves;
 }
 
-function dueForecasts(units: readonly WatchedUnit[]): DueForecasts[] {
+function dueForecasts(units: readonly DetectionUnit[]): DueForecasts[] {
   const batches: DueForecasts[] = [];
   const open = new Map<Forecaster, Map<number, DueForecasts>>();
   for (const unit of units) {
-    const { forecaster, config } = unit.watched;
+    const { forecaster, config } = unit.bound;
     let byShape = open.get(forecaster);
     if (byShape === undefined) {
       byShape = new Map();

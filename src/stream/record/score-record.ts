@@ -1,21 +1,21 @@
-/** How far the detection of a series has come. Only `scored` ever flags an anomaly. */
-export const SCORE_STATES = [
+import type { DetectionState } from '../../detector/series-detector.ts';
+
+/** Every state that a score can have. Only `scored` ever flags an anomaly. */
+export const SCORE_STATES: readonly DetectionState[] = [
   /** Too little context for a forecast. */
   'warming-up',
   /** Enough context, but no forecast covers this position. */
   'not-forecasted',
-  /** Forecasted, but with too few residuals to judge by: the score is there, the flag is not. */
+  /** Forecasted and scored, but with too few residuals to flag an anomaly. */
   'calibrating',
   'scored',
-] as const;
+];
 
-export type ScoreState = (typeof SCORE_STATES)[number];
-
-/** Why a series began again at position 0. */
+/** Why a series started over at position 0. */
 const RESTART_REASONS = [
   /** More grid steps are missing than the detector's gap limit. */
   'gap',
-  /** The detector's settings or its model are not those the state was made with. */
+  /** The state was made with other settings or another model. */
   'settings-changed',
 ] as const;
 
@@ -28,49 +28,49 @@ export interface InputPlace {
 }
 
 /**
- * What becomes of one observation: a record of the output topic. Written, every number is finite; in memory NaN may stand for a
- * number that does not exist, and is written as null.
+ * A record of the output topic: the score of one observation. In memory a number that does not exist may be NaN; it is written as
+ * null. Every written number is finite.
  */
 export interface ScoreRecord {
   readonly series: string;
   readonly detector: string;
   readonly model: string;
   readonly modelDigest: string;
-  /** The group that was judged together; null where each series is judged alone. */
+  /** The group that was scored together; null where each series is scored alone. */
   readonly group: string | null;
   /** Event time, integer milliseconds since the epoch. */
   readonly timestampMs: number;
   readonly value: number;
   readonly forecast: number | null;
-  /** Bounds of the interval at `level`, the observation being anomalous strictly outside of them; null where a group is judged together. */
+  /** Bounds of the interval at `level`; an observation strictly outside is an anomaly. null where a group is scored together. */
   readonly lo: number | null;
   readonly hi: number | null;
   /** Confidence level in percent. */
   readonly level: number;
   /** Standardised residual z of this observation. */
   readonly anomalyScore: number | null;
-  /** Standardised score of the whole group at this time step; null where each series is judged alone. */
+  /** Standardised score of the whole group at this time step; null where each series is scored alone. */
   readonly accumulatedAnomalyScore: number | null;
   readonly anomaly: boolean;
-  readonly state: ScoreState;
+  readonly state: DetectionState;
   /** Observations since the series (last) started, from 0, filled gaps included. */
   readonly position: number;
-  /** The detection window this observation belongs to: positions `start <= position < end`. */
+  /** The detection window of this observation: positions `start <= position < end`. */
   readonly window: { readonly start: number; readonly end: number };
   /** True on the first observation after the series started over at position 0. */
   readonly restarted: boolean;
-  /** Where the observation came from. */
+  /** The input record of the observation. */
   readonly input: InputPlace & { readonly offset: number };
 }
 
-/** JSON and Avro know no NaN: what does not exist is null. */
+/** JSON and Avro have no NaN: a number that does not exist is null. */
 export function numberOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
 export type ScoreFieldKind = 'text' | 'text-or-null' | 'number' | 'number-or-null' | 'integer' | 'boolean' | 'object';
 
-/** Every field in the order it is written. The schemas of the record say the same; a test holds them to it. */
+/** Every field in the order it is written. A test compares it with the schemas of the record. */
 export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, ScoreFieldKind>> = {
   series: 'text',
   detector: 'text',

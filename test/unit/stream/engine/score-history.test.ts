@@ -5,8 +5,8 @@ import { pullObservations } from '../../../../src/command/csv/pull.ts';
 import type { DetectorConfig } from '../../../../src/config/config.ts';
 import { compileObservationWriter } from '../../../../src/stream/codec/observation-writer.ts';
 import type { Tally } from '../../../../src/stream/engine/batch-outcome.ts';
-import { watchDetector } from '../../../../src/stream/engine/bound-detector.ts';
-import { backtest, type PastObservation } from '../../../../src/stream/engine/score-history.ts';
+import { bindDetector } from '../../../../src/stream/engine/bound-detector.ts';
+import { type PastObservation, scoreHistory } from '../../../../src/stream/engine/score-history.ts';
 import type { ScoreRecord } from '../../../../src/stream/record/score-record.ts';
 import { arithmeticForecaster } from '../../../fixture/model/arithmetic-forecaster.ts';
 import {
@@ -48,10 +48,10 @@ async function streamed(history: readonly PastObservation[], detector: DetectorC
 
 async function backtested(history: readonly PastObservation[], detector: DetectorConfig) {
   const scores: ScoreRecord[] = [];
-  const watched = watchDetector(detector, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, 'any');
+  const bound = bindDetector(detector, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, 'any');
   const onScores = (some: readonly ScoreRecord[]) => void scores.push(...some);
-  const options = { source: 'file.csv', detectors: [watched], group: GROUP, onScores };
-  const tally = await backtest(history, options, new AbortController().signal);
+  const options = { source: 'file.csv', detectors: [bound], group: GROUP, onScores };
+  const tally = await scoreHistory(history, options, new AbortController().signal);
   return { scores, tally };
 }
 

@@ -1,7 +1,7 @@
 import { parseFrequency } from '../../src/calendar/frequency.ts';
 import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
 import type { Forecaster } from '../../src/forecast/forecaster.ts';
-import { type WatchedDetector, watchDetector } from '../../src/stream/engine/bound-detector.ts';
+import { type BoundDetector, bindDetector } from '../../src/stream/engine/bound-detector.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -28,9 +28,9 @@ export function benchDetector(detectionSize: number): DetectorConfig {
 }
 
 /** Under one digest whatever the model, so that every variant takes up the same state. */
-export function benchWatched(detectionSize: number, forecaster: Forecaster): WatchedDetector {
+export function boundBenchDetector(detectionSize: number, forecaster: Forecaster): BoundDetector {
   const config = benchDetector(detectionSize);
-  return watchDetector(config, { forecaster, digest: 'bench'.repeat(13).slice(0, 64) }, settingsDigest(config));
+  return bindDetector(config, { forecaster, digest: 'bench'.repeat(13).slice(0, 64) }, settingsDigest(config));
 }
 
 export function benchStream(topics: Topics, groupId: string, detectionSize: number): StreamConfig {
