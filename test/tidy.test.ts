@@ -115,10 +115,20 @@ test('rooms import only in the allowed directions', () => {
   );
 });
 
+const ANSWERING = ['sidecar/jobs', 'sidecar/tasks', 'sidecar/models', 'sidecar/accounts', 'sidecar/wire'];
+
 /** Inside a room: which folders of it a folder may import from, besides itself. A room that stands here has all its folders here. */
 const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   forecast: [],
   'forecast/exogenous': ['forecast'],
+  'sidecar/http': ['sidecar/http/routes', 'sidecar/http/exchange', ...ANSWERING],
+  'sidecar/http/routes': ['sidecar/http/exchange', ...ANSWERING],
+  'sidecar/http/exchange': ANSWERING,
+  'sidecar/jobs': ['sidecar/tasks', 'sidecar/models', 'sidecar/accounts', 'sidecar/wire'],
+  'sidecar/tasks': ['sidecar/models', 'sidecar/accounts', 'sidecar/wire'],
+  'sidecar/models': ['sidecar/accounts', 'sidecar/wire'],
+  'sidecar/accounts': ['sidecar/wire'],
+  'sidecar/wire': [],
   'stream/log': [],
   'stream/log/kafka': ['stream/log'],
   'stream/record': [],
@@ -157,10 +167,10 @@ test('the detector and calendar rooms do no I/O and know neither clock nor chanc
 
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string>> = {
-  '@fastify/swagger': 'src/sidecar/',
-  '@fastify/swagger-ui': 'src/sidecar/',
-  '@fastify/type-provider-typebox': 'src/sidecar/',
-  fastify: 'src/sidecar/',
+  '@fastify/swagger': 'src/sidecar/http/',
+  '@fastify/swagger-ui': 'src/sidecar/http/',
+  '@fastify/type-provider-typebox': 'src/sidecar/http/',
+  fastify: 'src/sidecar/http/',
   typebox: 'src/sidecar/',
   'csv-parse': 'src/command/csv/',
   kafkajs: 'src/stream/log/kafka/',

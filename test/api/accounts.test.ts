@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { QuantileForecaster } from '../../src/forecast/forecaster.ts';
 import { KEY_CACHED_MS } from '../../src/sidecar/accounts/key-ring.ts';
-import type { App } from '../../src/sidecar/http/fastify-app.ts';
+import type { App } from '../../src/sidecar/http/exchange/fastify-app.ts';
 import { grantCredits, type NewApiKey, revokeApiKey } from '../../src/store/api-keys.ts';
 import { readAudit } from '../../src/store/audit.ts';
 import type { Database } from '../../src/store/database.ts';

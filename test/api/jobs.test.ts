@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import type { QuantileForecaster } from '../../src/forecast/forecaster.ts';
-import type { App } from '../../src/sidecar/http/fastify-app.ts';
+import type { App } from '../../src/sidecar/http/exchange/fastify-app.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../store/credits.ts';
 import type { Database, Sql } from '../../store/database.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import type { Caller } from '../http/require-key.ts';
 import { type HttpProblem, invalidKey, outOfCredits, tooManyCalls } from '../wire/problem.ts';
+import type { Caller } from './caller.ts';
 import { type Tokens, tokenSum } from './token-count.ts';
 
 /** What a process held comes back to its keys so long after it fell silent. */

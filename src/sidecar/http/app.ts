@@ -7,13 +7,13 @@ import { invalidRequest } from '../wire/problem.ts';
 import { BodyBudget } from '../wire/read-bytes.ts';
 import { schemaCheck } from '../wire/schema-problems.ts';
 import { jsonOf } from '../wire/wire-answer.ts';
-import type { AppServices } from './app-services.ts';
-import { compressed } from './content-encoding.ts';
 import { addDocsPage } from './docs-page.ts';
-import { answerProblems, refuseBadConnections } from './failures.ts';
-import type { App } from './fastify-app.ts';
+import type { AppServices } from './exchange/app-services.ts';
+import { compressed } from './exchange/content-encoding.ts';
+import { answerProblems, refuseBadConnections } from './exchange/failures.ts';
+import type { App } from './exchange/fastify-app.ts';
+import { takeBodies } from './exchange/request-bodies.ts';
 import { OPENAPI } from './openapi.ts';
-import { takeBodies } from './request-bodies.ts';
 import { addRoutes } from './routes/routes.ts';
 
 /** A body of 200 MiB over a slow line takes a while; longer than this nobody waits for. */

@@ -1,5 +1,5 @@
 import swaggerUi from '@fastify/swagger-ui';
-import type { App } from './fastify-app.ts';
+import type { App } from './exchange/fastify-app.ts';
 
 /** The page loads nothing from elsewhere, and asks nobody but this service. Its own scripts set styles of single elements. */
 const POLICY = {

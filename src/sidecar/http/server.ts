@@ -1,6 +1,6 @@
 import { ServiceError } from '../../service-error.ts';
 import { createApp } from './app.ts';
-import type { AppServices } from './app-services.ts';
+import type { AppServices } from './exchange/app-services.ts';
 
 export interface HttpServerOptions extends AppServices {
   readonly host: string;

@@ -1,8 +1,8 @@
-import { problemOf } from '../http/failures.ts';
 import { type FinetunedServices, keepTuned, type NewModelOwner, weightsOf } from '../models/tuned-models.ts';
+import { problemOf } from '../wire/problem.ts';
+import { compressedJson } from './answer-job.ts';
 import { opened } from './envelope.ts';
 import type { JobExecutor, JobOutcome, JobRun } from './job.ts';
-import { compressedJson } from './task-work.ts';
 
 /** What a job says of fine-tuned models, beside its request: whoever runs it has no store. */
 export interface JobModels extends NewModelOwner {

@@ -7,9 +7,9 @@ import type { Tokens } from '../accounts/token-count.ts';
 import { serveModels } from '../models/served-models.ts';
 import { type NewlyTuned, tuneHere } from '../models/tuned-models.ts';
 import type { AskedTuning, TuningEnd } from '../models/tuning-progress.ts';
+import type { TaskName } from '../wire/task-names.ts';
+import { answerTask } from './answer-job.ts';
 import { opened, sealed } from './envelope.ts';
-import type { TaskName } from './job.ts';
-import { answerTask } from './task-work.ts';
 
 export interface JobSetup {
   readonly models: readonly Model[];

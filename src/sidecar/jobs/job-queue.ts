@@ -13,11 +13,12 @@ import {
 } from '../../store/jobs.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { audit } from '../accounts/audit-log.ts';
+import type { Caller } from '../accounts/caller.ts';
 import { letIn } from '../accounts/metering.ts';
 import type { Tokens } from '../accounts/token-count.ts';
-import type { Caller } from '../http/require-key.ts';
 import { HttpProblem } from '../wire/problem.ts';
-import { type JobExecutor, TASKS, type TaskName } from './job.ts';
+import { JOB_ID_PREFIXES, type TaskName } from '../wire/task-names.ts';
+import type { JobExecutor } from './job.ts';
 import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
 import { JobRunner } from './job-runner.ts';
 
@@ -75,7 +76,7 @@ export class JobQueue {
 
   /** Gives the id of the new job once the store has it, and holds what it costs. Throws an HttpProblem 429 when its owner has too many, or its key may not. */
   async submit({ task, caller, tokens, body, timeoutSeconds }: JobRequest): Promise<string> {
-    const id = `${TASKS[task]}-${randomUUID()}`;
+    const id = `${JOB_ID_PREFIXES[task]}-${randomUUID()}`;
     const createdAtMs = this.#nowMs();
     await this.#database.transaction(async (sql) => {
       // What a job holds ends with the job, whoever runs it.

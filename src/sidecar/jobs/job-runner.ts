@@ -14,7 +14,8 @@ import {
 } from '../../store/jobs.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { tokenSum } from '../accounts/token-count.ts';
-import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun, type TaskName } from './job.ts';
+import type { TaskName } from '../wire/task-names.ts';
+import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
 
 export interface RunnerParts {

@@ -2,12 +2,7 @@ import type { TunedWeights } from '../../model/tuning/tuned-weights.ts';
 import type { JobProgress } from '../../store/jobs.ts';
 import type { Tokens } from '../accounts/token-count.ts';
 import type { NewlyTuned } from '../models/tuned-models.ts';
-
-/** What can be asked for now and fetched later, and how the ids of such jobs begin. */
-export const TASKS = { anomaly_detection: 'ad', cross_validation: 'cv', finetune: 'ft', forecast: 'fc' } as const;
-
-export type TaskName = keyof typeof TASKS;
-export const TASK_NAMES = Object.keys(TASKS) as TaskName[];
+import type { TaskName } from '../wire/task-names.ts';
 
 /** Weights, and the pretrained model below them. */
 export interface NamedWeights {

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import type { Model } from '../../model/catalog.ts';
 import {
   bytesOfWeights,
@@ -10,6 +9,7 @@ import type { Tuner } from '../../model/tuning/tuner.ts';
 import { readWeights, type TuningLoss } from '../../model/tuning/tuning-graphs.ts';
 import { programModels, tuningWork } from '../../model/tuning/tuning-work.ts';
 import { ServiceError } from '../../service-error.ts';
+import type { ApiKey } from '../../store/api-keys.ts';
 import type { Database, Sql } from '../../store/database.ts';
 import {
   countFinetunedModels,
@@ -20,7 +20,6 @@ import {
 import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { audit } from '../accounts/audit-log.ts';
-import { callerOf } from '../http/require-key.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
 import { modelsOfKey, type ServedModel, type ServedModels, seenOf, type TuneWeights } from './served-models.ts';
 import { askedTuning, endOf, type OpenTuning, type TuningEnd, type TuningWatch, unwatched } from './tuning-progress.ts';
@@ -55,18 +54,17 @@ export interface FinetunedServices {
 }
 
 /**
- * The models of a request: those that its key may use, and the fine-tuned one it names. Throws an HttpProblem: 404 where the caller has none of
- * that id, 403 where the key may not use the model below it.
+ * The models that a key may use, with the fine-tuned one that a request names. Throws an HttpProblem: 404 where the owner has none of that id,
+ * 403 where the key may not use its base model.
  */
-export async function modelsOf(
+export async function modelsForKey(
   services: FinetunedServices & { readonly models: ServedModels },
-  request: FastifyRequest,
+  key: ApiKey,
+  finetunedId: string | null | undefined,
 ): Promise<ServedModels> {
-  const { key } = callerOf(request);
   const allowed = modelsOfKey(services.models, key);
-  const { finetuned_model_id: id } = request.body as { readonly finetuned_model_id?: string | null };
-  if (!id) return allowed;
-  const { model, weights } = await weightsOf(services, key.owner, id);
+  if (!finetunedId) return allowed;
+  const { model, weights } = await weightsOf(services, key.owner, finetunedId);
   return withWeights(allowed, model, weights);
 }
 

@@ -1,3 +1,5 @@
+import { ServiceError } from '../../service-error.ts';
+
 /** One wrong field of a request. */
 export interface FieldProblem {
   /** Where it is: `["body", "series", "sizes", 3]`. */
@@ -71,4 +73,19 @@ const RETRY_AFTER_S = 2;
 
 export function overloaded(detail: string): HttpProblem {
   return new HttpProblem(503, detail, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
+}
+
+/**
+ * What is told of a failure; what only the log may know stays there.
+ * @param known under which id the log has it
+ */
+export function problemOf(error: unknown, known = 'request id'): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  if (error instanceof ServiceError && error.code === 'overloaded')
+    return overloaded('Too much is asked at once, try again');
+  if (error instanceof ServiceError && error.code === 'store-unavailable')
+    return overloaded('Keys, credits and jobs cannot be looked up now, try again');
+  const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
+  if (status >= 400 && status < 500) return new HttpProblem(status, (error as Error).message);
+  return new HttpProblem(500, `Internal error; the log tells more under this ${known}`);
 }

@@ -1,6 +1,3 @@
-import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
-
 /** Numbers of an answer; NaN is written as null. */
 export type WireNumbers = Float64Array;
 /** Flags of an answer: 0 is written as false, 1 as true. */
@@ -8,8 +5,6 @@ export type WireFlags = Uint8Array;
 
 /** Numbers that are written at a time; between two pieces others have a turn. */
 const PIECE = 4_096;
-/** Answers of more numbers leave piece by piece: as one text they would take memory and time at once, and the longest could not be one text. */
-const PIECEMEAL_NUMBERS_MIN = 100_000;
 
 /** JSON of an answer whose long parts are typed arrays, in pieces that make one text together. */
 export function* jsonPieces(value: unknown): Generator<string> {
@@ -47,15 +42,8 @@ export function jsonOf(value: unknown): string {
   return [...jsonPieces(value)].join('');
 }
 
-/** Sends an answer, whole or piece by piece. A handler returns what this returns. */
-export function sendAnswer(reply: FastifyReply, answer: object): FastifyReply {
-  const long = numbersIn(answer) >= PIECEMEAL_NUMBERS_MIN;
-  const body = long ? Readable.from(jsonPieces(answer)) : jsonOf(answer);
-  return reply.type('application/json; charset=utf-8').send(body);
-}
-
 /** Numbers and flags in the typed arrays of a request or an answer. */
-function numbersIn(value: unknown): number {
+export function numbersIn(value: unknown): number {
   if (value instanceof Float64Array || value instanceof Uint8Array) return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce((sum: number, item) => sum + numbersIn(item), 0);

@@ -3,8 +3,8 @@
 import { forecastModelQuantiles } from '../../../src/forecast/model-quantiles.ts';
 import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
 import { intervalBounds, quantileFunction } from '../../../src/forecast/quantiles.ts';
-import { forecastWork } from '../../../src/sidecar/http/routes/forecast-route.ts';
 import { modelParams, type ServedModel, type ServedModels, seenOf } from '../../../src/sidecar/models/served-models.ts';
+import { forecastWork } from '../../../src/sidecar/tasks/forecast-task.ts';
 import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
 
 /** Levels of the intervals: those whose coverage is told, and what the nine deciles need. */

@@ -1,8 +1,8 @@
 import { usageOf } from '../../../store/usage.ts';
 import { answers, Detail, KEY_NEEDED, Usage } from '../../wire/answer-schemas.ts';
-import type { AppServices } from '../app-services.ts';
-import type { App } from '../fastify-app.ts';
-import { callerOf } from '../require-key.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { callerOf } from '../exchange/require-key.ts';
 
 /** Public clients show it to their users. */
 const WELCOME = { detail: 'Happy Forecasting! :)' };

@@ -1,27 +1,11 @@
-import type { Static } from 'typebox';
-import { forecastsPerPoint } from '../../../forecast/multi-resolution.ts';
-import { charged, type Work } from '../../accounts/metering.ts';
-import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
-import { aggregationOf, inSampleHorizon } from '../../models/frequency-profile.ts';
-import { modelParams, type ServedModel, type ServedModels } from '../../models/served-models.ts';
-import { contextsOf, modelsOf, tunedFor } from '../../models/tuned-models.ts';
-import { alignmentProblems, type RequestPoint } from '../../tasks/alignment.ts';
-import { trialForecastsOf } from '../../tasks/exogenous-request.ts';
-import { aheadOfWindows, forecastAnswer } from '../../tasks/forecast-answer.ts';
-import { forecastHistories, inSampleAnswer, inSampleProblems } from '../../tasks/in-sample-answer.ts';
-import { answerTooLong, tooManyForecasts, tuningProblems } from '../../tasks/request-limits.ts';
-import { modelOf, seriesProblems, tooShort } from '../../tasks/series-request.ts';
-import { splitSeries } from '../../tasks/split-series.ts';
+import { crossValidationWork } from '../../tasks/cross-validation-task.ts';
 import { KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
-import { CrossValidationAnswer, type CrossValidationBody, CrossValidationRequest } from '../../wire/forecast-schema.ts';
-import { distinctLevels } from '../../wire/interval-keys.ts';
-import { invalidRequest } from '../../wire/problem.ts';
-import { sendAnswer } from '../../wire/wire-answer.ts';
-import type { AppServices } from '../app-services.ts';
-import { clientGone } from '../client-gone.ts';
-import type { App } from '../fastify-app.ts';
-import { warnBeyondHorizon } from '../horizon-warning.ts';
-import { callerOf } from '../require-key.ts';
+import { CrossValidationAnswer, CrossValidationRequest } from '../../wire/forecast-schema.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';
+import { requestModels } from '../exchange/request-models.ts';
+import { answerWith } from '../exchange/send-answer.ts';
 
 export function addCrossValidation(app: App, services: AppServices): void {
   app.post(
@@ -35,101 +19,10 @@ export function addCrossValidation(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const models = await modelsOf(services, request);
+      const models = await requestModels(services, request);
       const work = crossValidationWork(request.body, models);
       warnBeyondHorizon(reply, request.body, models);
-      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
+      return answerWith({ services, request, reply }, work);
     },
   );
-}
-
-/** Throws an HttpProblem for what cannot be answered. */
-export function crossValidationWork(body: CrossValidationBody, models: ServedModels): Work {
-  const { finetune_steps: steps = 0 } = body;
-  const problems = [
-    ...seriesProblems({ ...body, finetune_steps: 0 }),
-    ...(body.full_history ? inSampleProblems(body) : windowProblems(body)),
-    ...tuningProblems(steps, body.series.sizes, tuningsOf(body)),
-  ];
-  const model = modelOf(models, body, problems);
-  if (!body.full_history) problems.push(...alignmentProblems(body, model));
-  if (model === null || problems.length > 0) throw invalidRequest(problems);
-  const validate = body.full_history ? validateHistories : validateWindows;
-  const { series, h, n_windows: windows = 1, full_history: whole } = body;
-  const predicted = whole ? series.y.length : series.sizes.length * windows * h;
-  const one = tokensOf(body, predicted, OUTPUTS_OF_CROSS_VALIDATION);
-  const tokens = { ...one, finetune_tokens: one.finetune_tokens * tuningsOf(body) };
-  const run = async (signal: AbortSignal) => {
-    const answer = await validate(body, model, signal);
-    return { ...tokens, ...answer } satisfies Static<typeof CrossValidationAnswer>;
-  };
-  return { tokens, run };
-}
-
-/** The first window must have something before it. */
-function windowProblems(body: CrossValidationBody) {
-  const { series, freq, h, n_windows: windows = 1, step_size: step, level } = body;
-  const { sizes } = series;
-  const context = Number.POSITIVE_INFINITY;
-  const levels = level?.length ?? 0;
-  const settings = { h, context, aggregation: aggregationOf(freq, context) };
-  const perWindow = trialForecastsOf(series) + forecastsPerPoint(settings, levels > 0);
-  const span = h + (windows - 1) * (step ?? h);
-  const numbers = sizes.length * windows * h * outputsOfLevels(levels);
-  return [
-    ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
-    ...answerTooLong(numbers),
-    ...tooManyForecasts(sizes.length * windows * perWindow),
-  ];
-}
-
-/** How often a request tunes, where it does. */
-function tuningsOf({ n_windows: windows = 1, refit = true, full_history: whole = false }: CrossValidationBody): number {
-  return refit && !whole ? windows : 1;
-}
-
-/** Series after series, windows in the order of time, `h` rows each. */
-async function validateWindows(body: CrossValidationBody, model: ServedModel, signal: AbortSignal) {
-  const { h, n_windows: windows = 1, step_size: step } = body;
-  const points: RequestPoint[] = [];
-  const idxs: number[] = [];
-  let start = 0;
-  body.series.sizes.forEach((size, series) => {
-    for (let window = 0; window < windows; window++) {
-      const cutoff = size - h - (windows - 1 - window) * (step ?? h);
-      points.push({ series, cutoff });
-      for (let k = 0; k < h; k++) idxs.push(start + cutoff + k);
-    }
-    start += size;
-  });
-  const tuned = await tunedByWindow(body, model, signal);
-  const byPoint = points.map((_, i) => tuned[i % windows] ?? tuned[0]);
-  const answer = await forecastAnswer(body, points, () => aheadOfWindows(body), byPoint, signal);
-  return { ...answer, sizes: body.series.sizes.map(() => windows * h), idxs: Float64Array.from(idxs) };
-}
-
-/** The model of each window, tuned to what came before it; one for all where it is tuned in the first alone, or not at all. */
-async function tunedByWindow(body: CrossValidationBody, model: ServedModel, signal: AbortSignal) {
-  const { h, n_windows: windows = 1, step_size: step, finetune_steps: steps = 0 } = body;
-  const series = splitSeries(body.series);
-  const tuned: ServedModel[] = [];
-  for (let window = 0; window < (steps === 0 ? 1 : tuningsOf(body)); window++) {
-    const past = series.map((values) => values.subarray(0, values.length - h - (windows - 1 - window) * (step ?? h)));
-    const scope = { series: past, horizon: h, contexts: [modelParams(model, body.freq).inputSize] };
-    tuned.push(await tunedFor(body, model, scope, signal));
-  }
-  return tuned;
-}
-
-async function validateHistories(body: CrossValidationBody, base: ServedModel, signal: AbortSignal) {
-  const scope = {
-    series: splitSeries(body.series),
-    horizon: inSampleHorizon(body.freq),
-    contexts: contextsOf(base, body.freq),
-  };
-  const model = await tunedFor(body, base, scope, signal);
-  const forecasts = await forecastHistories(body, model, signal);
-  const idxs = body.series.y.map((_, position) => position);
-  const contributions = body.feature_contributions ?? false;
-  return { ...inSampleAnswer(forecasts, distinctLevels(body.level), { contributions }), idxs };
 }

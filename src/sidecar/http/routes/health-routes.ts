@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { App } from '../fastify-app.ts';
+import type { App } from '../exchange/fastify-app.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });
 

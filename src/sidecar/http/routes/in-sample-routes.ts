@@ -1,11 +1,4 @@
-import type { Static } from 'typebox';
-import { flagInSample } from '../../../detector/in-sample-detection.ts';
-import { charged, type Work } from '../../accounts/metering.ts';
-import { OUTPUTS_OF_DETECTION, outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
-import type { ServedModels } from '../../models/served-models.ts';
-import { modelsOf } from '../../models/tuned-models.ts';
-import { forecastHistories, inSampleAnswer, inSampleProblems } from '../../tasks/in-sample-answer.ts';
-import { modelOf, type SeriesRequest, seriesProblems } from '../../tasks/series-request.ts';
+import { historicForecastWork, inSampleDetectionWork } from '../../tasks/in-sample-task.ts';
 import { KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
 import {
   HistoricForecastAnswer,
@@ -13,13 +6,10 @@ import {
   InSampleDetectionAnswer,
   InSampleDetectionRequest,
 } from '../../wire/in-sample-schema.ts';
-import { DEFAULT_LEVEL, distinctLevels } from '../../wire/interval-keys.ts';
-import { invalidRequest } from '../../wire/problem.ts';
-import { flagsOf, sendAnswer } from '../../wire/wire-answer.ts';
-import type { AppServices } from '../app-services.ts';
-import { clientGone } from '../client-gone.ts';
-import type { App } from '../fastify-app.ts';
-import { callerOf } from '../require-key.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { requestModels } from '../exchange/request-models.ts';
+import { answerWith } from '../exchange/send-answer.ts';
 
 /** As RFC 9745 writes it: the first day of 2026, before the first version. */
 const DEPRECATED_SINCE = '@1767225600';
@@ -43,8 +33,8 @@ function addDetection(app: App, services: AppServices): void {
       },
     },
     async (request, reply) => {
-      const work = detectionWork(request.body, await modelsOf(services, request));
-      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
+      const work = inSampleDetectionWork(request.body, await requestModels(services, request));
+      return answerWith({ services, request, reply }, work);
     },
   );
 }
@@ -63,42 +53,8 @@ function addHistoricForecast(app: App, services: AppServices): void {
     },
     async (request, reply) => {
       reply.headers({ deprecation: DEPRECATED_SINCE, link: '</v2/cross_validation>; rel="successor-version"' });
-      const work = historicForecastWork(request.body, await modelsOf(services, request));
-      return sendAnswer(reply, await charged(services.calls, callerOf(request), work, clientGone(reply)));
+      const work = historicForecastWork(request.body, await requestModels(services, request));
+      return answerWith({ services, request, reply }, work);
     },
   );
-}
-
-/** Throws an HttpProblem for what cannot be answered. */
-function detectionWork(body: Static<typeof InSampleDetectionRequest>, models: ServedModels): Work {
-  const model = modelFor(models, body);
-  const level = body.level ?? DEFAULT_LEVEL;
-  const tokens = tokensOf(body, body.series.y.length, OUTPUTS_OF_DETECTION);
-  const run = async (signal: AbortSignal) => {
-    const forecasts = await forecastHistories(body, model, signal);
-    const answer = inSampleAnswer(forecasts, [level], { contributions: false });
-    const anomaly = flagsOf(forecasts.map((forecast) => flagInSample(forecast, forecast.calibration, level.value)));
-    return { ...tokens, ...answer, anomaly } satisfies Static<typeof InSampleDetectionAnswer>;
-  };
-  return { tokens, run };
-}
-
-/** Throws an HttpProblem for what cannot be answered. */
-function historicForecastWork(body: Static<typeof HistoricForecastRequest>, models: ServedModels): Work {
-  const model = modelFor(models, body);
-  const levels = distinctLevels(body.level);
-  const tokens = tokensOf(body, body.series.y.length, outputsOfLevels(levels.length));
-  const run = async (signal: AbortSignal) => {
-    const forecasts = await forecastHistories(body, model, signal);
-    const answer = inSampleAnswer(forecasts, levels, { contributions: body.feature_contributions ?? false });
-    return { ...tokens, ...answer } satisfies Static<typeof HistoricForecastAnswer>;
-  };
-  return { tokens, run };
-}
-
-function modelFor(models: ServedModels, body: SeriesRequest & { readonly freq: string }) {
-  const problems = [...seriesProblems(body), ...inSampleProblems(body)];
-  const model = modelOf(models, body, problems);
-  if (model === null || problems.length > 0) throw invalidRequest(problems);
-  return model;
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import Type, { type TSchema } from 'typebox';
 import type { InFlightCount, JobRecord } from '../../../store/jobs.ts';
+import type { Caller } from '../../accounts/caller.ts';
 import { sealed } from '../../jobs/envelope.ts';
 import type { JobModels } from '../../jobs/finetuned-jobs.ts';
-import { TASK_NAMES, type TaskName } from '../../jobs/job.ts';
-import { TASK_WORK } from '../../jobs/task-work.ts';
-import { checkRoom, modelsOf } from '../../models/tuned-models.ts';
+import { checkRoom } from '../../models/tuned-models.ts';
+import { TASK_WORK } from '../../tasks/task-work.ts';
 import {
   answers,
   Detail,
@@ -34,12 +34,14 @@ import {
 } from '../../wire/job-schema.ts';
 import { OnlineDetectionAnswer } from '../../wire/online-detection-schema.ts';
 import { HttpProblem } from '../../wire/problem.ts';
-import type { AppServices } from '../app-services.ts';
-import type { App } from '../fastify-app.ts';
-import { warnBeyondHorizon } from '../horizon-warning.ts';
-import { keptBody } from '../request-bodies.ts';
-import { type Caller, callerOf } from '../require-key.ts';
-import { sendJob } from '../send-job.ts';
+import { TASK_NAMES, type TaskName } from '../../wire/task-names.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';
+import { keptBody } from '../exchange/request-bodies.ts';
+import { requestModels } from '../exchange/request-models.ts';
+import { callerOf } from '../exchange/require-key.ts';
+import { sendJob } from '../exchange/send-job.ts';
 
 /** A task as clients see it. */
 interface JobTask {
@@ -82,7 +84,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
       const caller = callerOf(request);
       // Throws for what cannot be answered: a job that is accepted is right.
-      const models = await modelsOf(services, request);
+      const models = await requestModels(services, request);
       const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
       warnBeyondHorizon(reply, request.body as ForecastBody, models);
       const header = modelsOfJob(name, request.body as FinetuneBody, caller);

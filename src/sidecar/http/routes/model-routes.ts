@@ -8,9 +8,9 @@ import {
 import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED, Models } from '../../wire/answer-schemas.ts';
 import { ModelParams, ModelParamsQuery } from '../../wire/model-params-schema.ts';
 import { invalidRequest } from '../../wire/problem.ts';
-import type { AppServices } from '../app-services.ts';
-import type { App } from '../fastify-app.ts';
-import { callerOf } from '../require-key.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { callerOf } from '../exchange/require-key.ts';
 
 export function addModelRoutes(app: App, { models }: AppServices): void {
   app.get(

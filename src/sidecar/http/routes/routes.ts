@@ -1,6 +1,6 @@
-import type { AppServices } from '../app-services.ts';
-import type { App } from '../fastify-app.ts';
-import { requireKey } from '../require-key.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { requireKey } from '../exchange/require-key.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addCrossValidation } from './cross-validation-route.ts';
 import { addFinetuning } from './finetuning-routes.ts';

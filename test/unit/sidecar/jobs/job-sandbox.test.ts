@@ -7,10 +7,11 @@ import { after, before, test } from 'node:test';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type ModelCatalog, openCatalog } from '../../../../src/model/catalog.ts';
 import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
-import type { JobOutcome, JobRun, TaskName } from '../../../../src/sidecar/jobs/job.ts';
+import type { JobOutcome, JobRun } from '../../../../src/sidecar/jobs/job.ts';
 import { JobSandbox } from '../../../../src/sidecar/jobs/job-sandbox.ts';
 import { serveModels } from '../../../../src/sidecar/models/served-models.ts';
 import { tuneHere } from '../../../../src/sidecar/models/tuned-models.ts';
+import type { TaskName } from '../../../../src/sidecar/wire/task-names.ts';
 import { runHere } from '../../../fixture/http/job-service.ts';
 import { writeModelFolder } from '../../../fixture/model/model-folder.ts';
 

@@ -1,14 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import type { ApiKey } from '../../store/api-keys.ts';
-import type { KeyRing } from '../accounts/key-ring.ts';
-import { invalidKey } from '../wire/problem.ts';
+import type { Caller } from '../../accounts/caller.ts';
+import type { KeyRing } from '../../accounts/key-ring.ts';
+import { invalidKey } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
-
-/** On whose behalf something is done. */
-export interface Caller {
-  readonly key: ApiKey;
-  readonly requestId: string;
-}
 
 const callers = new WeakMap<FastifyRequest, Caller>();
 

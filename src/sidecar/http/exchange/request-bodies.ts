@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 import { constants, zstdCompress as zstd } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import { bodyName, bodyRules } from '../wire/body-schemas.ts';
-import { BodyThread } from '../wire/body-thread.ts';
-import { HttpProblem, invalidRequest } from '../wire/problem.ts';
-import { BODY_BYTES_MAX, type BodyBudget, bodyTooLarge, readBytes } from '../wire/read-bytes.ts';
-import { readWireBody } from '../wire/wire-body.ts';
+import { bodyName, bodyRules } from '../../wire/body-schemas.ts';
+import { BodyThread } from '../../wire/body-thread.ts';
+import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
+import { BODY_BYTES_MAX, type BodyBudget, bodyTooLarge, readBytes } from '../../wire/read-bytes.ts';
+import { readWireBody } from '../../wire/wire-body.ts';
 import type { App } from './fastify-app.ts';
 
 /** Bodies that are kept as they came, for whoever answers them later. */

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../../service-error.ts';
-import type { Logger } from '../../telemetry/logger.ts';
-import { HttpProblem, overloaded } from '../wire/problem.ts';
+import { ServiceError } from '../../../service-error.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
+import { HttpProblem, problemOf } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
@@ -35,21 +35,6 @@ export function answerProblems(app: App, logger: Logger): void {
 
 /** Expected, and said by what is answered. */
 const isOverload = (error: unknown) => error instanceof ServiceError && error.code === 'overloaded';
-
-/**
- * What is told of a failure; what only the log may know stays there.
- * @param known under which id the log has it
- */
-export function problemOf(error: unknown, known = 'request id'): HttpProblem {
-  if (error instanceof HttpProblem) return error;
-  if (error instanceof ServiceError && error.code === 'overloaded')
-    return overloaded('Too much is asked at once, try again');
-  if (error instanceof ServiceError && error.code === 'store-unavailable')
-    return overloaded('Keys, credits and jobs cannot be looked up now, try again');
-  const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
-  if (status >= 400 && status < 500) return new HttpProblem(status, (error as Error).message);
-  return new HttpProblem(500, `Internal error; the log tells more under this ${known}`);
-}
 
 const UNREADABLE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',

@@ -2,41 +2,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, createZstdCompress, zstdDecompress } from 'node:zlib';
-import type { Work } from '../accounts/metering.ts';
-import { problemOf } from '../http/failures.ts';
-import { crossValidationWork } from '../http/routes/cross-validation-route.ts';
-import { finetuneWork, type KeepTuned } from '../http/routes/finetuning-routes.ts';
-import { forecastWork } from '../http/routes/forecast-route.ts';
-import { onlineDetectionWork } from '../http/routes/online-detection-route.ts';
 import type { ServedModels } from '../models/served-models.ts';
 import { type NewlyTuned, withWeights } from '../models/tuned-models.ts';
+import { TASK_WORK } from '../tasks/task-work.ts';
 import { bodyRules } from '../wire/body-schemas.ts';
-import type { FinetuneBody } from '../wire/finetune-schema.ts';
-import type { CrossValidationBody, ForecastBody } from '../wire/forecast-schema.ts';
-import type { OnlineDetectionBody } from '../wire/online-detection-schema.ts';
+import { problemOf } from '../wire/problem.ts';
 import { BODY_BYTES_MAX } from '../wire/read-bytes.ts';
 import { jsonPieces } from '../wire/wire-answer.ts';
 import { readWireBody } from '../wire/wire-body.ts';
-import type { JobOutcome, JobRun, TaskName } from './job.ts';
-
-/** A task as it runs: the name of its body in BODY_SCHEMAS, and what makes its answer. */
-interface TaskWork {
-  readonly body: string;
-  /** The work of the same request answered at once. Throws an HttpProblem for what cannot be answered. */
-  work(body: unknown, models: ServedModels, keep: KeepTuned): Work;
-}
-
-function taskOf<B>(body: string, work: (body: B, models: ServedModels, keep: KeepTuned) => Work): TaskWork {
-  return { body, work: (read, models, keep) => work(read as B, models, keep) };
-}
-
-/** Every task there is. A body was checked against its schema when it gets here. */
-export const TASK_WORK: Readonly<Record<TaskName, TaskWork>> = {
-  anomaly_detection: taskOf<OnlineDetectionBody>('detectionJob', onlineDetectionWork),
-  cross_validation: taskOf<CrossValidationBody>('crossValidationJob', crossValidationWork),
-  finetune: taskOf<FinetuneBody>('finetuneJob', finetuneWork),
-  forecast: taskOf<ForecastBody>('forecastJob', forecastWork),
-};
+import type { JobOutcome, JobRun } from './job.ts';
 
 /** Stands in the answer of a fine-tuning until its model is kept. */
 const OUTPUT_MODEL_ID = '';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import test from 'node:test';
-import { refuseBadConnections } from '../../../../src/sidecar/http/failures.ts';
+import { refuseBadConnections } from '../../../../../src/sidecar/http/exchange/failures.ts';
 
 test('a request that does not come to its end is told so, in JSON', async () => {
   const server = createServer({ requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 10 });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createZstdDecompress, zstdDecompress } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
-import type { AnsweredJob } from '../../store/jobs.ts';
+import type { AnsweredJob } from '../../../store/jobs.ts';
 
 /** Results of more bytes, compressed, leave piece by piece. */
 const WHOLE_BYTES_MAX = 64 * 1024;

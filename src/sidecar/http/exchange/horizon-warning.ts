@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { DEFAULT_MODEL, modelParams, type ServedModels } from '../models/served-models.ts';
+import { DEFAULT_MODEL, modelParams, type ServedModels } from '../../models/served-models.ts';
 
 /** RFC 7234's code of a warning that does not go away by itself. */
 const PERSISTENT = 299;

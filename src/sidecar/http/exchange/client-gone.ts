@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { HttpProblem } from '../wire/problem.ts';
+import { HttpProblem } from '../../wire/problem.ts';
 
 /** Nobody reads this answer; the log tells it from a failure of ours. */
 const CLIENT_GONE = 499;

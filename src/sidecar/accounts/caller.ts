@@ -1,0 +1,7 @@
+import type { ApiKey } from '../../store/api-keys.ts';
+
+/** The key of a request, and the id of that request. */
+export interface Caller {
+  readonly key: ApiKey;
+  readonly requestId: string;
+}

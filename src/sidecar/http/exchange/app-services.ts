@@ -1,0 +1,18 @@
+import type { Metrics } from '../../../telemetry/metrics.ts';
+import type { KeyRing } from '../../accounts/key-ring.ts';
+import type { Calls } from '../../accounts/metering.ts';
+import type { JobQueue } from '../../jobs/job-queue.ts';
+import type { ServedModels } from '../../models/served-models.ts';
+import type { FinetunedServices } from '../../models/tuned-models.ts';
+import type { BodyBudget } from '../../wire/read-bytes.ts';
+
+/** What the endpoints work with. */
+export interface AppServices extends FinetunedServices {
+  readonly keys: KeyRing;
+  readonly calls: Calls;
+  readonly models: ServedModels;
+  readonly jobs: JobQueue;
+  readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
+  /** What the bodies of all requests may hold together. */
+  readonly bodies?: BodyBudget;
+}

@@ -1,0 +1,108 @@
+import type { Static } from 'typebox';
+import { forecastsPerPoint } from '../../forecast/multi-resolution.ts';
+import type { Work } from '../accounts/metering.ts';
+import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../accounts/token-count.ts';
+import { aggregationOf, inSampleHorizon } from '../models/frequency-profile.ts';
+import { modelParams, type ServedModel, type ServedModels } from '../models/served-models.ts';
+import { contextsOf, tunedFor } from '../models/tuned-models.ts';
+import type { CrossValidationAnswer, CrossValidationBody } from '../wire/forecast-schema.ts';
+import { distinctLevels } from '../wire/interval-keys.ts';
+import { invalidRequest } from '../wire/problem.ts';
+import { alignmentProblems, type RequestPoint } from './alignment.ts';
+import { trialForecastsOf } from './exogenous-request.ts';
+import { aheadOfWindows, forecastAnswer } from './forecast-answer.ts';
+import { forecastHistories, inSampleAnswer, inSampleProblems } from './in-sample-answer.ts';
+import { answerTooLong, tooManyForecasts, tuningProblems } from './request-limits.ts';
+import { modelOf, seriesProblems, tooShort } from './series-request.ts';
+import { splitSeries } from './split-series.ts';
+
+/** Throws an HttpProblem for what cannot be answered. */
+export function crossValidationWork(body: CrossValidationBody, models: ServedModels): Work {
+  const { finetune_steps: steps = 0 } = body;
+  const problems = [
+    ...seriesProblems({ ...body, finetune_steps: 0 }),
+    ...(body.full_history ? inSampleProblems(body) : windowProblems(body)),
+    ...tuningProblems(steps, body.series.sizes, tuningsOf(body)),
+  ];
+  const model = modelOf(models, body, problems);
+  if (!body.full_history) problems.push(...alignmentProblems(body, model));
+  if (model === null || problems.length > 0) throw invalidRequest(problems);
+  const validate = body.full_history ? validateHistories : validateWindows;
+  const { series, h, n_windows: windows = 1, full_history: whole } = body;
+  const predicted = whole ? series.y.length : series.sizes.length * windows * h;
+  const one = tokensOf(body, predicted, OUTPUTS_OF_CROSS_VALIDATION);
+  const tokens = { ...one, finetune_tokens: one.finetune_tokens * tuningsOf(body) };
+  const run = async (signal: AbortSignal) => {
+    const answer = await validate(body, model, signal);
+    return { ...tokens, ...answer } satisfies Static<typeof CrossValidationAnswer>;
+  };
+  return { tokens, run };
+}
+
+/** The first window must have something before it. */
+function windowProblems(body: CrossValidationBody) {
+  const { series, freq, h, n_windows: windows = 1, step_size: step, level } = body;
+  const { sizes } = series;
+  const context = Number.POSITIVE_INFINITY;
+  const levels = level?.length ?? 0;
+  const settings = { h, context, aggregation: aggregationOf(freq, context) };
+  const perWindow = trialForecastsOf(series) + forecastsPerPoint(settings, levels > 0);
+  const span = h + (windows - 1) * (step ?? h);
+  const numbers = sizes.length * windows * h * outputsOfLevels(levels);
+  return [
+    ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
+    ...answerTooLong(numbers),
+    ...tooManyForecasts(sizes.length * windows * perWindow),
+  ];
+}
+
+/** How often a request tunes, where it does. */
+function tuningsOf({ n_windows: windows = 1, refit = true, full_history: whole = false }: CrossValidationBody): number {
+  return refit && !whole ? windows : 1;
+}
+
+/** Series after series, windows in the order of time, `h` rows each. */
+async function validateWindows(body: CrossValidationBody, model: ServedModel, signal: AbortSignal) {
+  const { h, n_windows: windows = 1, step_size: step } = body;
+  const points: RequestPoint[] = [];
+  const idxs: number[] = [];
+  let start = 0;
+  body.series.sizes.forEach((size, series) => {
+    for (let window = 0; window < windows; window++) {
+      const cutoff = size - h - (windows - 1 - window) * (step ?? h);
+      points.push({ series, cutoff });
+      for (let k = 0; k < h; k++) idxs.push(start + cutoff + k);
+    }
+    start += size;
+  });
+  const tuned = await tunedByWindow(body, model, signal);
+  const byPoint = points.map((_, i) => tuned[i % windows] ?? tuned[0]);
+  const answer = await forecastAnswer(body, points, () => aheadOfWindows(body), byPoint, signal);
+  return { ...answer, sizes: body.series.sizes.map(() => windows * h), idxs: Float64Array.from(idxs) };
+}
+
+/** The model of each window, tuned to what came before it; one for all where it is tuned in the first alone, or not at all. */
+async function tunedByWindow(body: CrossValidationBody, model: ServedModel, signal: AbortSignal) {
+  const { h, n_windows: windows = 1, step_size: step, finetune_steps: steps = 0 } = body;
+  const series = splitSeries(body.series);
+  const tuned: ServedModel[] = [];
+  for (let window = 0; window < (steps === 0 ? 1 : tuningsOf(body)); window++) {
+    const past = series.map((values) => values.subarray(0, values.length - h - (windows - 1 - window) * (step ?? h)));
+    const scope = { series: past, horizon: h, contexts: [modelParams(model, body.freq).inputSize] };
+    tuned.push(await tunedFor(body, model, scope, signal));
+  }
+  return tuned;
+}
+
+async function validateHistories(body: CrossValidationBody, base: ServedModel, signal: AbortSignal) {
+  const scope = {
+    series: splitSeries(body.series),
+    horizon: inSampleHorizon(body.freq),
+    contexts: contextsOf(base, body.freq),
+  };
+  const model = await tunedFor(body, base, scope, signal);
+  const forecasts = await forecastHistories(body, model, signal);
+  const idxs = body.series.y.map((_, position) => position);
+  const contributions = body.feature_contributions ?? false;
+  return { ...inSampleAnswer(forecasts, distinctLevels(body.level), { contributions }), idxs };
+}

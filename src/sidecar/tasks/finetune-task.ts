@@ -1,0 +1,44 @@
+import type { Work } from '../accounts/metering.ts';
+import { tokensOf } from '../accounts/token-count.ts';
+import { modelParams, type ServedModels, untunable } from '../models/served-models.ts';
+import { contextsOf, type NewlyTuned, TUNING_DEFAULTS } from '../models/tuned-models.ts';
+import type { FinetuneBody } from '../wire/finetune-schema.ts';
+import { invalidRequest } from '../wire/problem.ts';
+import { modelOf, seriesProblems } from './series-request.ts';
+import { splitSeries } from './split-series.ts';
+
+/** Keeps a model that was tuned; gives its id. */
+export type KeepTuned = (tuned: NewlyTuned) => Promise<string>;
+
+/** Throws an HttpProblem for what cannot be answered. */
+export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: KeepTuned): Work {
+  const [steps, loss, depth] = [
+    body.finetune_steps ?? TUNING_DEFAULTS.steps,
+    body.finetune_loss ?? TUNING_DEFAULTS.loss,
+    body.finetune_depth ?? TUNING_DEFAULTS.depth,
+  ];
+  const problems = seriesProblems({ ...body, finetune_steps: steps });
+  const model = modelOf(models, { ...body, finetune_steps: 0 }, problems);
+  // Also weights that no step changes are those of a model that can be tuned.
+  if (model?.tunable === null) problems.push(untunable(models, model, 'model'));
+  if (model === null || problems.length > 0) throw invalidRequest(problems);
+  const tokens = tokensOf({ ...body, finetune_steps: steps }, 0, 0);
+  const run = async (signal: AbortSignal) => {
+    const scope = {
+      series: splitSeries(body.series),
+      horizon: modelParams(model, body.freq).horizon,
+      contexts: contextsOf(model, body.freq),
+    };
+    const weights = await model.tunable!.tune({ ...scope, steps, loss, depth }, signal);
+    const baseModelId = body.finetuned_model_id ?? null;
+    const kept = { model: model.name, named: nameIn(body, model.name, models), steps, depth, loss, freq: body.freq };
+    const id = await keep({ weights, ...kept, baseModelId });
+    return { ...tokens, finetuned_model_id: id };
+  };
+  return { tokens, run };
+}
+
+/** What a request calls a model. */
+function nameIn({ model: named }: FinetuneBody, name: string, models: ServedModels): string {
+  return named !== undefined && models.names.includes(named) && models.find(named)?.name === name ? named : name;
+}

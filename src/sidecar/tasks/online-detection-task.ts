@@ -1,0 +1,99 @@
+import type { Static } from 'typebox';
+import type { OnlineDetection } from '../../detector/batch-detector.ts';
+import type { DetectionSettings } from '../../detector/settings.ts';
+import { CONTEXT_MIN } from '../../forecast/context-length.ts';
+import type { Work } from '../accounts/metering.ts';
+import { OUTPUTS_OF_DETECTION, tokensOf } from '../accounts/token-count.ts';
+import type { ServedModels } from '../models/served-models.ts';
+import { tunedFor } from '../models/tuned-models.ts';
+import { DEFAULT_LEVEL, intervalKeys } from '../wire/interval-keys.ts';
+import type { OnlineDetectionAnswer, OnlineDetectionBody } from '../wire/online-detection-schema.ts';
+import { type FieldProblem, fieldProblem, invalidRequest } from '../wire/problem.ts';
+import { flagsOf, joined } from '../wire/wire-answer.ts';
+import { alignmentOf, alignmentProblems } from './alignment.ts';
+import { detectOnline } from './detect-online.ts';
+import { effectsOf } from './exogenous-request.ts';
+import { tooManyForecasts } from './request-limits.ts';
+import { modelOf, seriesProblems, tooShort } from './series-request.ts';
+import { splitSeries } from './split-series.ts';
+
+/** Throws an HttpProblem for what cannot be answered. */
+export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedModels): Work {
+  const problems = [...seriesProblems(body), ...detectionProblems(body)];
+  const model = modelOf(models, body, problems);
+  problems.push(...alignmentProblems(body, model));
+  if (model === null || problems.length > 0) throw invalidRequest(problems);
+  const tokens = tokensOf(body, body.series.sizes.length * body.detection_size, OUTPUTS_OF_DETECTION);
+  const run = async (signal: AbortSignal) => {
+    const { context } = model.forecaster.limits;
+    const settings = settingsOf(body, context);
+    const series = splitSeries(body.series);
+    // There is one window, at the end: what is judged must not teach the model, whatever `refit` says.
+    const past = series.map((values) => values.subarray(0, Math.max(0, values.length - body.detection_size)));
+    const scope = { series: past, horizon: body.h, contexts: [context] };
+    const tuned = await tunedFor(body, model, scope, signal);
+    const { forecaster } = tuned;
+    const effects = await effectsOf(body, body.detection_size, signal);
+    const offsets = alignmentOf(body, tuned);
+    const detections = await detectOnline({ series, settings, forecaster, effects, offsets, signal });
+    return { ...tokens, ...answerOf(body, detections) } satisfies Static<typeof OnlineDetectionAnswer>;
+  };
+  return { tokens, run };
+}
+
+function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
+  const { series, h, detection_size: size, threshold_method: method } = body;
+  const { sizes } = series;
+  const step = body.step_size ?? h;
+  const forecasts = sizes.reduce(
+    (sum, length) => sum + Math.max(0, Math.ceil((length - h - CONTEXT_MIN + 1) / step)),
+    0,
+  );
+  const problems = [
+    ...tooShort(sizes, Math.max(size, CONTEXT_MIN + h), `for h ${h} and detection_size ${size}`),
+    ...tooManyForecasts(forecasts),
+  ];
+  if (method === 'multivariate' && sizes.some((length) => length !== sizes[0])) {
+    problems.push(
+      fieldProblem(['body', 'series', 'sizes'], 'series must be equally long for a multivariate threshold'),
+    );
+  }
+  return problems;
+}
+
+function settingsOf(body: OnlineDetectionBody, context: number): DetectionSettings {
+  const { h, detection_size, step_size, level, threshold_method, model_parameters } = body;
+  const calibration = model_parameters?.calibration_size;
+  return {
+    h,
+    detectionSize: detection_size,
+    stepSize: step_size ?? h,
+    level: (level ?? DEFAULT_LEVEL).value,
+    thresholdMethod: threshold_method ?? 'univariate',
+    calibrationSize: typeof calibration === 'number' ? calibration : 'all',
+    context,
+  };
+}
+
+function answerOf(
+  { series, detection_size: size, level, threshold_method }: OnlineDetectionBody,
+  detections: OnlineDetection[],
+) {
+  const together = threshold_method === 'multivariate';
+  const { lo, hi } = intervalKeys(level ?? DEFAULT_LEVEL);
+  const numbers = (of: (detection: OnlineDetection) => Float64Array) => joined(detections.map(of));
+  let end = 0;
+  const idxs = series.sizes.flatMap((length) => {
+    end += length;
+    return Array.from({ length: size }, (_, k) => end - size + k);
+  });
+  return {
+    mean: numbers(({ forecast }) => forecast),
+    sizes: series.sizes.map(() => size),
+    idxs: Float64Array.from(idxs),
+    anomaly: flagsOf(detections.map(({ anomaly }) => anomaly)),
+    anomaly_score: numbers(({ score }) => score),
+    ...(together ? { accumulated_anomaly_score: numbers(({ accumulatedScore }) => accumulatedScore!) } : {}),
+    intervals: together ? null : { [lo]: numbers(({ lo }) => lo), [hi]: numbers(({ hi }) => hi) },
+  };
+}

@@ -1,0 +1,29 @@
+import type { Work } from '../accounts/metering.ts';
+import type { ServedModels } from '../models/served-models.ts';
+import type { FinetuneBody } from '../wire/finetune-schema.ts';
+import type { CrossValidationBody, ForecastBody } from '../wire/forecast-schema.ts';
+import type { OnlineDetectionBody } from '../wire/online-detection-schema.ts';
+import type { TaskName } from '../wire/task-names.ts';
+import { crossValidationWork } from './cross-validation-task.ts';
+import { finetuneWork, type KeepTuned } from './finetune-task.ts';
+import { forecastWork } from './forecast-task.ts';
+import { onlineDetectionWork } from './online-detection-task.ts';
+
+/** A task as it runs: the name of its body in BODY_SCHEMAS, and what makes its answer. */
+interface TaskWork {
+  readonly body: string;
+  /** The work of the same request answered at once. Throws an HttpProblem for what cannot be answered. */
+  work(body: unknown, models: ServedModels, keep: KeepTuned): Work;
+}
+
+function taskOf<B>(body: string, work: (body: B, models: ServedModels, keep: KeepTuned) => Work): TaskWork {
+  return { body, work: (read, models, keep) => work(read as B, models, keep) };
+}
+
+/** Every task there is. A body was checked against its schema when it gets here. */
+export const TASK_WORK: Readonly<Record<TaskName, TaskWork>> = {
+  anomaly_detection: taskOf<OnlineDetectionBody>('detectionJob', onlineDetectionWork),
+  cross_validation: taskOf<CrossValidationBody>('crossValidationJob', crossValidationWork),
+  finetune: taskOf<FinetuneBody>('finetuneJob', finetuneWork),
+  forecast: taskOf<ForecastBody>('forecastJob', forecastWork),
+};
