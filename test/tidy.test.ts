@@ -129,6 +129,8 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   'sidecar/models': ['sidecar/accounts', 'sidecar/wire'],
   'sidecar/accounts': ['sidecar/wire'],
   'sidecar/wire': [],
+  model: [],
+  'model/tuning': ['model'],
   'stream/log': [],
   'stream/log/kafka': ['stream/log'],
   'stream/record': [],

@@ -1,7 +1,7 @@
 import type { HttpConfig, LoadedConfig } from '../config/config.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/onnx-forecaster.ts';
-import { WeightsCache } from '../model/tuning/tuned-weights.ts';
+import { WeightsCache } from '../model/tuned-weights.ts';
 import { Tuner } from '../model/tuning/tuner.ts';
 import { ServiceError } from '../service-error.ts';
 import { KeyRing } from '../sidecar/accounts/key-ring.ts';

@@ -8,7 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Model } from './catalog.ts';
 import { scaleContexts, unscaleForecasts } from './context-scaling.ts';
-import { portProblems, trialProblems } from './graph-check.ts';
+import { portProblems, testRunProblems } from './graph-check.ts';
 import type { RunForecasts, RunRequest, ThreadMessage } from './inference-thread.ts';
 import { openSession } from './open-session.ts';
 
@@ -31,7 +31,7 @@ async function load(model: Model): Promise<LoadedModel> {
   const ports = portProblems(manifest, { inputs: session.inputMetadata, outputs: session.outputMetadata });
   if (ports.length > 0) throw invalid(ports);
   const loaded: LoadedModel = { model, session, medianLevel: manifest.quantiles.indexOf(0.5), tuned: null };
-  const problems = await trialProblems(manifest, (trial) =>
+  const problems = await testRunProblems(manifest, (trial) =>
     run(loaded, { model: 0, members: 0, quantiles: 'all', theta: null, ...trial }),
   );
   if (problems.length > 0) throw invalid(problems);

@@ -37,7 +37,7 @@ function namesOf(ports: readonly GraphPort[]): string {
 }
 
 /** Contexts of one length, forecast in one run with every quantile. */
-export interface TrialRun {
+export interface TestRun {
   readonly rows: number;
   readonly contextLength: number;
   readonly horizon: number;
@@ -45,17 +45,17 @@ export interface TrialRun {
 }
 
 /** A series by its distance from the present, at what a model may stumble. */
-type TrialSeries = readonly [name: string, valueAt: (position: number) => number];
+type TestSeries = readonly [name: string, valueAt: (position: number) => number];
 
 const wave = (position: number) => 10 + 3 * Math.sin(position / 3) + Math.sin(position * position);
-const WAVE: TrialSeries = ['a wave', wave];
-const SERIES: readonly TrialSeries[] = [
+const WAVE: TestSeries = ['a wave', wave];
+const SERIES: readonly TestSeries[] = [
   WAVE,
   ['a wave with missing values', (position) => (position % 3 === 0 ? Number.NaN : wave(position))],
   ['a constant', () => 5],
   ['a series without observations', () => Number.NaN],
 ];
-const OTHERS: readonly TrialSeries[] = [
+const OTHERS: readonly TestSeries[] = [
   WAVE,
   ['a larger wave', (position) => 50 * wave(position + 7)],
   ['zeros', () => 0],
@@ -67,15 +67,15 @@ const OTHERS: readonly TrialSeries[] = [
  * its forecasts are finite and its quantiles ascend, and that a row has the same forecast in every company, bit for bit.
  * @param run makes forecasts; rejects where the graph fails or gives another shape than it should
  */
-export async function trialProblems(
+export async function testRunProblems(
   { patch, contextBuckets, horizonMax, quantiles }: ModelManifest,
-  run: (trial: TrialRun) => Promise<Pick<RunForecasts, 'forecasts' | 'badRows'>>,
+  run: (trial: TestRun) => Promise<Pick<RunForecasts, 'forecasts' | 'badRows'>>,
 ): Promise<string[]> {
   const shapes = contextBuckets.map((contextLength) => ({ contextLength, horizon: patch }));
   shapes.push({ contextLength: contextBuckets.at(-1)!, horizon: horizonMax });
   for (const { contextLength, horizon } of shapes) {
     const where = `at context ${contextLength} and horizon ${horizon}`;
-    const forecast = (series: readonly TrialSeries[]) => {
+    const forecast = (series: readonly TestSeries[]) => {
       return run({ rows: series.length, contextLength, horizon, values: contextsOf(series, contextLength) });
     };
     try {
@@ -99,7 +99,7 @@ export async function trialProblems(
   return [];
 }
 
-function contextsOf(series: readonly TrialSeries[], contextLength: number): Float32Array<ArrayBuffer> {
+function contextsOf(series: readonly TestSeries[], contextLength: number): Float32Array<ArrayBuffer> {
   return Float32Array.from({ length: series.length * contextLength }, (_, i) => {
     return series[Math.floor(i / contextLength)][1]((i % contextLength) - contextLength);
   });

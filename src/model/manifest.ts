@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../service-error.ts';
-import { checkTuning, type GraphFile, type TuningGraphs } from './tuning/tuning-graphs.ts';
+import { checkTuning, type GraphFile, type TuningGraphs } from './tuning-graphs.ts';
 
 /**
  * What a model folder says of itself in manifest.json (there in snake case). Anyone may drop in a folder that follows it; README.md says how.

@@ -3,10 +3,10 @@ import type { ForecastBatch, QuantileForecaster } from '../forecast/forecaster.t
 import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
 import { InferenceThread, type RunRequest } from './inference-thread.ts';
-import { checkBatch, checkHorizon, deliver, type ForecastRequest, runOf } from './queued-forecast.ts';
+import { checkBatch, checkHorizon, deliver, type QueuedForecast, runOf } from './queued-forecast.ts';
 import { RunQueue, rowsOf, type Segment } from './run-queue.ts';
-import type { TunedWeights } from './tuning/tuned-weights.ts';
-import { weightCount } from './tuning/tuning-graphs.ts';
+import type { TunedWeights } from './tuned-weights.ts';
+import { weightCount } from './tuning-graphs.ts';
 
 export interface ForecasterLimits {
   /** Inference threads; each holds a session of every model. */
@@ -61,7 +61,7 @@ const RUNS_PER_THREAD_MAX = 2;
 export class Forecasters {
   readonly #models: readonly Model[];
   readonly #limits: Required<ForecasterLimits>;
-  readonly #queue: RunQueue<ForecastRequest>;
+  readonly #queue: RunQueue<QueuedForecast>;
   readonly #sums = { runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 };
   #threads: readonly InferenceThread[] = [];
   #groups = 0;
@@ -210,7 +210,7 @@ export class Forecasters {
     if (this.#isDrained()) this.#onDrained?.();
   }
 
-  #run(thread: InferenceThread, segments: readonly Segment<ForecastRequest>[]): void {
+  #run(thread: InferenceThread, segments: readonly Segment<QueuedForecast>[]): void {
     const failAll = (error: Error) => {
       for (const { request } of segments) this.#fail(request, error);
     };
@@ -228,7 +228,7 @@ export class Forecasters {
   }
 
   /** Rows of the request that wait are not run any more; those that run already are run for nothing. */
-  #fail(request: ForecastRequest, reason: unknown): void {
+  #fail(request: QueuedForecast, reason: unknown): void {
     this.#queue.remove(request);
     request.reject(reason);
     this.#dispatchSoon();

@@ -6,7 +6,7 @@ import type { RunForecasts, RunRequest } from './inference-thread.ts';
 import { rowsOf, type Segment } from './run-queue.ts';
 
 /** A batch somebody waits for, its forecasts as far as they were made, and how to tell. Telling twice is harmless: the first time counts. */
-export interface ForecastRequest {
+export interface QueuedForecast {
   /** Requests of one key may share a run. */
   readonly key: string;
   /** Position of the model in the threads' list. */
@@ -45,7 +45,7 @@ export function checkBatch({ rows, contextLength, horizon, values, together }: F
 const RUN_ROWS_UNIT = 4;
 
 /** Rows of several requests in one block; it is copied, since the block is given away to the thread. */
-export function runOf(segments: readonly Segment<ForecastRequest>[]): RunRequest {
+export function runOf(segments: readonly Segment<QueuedForecast>[]): RunRequest {
   const { model, quantiles, theta, horizonRun, batch } = segments[0].request;
   const { contextLength } = batch;
   const rows = Math.ceil(rowsOf(segments) / RUN_ROWS_UNIT) * RUN_ROWS_UNIT;
@@ -61,9 +61,9 @@ export function runOf(segments: readonly Segment<ForecastRequest>[]): RunRequest
 
 /** Gives the requests of a run their rows; a request whose last row this was is resolved, one with a bad row fails. */
 export function deliver(
-  segments: readonly Segment<ForecastRequest>[],
+  segments: readonly Segment<QueuedForecast>[],
   run: RunForecasts,
-  fail: (request: ForecastRequest, reason: Error) => void,
+  fail: (request: QueuedForecast, reason: Error) => void,
 ): void {
   let runRow = 0;
   for (const { request, firstRow, rows } of segments) {
@@ -79,7 +79,7 @@ export function deliver(
 
 /** Copies the steps a request asked for out of a run, whose horizon may be longer. */
 function copyRows(
-  { batch, horizonRun, result }: ForecastRequest,
+  { batch, horizonRun, result }: QueuedForecast,
   firstRow: number,
   rows: number,
   forecasts: Float32Array,

@@ -6,8 +6,8 @@ import { rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
 import { forecastCalibrated } from '../../src/forecast/calibrated-forecasts.ts';
 import { type Model, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
+import { shareWeights, type TunedWeights } from '../../src/model/tuned-weights.ts';
 import type { Tuned } from '../../src/model/tuning/tune.ts';
-import { shareWeights, type TunedWeights } from '../../src/model/tuning/tuned-weights.ts';
 import { Tuner } from '../../src/model/tuning/tuner.ts';
 import type { Figures } from './bench.ts';
 import { API_KEY, startSidecar } from './sidecar-process.ts';
@@ -130,10 +130,11 @@ async function alone(model: Model, tasks: readonly Task[]): Promise<Figures> {
   let [taken, told] = [0, 0];
   const work = async (tuner: Tuner) => {
     for (let i = taken++; i < tasks.length; i = taken++) {
-      const { theta, step, share } = await tuned(tuner, model, [tasks[i]]);
+      const { theta, step, coefficient } = await tuned(tuner, model, [tasks[i]]);
       ratios[i] = await ratioOf(tasks[i], shareWeights(theta), model, forecasters);
       const { kind, name } = tasks[i];
-      lines[i] = `${kind} ${name}: ${rounded(ratios[i])} of the error, ${share} of the way to weights of step ${step}`;
+      lines[i] =
+        `${kind} ${name}: ${rounded(ratios[i])} of the error, interpolation coefficient ${coefficient}, step ${step}`;
       while (lines[told] !== undefined) console.log(lines[told++]);
     }
   };
@@ -167,7 +168,7 @@ function summaryOf(ratios: readonly number[]): [number, number, number, number] 
 async function tuned(tuner: Tuner, { name }: Model, tasks: readonly Task[]): Promise<Tuned> {
   const series = tasks.map(({ values, known }) => values.subarray(0, known));
   const request = { series, horizon: tasks[0].horizon, contexts: CONTEXTS, ...QUALITY };
-  const outcome = await tuner.tune(name, null, request, new AbortController().signal);
+  const outcome = await tuner.tune({ model: name, base: null, request, signal: new AbortController().signal });
   if (outcome.kind !== 'tuned') throw new Error(`${tasks[0].name}: ${outcome.kind}`);
   return outcome.tuned;
 }

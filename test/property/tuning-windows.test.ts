@@ -5,7 +5,7 @@ import { drawWindows, planWindows } from '../../src/model/tuning/windows.ts';
 
 const lengths = fc.array(fc.oneof(fc.nat(20), fc.nat(2_000)), { minLength: 1, maxLength: 40 });
 
-test('no training window sees what is held back, and every window lies in its series', () => {
+test('no training window contains held-out values, and every window lies in its series', () => {
   fc.assert(
     fc.property(
       lengths,
@@ -14,25 +14,27 @@ test('no training window sees what is held back, and every window lies in its se
       (sizes, horizon, rowsMax) => {
         const { training, validation } = planWindows(sizes, horizon, rowsMax);
         assert.ok(validation.length <= rowsMax);
-        const heldFrom = new Map<number, number>();
+        const heldOutFrom = new Map<number, number>();
         for (const { series, cutoff, end } of validation) {
           assert.ok(cutoff >= 1 && end > cutoff && end <= sizes[series] && end - cutoff <= horizon);
-          heldFrom.set(series, Math.min(heldFrom.get(series) ?? Number.POSITIVE_INFINITY, cutoff));
+          heldOutFrom.set(series, Math.min(heldOutFrom.get(series) ?? Number.POSITIVE_INFINITY, cutoff));
         }
-        for (const luck of [() => 0, () => 0.999_999]) {
+        for (const random of [() => 0, () => 0.999_999]) {
           if (training.length === 0) break;
-          for (const { series, cutoff, end, varied } of drawWindows(training, 2 * training.length, 0, true, luck)) {
+          const sampling = { count: 2 * training.length, firstTurn: 0, signSymmetric: true, random };
+          for (const { series, cutoff, end, augmentation } of drawWindows(training, sampling)) {
             assert.ok(cutoff >= 1 && end > cutoff && end - cutoff <= horizon);
-            const usable = Math.min(sizes[series], heldFrom.get(series) ?? Number.POSITIVE_INFINITY);
+            const usable = Math.min(sizes[series], heldOutFrom.get(series) ?? Number.POSITIVE_INFINITY);
             assert.ok(end <= usable);
-            if (varied === undefined) continue;
-            assert.ok(varied.other >= 1 && varied.other + end - cutoff <= usable);
-            assert.ok(varied.shown > 0 && varied.shown <= 1 && varied.share >= 0 && varied.share < 1);
+            if (augmentation === undefined) continue;
+            const { contextShare, mixCutoff, mixWeight } = augmentation;
+            assert.ok(mixCutoff >= 1 && mixCutoff + end - cutoff <= usable);
+            assert.ok(contextShare > 0 && contextShare <= 1 && mixWeight >= 0 && mixWeight < 1);
           }
         }
-        const taught = new Set(training.map(({ series }) => series));
+        const trained = new Set(training.map(({ series }) => series));
         sizes.forEach((size, series) => {
-          assert.equal(taught.has(series), size >= 2, `series ${series} of ${size}`);
+          assert.equal(trained.has(series), size >= 2, `series ${series} of ${size}`);
         });
       },
     ),

@@ -1,6 +1,6 @@
 import type { TuningWindow } from './windows.ts';
 
-/** One batch as the train step takes it; rows that no window fills have weight 0. */
+/** Inputs of one train step. Rows without a window have weight 0. */
 export interface TuningBatch {
   /** `rows * context`, right-aligned, 0 where nothing was observed. */
   readonly values: Float32Array;
@@ -18,10 +18,11 @@ export interface BatchShape {
   readonly horizon: number;
 }
 
-/** What losses are measured by, in the units of a series. */
+/** Scale of a series, in its units; losses are relative to it. */
 export interface SeriesScale {
-  /** Standard deviation; 0 where all values are the same. */
+  /** Standard deviation; 0 for a constant series. */
   readonly deviation: number;
+  /** Mean absolute value. */
   readonly magnitude: number;
 }
 
@@ -40,17 +41,23 @@ export function scaleOf(values: Float64Array): SeriesScale {
   return { deviation: Math.sqrt(squares / count), magnitude: magnitude / count };
 }
 
+export interface BatchSource {
+  readonly series: readonly Float64Array[];
+  /** One for each series. */
+  readonly scales: readonly SeriesScale[];
+  readonly shape: BatchShape;
+  /** Longest context of a row. */
+  contextOf(row: number): number;
+}
+
 /**
- * Puts windows into a batch, each as it is varied; a blend misses what either window misses. Each is given as distances from the first value of its
- * context, as forecasts are, and divided by a power of two that brings these near 1. A window with nothing to see or nothing to say keeps weight 0.
- * @param contextOf values before the cutoff that row i may see
+ * Fills a batch with windows and applies their augmentation. A mixture is missing where either window is. As in a forecast, values are distances from
+ * the first observation of the context; they are divided by a power of two that brings them near 1. A window without an observed context keeps
+ * weight 0, and so does a constant series.
  */
 export function fillBatch(
   windows: readonly TuningWindow[],
-  series: readonly Float64Array[],
-  scales: readonly SeriesScale[],
-  shape: BatchShape,
-  contextOf: (row: number) => number,
+  { series, scales, shape, contextOf }: BatchSource,
 ): TuningBatch {
   const { batch, context, horizon } = shape;
   const filled: TuningBatch = {
@@ -61,63 +68,62 @@ export function fillBatch(
     series: new Float32Array(batch * 3).fill(1),
   };
   windows.forEach((window, row) => {
-    const { seen, ahead } = shownOf(window, series[window.series], Math.min(context, contextOf(row)));
-    const place = placeOf(seen, scales[window.series]);
-    if (place !== null) fillRow(filled, row, shape, seen, ahead, place);
+    const example = exampleOf(window, series[window.series], Math.min(context, contextOf(row)));
+    const normalisation = normalisationOf(example.context, scales[window.series]);
+    if (normalisation !== null) fillRow(filled, row, shape, { ...example, ...normalisation });
   });
   return filled;
 }
 
-interface Shown {
-  readonly seen: Float64Array;
-  readonly ahead: Float64Array;
+interface Example {
+  readonly context: Float64Array;
+  readonly target: Float64Array;
 }
 
-function shownOf({ cutoff, end, varied }: TuningWindow, values: Float64Array, context: number): Shown {
-  const cut = (at: number, length: number): Shown => ({
-    seen: values.subarray(at - length, at),
-    ahead: values.subarray(at, at + end - cutoff),
+function exampleOf({ cutoff, end, augmentation }: TuningWindow, values: Float64Array, contextMax: number): Example {
+  const cut = (at: number, length: number): Example => ({
+    context: values.subarray(at - length, at),
+    target: values.subarray(at, at + end - cutoff),
   });
-  if (varied === undefined) return cut(cutoff, Math.min(context, cutoff));
-  const { shown, other, share, upsideDown } = varied;
-  const length = Math.min(Math.ceil(context * shown), cutoff, other);
-  const [one, two] = [cut(cutoff, length), cut(other, length)];
-  const sign = upsideDown ? -1 : 1;
-  const blend = (a: Float64Array, b: Float64Array) => a.map((value, i) => sign * (share * value + (1 - share) * b[i]));
-  return { seen: blend(one.seen, two.seen), ahead: blend(one.ahead, two.ahead) };
+  if (augmentation === undefined) return cut(cutoff, Math.min(contextMax, cutoff));
+  const { contextShare, mixCutoff, mixWeight, negated } = augmentation;
+  const length = Math.min(Math.ceil(contextMax * contextShare), cutoff, mixCutoff);
+  const [one, two] = [cut(cutoff, length), cut(mixCutoff, length)];
+  const sign = negated ? -1 : 1;
+  const mix = (a: Float64Array, b: Float64Array) =>
+    a.map((value, i) => sign * (mixWeight * value + (1 - mixWeight) * b[i]));
+  return { context: mix(one.context, two.context), target: mix(one.target, two.target) };
 }
 
-interface Place extends SeriesScale {
+interface Normalisation extends SeriesScale {
   readonly origin: number;
   readonly unit: number;
 }
 
-function placeOf(seen: Float64Array, { deviation, magnitude }: SeriesScale): Place | null {
-  const origin = seen.find((value) => !Number.isNaN(value));
+function normalisationOf(context: Float64Array, { deviation, magnitude }: SeriesScale): Normalisation | null {
+  const origin = context.find((value) => !Number.isNaN(value));
   if (origin === undefined || deviation === 0) return null;
   let largest = deviation;
-  for (const value of seen) if (!Number.isNaN(value)) largest = Math.max(largest, Math.abs(value - origin));
+  for (const value of context) if (!Number.isNaN(value)) largest = Math.max(largest, Math.abs(value - origin));
   return { origin, deviation, magnitude, unit: 2 ** Math.floor(Math.log2(largest)) };
 }
 
 function fillRow(
   into: TuningBatch,
   row: number,
-  { context, horizon }: BatchShape,
-  seen: Float64Array,
-  ahead: Float64Array,
-  { origin, deviation, magnitude, unit }: Place,
+  shape: BatchShape,
+  { context, target, origin, deviation, magnitude, unit }: Example & Normalisation,
 ): void {
-  const first = (row + 1) * context - seen.length;
-  seen.forEach((value, i) => {
+  const first = (row + 1) * shape.context - context.length;
+  context.forEach((value, i) => {
     if (Number.isNaN(value)) return;
     into.values[first + i] = (value - origin) / unit;
     into.observed[first + i] = 1;
   });
-  ahead.forEach((value, i) => {
+  target.forEach((value, i) => {
     if (Number.isNaN(value)) return;
-    into.target[row * horizon + i] = (value - origin) / unit;
-    into.weight[row * horizon + i] = 1;
+    into.target[row * shape.horizon + i] = (value - origin) / unit;
+    into.weight[row * shape.horizon + i] = 1;
   });
   into.series.set([origin / unit, deviation / unit, magnitude / unit], row * 3);
 }

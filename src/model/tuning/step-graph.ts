@@ -1,9 +1,9 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
+import { depthMask, TUNING_LOSSES, type TuningGraphs, type TuningLoss } from '../tuning-graphs.ts';
 import type { TuningBatch } from './batch.ts';
 import type { StepGraph, TuningState } from './train-steps.ts';
-import { depthMask, TUNING_LOSSES, type TuningGraphs, type TuningLoss } from './tuning-graphs.ts';
 
-/** The train step of one loss and depth, on a session of its graph. */
+/** The updates of one loss and depth, on a session of the step graph. */
 export function stepGraph(
   session: InferenceSession,
   graphs: Pick<TuningGraphs, 'batch' | 'context' | 'horizon' | 'betas' | 'weights'>,
@@ -11,17 +11,22 @@ export function stepGraph(
 ): StepGraph {
   const { batch: rows, context, horizon, betas } = graphs;
   const mask = depthMask(graphs, depth);
-  const still = new Float32Array(mask.length);
+  const frozen = new Float32Array(mask.length);
   const oneHot = Float32Array.from(TUNING_LOSSES, (name) => (name === loss ? 1 : 0));
 
-  async function run({ theta, m, v }: TuningState, moving: Float32Array, batch: TuningBatch, rates: readonly number[]) {
+  async function run(
+    { theta, m, v }: TuningState,
+    trainable: Float32Array,
+    batch: TuningBatch,
+    rates: readonly number[],
+  ) {
     const flat = (data: Float32Array) => new Tensor('float32', data, [data.length]);
     const table = (data: Float32Array) => new Tensor('float32', data, [rows, data.length / rows]);
     const out = await session.run({
       theta: flat(theta),
       m: flat(m),
       v: flat(v),
-      mask: flat(moving),
+      mask: flat(trainable),
       values: table(batch.values),
       observed: table(batch.observed),
       target: table(batch.target),
@@ -37,12 +42,12 @@ export function stepGraph(
 
   return {
     shape: { batch: rows, context, horizon },
-    turnable: loss !== 'poisson',
-    async step(state, batch, n, rate) {
+    signSymmetric: loss !== 'poisson',
+    async step(state, batch, { n, rate }) {
       return (await run(state, mask, batch, [rate, ...betas.map((beta) => 1 - beta ** n)])).state;
     },
     async rowLosses(theta, batch) {
-      return (await run({ theta, m: still, v: still }, still, batch, [0, 1, 1])).rowLosses;
+      return (await run({ theta, m: frozen, v: frozen }, frozen, batch, [0, 1, 1])).rowLosses;
     },
   };
 }

@@ -1,78 +1,82 @@
 import type { BatchShape, TuningBatch } from './batch.ts';
 import { type CutoffRange, drawWindows, type TuningWindow } from './windows.ts';
 
-/** Theta and what Adam remembers of it. */
+/** Theta and the moments of Adam. */
 export interface TuningState {
   readonly theta: Float32Array;
   readonly m: Float32Array;
   readonly v: Float32Array;
 }
 
-/** The train step of one loss and depth. */
+/** The graph of one update, for one loss and depth. */
 export interface StepGraph {
   readonly shape: BatchShape;
-  /** Whether the loss knows negative values, so that a series teaches as much upside down. */
-  readonly turnable: boolean;
+  /** Whether the loss accepts negative values, so that negated windows are valid training data. */
+  readonly signSymmetric: boolean;
   /** One update, the `n`th, counted from 1. */
-  step(state: TuningState, batch: TuningBatch, n: number, rate: number): Promise<TuningState>;
-  /** The loss of each row; 0 for one that is not filled. */
+  step(
+    state: TuningState,
+    batch: TuningBatch,
+    update: { readonly n: number; readonly rate: number },
+  ): Promise<TuningState>;
+  /** The loss of each row; 0 for an empty row. */
   rowLosses(theta: Float32Array, batch: TuningBatch): Promise<Float32Array>;
 }
 
-/** Batches that one step learns from, one update each. */
+/** Batches of one train step, with one update each. */
 export const UPDATES_PER_STEP = 8;
-/** Weights are averaged over some ten updates: those of a single one swing by what its batch happened to hold. */
+/** Decay of the exponential moving average of the weights, about ten updates. Weights of a single update depend on its batch. */
 const AVERAGE_DECAY = 0.9;
-/** The rate rises over so many updates, since Adam knows nothing at first, and falls to this share at the end. */
+/** The learning rate warms up over this many updates and decays linearly to this share at the end. */
 const WARM_UP = 24;
 const RATE_LAST = 0.1;
 
-/** What learning needs beside the windows. */
-export interface Lessons {
-  /** Weights to begin with. */
+export interface TrainingSettings {
+  /** Initial weights. */
   readonly base: Float32Array;
   readonly graph: StepGraph;
-  /** Of Adam, at the first update. */
+  /** Peak learning rate of Adam. */
   readonly rate: number;
   batchOf(windows: readonly TuningWindow[]): TuningBatch;
-  /** Numbers in [0, 1). */
-  chance(): number;
+  /** Random numbers in [0, 1). */
+  random(): number;
   readonly signal: AbortSignal;
 }
 
-/** What weights are after a step. */
-export interface Lesson {
+/** The weights after one train step. */
+export interface TrainStep {
   /** From 1. */
   readonly step: number;
-  /** Averaged over updates; changes with the next step. */
+  /** Moving average of theta. The array is overwritten by the next step. */
   readonly average: Float32Array;
 }
 
-/** Learns from windows drawn of `ranges`, step by step; throws the reason of the signal. */
-export async function* learnt(
+/** Trains on windows drawn from `ranges` and yields after every step. Throws the reason of the signal. */
+export async function* trainSteps(
   ranges: readonly CutoffRange[],
   steps: number,
-  { base, graph, rate, batchOf, chance, signal }: Lessons,
-): AsyncGenerator<Lesson> {
-  const rows = graph.shape.batch;
+  { base, graph, rate, batchOf, random, signal }: TrainingSettings,
+): AsyncGenerator<TrainStep> {
+  const count = graph.shape.batch;
+  const { signSymmetric } = graph;
   let state: TuningState = { theta: base, m: new Float32Array(base.length), v: new Float32Array(base.length) };
   const average = Float32Array.from(base);
   const updates = steps * UPDATES_PER_STEP;
   for (let n = 1; n <= updates; n++) {
     signal.throwIfAborted();
-    const windows = drawWindows(ranges, rows, (n - 1) * rows, graph.turnable, chance);
+    const windows = drawWindows(ranges, { count, firstTurn: (n - 1) * count, signSymmetric, random });
     const rateNow = rate * Math.min(1, n / WARM_UP) * (1 - ((1 - RATE_LAST) * (n - 1)) / updates);
-    state = await graph.step(state, batchOf(windows), n, rateNow);
-    moveAverage(average, state.theta, Math.min(AVERAGE_DECAY, n / (n + UPDATES_PER_STEP)));
+    state = await graph.step(state, batchOf(windows), { n, rate: rateNow });
+    updateAverage(average, state.theta, Math.min(AVERAGE_DECAY, n / (n + UPDATES_PER_STEP)));
     if (n % UPDATES_PER_STEP === 0) yield { step: n / UPDATES_PER_STEP, average };
   }
 }
 
-function moveAverage(average: Float32Array, theta: Float32Array, decay: number): void {
+function updateAverage(average: Float32Array, theta: Float32Array, decay: number): void {
   for (let i = 0; i < average.length; i++) average[i] = decay * average[i] + (1 - decay) * theta[i];
 }
 
-/** Weights this share of the way from `base` to `theta`. */
-export function between(base: Float32Array, theta: Float32Array, share: number): Float32Array {
-  return theta.map((weight, i) => base[i] + share * (weight - base[i]));
+/** Linear interpolation of weights: `base` at coefficient 0, `theta` at 1. */
+export function interpolateWeights(base: Float32Array, theta: Float32Array, coefficient: number): Float32Array {
+  return theta.map((weight, i) => base[i] + coefficient * (weight - base[i]));
 }

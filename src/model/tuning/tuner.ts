@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { Model } from '../catalog.ts';
+import { readWeights, type TuningGraphs, weightCount } from '../tuning-graphs.ts';
+import { tunableModels } from './in-thread-tuner.ts';
 import type { Tuned } from './tune.ts';
 import { inputBytes, readOutput, type TuningRequest } from './tuning-bytes.ts';
-import { readWeights, type TuningGraphs, weightCount } from './tuning-graphs.ts';
-import { programModels } from './tuning-work.ts';
 
 export interface TunerLimits {
-  /** How long one tuning may take; then it is stopped. */
+  /** A tuning that takes longer is stopped. */
   readonly tuningMsMax: number;
-  /** Memory of the child that tunes, MiB; a tuning that needs more is stopped. */
+  /** Memory of the child process, MiB. A tuning that needs more is stopped. */
   readonly memoryMbMax: number;
-  /** Tunings that may wait for the one that runs; one more is refused as `overloaded`. */
+  /** Length of the queue. Beyond it a tuning is rejected as `overloaded`. */
   readonly waitingMax: number;
 }
 
@@ -20,10 +20,21 @@ export const TUNER_LIMITS: TunerLimits = { tuningMsMax: 300_000, memoryMbMax: 2_
 
 export type TuningOutcome =
   | { readonly kind: 'tuned'; readonly tuned: Tuned }
-  /** It took longer, or more memory, than one tuning may; less at once may fit. */
+  /** Over the limits of time or memory; fewer steps or series may fit. */
   | { readonly kind: 'too-long' | 'too-large' };
 
-/** Tunes models in a child process, one at a time, in the order they were asked for. */
+export interface TuningCall {
+  /** Name of the pretrained model. */
+  readonly model: string;
+  /** Initial weights; null: the pretrained ones. */
+  readonly base: Float32Array | null;
+  readonly request: TuningRequest;
+  readonly signal: AbortSignal;
+  /** Called with the number of steps done; with 0 when the tuning starts. */
+  readonly onStep?: (step: number) => void;
+}
+
+/** Tunes models in a child process, one at a time, first in, first out. */
 export class Tuner {
   readonly #limits: TunerLimits;
   readonly #models: ReadonlyMap<string, Model & { readonly tuning: TuningGraphs }>;
@@ -40,7 +51,7 @@ export class Tuner {
       return tuning === null ? [] : [{ ...model, tuning }];
     });
     this.#models = new Map(tunable.map((model) => [model.name, model]));
-    const tunables = programModels(tunable);
+    const tunables = tunableModels(tunable);
     const program = {
       entry: new URL('./tuning-program.ts', import.meta.url),
       setup: Buffer.from(JSON.stringify(tunables)),
@@ -50,18 +61,10 @@ export class Tuner {
   }
 
   /**
-   * Tunes a pretrained model, or weights that were tuned from it. Rejects with the reason of the signal; throws ServiceError `overloaded` when too
-   * many wait, `internal` when the child ended by itself.
-   * @param base null: the pretrained weights
-   * @param onStep told how many steps were made, 0 when its turn comes
+   * Tunes a pretrained model, or weights that were tuned from it. Rejects with the reason of the signal. Throws ServiceError `overloaded` when the
+   * queue is full, `internal` when the child ended by itself.
    */
-  async tune(
-    model: string,
-    base: Float32Array | null,
-    request: TuningRequest,
-    signal: AbortSignal,
-    onStep: (step: number) => void = () => {},
-  ): Promise<TuningOutcome> {
+  async tune({ model, base, request, signal, onStep = () => {} }: TuningCall): Promise<TuningOutcome> {
     const known = this.#models.get(model);
     assert(known !== undefined, `model ${model} cannot be tuned`);
     assert(base === null || base.length === weightCount(known.tuning), 'the weights fit the model');
@@ -83,7 +86,7 @@ export class Tuner {
     }
   }
 
-  /** Stops what runs, refuses what waits, and ends the child. */
+  /** Aborts the running tuning and those in the queue, and ends the child. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the service is ending'));
     await this.#last;

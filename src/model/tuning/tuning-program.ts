@@ -1,16 +1,17 @@
-/** What runs in the sandbox: one tuning after the other. */
+/** The program of the sandbox child: runs one tuning after the other. */
 import type { Sandboxed } from '../../sandbox/program.ts';
+import { inThreadTuner, type TunableModel } from './in-thread-tuner.ts';
 import { outputBytes, readInput } from './tuning-bytes.ts';
-import { type ProgramModel, tuningWork } from './tuning-work.ts';
 
 export const sandboxed: Sandboxed = async (setup) => {
-  const work = tuningWork(JSON.parse(Buffer.from(setup).toString()) as readonly ProgramModel[]);
+  const tuneInThread = inThreadTuner(JSON.parse(Buffer.from(setup).toString()) as readonly TunableModel[]);
   return async (input, { signal, progress }) => {
-    return outputBytes(await work(readInput(input), { signal, progress: (step) => progress(stepBytes(step)) }));
+    const tuned = await tuneInThread(readInput(input), { signal, progress: (step) => progress(stepBytes(step)) });
+    return outputBytes(tuned);
   };
 };
 
-/** How far a tuning has come, as its parent reads it. */
+/** The number of steps done, as the parent reads it. */
 function stepBytes(step: number): Uint8Array {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(step);

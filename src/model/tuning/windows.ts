@@ -1,12 +1,12 @@
 /**
- * Which parts of the series a tuning learns from, and by which it is judged:
+ * Training and validation windows of a tuning:
  *
  *   0 ......... c ---- c + h ............ v ................ n
  *   context        target                |  targets of validation
  *               of a training window     |
  *
- * The last values of each series are held back: no training window sees them, neither as context nor as target. Once they have judged, they teach, too:
- * nothing is as much like what comes next.
+ * The last values of each series are held out: no training window of the trial contains them, neither in its context nor in its target. After
+ * validation they are training data as well, because they are the most similar to what follows.
  */
 
 /** Context [max(0, cutoff - context), cutoff) and target [cutoff, end) of one series. */
@@ -14,18 +14,18 @@ export interface TuningWindow {
   readonly series: number;
   readonly cutoff: number;
   readonly end: number;
-  /** As it is, where nothing is said. */
-  readonly varied?: Variation;
+  /** Absent: the window is used as it is. */
+  readonly augmentation?: Augmentation;
 }
 
-/** Half of the windows teach not what they are, which would soon be learnt by heart, but what may never have been. */
-export interface Variation {
-  /** Share of the context that is shown, the newest. */
-  readonly shown: number;
-  /** Cutoff of a second window of the series, with which it is blended, and its own share in the blend. */
-  readonly other: number;
-  readonly share: number;
-  readonly upsideDown: boolean;
+/** Half of the training windows are augmented, against overfitting. */
+export interface Augmentation {
+  /** Share of the context that is observed, the newest. */
+  readonly contextShare: number;
+  /** Cutoff of a second window of the same series, and the weight of the first one in the mixture (mixup). */
+  readonly mixCutoff: number;
+  readonly mixWeight: number;
+  readonly negated: boolean;
 }
 
 /** Training windows of one series: every cutoff from `first` to `last`, targets of `horizon` steps. */
@@ -37,63 +37,65 @@ export interface CutoffRange {
 }
 
 export interface WindowPlan {
+  /** Without the held-out values. */
   readonly training: readonly CutoffRange[];
-  /** The same with what is held back. */
+  /** With the held-out values. */
   readonly all: readonly CutoffRange[];
-  /** Empty where the series are too short to hold anything back. */
+  /** Empty where the series are too short to hold anything out. */
   readonly validation: readonly TuningWindow[];
 }
 
-/** Two values are the least that something can be learnt from: one to see, and the one that follows. */
+/** Shortest series that can be trained on: one observation of context, one of target. */
 export const LENGTH_MIN = 2;
-/** Share of a series that is held back. */
-const HELD_SHARE = 0.2;
-/** Series shorter than so many horizons hold nothing back. */
+/** Share of a series that is held out. */
+const HELD_OUT_SHARE = 0.2;
+/** Series shorter than this many horizons hold nothing out. */
 const HORIZONS_MIN = 4;
-/** Values before a cutoff, where the series is long enough. */
+/** Shortest context, where the series is long enough. */
 const CONTEXT_MIN = 16;
-const VALIDATED_PER_SERIES = 8;
-/** Share of the windows that teach as they are, and least share of a context that is shown in the others. */
+const VALIDATION_WINDOWS_PER_SERIES = 8;
+/** Share of the windows without augmentation. */
 const PLAIN_SHARE = 0.5;
-const SHOWN_MIN = 0.25;
+/** Least share of a context that is observed in an augmented window. */
+const CONTEXT_SHARE_MIN = 0.25;
 
-/** @param rowsMax windows of validation of all series together */
+/** @param rowsMax validation windows of all series */
 export function planWindows(lengths: readonly number[], horizonMax: number, rowsMax: number): WindowPlan {
   const training: CutoffRange[] = [];
   const all: CutoffRange[] = [];
-  const validated: TuningWindow[][] = [];
+  const validation: TuningWindow[][] = [];
   lengths.forEach((length, series) => {
     if (length < LENGTH_MIN) return;
     const horizon = Math.max(1, Math.min(horizonMax, Math.floor(length / (2 * HORIZONS_MIN))));
-    const held = length >= HORIZONS_MIN * horizon + 4 ? Math.max(horizon, Math.round(length * HELD_SHARE)) : 0;
-    const last = length - held - horizon;
+    const heldOut = length >= HORIZONS_MIN * horizon + 4 ? Math.max(horizon, Math.round(length * HELD_OUT_SHARE)) : 0;
+    const last = length - heldOut - horizon;
     const range = { series, first: Math.max(1, Math.min(CONTEXT_MIN, Math.floor(last / 2))), last, horizon };
     training.push(range);
     all.push({ ...range, last: length - horizon });
-    if (held > 0) validated.push(heldWindows(series, length - held, length, horizon));
+    if (heldOut > 0) validation.push(validationWindows({ series, cutoff: length - heldOut, end: length }, horizon));
   });
-  return { training, all, validation: spread(validated, rowsMax) };
+  return { training, all, validation: spread(validation, rowsMax) };
 }
 
-/** Evenly spaced windows whose targets lie in [from, to); the last ends with the series. */
-function heldWindows(series: number, from: number, to: number, horizon: number): TuningWindow[] {
+/** Evenly spaced windows whose targets lie in the held-out values; the last one ends with the series. */
+function validationWindows({ series, cutoff: from, end: to }: TuningWindow, horizon: number): TuningWindow[] {
   const room = to - horizon - from;
-  const count = Math.min(VALIDATED_PER_SERIES, room + 1);
+  const count = Math.min(VALIDATION_WINDOWS_PER_SERIES, room + 1);
   return Array.from({ length: count }, (_, i) => {
     const cutoff = to - horizon - Math.round((room * i) / Math.max(1, count - 1));
     return { series, cutoff, end: cutoff + horizon };
   });
 }
 
-/** At most `rowsMax` windows: the newest of evenly spaced series first, then those before. */
-function spread(validated: readonly TuningWindow[][], rowsMax: number): TuningWindow[] {
-  const seriesCount = Math.min(validated.length, rowsMax);
+/** At most `rowsMax` windows: the newest of evenly spaced series first, then earlier ones. */
+function spread(windowsOf: readonly TuningWindow[][], rowsMax: number): TuningWindow[] {
+  const seriesCount = Math.min(windowsOf.length, rowsMax);
   const chosen = Array.from(
     { length: seriesCount },
-    (_, i) => validated[Math.floor((i * validated.length) / seriesCount)],
+    (_, i) => windowsOf[Math.floor((i * windowsOf.length) / seriesCount)],
   );
   const windows: TuningWindow[] = [];
-  for (let turn = 0; turn < VALIDATED_PER_SERIES; turn++) {
+  for (let turn = 0; turn < VALIDATION_WINDOWS_PER_SERIES; turn++) {
     for (const own of chosen) {
       const window = own[turn];
       if (window !== undefined && windows.length < rowsMax) windows.push(window);
@@ -102,24 +104,29 @@ function spread(validated: readonly TuningWindow[][], rowsMax: number): TuningWi
   return windows;
 }
 
-/**
- * Windows of one batch: series in turns, cutoffs by chance, half of them with a variation.
- * @param turnable whether a series teaches as much upside down
- */
+export interface WindowSampling {
+  readonly count: number;
+  /** Number of windows drawn before; series take turns. */
+  readonly firstTurn: number;
+  /** Whether windows may be negated. */
+  readonly signSymmetric: boolean;
+  /** Random numbers in [0, 1). */
+  random(): number;
+}
+
+/** Windows of one batch: series in turns, cutoffs at random, half of them augmented. */
 export function drawWindows(
   ranges: readonly CutoffRange[],
-  count: number,
-  firstTurn: number,
-  turnable: boolean,
-  chance: () => number,
+  { count, firstTurn, signSymmetric, random }: WindowSampling,
 ): TuningWindow[] {
   return Array.from({ length: count }, (_, i) => {
     const { series, first, last, horizon } = ranges[(firstTurn + i) % ranges.length];
-    const cutoffByChance = () => first + Math.floor(chance() * (last - first + 1));
-    const cutoff = cutoffByChance();
-    const shown = SHOWN_MIN + (1 - SHOWN_MIN) * chance();
-    const varied = { shown, other: cutoffByChance(), share: chance(), upsideDown: turnable && chance() < 0.5 };
+    const randomCutoff = () => first + Math.floor(random() * (last - first + 1));
+    const cutoff = randomCutoff();
+    const contextShare = CONTEXT_SHARE_MIN + (1 - CONTEXT_SHARE_MIN) * random();
+    const mix = { mixCutoff: randomCutoff(), mixWeight: random() };
+    const augmentation = { contextShare, ...mix, negated: signSymmetric && random() < 0.5 };
     const window = { series, cutoff, end: cutoff + horizon };
-    return chance() < PLAIN_SHARE ? window : { ...window, varied };
+    return random() < PLAIN_SHARE ? window : { ...window, augmentation };
   });
 }

@@ -1,7 +1,7 @@
 /** What runs in the sandbox of jobs: the models, loaded once, and the tasks. */
 import { catalogOf, type Model } from '../../model/catalog.ts';
 import { Forecasters } from '../../model/onnx-forecaster.ts';
-import { bytesOfWeights, shareWeights } from '../../model/tuning/tuned-weights.ts';
+import { bytesOfWeights, shareWeights } from '../../model/tuned-weights.ts';
 import type { Sandboxed } from '../../sandbox/program.ts';
 import type { Tokens } from '../accounts/token-count.ts';
 import { serveModels } from '../models/served-models.ts';

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { ModelCatalog } from '../../model/catalog.ts';
-import { bytesOfWeights, shareWeights } from '../../model/tuning/tuned-weights.ts';
+import { bytesOfWeights, shareWeights } from '../../model/tuned-weights.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_LIMITS, type SandboxLimits, type SandboxOutcome } from '../../sandbox/sandbox-run.ts';
 import {

@@ -1,4 +1,4 @@
-import type { TunedWeights } from '../../model/tuning/tuned-weights.ts';
+import type { TunedWeights } from '../../model/tuned-weights.ts';
 import type { JobProgress } from '../../store/jobs.ts';
 import type { Tokens } from '../accounts/token-count.ts';
 import type { NewlyTuned } from '../models/tuned-models.ts';

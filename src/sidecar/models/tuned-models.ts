@@ -1,13 +1,8 @@
 import type { Model } from '../../model/catalog.ts';
-import {
-  bytesOfWeights,
-  shareWeights,
-  type TunedWeights,
-  type WeightsCache,
-} from '../../model/tuning/tuned-weights.ts';
+import { bytesOfWeights, shareWeights, type TunedWeights, type WeightsCache } from '../../model/tuned-weights.ts';
+import { inThreadTuner, tunableModels } from '../../model/tuning/in-thread-tuner.ts';
 import type { Tuner } from '../../model/tuning/tuner.ts';
-import { readWeights, type TuningLoss } from '../../model/tuning/tuning-graphs.ts';
-import { programModels, tuningWork } from '../../model/tuning/tuning-work.ts';
+import { readWeights, type TuningLoss } from '../../model/tuning-graphs.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { ApiKey } from '../../store/api-keys.ts';
 import type { Database, Sql } from '../../store/database.ts';
@@ -136,7 +131,7 @@ function noRoom(kind: 'id-taken' | 'too-many', id: string): HttpProblem {
 export function tuneWith(tuner: Tuner, watch: TuningWatch = unwatched): TuneWeights {
   return async (model, base, request, signal): Promise<TunedWeights> => {
     const outcome = await watched(watch(askedTuning(model, request)), signal, async (onStep) => {
-      const made = await tuner.tune(model, base?.theta ?? null, request, signal, onStep);
+      const made = await tuner.tune({ model, base: base?.theta ?? null, request, signal, onStep });
       return [made, made.kind === 'tuned' ? endOf(made.tuned) : made];
     });
     if (outcome.kind === 'tuned') return shareWeights(outcome.tuned.theta);
@@ -148,7 +143,7 @@ export function tuneWith(tuner: Tuner, watch: TuningWatch = unwatched): TuneWeig
 
 /** Tunes in this process, which is a sandbox itself. */
 export function tuneHere(models: readonly Model[], watch: TuningWatch = unwatched): TuneWeights {
-  const work = tuningWork(programModels(models));
+  const work = inThreadTuner(tunableModels(models));
   const byName = new Map(models.map((model) => [model.name, model]));
   return async (name, base, request, signal) => {
     const { graphPath, manifest } = byName.get(name)!;

@@ -13,7 +13,7 @@ export interface AskedTuning extends Pick<TuningRequest, 'steps' | 'loss' | 'dep
 /** How a fine-tuning ended. */
 export type TuningEnd =
   /** `unchanged`: what was learnt surely did worse on what was held back, or no step was asked for. */
-  | ({ readonly kind: 'tuned' | 'unchanged' } & Pick<Tuned, 'step' | 'share' | 'validation'>)
+  | ({ readonly kind: 'tuned' | 'unchanged' } & Pick<Tuned, 'step' | 'validation'> & { readonly share: number })
   /** It took longer, or more memory, than it may; nobody wanted it any more; too many waited; a fault of ours. */
   | { readonly kind: 'too-long' | 'too-large' | 'stopped' | 'refused' | 'failed' };
 
@@ -34,7 +34,7 @@ export function askedTuning(model: string, { series, steps, loss, depth }: Tunin
   return { model, series: series.length, steps, loss, depth };
 }
 
-export function endOf({ step, share, validation }: Tuned): TuningEnd {
+export function endOf({ step, coefficient: share, validation }: Tuned): TuningEnd {
   return { kind: step === 0 ? 'unchanged' : 'tuned', step, share, validation };
 }
 

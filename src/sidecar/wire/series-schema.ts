@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { TUNING_LOSSES } from '../../model/tuning/tuning-graphs.ts';
+import { TUNING_LOSSES } from '../../model/tuning-graphs.ts';
 import type { WireFlags, WireNumbers } from './wire-answer.ts';
 import type { WireLevel } from './wire-types.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { portProblems, type TrialRun, trialProblems } from '../../../src/model/graph-check.ts';
+import { portProblems, type TestRun, testRunProblems } from '../../../src/model/graph-check.ts';
 import { checkManifest, type ModelManifest } from '../../../src/model/manifest.ts';
 import { manifestOf } from '../../fixture/model/model-folder.ts';
 
@@ -27,7 +27,7 @@ test('numbers of another type, and an input that nobody feeds, are problems', ()
 });
 
 /** A forecast that knows the first value of its row alone. */
-function forecastOf({ rows, contextLength, horizon, values }: TrialRun) {
+function forecastOf({ rows, contextLength, horizon, values }: TestRun) {
   const forecasts = new Float32Array(rows * horizon * 3);
   for (let i = 0; i < forecasts.length; i++) {
     const first = values[Math.floor(i / (horizon * 3)) * contextLength];
@@ -38,7 +38,7 @@ function forecastOf({ rows, contextLength, horizon, values }: TrialRun) {
 
 test('a model is tried at every context length, and at its shortest and longest horizon', async () => {
   const shapes = new Set<string>();
-  const problems = await trialProblems(manifest, (trial) => {
+  const problems = await testRunProblems(manifest, (trial) => {
     shapes.add(`${trial.contextLength} ${trial.horizon}`);
     return forecastOf(trial);
   });
@@ -46,7 +46,7 @@ test('a model is tried at every context length, and at its shortest and longest 
 });
 
 test('what only goes wrong at the longest horizon is found', async () => {
-  const problems = await trialProblems(manifest, (trial) => {
+  const problems = await testRunProblems(manifest, (trial) => {
     return trial.horizon === 24 ? Promise.reject(new Error('too long')) : forecastOf(trial);
   });
   assert.deepEqual(problems, ['the graph fails at context 32 and horizon 24: too long']);
@@ -54,7 +54,7 @@ test('what only goes wrong at the longest horizon is found', async () => {
 
 test('rows that are not finite are named by what they were made of', async () => {
   const badRows = [{ row: 3, reason: 'not finite' }];
-  const problems = await trialProblems(manifest, async (trial) => ({ ...(await forecastOf(trial)), badRows }));
+  const problems = await testRunProblems(manifest, async (trial) => ({ ...(await forecastOf(trial)), badRows }));
   const text = 'with numbers that are not finite at context 8 and horizon 8';
   assert.deepEqual(problems, [`the graph forecasts a series without observations ${text}`]);
 });

@@ -1,4 +1,4 @@
-/** Fine-tuning with each pretrained model: the graphs against PyTorch, and what the tuner promises. */
+/** Fine-tuning with each pretrained model: parity of the graphs with PyTorch, and the contract of the tuner. */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -6,17 +6,12 @@ import { forecastCalibrated } from '../../../../src/forecast/calibrated-forecast
 import { type Model, openCatalog } from '../../../../src/model/catalog.ts';
 import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
 import { openSession } from '../../../../src/model/open-session.ts';
+import { shareWeights, type TunedWeights } from '../../../../src/model/tuned-weights.ts';
 import type { TuningBatch } from '../../../../src/model/tuning/batch.ts';
 import { stepGraph } from '../../../../src/model/tuning/step-graph.ts';
-import { shareWeights, type TunedWeights } from '../../../../src/model/tuning/tuned-weights.ts';
 import { Tuner } from '../../../../src/model/tuning/tuner.ts';
 import type { TuningRequest } from '../../../../src/model/tuning/tuning-bytes.ts';
-import {
-  DEPTH_MAX,
-  readWeights,
-  TUNING_LOSSES,
-  type TuningGraphs,
-} from '../../../../src/model/tuning/tuning-graphs.ts';
+import { DEPTH_MAX, readWeights, TUNING_LOSSES, type TuningGraphs } from '../../../../src/model/tuning-graphs.ts';
 
 const catalog = await openCatalog({ modelsDir: null });
 const models = catalog.names.map(catalog.get);
@@ -33,7 +28,7 @@ function closeTo(actual: number, expected: number, tolerance: number): void {
   assert.ok(near, `${actual}, not ${expected}`);
 }
 
-/** The batch of golden numbers: see `golden` in the tuning.py of pretraining. */
+/** The batch of the golden numbers: see `golden` in pretraining/tuning.py. */
 function goldenBatch({ batch, context, horizon }: TuningGraphs): TuningBatch {
   const wave = (row: number, t: number) => 3 * Math.sin(t / (3 + row)) + Math.cos(t / 7) + t / 100;
   const table = (width: number, of: (row: number, column: number) => number) =>
@@ -47,7 +42,7 @@ function goldenBatch({ batch, context, horizon }: TuningGraphs): TuningBatch {
   };
 }
 
-/** Two waves whose lengths do not fit each other: no lag repeats their sum. */
+/** Two waves of incommensurable periods: their sum has no season. */
 const beating = Float64Array.from({ length: 800 }, (_, t) => {
   return Math.sin((2 * Math.PI * t) / 17.3) + Math.sin((2 * Math.PI * t) / 41.7 + 1);
 });
@@ -60,20 +55,27 @@ const request: TuningRequest = {
   depth: 1,
 };
 
+const call = { model: models[0].name, base: null, request, signal: never };
+
 async function tuned(model: Model, base: TunedWeights | null, changes: Partial<TuningRequest> = {}) {
-  const outcome = await tuner.tune(model.name, base?.theta ?? null, { ...request, ...changes }, never);
+  const outcome = await tuner.tune({
+    model: model.name,
+    base: base?.theta ?? null,
+    request: { ...request, ...changes },
+    signal: never,
+  });
   assert.ok(outcome.kind === 'tuned', outcome.kind);
   return shareWeights(outcome.tuned.theta);
 }
 
-/** Weights that are not the model's own, so that they go through the graph that takes them, and forecast the same but for rounding. */
-function hairsBreadthFrom(theta: Float32Array): TunedWeights {
+/** Weights that differ from the model's own, so that they use the graph with theta, and forecast nearly the same. */
+function perturbed(theta: Float32Array): TunedWeights {
   const moved = Float32Array.from(theta);
   moved[0] += 1e-6;
   return shareWeights(moved);
 }
 
-/** Of forecasts within the series. */
+/** Root mean squared error of forecasts within the series. */
 async function rmseOf(model: Model, weights: TunedWeights | null): Promise<number> {
   const forecaster = forecasters.forecasterFor(model.name, 24, weights);
   const points = Array.from({ length: 30 }, (_, i) => ({ values: beating, cutoff: 64 + 24 * i }));
@@ -85,16 +87,16 @@ async function rmseOf(model: Model, weights: TunedWeights | null): Promise<numbe
 for (const model of models) {
   const tuning = model.manifest.tuning!;
 
-  test(`${model.name}: the train step is PyTorch's, for every loss`, async () => {
+  test(`${model.name}: the train step equals PyTorch's, for every loss`, async () => {
     const session = await openSession(join(dirname(model.graphPath), tuning.step.graph));
     const theta = await readWeights(model.graphPath, tuning);
-    const still = { theta, m: new Float32Array(theta.length), v: new Float32Array(theta.length) };
+    const initial = { theta, m: new Float32Array(theta.length), v: new Float32Array(theta.length) };
     for (const loss of TUNING_LOSSES) {
       const graph = stepGraph(session, tuning, { loss, depth: 5 });
       const [first, second, third, moved] = tuning.golden![loss];
       const rows = await graph.rowLosses(theta, goldenBatch(tuning));
       for (const [i, golden] of [first, second, third].entries()) closeTo(rows[i], golden, 1e-4);
-      const { m } = await graph.step(still, goldenBatch(tuning), 1, 1e-3);
+      const { m } = await graph.step(initial, goldenBatch(tuning), { n: 1, rate: 1e-3 });
       closeTo(
         m.reduce((sum, one) => sum + Math.abs(one), 0),
         moved,
@@ -103,13 +105,13 @@ for (const model of models) {
     }
   });
 
-  test(`${model.name}: a depth moves weights of its own, and none of a greater one`, async () => {
+  test(`${model.name}: a depth changes the weights of that depth and below, and no others`, async () => {
     const session = await openSession(join(dirname(model.graphPath), tuning.step.graph));
     const theta = await readWeights(model.graphPath, tuning);
-    const still = { theta, m: new Float32Array(theta.length), v: new Float32Array(theta.length) };
+    const initial = { theta, m: new Float32Array(theta.length), v: new Float32Array(theta.length) };
     for (let depth = 1; depth <= DEPTH_MAX; depth++) {
       const graph = stepGraph(session, tuning, { loss: 'default', depth });
-      const { theta: next } = await graph.step(still, goldenBatch(tuning), 1, 1e-3);
+      const { theta: next } = await graph.step(initial, goldenBatch(tuning), { n: 1, rate: 1e-3 });
       const moved = new Set<number>();
       let start = 0;
       for (const [, length, from] of tuning.weights) {
@@ -120,11 +122,11 @@ for (const model of models) {
     }
   });
 
-  test(`${model.name}: its own weights, given from outside, make its own forecasts, and nearly its own weights nearly those`, async () => {
+  test(`${model.name}: its own weights as theta give its own forecasts, and slightly different weights give nearly the same`, async () => {
     const own = await readWeights(model.graphPath, tuning);
     const batch = { rows: 1, contextLength: 512, horizon: 24, values: Float32Array.from(beating.subarray(0, 512)) };
     const [inside, same, near] = await Promise.all(
-      [null, shareWeights(own), hairsBreadthFrom(own)].map((weights) => {
+      [null, shareWeights(own), perturbed(own)].map((weights) => {
         return forecasters.forecasterFor(model.name, 24, weights).forecast(batch);
       }),
     );
@@ -132,32 +134,33 @@ for (const model of models) {
     for (const [i, value] of inside.entries()) closeTo(near[i], value, 0.05);
   });
 
-  if (model.manifest.membersMax !== undefined) hearsOthers(model);
+  if (model.manifest.membersMax !== undefined) usesGroupContext(model);
 
-  test(`${model.name}: ten default steps take 30 % off the error where there is structure to learn, ten more another 20 %`, async () => {
+  test(`${model.name}: on a learnable series ten default steps lower the error by 30 %, ten more by another 20 %`, async () => {
     const before = await rmseOf(model, null);
     const first = await tuned(model, null);
-    const between = await rmseOf(model, first);
-    assert.ok(between <= 0.7 * before, `${before} to ${between}`);
-    const after = await rmseOf(model, await tuned(model, first));
-    assert.ok(after < between && after <= 0.7 * 0.8 * before, `${before} to ${between} to ${after}`);
+    const afterFirst = await rmseOf(model, first);
+    assert.ok(afterFirst <= 0.7 * before, `${before} to ${afterFirst}`);
+    const afterSecond = await rmseOf(model, await tuned(model, first));
+    const fell = afterSecond < afterFirst && afterSecond <= 0.7 * 0.8 * before;
+    assert.ok(fell, `${before} to ${afterFirst} to ${afterSecond}`);
   });
 
-  test(`${model.name}: the same task makes the same weights, in whatever child`, async () => {
+  test(`${model.name}: the same task gives the same weights in every child`, async () => {
     const short = { steps: 2, depth: 3, loss: 'smape' } as const;
     const { digest } = await tuned(model, null, short);
     assert.equal((await tuned(model, null, short)).digest, digest);
     const other = new Tuner(models);
-    const outcome = await other.tune(model.name, null, { ...request, ...short }, never);
+    const outcome = await other.tune({ ...call, model: model.name, request: { ...request, ...short } });
     await other.close();
     assert.ok(outcome.kind === 'tuned');
     assert.equal(shareWeights(outcome.tuned.theta).digest, digest);
   });
 }
 
-/** What holds for weights of a model whose rows can be a group. */
-function hearsOthers(model: Model): void {
-  /** What nothing before it foretells, then the same 20 steps later. */
+/** Tests of models that take groups. */
+function usesGroupContext(model: Model): void {
+  /** Unpredictable from its own past. The second series follows it with a lag of 20. */
   const news = Float32Array.from(
     { length: 1_000 },
     (_, t) => Math.sin(t * t * 12.9898) + Math.sin((t - 1) * (t - 1) * 12.9898),
@@ -165,15 +168,15 @@ function hearsOthers(model: Model): void {
   const values = Float32Array.of(...news.subarray(400, 912), ...news.subarray(380, 892).map((value) => 3 * value + 7));
   const pair = { rows: 2, contextLength: 512, horizon: 12, values };
 
-  test(`${model.name}: tuned weights hear the members of a group, and a series alone as if there were no groups`, async () => {
+  test(`${model.name}: tuned weights use the group context, and forecast a single series as without groups`, async () => {
     const weights = await tuned(model, null, { steps: 2, depth: 5 });
-    const untuned = hairsBreadthFrom(await readWeights(model.graphPath, model.manifest.tuning!));
+    const untuned = perturbed(await readWeights(model.graphPath, model.manifest.tuning!));
     for (const each of [untuned, weights]) {
       const { forecast } = forecasters.forecasterFor(model.name, 12, each);
-      const missed = (medians: Float32Array) =>
+      const errorOf = (medians: Float32Array) =>
         medians.subarray(12).reduce((sum, value, k) => sum + Math.abs(value - (3 * news[892 + k] + 7)), 0);
-      const [alone, together] = [await forecast(pair), await forecast({ ...pair, together: true })];
-      assert.ok(missed(together) < 0.5 * missed(alone), `${missed(together)} together, ${missed(alone)} alone`);
+      const [alone, grouped] = [await forecast(pair), await forecast({ ...pair, together: true })];
+      assert.ok(errorOf(grouped) < 0.5 * errorOf(alone), `${errorOf(grouped)} as a group, ${errorOf(alone)} alone`);
       const single = { ...pair, rows: 1, values: values.slice(0, 512) };
       assert.deepEqual(await forecast({ ...single, together: true }), await forecast(single));
       assert.deepEqual(await forecast(single), alone.slice(0, 12));
@@ -181,7 +184,7 @@ function hearsOthers(model: Model): void {
   });
 }
 
-test('a tuning that is not wanted any more is stopped, and the next one is made', async () => {
+test('an aborted tuning is stopped, and the next one runs', async () => {
   const stop = new AbortController();
   const steps: number[] = [];
   const onStep = (step: number) => {
@@ -189,36 +192,36 @@ test('a tuning that is not wanted any more is stopped, and the next one is made'
     if (step > 0) stop.abort(new Error('not wanted any more'));
   };
   const endless = { ...request, steps: 1_000_000 };
-  await assert.rejects(tuner.tune(models[0].name, null, endless, stop.signal, onStep), /not wanted any more/);
+  await assert.rejects(tuner.tune({ ...call, request: endless, signal: stop.signal, onStep }), /not wanted any more/);
   assert.deepEqual(steps.slice(0, 2), [0, 1]);
   await tuned(models[0], null, { steps: 1 });
 });
 
-test('a tuning that takes longer, or more memory, than it may is stopped, and told apart', async () => {
+test('a tuning beyond the limit of time or memory is stopped, and the outcome names the limit', async () => {
   const endless = { ...request, steps: 1_000_000 };
   for (const [limits, kind] of [
     [{ tuningMsMax: 1 }, 'too-long'],
     [{ memoryMbMax: 1 }, 'too-large'],
   ] as const) {
     const limited = new Tuner(models, limits);
-    assert.deepEqual(await limited.tune(models[0].name, null, endless, never), { kind });
+    assert.deepEqual(await limited.tune({ ...call, request: endless }), { kind });
     await limited.close();
   }
 });
 
-test('more tunings than may wait are refused at once, and may be tried again', async () => {
+test('a tuning beyond the queue is rejected as retryable', async () => {
   const limited = new Tuner(models, { waitingMax: 0 });
   const stop = new AbortController();
-  const endless = limited.tune(models[0].name, null, { ...request, steps: 1_000_000 }, stop.signal);
-  await assert.rejects(limited.tune(models[0].name, null, request, never), { code: 'overloaded', retryable: true });
+  const endless = limited.tune({ ...call, request: { ...request, steps: 1_000_000 }, signal: stop.signal });
+  await assert.rejects(limited.tune(call), { code: 'overloaded', retryable: true });
   stop.abort(new Error('enough'));
   await assert.rejects(endless, /enough/);
   await limited.close();
 });
 
-test('a tuner that is closed stops what runs and what waits', async () => {
+test('close aborts the running tuning and those in the queue', async () => {
   const closing = new Tuner(models);
-  const both = [1, 2].map(() => closing.tune(models[0].name, null, { ...request, steps: 1_000_000 }, never));
+  const both = [1, 2].map(() => closing.tune({ ...call, request: { ...request, steps: 1_000_000 } }));
   await closing.close();
   for (const one of await Promise.allSettled(both)) assert.equal(one.status, 'rejected');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inputBytes, outputBytes, readInput, readOutput } from '../../../../src/model/tuning/tuning-bytes.ts';
 
-test('a tuning reaches the child as it was asked for, and its result the parent', () => {
+test('input and output survive the way to the child and back', () => {
   const input = {
     model: 'tsmodel-1',
     base: Float32Array.of(1, 2),
@@ -15,7 +15,7 @@ test('a tuning reaches the child as it was asked for, and its result the parent'
   } as const;
   assert.deepEqual(readInput(inputBytes(input)), input);
   for (const validation of [{ before: 2, after: 1.5 }, null]) {
-    const tuned = { theta: Float32Array.of(0.5, -1), step: 7, share: 0.25, validation };
+    const tuned = { theta: Float32Array.of(0.5, -1), step: 7, coefficient: 0.25, validation };
     const bytes = outputBytes(tuned);
     const shifted = new Uint8Array(bytes.length + 3);
     shifted.set(bytes, 3);

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { drawWindows, planWindows } from '../../../../src/model/tuning/windows.ts';
 
-const chance = () => 0.5;
+const sampling = { count: 2, firstTurn: 0, signSymmetric: true, random: () => 0.5 };
 
-test('two values are enough: one to see, and the one that follows', () => {
+test('two values are enough: one of context and one of target', () => {
   const { training, validation } = planWindows([2], 24, 32);
   assert.deepEqual(training, [{ series: 0, first: 1, last: 1, horizon: 1 }]);
   assert.deepEqual(validation, []);
-  const varied = { shown: 0.625, other: 1, share: 0.5, upsideDown: false };
-  assert.deepEqual(drawWindows(training, 2, 0, true, chance), [
-    { series: 0, cutoff: 1, end: 2, varied },
-    { series: 0, cutoff: 1, end: 2, varied },
+  const augmentation = { contextShare: 0.625, mixCutoff: 1, mixWeight: 0.5, negated: false };
+  assert.deepEqual(drawWindows(training, sampling), [
+    { series: 0, cutoff: 1, end: 2, augmentation },
+    { series: 0, cutoff: 1, end: 2, augmentation },
   ]);
 });
 
-test('series with less teach nothing, and the others keep their numbers', () => {
+test('shorter series have no training windows, and the others keep their indices', () => {
   const { training } = planWindows([1, 0, 40], 4, 32);
   assert.deepEqual(
     training.map(({ series }) => series),
@@ -24,7 +24,7 @@ test('series with less teach nothing, and the others keep their numbers', () => 
   assert.deepEqual(planWindows([1, 0], 4, 32), { training: [], all: [], validation: [] });
 });
 
-test('a fifth of a long series is held back, and judged up to its end', () => {
+test('a fifth of a long series is held out, and validation windows reach its end', () => {
   const { training, all, validation } = planWindows([500], 24, 32);
   assert.deepEqual(training, [{ series: 0, first: 16, last: 376, horizon: 24 }]);
   assert.deepEqual(all, [{ series: 0, first: 16, last: 476, horizon: 24 }]);
@@ -33,7 +33,7 @@ test('a fifth of a long series is held back, and judged up to its end', () => {
   assert.deepEqual(validation.at(-1), { series: 0, cutoff: 400, end: 424 });
 });
 
-test('of many series evenly spaced ones are judged, each by its newest windows first', () => {
+test('of many series evenly spaced ones are validated, each on its newest windows first', () => {
   const { validation } = planWindows(Array(64).fill(500), 24, 32);
   assert.equal(validation.length, 32);
   assert.deepEqual(
@@ -43,21 +43,23 @@ test('of many series evenly spaced ones are judged, each by its newest windows f
   assert.ok(validation.every(({ end }) => end === 500));
 });
 
-test('a batch takes series in turns, and goes on where the last one ended', () => {
+test('batches take the series in turns, and continue where the last one ended', () => {
   const { training } = planWindows([100, 200, 300], 10, 32);
-  const first = drawWindows(training, 4, 0, true, chance).map(({ series }) => series);
-  const second = drawWindows(training, 4, 4, true, chance).map(({ series }) => series);
+  const first = drawWindows(training, { ...sampling, count: 4 }).map(({ series }) => series);
+  const second = drawWindows(training, { ...sampling, count: 4, firstTurn: 4 }).map(({ series }) => series);
   assert.deepEqual([...first, ...second], [0, 1, 2, 0, 1, 2, 0, 1]);
 });
 
-test('half of the windows are varied, and turned upside down only where that teaches as much', () => {
+test('half of the windows are augmented, and negated only for a loss that accepts negative values', () => {
   const { training } = planWindows([100], 10, 32);
-  const turned = (turnable: boolean) => {
+  const negated = (signSymmetric: boolean) => {
     let draws = 0;
-    const low = () => (++draws % (turnable ? 6 : 5) === 0 ? 0.9 : 0.4);
-    return drawWindows(training, 2, 0, turnable, low).map(({ varied }) => varied!.upsideDown);
+    const low = () => (++draws % (signSymmetric ? 6 : 5) === 0 ? 0.9 : 0.4);
+    return drawWindows(training, { ...sampling, signSymmetric, random: low }).map(
+      ({ augmentation }) => augmentation?.negated,
+    );
   };
-  assert.deepEqual(turned(true), [true, true]);
-  assert.deepEqual(turned(false), [false, false]);
-  assert.equal(drawWindows(training, 1, 0, true, () => 0.4)[0].varied, undefined);
+  assert.deepEqual(negated(true), [true, true]);
+  assert.deepEqual(negated(false), [false, false]);
+  assert.equal(drawWindows(training, { ...sampling, random: () => 0.4 })[0].augmentation, undefined);
 });

@@ -32,7 +32,7 @@ test('a tuning waits, runs and ends; how long it waited does not count', async (
   for (const step of [1, 2, 50]) first.stepped(step);
   assert.equal(await figure('tidewatch_tuning_steps_total'), 50);
   clock.nowMs = 4_000;
-  first.ended(endOf({ theta, step: 40, share: 0.5, validation: { before: 0.5, after: 0.25 } }));
+  first.ended(endOf({ theta, step: 40, coefficient: 0.5, validation: { before: 0.5, after: 0.25 } }));
   second.stepped(0);
   clock.nowMs = 9_000;
   second.ended({ kind: 'too-long' });
@@ -55,8 +55,8 @@ test('a tuning waits, runs and ends; how long it waited does not count', async (
 
 test('each outcome is counted by its name; one that never ran took no time', async () => {
   const { watch, figure, logged } = reported();
-  watch(ASKED).ended(endOf({ theta, step: 10, share: 0.5, validation: null }));
-  watch(ASKED).ended(endOf({ theta, step: 0, share: 0, validation: { before: 1, after: 1 } }));
+  watch(ASKED).ended(endOf({ theta, step: 10, coefficient: 0.5, validation: null }));
+  watch(ASKED).ended(endOf({ theta, step: 0, coefficient: 0, validation: { before: 1, after: 1 } }));
   for (const kind of ['too-long', 'too-large', 'stopped', 'refused', 'failed'] as const) watch(ASKED).ended({ kind });
   const outcomes = ['tuned', 'unchanged', 'too-long', 'too-large', 'stopped', 'refused', 'failed'];
   for (const outcome of outcomes) assert.equal(await figure('tidewatch_tunings_total', { outcome }), 1, outcome);

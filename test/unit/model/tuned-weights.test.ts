@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { bytesOfWeights, shareWeights, WeightsCache } from '../../../../src/model/tuning/tuned-weights.ts';
+import { bytesOfWeights, shareWeights, WeightsCache } from '../../../src/model/tuned-weights.ts';
 
 test('weights come back from their bytes, wherever these lie, under the digest of the bytes', () => {
   const theta = Float32Array.of(1, -2.5, 1e-9);
