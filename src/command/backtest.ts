@@ -16,7 +16,7 @@ import { readObservations } from './csv/observations.ts';
 import { type CsvPull, pullObservations } from './csv/pull.ts';
 import { SCORE_ROW_HEADER, scoreRow } from './csv/score-rows.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detector-flags.ts';
-import { type DetectorModels, modelsBelow, watch } from './detector-models.ts';
+import { bindToModel, type DetectorModels, modelsBelow } from './detector-models.ts';
 import { resolveWithModels } from './run-worker.ts';
 
 /** The whole history is held in memory; a longer one is refused. */
@@ -138,7 +138,7 @@ async function score(history: readonly PastObservation[], scoring: Scoring, io: 
     threads: config.worker.inferenceThreads,
   });
   try {
-    const detectors = configs.map((detector) => watch(detector, models, forecasters));
+    const detectors = configs.map((detector) => bindToModel(detector, models, forecasters));
     const report = new BacktestReport();
     const write = async (lines: readonly string[]) => {
       if (output !== null) await output.appendFile(lines.map((line) => `${line}\n`).join(''));

@@ -19,7 +19,7 @@ const seriesById = new Map(DEMO_SERIES.map((series) => [series.id, series]));
 
 export interface DemoViewOptions {
   /** The series whose scores are awaited. */
-  readonly watched: ReadonlySet<string>;
+  readonly covered: ReadonlySet<string>;
   /** Steps before it are history. */
   readonly liveStart: number;
   /** Scores of the history that will come; 0 when all of it is scored already. */
@@ -44,7 +44,7 @@ export class DemoView {
 
   constructor(options: DemoViewOptions) {
     this.#options = options;
-    this.#behind = new Set(options.historyScores > 0 ? options.watched : []);
+    this.#behind = new Set(options.historyScores > 0 ? options.covered : []);
   }
 
   get live(): boolean {
@@ -62,17 +62,17 @@ export class DemoView {
   }
 
   #countHistory(scores: readonly ScoreRecord[], nowMs: number): string[] {
-    const { watched, liveStart, historyScores, style } = this.#options;
+    const { covered, liveStart, historyScores, style } = this.#options;
     const historyEndMs = timeOf(liveStart);
     for (const score of scores) {
-      if (!watched.has(score.series)) continue;
+      if (!covered.has(score.series)) continue;
       if (score.timestampMs >= timeOf(liveStart - 1)) this.#behind.delete(score.series);
       if (score.timestampMs >= historyEndMs) continue;
       this.#scored++;
       if (score.anomaly) this.#keepFlagged(score);
     }
     if (this.live) {
-      const sum = `History of ${watched.size} series scored: ${counted(this.#scored)} observations, ${counted(this.#flagged)} flagged`;
+      const sum = `History of ${covered.size} series scored: ${counted(this.#scored)} observations, ${counted(this.#flagged)} flagged`;
       const flagged = [...this.#lastFlagged.values()].sort((a, b) => a.timestampMs - b.timestampMs);
       const last = flagged.slice(-HISTORY_LINES_MAX).map((score) => flaggedLine(score, style));
       const lines = [last.length === 0 ? `${sum}.` : `${sum}, lately:`, ...this.header, ...last];

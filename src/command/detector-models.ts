@@ -77,7 +77,7 @@ async function finetuned(
 }
 
 /** A detector with its model, ready to score. @param timed wraps the forecaster */
-export function watch(
+export function bindToModel(
   detector: DetectorConfig,
   models: DetectorModels,
   forecasters: Forecasters,

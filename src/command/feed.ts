@@ -7,7 +7,7 @@ import { kafkaOptions, optionalFlag, streamOptions } from '../config/options.ts'
 import type { GroupPathOf } from '../stream/codec/mapping.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
 import { matchDetectors } from '../stream/engine/bound-detector.ts';
-import { type Feed, type FeedRecord, openFeed } from '../stream/log/kafka/bulk-producer.ts';
+import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../stream/log/kafka/bulk-producer.ts';
 import { inBatches } from './batches.ts';
 import {
   type CommandIo,
@@ -58,11 +58,11 @@ export const feedCommand: RunnableCommand = {
     const input = await openInput(path, io.stop);
     try {
       const pull = pullObservations(readObservations(input, csvReading(path, read.values)), io.err);
-      const feed = await openFeed({ config: kafka! }, topic);
+      const producer = await openBulkProducer({ config: kafka! }, topic);
       try {
-        return await send(recordsOf(pull, stream, group), pull, feed, { rate, topic }, io);
+        return await send(recordsOf(pull, stream, group), pull, producer, { rate, topic }, io);
       } finally {
-        await feed.close();
+        await producer.close();
       }
     } finally {
       input.destroy();
@@ -71,7 +71,7 @@ export const feedCommand: RunnableCommand = {
 };
 
 interface Outgoing {
-  readonly record: FeedRecord;
+  readonly record: ProducerRecord;
   readonly series: string;
   readonly timestampMs: number;
 }
@@ -103,7 +103,7 @@ async function* recordsOf(
 async function send(
   records: AsyncIterable<Outgoing>,
   { refusals, problems }: CsvPull,
-  feed: Feed,
+  producer: BulkProducer,
   { rate, topic }: { readonly rate: number; readonly topic: string },
   io: CommandIo,
 ): Promise<ExitCode> {
@@ -115,7 +115,7 @@ async function send(
     for await (const batch of inBatches(records, batchMax)) {
       const aheadMs = (sent.count / rate) * 1_000 - (performance.now() - startedMs);
       if (aheadMs > 0) await setTimeout(aheadMs, null, { signal: io.stop });
-      await feed.send(batch.map(({ record }) => record));
+      await producer.send(batch.map(({ record }) => record));
       sent.add(batch);
       if (performance.now() - progressMs < PROGRESS_MS) continue;
       progressMs = performance.now();

@@ -12,10 +12,10 @@ import {
   TAIL_RECORDS,
 } from '../stream/demo/demo-feed.ts';
 import { timeOf } from '../stream/demo/demo-time.ts';
-import { openFeed } from '../stream/log/kafka/bulk-producer.ts';
+import { openBulkProducer } from '../stream/log/kafka/bulk-producer.ts';
 import type { KafkaConnection } from '../stream/log/kafka/connection.ts';
 import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
-import { readTail, type WatchedRecord, watchTopic } from '../stream/log/kafka/topic-tail.ts';
+import { readTail, type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
 import type { CommandIo } from './command.ts';
 import { DemoView } from './demo-view.ts';
 import { SCORE_LINE_STYLE, shownTime } from './score-line.ts';
@@ -38,7 +38,9 @@ export async function prepareDemo({ stream: { topics }, kafka }: DemoConfig): Pr
   await ensureTopics(connection, topics, creation);
   const partitions = Array.from({ length: await checkTopics(connection, topics) }, (_, partition) => partition);
   const tails = await Promise.all(
-    partitions.map((partition) => readTail(connection, topics.observations, partition, TAIL_RECORDS)),
+    partitions.map((partition) =>
+      readTail(connection, { topic: topics.observations, partition, recordsMax: TAIL_RECORDS }),
+    ),
   );
   return planFeed(newestSteps(tails.flat().map(({ value }) => value)), Date.now());
 }
@@ -47,23 +49,23 @@ export async function prepareDemo({ stream: { topics }, kafka }: DemoConfig): Pr
 export async function startDemo(
   config: DemoConfig,
   plan: FeedPlan,
-  watched: ReadonlySet<string>,
+  covered: ReadonlySet<string>,
   io: CommandIo,
 ): Promise<RunningDemo> {
   const connection = { config: config.kafka };
-  const view = await startView(config, connection, plan, watched, io);
-  const feed = await openFeed(connection, config.stream.topics.observations);
+  const view = await startView(config, connection, plan, covered, io);
+  const producer = await openBulkProducer(connection, config.stream.topics.observations);
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   const ending = new AbortController();
   const { signal } = ending;
   const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
-  const feeding = feedDemo(plan, { send: feed.send, nowMs: Date.now, wait, signal }).catch(fail);
+  const feeding = feedDemo(plan, { send: producer.send, nowMs: Date.now, wait, signal }).catch(fail);
   return {
     failed,
     async stopFeed() {
       ending.abort();
       await feeding;
-      await feed.close();
+      await producer.close();
     },
     stopView: view.stop,
   };
@@ -73,30 +75,34 @@ async function startView(
   { stream, registry: registryConfig }: DemoConfig,
   connection: KafkaConnection,
   { newest, liveStart }: FeedPlan,
-  watched: ReadonlySet<string>,
+  covered: ReadonlySet<string>,
   io: CommandIo,
 ): Promise<{ stop(): Promise<void> }> {
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   const decode = createScoreDecoder(stream.output.format, registry);
   const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
-  const historyScores = newest.size === 0 ? HISTORY_STEPS * watched.size : 0;
-  const view = new DemoView({ watched, liveStart, historyScores, style });
+  const historyScores = newest.size === 0 ? HISTORY_STEPS * covered.size : 0;
+  const view = new DemoView({ covered, liveStart, historyScores, style });
   if (view.live) for (const line of [`Going on at ${shownTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
-  const show = async (records: readonly WatchedRecord[]) => {
+  const show = async (records: readonly TopicRecord[]) => {
     const scores = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decode(value)])));
     for (const line of view.take(scores, Date.now())) io.out(line);
   };
   let showing = Promise.resolve();
-  const watch = await watchTopic(connection, stream.topics.scores, 'latest', {
-    onRecords(records) {
-      // A record that is no score was written by somebody else.
-      showing = showing.then(() => show(records)).catch(() => undefined);
+  const tail = await tailTopic(
+    connection,
+    { topic: stream.topics.scores, from: 'latest' },
+    {
+      onRecords(records) {
+        // A record that is no score was written by somebody else.
+        showing = showing.then(() => show(records)).catch(() => undefined);
+      },
+      onConnection: (error) => io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`),
     },
-    onConnection: (error) => io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`),
-  });
+  );
   return {
     async stop() {
-      await watch.stop();
+      await tail.stop();
       await showing;
       await registry?.close();
     },

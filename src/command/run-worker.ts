@@ -13,7 +13,7 @@ import { checkTopics } from '../stream/log/kafka/topic-admin.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics, type ForecastSums, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
-import { type DetectorModels, findDetectorModels, modelsBelow, watch } from './detector-models.ts';
+import { bindToModel, type DetectorModels, findDetectorModels, modelsBelow } from './detector-models.ts';
 
 export interface RunningWorker {
   readonly opsUrl: string;
@@ -103,7 +103,7 @@ async function startStream(
   });
   onOpened(() => forecasters.close());
   const timed = (forecaster: Forecaster) => timeForecasts(forecaster, metrics, () => performance.now());
-  const detectors = stream.detectors.map((detector) => watch(detector, models, forecasters, timed));
+  const detectors = stream.detectors.map((detector) => bindToModel(detector, models, forecasters, timed));
   const events = reportEvents(metrics, logger);
   const options = { log, stream, limits, detectors, encodeScore, schemas: registry, events, nowMs: Date.now };
   const worker = await startWorker(options);

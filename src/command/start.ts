@@ -7,7 +7,7 @@ import { httpOptions, workerOptions } from '../config/options.ts';
 import { kafkaVersion } from '../local-kafka/java-artifacts.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { ServiceError } from '../service-error.ts';
-import { watchedDemoSeries } from '../stream/demo/demo-coverage.ts';
+import { coveredDemoSeries } from '../stream/demo/demo-coverage.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
@@ -49,7 +49,7 @@ export const startCommand: RunnableCommand = {
     const { config } = result;
     const logger = createLogger(config.logLevel, process.stderr);
     const metrics = createMetrics({ collectProcess: true });
-    const watched = watchedDemoSeries(config.stream, Date.now());
+    const covered = coveredDemoSeries(config.stream, Date.now());
     const sidecar = await runSidecar(config, models.catalog, metrics, logger);
     let kafka: DemoKafka | null = null;
     try {
@@ -60,7 +60,7 @@ export const startCommand: RunnableCommand = {
       kafka = found;
       const beside = { metrics, forecasts: () => sidecar.forecasts() };
       const startStream = (demo: DemoConfig) => runWorker(demo, models, logger, beside);
-      return await scoreDemo({ ...config, kafka: kafka.config }, startStream, watched, kafka.lost, io);
+      return await scoreDemo({ ...config, kafka: kafka.config }, startStream, covered, kafka.lost, io);
     } catch (error) {
       // Whoever ends the start half-way is not told what it could not finish.
       if (io.stop.aborted) return DONE;
@@ -127,7 +127,7 @@ async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafk
 async function scoreDemo(
   config: DemoConfig,
   startStream: (config: DemoConfig) => Promise<RunningWorker>,
-  watched: ReadonlySet<string>,
+  covered: ReadonlySet<string>,
   kafkaLost: Promise<Error>,
   io: CommandIo,
 ): Promise<ExitCode> {
@@ -138,7 +138,7 @@ async function scoreDemo(
   io.out(`or type in another terminal: KAFKA_BROKERS=${brokers} npm start -- watch`);
   let demo: RunningDemo | null = null;
   try {
-    demo = await startDemo(config, plan, watched, io);
+    demo = await startDemo(config, plan, covered, io);
     const failure = await Promise.race([worker.finished, demo.failed, kafkaLost, aborted(io.stop)]);
     if (failure) io.err(`The demo cannot go on: ${failure.message}`);
     else io.out('Stopping. The next start goes on from here.');

@@ -8,7 +8,7 @@ import { reasonOf } from '../stream/codec/quoted.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreDecoder, type DecodeScore } from '../stream/codec/score-decoder.ts';
 import { seriesPattern } from '../stream/engine/bound-detector.ts';
-import { type WatchedRecord, watchTopic } from '../stream/log/kafka/topic-tail.ts';
+import { type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
 import { aborted, type CommandIo, DONE, type RunnableCommand, sayProblems } from './command.ts';
 import { SCORE_LINE_STYLE, scoreLineHeader } from './score-line.ts';
 import { ScoreView } from './score-view.ts';
@@ -56,13 +56,17 @@ export const watchCommand: RunnableCommand = {
     failed.catch(() => {});
     try {
       const from = fromBeginning ? 'earliest' : 'latest';
-      const watch = await watchTopic({ config: kafka! }, stream.topics.scores, from, {
-        onRecords: (records) => showRecords(records, decode, view, io).catch(fail),
-        onConnection: (error) =>
-          io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch goes on when it is back.`),
-      });
+      const tail = await tailTopic(
+        { config: kafka! },
+        { topic: stream.topics.scores, from },
+        {
+          onRecords: (records) => showRecords(records, decode, view, io).catch(fail),
+          onConnection: (error) =>
+            io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch goes on when it is back.`),
+        },
+      );
       if (!json) io.out(scoreLineHeader(style));
-      await Promise.race([aborted(io.stop), failed]).finally(() => watch.stop());
+      await Promise.race([aborted(io.stop), failed]).finally(() => tail.stop());
       sayIfAny(view.summary(), io);
       return DONE;
     } finally {
@@ -74,7 +78,7 @@ export const watchCommand: RunnableCommand = {
 
 /** Rejects with `registry-unavailable` when a schema cannot be fetched. A record that is no score is told and left out. */
 async function showRecords(
-  records: readonly WatchedRecord[],
+  records: readonly TopicRecord[],
   decode: DecodeScore,
   view: ScoreView,
   io: CommandIo,

@@ -1,7 +1,7 @@
 /** Feeds observations at a steady rate and waits for their scores: the time from sending to reading, in a process of its own. */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
-import { type FeedRecord, openFeed } from '../../src/stream/log/kafka/bulk-producer.ts';
-import { watchTopic } from '../../src/stream/log/kafka/topic-tail.ts';
+import { openBulkProducer, type ProducerRecord } from '../../src/stream/log/kafka/bulk-producer.ts';
+import { tailTopic } from '../../src/stream/log/kafka/topic-tail.ts';
 import { childOptions, stopAsked, tell } from './child.ts';
 import { observationRecord, seriesOfId, stepOfTime } from './synthetic-series.ts';
 
@@ -33,29 +33,33 @@ const sentMs = new Float64Array(total);
 const latencies: number[] = [];
 const { promise: complete, resolve } = Promise.withResolvers<void>();
 
-const watch = await watchTopic(connection, topics.scores, 'latest', {
-  onRecords(records) {
-    const nowMs = performance.now();
-    for (const { value } of records) {
-      const { series, timestampMs } = JSON.parse(value!.toString());
-      const sequence = (stepOfTime(timestampMs) - firstStep) * seriesCount + seriesOfId(series);
-      if (sequence >= warmUp) latencies.push(nowMs - sentMs[sequence]);
-    }
-    if (latencies.length === total - warmUp) resolve();
+const tail = await tailTopic(
+  connection,
+  { topic: topics.scores, from: 'latest' },
+  {
+    onRecords(records) {
+      const nowMs = performance.now();
+      for (const { value } of records) {
+        const { series, timestampMs } = JSON.parse(value!.toString());
+        const sequence = (stepOfTime(timestampMs) - firstStep) * seriesCount + seriesOfId(series);
+        if (sequence >= warmUp) latencies.push(nowMs - sentMs[sequence]);
+      }
+      if (latencies.length === total - warmUp) resolve();
+    },
   },
-});
-const feed = await openFeed(connection, topics.observations);
+);
+const producer = await openBulkProducer(connection, topics.observations);
 const startMs = performance.now();
 for (let sent = 0; sent < total; ) {
   const nowMs = performance.now();
   const due = Math.min(total, Math.floor(((nowMs - startMs) * perSecond) / 1_000));
-  const records: FeedRecord[] = [];
+  const records: ProducerRecord[] = [];
   for (; sent < due; sent++) {
     // The time it was due: a send that waits for the one before it is latency too.
     sentMs[sent] = startMs + (sent * 1_000) / perSecond;
     records.push(observationRecord(sent % seriesCount, firstStep + Math.floor(sent / seriesCount)));
   }
-  if (records.length > 0) await feed.send(records);
+  if (records.length > 0) await producer.send(records);
   await new Promise((tick) => setTimeout(tick, TICK_MS));
 }
 await Promise.race([complete, new Promise((tick) => setTimeout(tick, SCORES_MS_MAX))]);
@@ -63,6 +67,6 @@ latencies.sort((a, b) => a - b);
 const at = (share: number) => latencies[Math.floor(share * latencies.length)] ?? Number.NaN;
 tell({ observations: latencies.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: latencies.at(-1) ?? Number.NaN });
 await stopping;
-await feed.close();
-await watch.stop();
+await producer.close();
+await tail.stop();
 process.disconnect();

@@ -3,7 +3,7 @@ import type { BoundDetector } from '../../src/stream/engine/bound-detector.ts';
 import { PartitionState } from '../../src/stream/engine/partition-state.ts';
 import { PendingCommit } from '../../src/stream/engine/pending-commit.ts';
 import { PARTITION_COUNT_KEY } from '../../src/stream/engine/restore-partition.ts';
-import { type Feed, openFeed } from '../../src/stream/log/kafka/bulk-producer.ts';
+import { type BulkProducer, openBulkProducer } from '../../src/stream/log/kafka/bulk-producer.ts';
 import type { KafkaConnection } from '../../src/stream/log/kafka/connection.ts';
 import type { OutputRecord } from '../../src/stream/log/log.ts';
 import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
@@ -39,14 +39,14 @@ export async function seedChangelog(
   seed: Seed,
   form: 'written' | 'compacted',
 ): Promise<{ records: number; bytes: number }> {
-  const feeds: Feed[] = [];
-  for (const topic of topics) feeds.push(await openFeed(connection, topic));
+  const producers: BulkProducer[] = [];
+  for (const topic of topics) producers.push(await openBulkProducer(connection, topic));
   let records = 0;
   let bytes = 0;
   const write = async (outputs: readonly OutputRecord[]) => {
     records += outputs.length;
     for (const { key, value } of outputs) bytes += (key?.length ?? 0) + (value?.length ?? 0);
-    for (const feed of feeds) await feed.send(outputs);
+    for (const producer of producers) await producer.send(outputs);
   };
   const bound = boundBenchDetector(seed.detectionSize, FREE_FORECASTER);
   for (let partition = 0; partition < PARTITIONS; partition++) {
@@ -57,7 +57,7 @@ export async function seedChangelog(
     }
     if (newest.size > 0) await write([...newest.values()]);
   }
-  for (const feed of feeds) await feed.close();
+  for (const producer of producers) await producer.close();
   return { records, bytes };
 }
 

@@ -4,7 +4,7 @@
  */
 import { loadavg } from 'node:os';
 import type { Topics } from '../../src/config/config.ts';
-import { openFeed } from '../../src/stream/log/kafka/bulk-producer.ts';
+import { openBulkProducer } from '../../src/stream/log/kafka/bulk-producer.ts';
 import type { KafkaConnection } from '../../src/stream/log/kafka/connection.ts';
 import type { Figures } from './bench.ts';
 import { runChild, startChild } from './child.ts';
@@ -131,15 +131,15 @@ async function feedObservations(
   { seriesCount, steps: firstStep }: Seed,
   steps: number,
 ): Promise<void> {
-  const feed = await openFeed(connection, observations);
+  const producer = await openBulkProducer(connection, observations);
   const total = seriesCount * steps;
   for (let at = 0; at < total; at += FED_TOGETHER) {
     const together = Math.min(FED_TOGETHER, total - at);
     const record = (_: unknown, i: number) =>
       observationRecord((at + i) % seriesCount, firstStep + Math.floor((at + i) / seriesCount));
-    await feed.send(Array.from({ length: together }, record));
+    await producer.send(Array.from({ length: together }, record));
   }
-  await feed.close();
+  await producer.close();
 }
 
 function passThrough(

@@ -1,4 +1,4 @@
-import type { FeedRecord } from '../../src/stream/log/kafka/bulk-producer.ts';
+import type { ProducerRecord } from '../../src/stream/log/kafka/bulk-producer.ts';
 import { PARTITIONS } from './local-broker.ts';
 
 export const STEP_MS = 1_000;
@@ -24,7 +24,7 @@ export function partitionOf(series: number): number {
 }
 
 /** A JSON record of 118 bytes or so. */
-export function observationRecord(series: number, step: number): FeedRecord {
+export function observationRecord(series: number, step: number): ProducerRecord {
   const id = seriesId(series);
   const observation = {
     series: id,

@@ -9,8 +9,8 @@ import { stepAt } from './demo-time.ts';
  * The series of the demo that these detectors score.
  * Throws ServiceError `configuration` when there are none: the detectors file was written for other streams.
  */
-export function watchedDemoSeries({ input, detectors }: StreamConfig, nowMs: number): ReadonlySet<string> {
-  const watched = new Set<string>();
+export function coveredDemoSeries({ input, detectors }: StreamConfig, nowMs: number): ReadonlySet<string> {
+  const covered = new Set<string>();
   if (input.format === 'json') {
     const detectorOf = matchDetectors(detectors.map((config) => ({ config })));
     const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
@@ -19,10 +19,10 @@ export function watchedDemoSeries({ input, detectors }: StreamConfig, nowMs: num
     for (const { key, value } of demoRecords(step, step + 1, new Map())) {
       const decoded = decoder.decode(value, nowMs);
       if (decoded.kind === 'dead-letter' || detectorOf(decoded.series) === null) continue;
-      if (decoded.group === null || decoded.group === key.toString()) watched.add(decoded.series);
+      if (decoded.group === null || decoded.group === key.toString()) covered.add(decoded.series);
     }
   }
-  if (watched.size > 0) return watched;
+  if (covered.size > 0) return covered;
   const text =
     'start feeds series of its own, JSON records such as {"series": "web-1/cpu", "timestamp": 1767225600000, "value": 0.42}, and the ' +
     'detectors file takes none of them: leave DETECTORS away, or score your own streams with the command "worker"';

@@ -78,7 +78,8 @@ async function scoresOnDisk(): Promise<{ readonly scores: readonly ScoreRecord[]
   const kafka = await startKafka({ cacheDir: cacheFolder(), dataDir: join(dataDir, 'kafka') });
   try {
     const connection = { config: { brokers: kafka.brokers, clientId: 'tidewatch-test', tls: null, sasl: null } };
-    const read = (topic: string, partition: number) => readTail(connection, topic, partition, 1_000_000);
+    const read = (topic: string, partition: number) =>
+      readTail(connection, { topic, partition, recordsMax: 1_000_000 });
     const scores = await Promise.all(Array.from({ length: PARTITIONS }, (_, p) => read(TOPICS.scores, p)));
     const deadLetters = await read(TOPICS.deadLetters, 0);
     return { scores: scores.flat().map(({ value }) => JSON.parse(value!.toString())), deadLetters: deadLetters.length };

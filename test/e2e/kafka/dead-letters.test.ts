@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FeedRecord } from '../../../src/stream/log/kafka/bulk-producer.ts';
+import type { ProducerRecord } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
 import type { DeadLetterReason } from '../../../src/stream/record/dead-letter.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
@@ -8,16 +8,16 @@ import { observationRecord, START_MS } from '../../fixture/stream/stream-run.ts'
 
 const DETECTORS = ['{ name: web, series: "web-*", freq: min, h: 8, detection_size: 8, context: 64 }'];
 
-function record(value: string | Buffer | null, key: Buffer = Buffer.from('web-1')): FeedRecord {
+function record(value: string | Buffer | null, key: Buffer = Buffer.from('web-1')): ProducerRecord {
   return { partition: 1, key, value: typeof value === 'string' ? Buffer.from(value) : value };
 }
 
-function observed(fields: Readonly<Record<string, unknown>>): FeedRecord {
+function observed(fields: Readonly<Record<string, unknown>>): ProducerRecord {
   return record(JSON.stringify({ series: 'web-1', timestamp: START_MS, value: 1, ...fields }));
 }
 
 /** Step of the good series that comes before each of these. */
-const BAD: readonly (readonly [DeadLetterReason, FeedRecord, RegExp])[] = [
+const BAD: readonly (readonly [DeadLetterReason, ProducerRecord, RegExp])[] = [
   ['record-unreadable', record(Buffer.from([0xff, 0x00, 0x80])), /./],
   ['record-unreadable', record('{"series":'), /JSON/],
   ['record-unreadable', record(null), /tombstone/],
@@ -74,7 +74,7 @@ kafkaTest('what cannot be scored goes to the dead letters with place, reason and
 });
 
 /** With a client that, other than ours, lets every key pass. */
-async function feedAsOthersDo(topic: string, records: readonly FeedRecord[]): Promise<void> {
+async function feedAsOthersDo(topic: string, records: readonly ProducerRecord[]): Promise<void> {
   const { kafka, destroy } = kafkaClient(await kafkaConnection());
   const producer = kafka.producer();
   await producer.connect();

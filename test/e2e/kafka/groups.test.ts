@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FeedRecord } from '../../../src/stream/log/kafka/bulk-producer.ts';
+import type { ProducerRecord } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
@@ -13,7 +13,7 @@ const MEMBERS = ['a', 'b', 'c'];
 const STEPS = 56;
 const BREAK = 52;
 
-function observation(member: string, step: number): FeedRecord {
+function observation(member: string, step: number): ProducerRecord {
   const which = MEMBERS.indexOf(member);
   const noise = ((step * 7_919 + which * 104_729) % 101) / 100;
   const value = Math.sin(step / (2 + which)) + noise + (step === BREAK ? 100 : 0);

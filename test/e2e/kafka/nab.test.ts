@@ -5,7 +5,7 @@ import type { DetectionSettings } from '../../../src/detector/settings.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { detectOnline } from '../../../src/sidecar/tasks/detect-online.ts';
-import type { FeedRecord } from '../../../src/stream/log/kafka/bulk-producer.ts';
+import type { ProducerRecord } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
@@ -104,7 +104,7 @@ nabTest('every row of the benchmark becomes one score, or is a duplicate or late
 
 /** Row by row from all files, as if the series were alive at the same time. */
 async function feedTogether(stream: KafkaStream, files: readonly (readonly Row[])[]): Promise<void> {
-  const records: FeedRecord[] = [];
+  const records: ProducerRecord[] = [];
   for (let i = 0; i < Math.max(...files.map(({ length }) => length)); i++) {
     for (const [which, rows] of files.entries()) {
       const row = rows[i];

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import { checkTopics, ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
-import { readTail, watchTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
+import { readTail, tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 
 const creation = { partitions: 2, replicationFactor: 1, retentionMs: 86_400_000 };
@@ -75,26 +75,30 @@ kafkaTest('the tail of a partition holds its newest records', async () => {
     scores,
     values.map((value) => ({ key: null, value: Buffer.from(value) })),
   );
-  const tail = await readTail(connection, scores, 0, 7);
+  const tail = await readTail(connection, { topic: scores, partition: 0, recordsMax: 7 });
   assert.deepEqual(
     tail.map(({ value }) => String(value)),
     values.slice(-7),
   );
-  assert.deepEqual(await readTail(connection, scores, 0, 0), []);
+  assert.deepEqual(await readTail(connection, { topic: scores, partition: 0, recordsMax: 0 }), []);
 });
 
-kafkaTest('a watch shows what comes, from where it was asked to begin, until it is stopped', async () => {
+kafkaTest('a tail shows what comes, from where it was asked to begin, until it is stopped', async () => {
   const connection = await kafkaConnection();
   const { scores } = await freshTopics(2);
   const send = (value: string) =>
     produceRecords(connection, scores, [{ partition: 1, key: null, value: Buffer.from(value) }]);
   await send('old');
   const seen = { earliest: [] as string[], latest: [] as string[] };
-  const watch = (from: 'earliest' | 'latest') =>
-    watchTopic(connection, scores, from, {
-      onRecords: (records) => void seen[from].push(...records.map(({ value }) => String(value))),
-    });
-  const [earliest, latest] = await Promise.all([watch('earliest'), watch('latest')]);
+  const tail = (from: 'earliest' | 'latest') =>
+    tailTopic(
+      connection,
+      { topic: scores, from },
+      {
+        onRecords: (records) => void seen[from].push(...records.map(({ value }) => String(value))),
+      },
+    );
+  const [earliest, latest] = await Promise.all([tail('earliest'), tail('latest')]);
   await send('new');
   while (!seen.earliest.includes('new') || !seen.latest.includes('new')) await sleep(5);
   await latest.stop();

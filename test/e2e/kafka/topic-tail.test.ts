@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
-import { watchTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
+import { tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 
 kafkaTest('who watches more slowly than retention deletes goes on with the oldest record there is', async () => {
@@ -18,14 +18,18 @@ kafkaTest('who watches more slowly than retention deletes goes on with the oldes
   const { promise: firstSeen, resolve: onFirst } = Promise.withResolvers<void>();
   const { promise: lastSeen, resolve: onLast } = Promise.withResolvers<void>();
   const seen: string[] = [];
-  const watch = await watchTopic(connection, topic, 'earliest', {
-    async onRecords(records) {
-      seen.push(...records.map(({ value }) => String(value)));
-      onFirst();
-      await gate;
-      if (seen.includes('last')) onLast();
+  const tail = await tailTopic(
+    connection,
+    { topic, from: 'earliest' },
+    {
+      async onRecords(records) {
+        seen.push(...records.map(({ value }) => String(value)));
+        onFirst();
+        await gate;
+        if (seen.includes('last')) onLast();
+      },
     },
-  });
+  );
   await firstSeen;
   await feed('deleted', 'deleted as well');
   const { kafka, destroy } = kafkaClient(connection);
@@ -38,6 +42,6 @@ kafkaTest('who watches more slowly than retention deletes goes on with the oldes
   await feed('last');
   open();
   await lastSeen;
-  await watch.stop();
+  await tail.stop();
   assert.deepEqual(seen, ['first', 'last']);
 });

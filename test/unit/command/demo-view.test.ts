@@ -10,8 +10,8 @@ import { scoreRecord } from '../../fixture/stream/score-record.ts';
 const LIVE_START = 6_000_000;
 
 function demoView({ historyScores = 4, colour = false } = {}): DemoView {
-  const watched = new Set(['a', 'b']);
-  return new DemoView({ watched, liveStart: LIVE_START, historyScores, style: { ...SCORE_LINE_STYLE, colour } });
+  const covered = new Set(['a', 'b']);
+  return new DemoView({ covered, liveStart: LIVE_START, historyScores, style: { ...SCORE_LINE_STYLE, colour } });
 }
 
 /** A score some steps before (or after) the first live one. */

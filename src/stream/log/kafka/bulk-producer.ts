@@ -5,26 +5,31 @@ import { produceBatches } from './produce.ts';
 import { type EncodableRecord, encodeRecordBatch } from './record-batch-encoder.ts';
 import { planRounds } from './transaction-plan.ts';
 
-/** Without a `partition` the key decides, as Kafka's own clients decide (murmur2). */
-export interface FeedRecord extends EncodableRecord {
+/** Without `partition` the partition is chosen by the key's murmur2 hash, as in Kafka's own clients. */
+export interface ProducerRecord extends EncodableRecord {
   readonly partition?: number;
 }
 
-/** Writes records outside of any transaction. */
-export interface Feed {
-  /** Resolves when every record is written by all in-sync replicas. After a rejection some may be, and some twice if sent again. */
-  send(records: readonly FeedRecord[]): Promise<void>;
+/** Writes records to one topic outside of transactions. */
+export interface BulkProducer {
+  /**
+   * Resolves when all in-sync replicas have every record. After a rejection some records may be written; sending them again may
+   * write them twice.
+   */
+  send(records: readonly ProducerRecord[]): Promise<void>;
   close(): Promise<void>;
 }
 
-const noIdentity = { producerId: -1, producerEpoch: 0, firstSequence: 0, transactional: false };
+const NO_IDENTITY = { producerId: -1, producerEpoch: 0, firstSequence: 0, transactional: false };
 
 /** Opens a topic for writing. Throws a ServiceError. */
-export async function openFeed(connection: KafkaConnection, topic: string): Promise<Feed> {
+export async function openBulkProducer(connection: KafkaConnection, topic: string): Promise<BulkProducer> {
   const partitioner = kafkajs.Partitioners.DefaultPartitioner();
   const link = await explained(topic, () => linkCluster(connection, [topic]));
-  const partitionOf = (record: FeedRecord, partitionMetadata: Parameters<typeof partitioner>[0]['partitionMetadata']) =>
-    record.partition ?? partitioner({ topic, partitionMetadata, message: { key: record.key, value: record.value } });
+  const partitionOf = (
+    record: ProducerRecord,
+    partitionMetadata: Parameters<typeof partitioner>[0]['partitionMetadata'],
+  ) => record.partition ?? partitioner({ topic, partitionMetadata, message: { key: record.key, value: record.value } });
   return {
     send: (records) =>
       explained(topic, async () => {
@@ -33,7 +38,7 @@ export async function openFeed(connection: KafkaConnection, topic: string): Prom
         const placed = records.map((record) => ({ ...record, topic, partition: partitionOf(record, metadata) }));
         for (const round of planRounds(placed)) {
           const batches = round.map(({ partition, records: planned }) => {
-            return { topic, partition, batch: encodeRecordBatch(planned, noIdentity, Date.now()) };
+            return { topic, partition, batch: encodeRecordBatch(planned, NO_IDENTITY, Date.now()) };
           });
           await produceBatches(link.cluster, batches, null);
         }
@@ -42,17 +47,17 @@ export async function openFeed(connection: KafkaConnection, topic: string): Prom
   };
 }
 
-/** Opens, sends, closes. */
+/** Opens a bulk producer, sends the records and closes it. */
 export async function produceRecords(
   connection: KafkaConnection,
   topic: string,
-  records: readonly FeedRecord[],
+  records: readonly ProducerRecord[],
 ): Promise<void> {
-  const feed = await openFeed(connection, topic);
+  const producer = await openBulkProducer(connection, topic);
   try {
-    await feed.send(records);
+    await producer.send(records);
   } finally {
-    await feed.close();
+    await producer.close();
   }
 }
 

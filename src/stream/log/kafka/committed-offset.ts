@@ -1,15 +1,20 @@
 import { type Broker, errorFromCode } from './kafkajs-internals.ts';
 import { readInt64 } from './record-batch-decoder.ts';
 
+/** A partition as a consumer group sees it. */
+export interface GroupPartition {
+  readonly groupId: string;
+  readonly topic: string;
+  readonly partition: number;
+}
+
 /**
- * The offset a group has committed for a partition, or null. Rejects with UNSTABLE_OFFSET_COMMIT while a transaction that moves it is
- * open: kafkajs's own request is older and would give the offset before that. Needs Kafka 2.5 or later.
+ * The committed offset of a group for a partition, or null. Rejects with UNSTABLE_OFFSET_COMMIT while an open transaction moves it;
+ * kafkajs's own request is older and returns the offset before that transaction. Needs Kafka 2.5 or later.
  */
 export async function fetchCommittedOffset(
   coordinator: Broker,
-  groupId: string,
-  topic: string,
-  partition: number,
+  { groupId, topic, partition }: GroupPartition,
 ): Promise<number | null> {
   const body = encodeBody(groupId, topic, partition);
   const { offset } = await coordinator.connectionPool.send<CommittedOffset>({
@@ -26,13 +31,13 @@ export async function fetchCommittedOffset(
 
 interface CommittedOffset {
   readonly offset: number | null;
-  /** kafkajs holds back requests by this field when the broker throttles. */
+  /** kafkajs delays requests by this field when the broker throttles. */
   readonly clientSideThrottleTime: number;
 }
 
 /**
- * OffsetFetch request, version 7, in the compact encoding: lengths are uvarints of n + 1, and each structure, the header before this
- * body too, ends with its tagged fields, of which there are none: tags | groupId | [topic | [partition i32] | tags] | stable u8 | tags
+ * OffsetFetch request, version 7, in the compact encoding. Lengths are uvarints of n + 1. Each structure ends with its tagged fields,
+ * here none; so does the header before this body: tags | groupId | [topic | [partition i32] | tags] | stable u8 | tags
  */
 function encodeBody(groupId: string, topic: string, partition: number): Buffer {
   const number = Buffer.alloc(4);
@@ -45,7 +50,7 @@ function encodeBody(groupId: string, topic: string, partition: number): Buffer {
 
 function compact(text: string): Buffer {
   const bytes = Buffer.from(text);
-  // Names of groups and topics are shorter than 2^14 bytes.
+  // Names of groups and topics are shorter than 2^14 bytes: two bytes of length are enough.
   const size = bytes.length + 1;
   return Buffer.concat([Buffer.from(size < 128 ? [size] : [(size & 127) | 128, size >>> 7]), bytes]);
 }
@@ -56,7 +61,7 @@ function compact(text: string): Buffer {
  */
 function decodeResponse(payload: Buffer): CommittedOffset {
   let at = 5;
-  /** A uvarint of n + 1, of something that has n parts or bytes. */
+  /** Reads a uvarint of n + 1 and returns n. */
   const count = (): number => {
     let value = 0;
     let byte: number;

@@ -2,11 +2,11 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { inflateLz4 } from './lz4.ts';
 import { inflateSnappy } from './snappy.ts';
 
-/** What one compressed record batch may inflate to, bytes. Beyond it decoding fails instead of filling the memory. */
-const batchInflatedBytesMax = 128 * 1024 * 1024;
+/** Most bytes that a compressed record batch may inflate to. Beyond it decoding fails, so that the memory stays bounded. */
+const BATCH_INFLATED_BYTES_MAX = 128 * 1024 * 1024;
 
-/** Inflates the records of a batch; `codec` as in the batch's attributes. Throws on damaged or unknown ones. */
-export function decompress(codec: number, bytes: Buffer, bytesMax = batchInflatedBytesMax): Buffer {
+/** Inflates the records of a batch. `codec` is that of the batch's attributes. Throws on damaged bytes and unknown codecs. */
+export function decompress(codec: number, bytes: Buffer, bytesMax = BATCH_INFLATED_BYTES_MAX): Buffer {
   if (codec === 1) return gunzipSync(bytes, { maxOutputLength: bytesMax });
   if (codec === 2) return inflateSnappy(bytes, bytesMax);
   if (codec === 3) return inflateLz4(bytes, bytesMax);

@@ -10,33 +10,33 @@ import {
   defaultSocketFactory,
 } from './kafkajs-internals.ts';
 
-/** Bounds of one request. Whoever waits longer than that for Kafka tries again from the start. */
-const connectionMsMax = 5_000;
-const requestMsMax = 20_000;
-const metadataAgeMsMax = 60_000;
-/** Inside one request kafkajs tries a few times in short order; the patience for a broker that is away is ours. */
-const retry = { initialRetryTime: 50, maxRetryTime: 500, retries: 3, multiplier: 2 };
-/** How long an orderly end may take before its sockets are destroyed. */
-const partingMsMax = 3_000;
+/** Time-outs of one request. The callers retry. */
+const CONNECTION_MS_MAX = 5_000;
+const REQUEST_MS_MAX = 20_000;
+const METADATA_AGE_MS_MAX = 60_000;
+/** Retries of kafkajs within one request: few and short. Retries while a broker is out of reach are ours. */
+const RETRY = { initialRetryTime: 50, maxRetryTime: 500, retries: 3, multiplier: 2 };
+/** After this time a disconnect destroys the sockets. */
+const DISCONNECT_MS_MAX = 3_000;
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** How to reach Kafka, and who listens. `socketFactory` is a seam for fault tests. */
+/** How Kafka is reached, and where the client logs. Fault tests set `socketFactory`. */
 export interface KafkaConnection {
   readonly config: KafkaConfig;
   readonly socketFactory?: ISocketFactory;
   readonly log?: (level: LogLevel, text: string, detail?: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Connections that end together. */
+/** Connections to the brokers of a cluster that are closed together. */
 export interface ClusterLink {
   readonly cluster: Cluster;
-  /** Ends every connection at once; requests under way are rejected. */
+  /** Closes every connection at once. Requests in flight are rejected. */
   destroy(): void;
 }
 
 /**
- * Opens connections to the brokers; a later request opens them again when the broker closed them. Knows the given topics.
+ * Connects to the brokers and loads the metadata of `topics`. A request opens a connection again that the broker has closed.
  * Throws kafkajs's errors.
  */
 export async function linkCluster(connection: KafkaConnection, topics: readonly string[]): Promise<ClusterLink> {
@@ -52,12 +52,12 @@ export async function linkCluster(connection: KafkaConnection, topics: readonly 
     clientId,
     ssl: ssl ?? null,
     sasl: sasl ?? null,
-    connectionTimeout: connectionMsMax,
-    requestTimeout: requestMsMax,
+    connectionTimeout: CONNECTION_MS_MAX,
+    requestTimeout: REQUEST_MS_MAX,
     enforceRequestTimeout: true,
-    metadataMaxAge: metadataAgeMsMax,
+    metadataMaxAge: METADATA_AGE_MS_MAX,
     allowAutoTopicCreation: false,
-    retry,
+    retry: RETRY,
     isolationLevel: 1,
   };
   const cluster = new ClusterConstructor(options);
@@ -71,27 +71,27 @@ export async function linkCluster(connection: KafkaConnection, topics: readonly 
   return { cluster, destroy: sockets.destroy };
 }
 
-/** kafkajs's client, for group membership and administration. `destroy` ends its connections at once. */
+/** kafkajs's client, for group membership and administration. `destroy` closes its connections at once. */
 export function kafkaClient(connection: KafkaConnection): { readonly kafka: Kafka; destroy(): void } {
   const sockets = trackSockets(connection.socketFactory ?? defaultSocketFactory());
   const kafka = new kafkajs.Kafka({
     ...clientOptions(connection),
     socketFactory: sockets.factory,
-    connectionTimeout: connectionMsMax,
-    requestTimeout: requestMsMax,
-    retry,
+    connectionTimeout: CONNECTION_MS_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    retry: RETRY,
     logLevel: connection.log ? kafkajs.logLevel.INFO : kafkajs.logLevel.NOTHING,
     logCreator: logTo(connection),
   });
   return { kafka, destroy: sockets.destroy };
 }
 
-/** Waits for an orderly end, but not for ever: a broker that does not answer must not hold up a shutdown. */
-export async function partFrom(ending: Promise<unknown>, destroy: () => void): Promise<void> {
+/** Waits for an orderly disconnect, DISCONNECT_MS_MAX at most: a broker that does not answer must not delay a shutdown. */
+export async function disconnect(disconnecting: Promise<unknown>, destroy: () => void): Promise<void> {
   const late = new AbortController();
   await Promise.race([
-    ending.catch(() => undefined),
-    sleep(partingMsMax, undefined, { signal: late.signal }).catch(() => undefined),
+    disconnecting.catch(() => undefined),
+    sleep(DISCONNECT_MS_MAX, undefined, { signal: late.signal }).catch(() => undefined),
   ]);
   late.abort();
   destroy();
@@ -124,12 +124,12 @@ function saslOptions({
   return { mechanism, username, password };
 }
 
-/** kafkajs also logs as errors what is expected (a rebalance, a retry): all of it is detail to us. */
+/** kafkajs logs expected events as errors (a rebalance, a retry). So every entry is logged at level `debug`. */
 function logTo({ log }: KafkaConnection): () => (entry: LogEntry) => void {
   return () => (entry) => log?.('debug', `kafkajs ${entry.namespace}: ${entry.log.message}`);
 }
 
-/** A bare `socket.destroy()` goes unnoticed by kafkajs until the request's time-out; one with an error rejects at once. */
+/** Destroys sockets with an error: kafkajs notices a bare `socket.destroy()` only at the time-out of a request. */
 function trackSockets(factory: ISocketFactory): { readonly factory: ISocketFactory; readonly destroy: () => void } {
   const sockets = new Set<Socket>();
   let destroyed = false;

@@ -4,19 +4,19 @@ import { type ClusterLink, type KafkaConnection, linkCluster } from './connectio
 import { explainFailure, protocolErrorType } from './failure.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { errorFromCode } from './kafkajs-internals.ts';
-import { leaderIsElsewhere, leaderOf } from './leader.ts';
+import { isLeaderChange, leaderOf } from './leader.ts';
 import { stableRange } from './partition-reader.ts';
 import { decodeRecords, endOffset } from './record-batch-decoder.ts';
 
-/** A short wait: a partition that is started or resumed is not in the fetch that is already waiting. */
-const limits: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
-const retryMsMin = 50;
-const retryMsMax = 1_000;
+/** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
+const LIMITS: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
+const RETRY_MS_MIN = 50;
+const RETRY_MS_MAX = 1_000;
 export interface FetchReport {
   readonly partition: number;
   readonly records: number;
   readonly bytes: number;
-  /** Where the next fetch begins, and where the partition ends: their difference is the lag. */
+  /** Position of the next fetch, and end of the partition. Their difference is the lag. */
   readonly nextOffset: number;
   readonly endOffset: number;
 }
@@ -28,16 +28,16 @@ export interface FetchHandlers {
   onFetch?(report: FetchReport): void;
 }
 
-/** Where reading a partition is. A new object for every start: what was fetched for an older one is thrown away. */
+/** The position in a partition. Every start makes a new object, so that responses for an older one are discarded. */
 interface Reading {
   readonly partition: number;
   offset: number;
   paused: boolean;
-  /** Arrived while paused; delivered at resume, and nothing more is fetched until then. */
+  /** Fetched while paused. It is delivered at resume, and nothing is fetched before. */
   held: FetchedPartition | null;
 }
 
-/** Fetches the started partitions of one topic, one request at a time to each broker, and survives whatever happens to them. */
+/** Fetches the started partitions of a topic, with one request in flight to each broker. It recovers from every failure of a broker. */
 export class FetchLoop {
   readonly #connection: KafkaConnection;
   readonly #topic: string;
@@ -47,7 +47,7 @@ export class FetchLoop {
   #link: ClusterLink | null = null;
   #recovering = false;
   #stopped = false;
-  #retryMs = retryMsMin;
+  #retryMs = RETRY_MS_MIN;
   #retry: NodeJS.Timeout | undefined;
   #turn = 0;
 
@@ -80,7 +80,7 @@ export class FetchLoop {
     const reading = this.#readings.get(partition);
     if (reading === undefined || !reading.paused) return;
     reading.paused = false;
-    // In a turn of its own: the caller of resume() does not expect records before it returns.
+    // Not synchronously: the caller of resume() does not expect records before it returns.
     if (reading.held !== null) setImmediate(() => this.#deliverHeld(reading));
     else this.#fetchIdle();
   }
@@ -96,7 +96,7 @@ export class FetchLoop {
     this.#link?.destroy();
   }
 
-  /** Asks every broker that leads readable partitions and is not being asked already. */
+  /** Sends a fetch to every leader of readable partitions that has none in flight. */
   #fetchIdle(): void {
     const link = this.#link;
     if (link === null || this.#recovering || this.#stopped) return;
@@ -116,10 +116,11 @@ export class FetchLoop {
     try {
       await link.cluster.refreshMetadataIfNecessary();
       const broker = await link.cluster.findBroker({ nodeId });
-      const response = await fetchTopic(broker, this.#topic, this.#inTurn(readings), limits);
-      // An answer of a link that was given up counts for nothing, but what is readable must be asked for all the same.
+      const request = { topic: this.#topic, positions: this.#inTurn(readings), limits: LIMITS };
+      const response = await fetchTopic(broker, request);
+      // A response of a destroyed link is discarded. Its partitions are fetched again below.
       if (!this.#stopped && this.#link === link) {
-        this.#retryMs = retryMsMin;
+        this.#retryMs = RETRY_MS_MIN;
         this.#handlers.onConnection(null);
         await this.#receiveAll(link, readings, response.partitions);
       }
@@ -131,7 +132,7 @@ export class FetchLoop {
     this.#fetchIdle();
   }
 
-  /** Brokers fill a response in the order of the request: each partition comes first in its turn. */
+  /** Brokers fill a response in the order of the request, so each fetch begins with another partition. */
   #inTurn(readings: readonly Reading[]): { partition: number; offset: number }[] {
     const first = this.#turn++ % readings.length;
     return [...readings.slice(first), ...readings.slice(0, first)].map(({ partition, offset }) => ({
@@ -173,15 +174,19 @@ export class FetchLoop {
     this.#fetchIdle();
   }
 
-  /** One copy of a partition's bytes: its records may be kept without keeping the response, of which they may be a small part. */
+  /** Copies the bytes of the partition once. So its records can be kept without the whole response. */
   #deliver(reading: Reading, fetched: FetchedPartition): void {
     const { partition } = reading;
     const records: InputRecord[] = [];
     try {
       const bytes = Buffer.from(fetched.records);
-      decodeRecords(bytes, reading.offset, fetched.aborted, (offset, timestampMs, key, value) => {
-        records.push({ partition, offset, timestampMs, key, value });
-      });
+      decodeRecords(
+        bytes,
+        { fromOffset: reading.offset, aborted: fetched.aborted },
+        (offset, timestampMs, key, value) => {
+          records.push({ partition, offset, timestampMs, key, value });
+        },
+      );
     } catch (error) {
       this.#handlers.onFatal(explainFailure(error, `partition ${partition} of ${this.#topic} was decoded`));
       return;
@@ -199,7 +204,7 @@ export class FetchLoop {
     if (records.length > 0) this.#handlers.onRecords(partition, records);
   }
 
-  /** Retention deleted what was next, or the topic was made anew: nothing that is still there is left out. */
+  /** Retention deleted the position, or the topic was created anew. Continues with the oldest record. */
   async #skipToOldest(link: ClusterLink, reading: Reading): Promise<void> {
     const { partition, offset } = reading;
     const { start } = await stableRange(link.cluster, this.#topic, partition);
@@ -208,7 +213,7 @@ export class FetchLoop {
     reading.offset = start;
   }
 
-  /** After a failure: new metadata or new connections, sooner at first, then each second. */
+  /** After a failure: refreshes the metadata or connects again, with back-off. */
   #recover(error: unknown): void {
     if (this.#stopped || this.#recovering) return;
     const failure = explainFailure(error, `topic ${this.#topic} was read`);
@@ -216,7 +221,7 @@ export class FetchLoop {
       this.#handlers.onFatal(failure);
       return;
     }
-    const keepsLink = leaderIsElsewhere(error);
+    const keepsLink = isLeaderChange(error);
     if (!keepsLink) {
       this.#handlers.onConnection(failure);
       this.#link?.destroy();
@@ -224,7 +229,7 @@ export class FetchLoop {
     }
     this.#recovering = true;
     this.#retry = setTimeout(() => void this.#reconnect(), this.#retryMs);
-    this.#retryMs = Math.min(2 * this.#retryMs, retryMsMax);
+    this.#retryMs = Math.min(2 * this.#retryMs, RETRY_MS_MAX);
   }
 
   async #reconnect(): Promise<void> {
@@ -234,7 +239,7 @@ export class FetchLoop {
         const link = await linkCluster(this.#connection, [this.#topic]);
         if (this.#stopped) link.destroy();
         this.#link = link;
-        // Also when nothing is to be fetched that would show it.
+        // Reported here as well: there may be nothing to fetch.
         this.#handlers.onConnection(null);
       }
       this.#recovering = false;

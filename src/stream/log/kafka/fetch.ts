@@ -8,15 +8,21 @@ export interface FetchPosition {
 
 export interface FetchLimits {
   readonly waitMsMax: number;
-  /** Bytes of one partition in a response, and of the whole; a first batch that is larger comes nevertheless. */
+  /** Bytes of one partition in a response, and of all. A first batch that is larger is returned nevertheless. */
   readonly partitionBytesMax: number;
   readonly responseBytesMax: number;
 }
 
-/** What a broker answers for one partition. `records` is a view of the response. */
+export interface FetchRequest {
+  readonly topic: string;
+  readonly positions: readonly FetchPosition[];
+  readonly limits: FetchLimits;
+}
+
+/** One partition of a fetch response. `records` is a view of the response. */
 export interface FetchedPartition {
   readonly partition: number;
-  /** Kafka's code; 0 is none. */
+  /** Kafka's error code; 0 is none. */
   readonly errorCode: number;
   readonly endOffset: number;
   readonly lastStableOffset: number;
@@ -30,15 +36,10 @@ export interface FetchedTopic {
 }
 
 /**
- * Reads committed records of some partitions of a topic from their leader; waits for the first byte, `waitMsMax` at most.
- * Rejects when the broker is out of reach; an error of a single partition is in its `errorCode`.
+ * Reads committed records of partitions that `broker` leads. Waits for the first byte, `waitMsMax` at most. Rejects when the broker
+ * is out of reach. The error of a single partition is in its `errorCode`.
  */
-export function fetchTopic(
-  broker: Broker,
-  topic: string,
-  positions: readonly FetchPosition[],
-  limits: FetchLimits,
-): Promise<FetchedTopic> {
+export function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRequest): Promise<FetchedTopic> {
   const partitions = positions.map(({ partition, offset }) => ({
     partition,
     fetchOffset: offset,
@@ -96,6 +97,6 @@ function decodeResponse(payload: Buffer): FetchedTopic & { readonly clientSideTh
       at += bytes;
     }
   }
-  // kafkajs holds back requests by this field when the broker throttles.
+  // kafkajs delays requests by this field when the broker throttles.
   return { throttledMs, clientSideThrottleTime: throttledMs, partitions };
 }

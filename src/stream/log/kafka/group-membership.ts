@@ -1,18 +1,18 @@
 import type { Consumer, ConsumerCrashEvent, ConsumerGroupJoinEvent } from 'kafkajs';
 import type { ServiceError } from '../../../service-error.ts';
-import { type KafkaConnection, kafkaClient, linkCluster, partFrom } from './connection.ts';
+import { disconnect, type KafkaConnection, kafkaClient, linkCluster } from './connection.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
-import { withPatience } from './retry.ts';
+import { retryWithBackoff } from './retry.ts';
 
-/** Every partition stays paused, so kafkajs never fetches: it sleeps this long between looks at its heartbeat. */
-const idleMs = 100;
-/** A worker learns of a rebalance at its next heartbeat, and the others wait for it. */
-const heartbeatMs = 1_000;
-const rebalanceMsMax = 30_000;
-const rebuildMs = 1_000;
+/** All partitions stay paused, so kafkajs never fetches. It sleeps this long between checks of its heartbeat. */
+const IDLE_MS = 100;
+/** A member learns of a rebalance with its next heartbeat, and the other members wait for it. */
+const HEARTBEAT_MS = 1_000;
+const REBALANCE_MS_MAX = 30_000;
+const REBUILD_MS = 1_000;
 
 export interface MembershipHandlers {
-  /** The partitions of the topic that are this member's from now on. Called synchronously when the group is joined. */
+  /** The assigned partitions of the topic. Called synchronously when the group is joined. */
   onAssignment(partitions: readonly number[]): void;
   onConnection(error: ServiceError | null): void;
   onFatal(error: ServiceError): void;
@@ -25,8 +25,8 @@ export interface GroupOptions {
 }
 
 /**
- * A member of a consumer group by kafkajs's consumer, which keeps joining again through whatever happens to the brokers. It only
- * keeps the membership; records are fetched elsewhere.
+ * Membership in a consumer group, by kafkajs's consumer. The consumer joins again after every failure. It fetches no records: the
+ * fetch loop does.
  */
 export class GroupMembership {
   readonly #connection: KafkaConnection;
@@ -55,11 +55,11 @@ export class GroupMembership {
     }
   }
 
-  /** Leaves the group, so that the others need not wait for the session's end. */
+  /** Leaves the group, so that the others need not wait for the session time-out. */
   async leave(): Promise<void> {
     this.#left.abort();
     clearTimeout(this.#rebuild);
-    await partFrom(this.#consumer?.disconnect() ?? Promise.resolve(), this.#client.destroy);
+    await disconnect(this.#consumer?.disconnect() ?? Promise.resolve(), this.#client.destroy);
   }
 
   async #run(): Promise<void> {
@@ -67,11 +67,11 @@ export class GroupMembership {
     const consumer = this.#client.kafka.consumer({
       groupId,
       sessionTimeout: sessionMs,
-      heartbeatInterval: Math.min(heartbeatMs, sessionMs / 3),
-      rebalanceTimeout: rebalanceMsMax,
-      maxWaitTimeInMs: idleMs,
+      heartbeatInterval: Math.min(HEARTBEAT_MS, sessionMs / 3),
+      rebalanceTimeout: REBALANCE_MS_MAX,
+      maxWaitTimeInMs: IDLE_MS,
       allowAutoTopicCreation: false,
-      // A consumer that has left must not come back from a restart that was already under way.
+      // A consumer that left must not join again by a restart that had begun before.
       retry: {
         initialRetryTime: 50,
         maxRetryTime: 1_000,
@@ -104,7 +104,8 @@ export class GroupMembership {
       return;
     }
     this.#handlers.onConnection(failure);
-    if (this.#memberId !== null) void dismissMember(this.#connection, this.#group, this.#memberId, this.#left.signal);
+    if (this.#memberId !== null)
+      void removeMember(this.#connection, { ...this.#group, memberId: this.#memberId }, this.#left.signal);
     this.#memberId = null;
     if (!payload.restart) this.#rebuildLater();
   }
@@ -116,19 +117,18 @@ export class GroupMembership {
         this.#connection.log?.('debug', `Joining the group again failed: ${(error as Error).message}`);
         this.#rebuildLater();
       });
-    }, rebuildMs);
+    }, REBUILD_MS);
   }
 }
 
 /**
- * After a crash kafkajs joins as a new member, and the group waits for the old one until its session has timed out. This tells the
- * group, as soon as it can be reached, that the old one will not come back.
+ * After a crash kafkajs joins as a new member, and the group waits for the old member until the session time-out. This removes the
+ * old member from the group as soon as the coordinator can be reached.
  */
-async function dismissMember(
+async function removeMember(
   connection: KafkaConnection,
-  { groupId, sessionMs }: GroupOptions,
-  memberId: string,
-  gone: AbortSignal,
+  { groupId, sessionMs, memberId }: GroupOptions & { readonly memberId: string },
+  signal: AbortSignal,
 ): Promise<void> {
   const attempt = async () => {
     const link = await linkCluster(connection, []);
@@ -139,8 +139,8 @@ async function dismissMember(
       link.destroy();
     }
   };
-  const worthwhile = (error: unknown) => protocolErrorType(error) !== 'UNKNOWN_MEMBER_ID';
-  // When it does not succeed in that time, the session has ended by itself.
-  const patience = { firstMs: 100, nextMsMax: 300, totalMsMax: sessionMs };
-  await withPatience(attempt, worthwhile, patience, gone).catch(() => undefined);
+  const isRetryable = (error: unknown) => protocolErrorType(error) !== 'UNKNOWN_MEMBER_ID';
+  // After `sessionMs` the session has timed out anyway.
+  const backoff = { initialMs: 100, delayMsMax: 300, totalMsMax: sessionMs };
+  await retryWithBackoff(attempt, { isRetryable, backoff, signal }).catch(() => undefined);
 }

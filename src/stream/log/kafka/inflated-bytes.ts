@@ -1,4 +1,4 @@
-/** Output of a decompressor that may copy from what it wrote before. Throws when it would exceed its bound. */
+/** Output buffer of a decompressor. Copies may refer to earlier output. Throws when the output would exceed its bound. */
 export class InflatedBytes {
   readonly #bytesMax: number;
   #bytes: Buffer;
@@ -16,7 +16,7 @@ export class InflatedBytes {
     this.#length += end - start;
   }
 
-  /** Repeats what was written `distance` bytes ago; the copy may reach into itself. */
+  /** Copies `length` bytes that begin `distance` bytes back. The copy may overlap its own output. */
   repeat(distance: number, length: number): void {
     if (distance < 1 || distance > this.#length)
       throw new Error('Compressed records refer to bytes before their begin');

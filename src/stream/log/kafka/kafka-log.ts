@@ -10,15 +10,15 @@ import { type CommitReport, openPartitionSession } from './partition-session.ts'
 export interface KafkaLogOptions extends KafkaConnection {
   readonly topics: Topics;
   readonly groupId: string;
-  /** Begins every transactional id. All workers of a group must use the same one, or they do not fence each other. Default: the group's id. */
+  /** Prefix of every transactional id; the group id by default. All workers of a group must use the same one to fence each other. */
   readonly transactionalIdPrefix?: string;
-  /** How long a dead worker keeps its partitions, milliseconds. Brokers set a minimum, usually 6 s. */
+  /** Session time-out: how long a dead worker keeps its partitions. Brokers set a minimum, usually 6 s. */
   readonly sessionMs: number;
   readonly onFetch?: (report: FetchReport) => void;
   readonly onCommit?: (report: CommitReport) => void;
 }
 
-/** The stream log on Kafka (2.5 or later): exactly once by one transactional producer per input partition. */
+/** The stream log on Kafka (2.5 or later). Exactly once, by one transactional producer for each input partition. */
 export function createKafkaLog(options: KafkaLogOptions): StreamLog {
   const { topics, groupId } = options;
   const subscriptions = new Set<Subscription>();
@@ -50,10 +50,11 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
         scoresTopic: topics.scores,
         deadLettersTopic: topics.deadLetters,
         transactionalId: `${prefix}-${topics.observations}-${partition}`,
+        partition,
         ...(options.onCommit && { onCommit: options.onCommit }),
       };
       const until = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
-      const session = await openPartitionSession(options, sessionOptions, partition, until);
+      const session = await openPartitionSession(options, sessionOptions, until);
       const close = async () => {
         sessions.delete(session);
         await session.close();
@@ -71,8 +72,8 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
 }
 
 /**
- * Membership in the group says which partitions are ours, the fetch loop reads those that were started. The group is joined before this
- * resolves; the handlers hear of it just after, when the caller has the subscription in hand.
+ * The group membership receives the assignment, and the fetch loop reads the started partitions. The group is joined before this
+ * resolves. The first assignment is reported just after that, when the caller has the subscription.
  */
 async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandlers): Promise<Subscription> {
   const topic = options.topics.observations;
@@ -82,21 +83,21 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
   const onFatal = (error: Error) => {
     if (!stopped) handlers.onFatal(error);
   };
-  /** What the handlers throw is no failure of Kafka's: it must not be answered by trying again. */
-  const tell = (call: () => void) => {
+  /** An error that a handler throws is not a failure of Kafka. It is fatal and not retried. */
+  const call = (handler: () => void) => {
     try {
-      if (!stopped) call();
+      if (!stopped) handler();
     } catch (error) {
       onFatal(error as Error);
     }
   };
   const assign = () => {
     const partitions = assigned;
-    if (partitions !== null) tell(() => handlers.onAssignment([...partitions]));
+    if (partitions !== null) call(() => handlers.onAssignment([...partitions]));
   };
-  const connection = connectionState((error) => tell(() => handlers.onConnection(error)));
+  const connection = connectionState((error) => call(() => handlers.onConnection(error)));
   const loop = new FetchLoop(options, topic, {
-    onRecords: (partition, records) => tell(() => handlers.onRecords(partition, records)),
+    onRecords: (partition, records) => call(() => handlers.onRecords(partition, records)),
     onConnection: (error) => connection('fetching', error),
     onFatal,
     ...(options.onFetch && { onFetch: options.onFetch }),
@@ -134,16 +135,16 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
   };
 }
 
-/** Kafka is out of reach while either part says so; only changes are told. */
+/** Kafka is out of reach while either part says so. Only changes are reported. */
 function connectionState(
-  tell: (error: Error | null) => void,
+  report: (error: Error | null) => void,
 ): (part: 'fetching' | 'membership', error: Error | null) => void {
   const lost = new Set<string>();
   return (part, error) => {
     const before = lost.size;
     if (error === null) lost.delete(part);
     else lost.add(part);
-    if (before === 0 && error !== null) tell(error);
-    if (before > 0 && lost.size === 0) tell(null);
+    if (before === 0 && error !== null) report(error);
+    if (before > 0 && lost.size === 0) report(null);
   };
 }

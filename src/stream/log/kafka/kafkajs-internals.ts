@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
 
 /**
- * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: the connections and requests, which are sound, without the
- * state machines on top, which are slow (their encoder costs 3 us a record) or wedge. All deep imports are here.
+ * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: connections and requests. Its producer is slow (its encoder
+ * costs 3 us a record), and its transaction state machine does not recover from a failed EndTxn. All deep imports are here.
  */
 const load = createRequire(import.meta.url);
 
@@ -30,7 +30,7 @@ interface TopicOffsets {
   readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
 }
 
-/** One broker, as far as we speak to it. */
+/** A connection to one broker, with the requests that we send. */
 export interface Broker {
   readonly nodeId: number;
   readonly connectionPool: { send<Data>(request: ProtocolRequest<Data>): Promise<Data> };
@@ -47,7 +47,7 @@ export interface Broker {
   endTxn(of: ProducerIdentity & { transactionResult: boolean }): Promise<unknown>;
 }
 
-/** The brokers of one Kafka cluster, with connections of its own. */
+/** The brokers and metadata of a Kafka cluster. Each instance has connections of its own. */
 export interface Cluster {
   connect(): Promise<void>;
   disconnect(): Promise<void>;
@@ -104,19 +104,19 @@ export const fetchRequest = load('kafkajs/src/protocol/requests/fetch/v11/reques
   rackId: string;
 }) => ProtocolRequest<unknown>['request'];
 
-const protocolErrors = load('kafkajs/src/protocol/error.js') as {
+const PROTOCOL_ERRORS = load('kafkajs/src/protocol/error.js') as {
   createErrorFromCode(code: number): Error;
   readonly errorCodes: { type: string; code: number; retriable: boolean; message: string }[];
 };
-// Newer than kafkajs, which would call it unknown.
-protocolErrors.errorCodes.push({
+// Error codes that are newer than kafkajs.
+PROTOCOL_ERRORS.errorCodes.push({
   type: 'PRODUCER_FENCED',
   code: 90,
   retriable: false,
   message: 'There is a newer producer with the same transactional id',
 });
 
-export const errorFromCode = protocolErrors.createErrorFromCode;
+export const errorFromCode = PROTOCOL_ERRORS.createErrorFromCode;
 
 interface RequestQueue {
   readonly throttledUntil: number;
@@ -125,8 +125,8 @@ interface RequestQueue {
 }
 
 /**
- * After every response kafkajs sets a timer that looks for held-back requests; when the broker does not throttle, the delay is a
- * large negative number, which Node 24 warns about each time. Nothing is held back then, so no timer is needed.
+ * After every response kafkajs sets a timer that checks for delayed requests. Without throttling the delay of the timer is a large
+ * negative number, and Node 24 warns about it each time. No request is delayed then, so no timer is needed.
  */
 const queue = (load('kafkajs/src/network/requestQueue/index.js') as { readonly prototype: RequestQueue }).prototype;
 const schedule = queue.scheduleCheckPendingRequests;

@@ -1,9 +1,9 @@
 import { protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
-import { type Patience, withPatience } from './retry.ts';
+import { type Backoff, retryWithBackoff } from './retry.ts';
 
-/** The leader moved, is being elected, or the topic is so new that not every broker knows of it: the request had no effect. */
-const electing = new Set([
+/** The request had no effect: the leader moved or is being elected, or the topic is too new for every broker to know it. */
+const LEADER_CHANGES = new Set([
   'NOT_LEADER_FOR_PARTITION',
   'LEADER_NOT_AVAILABLE',
   'FENCED_LEADER_EPOCH',
@@ -12,25 +12,25 @@ const electing = new Set([
   'OFFSET_NOT_AVAILABLE',
   'UNKNOWN_TOPIC_OR_PARTITION',
 ]);
-const untilElected: Patience = { firstMs: 20, nextMsMax: 500, totalMsMax: 10_000 };
+const UNTIL_ELECTED: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 10_000 };
 
-/** Whether asking again, with new metadata, may reach the partition's leader. */
-export function leaderIsElsewhere(error: unknown): boolean {
-  return electing.has(protocolErrorType(error));
+/** Whether a retry with new metadata may reach the leader of the partition. */
+export function isLeaderChange(error: unknown): boolean {
+  return LEADER_CHANGES.has(protocolErrorType(error));
 }
 
-/** Works with the partitions' leaders; again, with new metadata and for 10 s at most, while they are elsewhere. */
-export function throughElections<T>(cluster: Cluster, work: () => Promise<T>): Promise<T> {
+/** Sends requests to partition leaders. Refreshes the metadata and retries while leaders change, for 10 s at most. */
+export function retryOnLeaderChange<T>(cluster: Cluster, work: () => Promise<T>): Promise<T> {
   let stale = false;
   const attempt = async () => {
     if (stale) await cluster.refreshMetadata();
     stale = true;
     return work();
   };
-  return withPatience(attempt, leaderIsElsewhere, untilElected);
+  return retryWithBackoff(attempt, { isRetryable: isLeaderChange, backoff: UNTIL_ELECTED });
 }
 
-/** The node that leads a partition; throws kafkajs's error when the metadata do not name one. */
+/** The node that leads a partition. Throws kafkajs's error when the metadata name none. */
 export function leaderOf(cluster: Cluster, topic: string, partition: number): number {
   const metadata = cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition);
   if (metadata !== undefined && metadata.leader >= 0) return metadata.leader;

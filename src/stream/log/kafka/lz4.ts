@@ -1,29 +1,29 @@
 import { InflatedBytes } from './inflated-bytes.ts';
 
-const frameMagic = 0x184d2204;
-const blockChecksumFlag = 0x10;
-const contentSizeFlag = 0x08;
-const dictionaryFlag = 0x01;
-const storedFlag = 0x8000_0000;
+const FRAME_MAGIC = 0x184d2204;
+const BLOCK_CHECKSUM_FLAG = 0x10;
+const CONTENT_SIZE_FLAG = 0x08;
+const DICTIONARY_FLAG = 0x01;
+const STORED_FLAG = 0x8000_0000;
 
 /**
  * Inflates an LZ4 frame: magic u32 | flags u8 | block size u8 | [content size u64] | header checksum u8 | [size u32 | block
- * | [checksum u32]] | 0 u32. Checksums are left to the transport. Throws on damaged bytes, or more than `bytesMax` of output.
+ * | [checksum u32]] | 0 u32. Does not verify checksums. Throws on damaged bytes, or more than `bytesMax` of output.
  */
 export function inflateLz4(bytes: Buffer, bytesMax: number): Buffer {
-  if (bytes.length < 7 || bytes.readUInt32LE(0) !== frameMagic) throw new Error('Not an LZ4 frame');
+  if (bytes.length < 7 || bytes.readUInt32LE(0) !== FRAME_MAGIC) throw new Error('Not an LZ4 frame');
   const flags = bytes[4];
-  if (flags & dictionaryFlag) throw new Error('An LZ4 frame needs a dictionary');
-  const checksumBytes = flags & blockChecksumFlag ? 4 : 0;
+  if (flags & DICTIONARY_FLAG) throw new Error('An LZ4 frame needs a dictionary');
+  const checksumBytes = flags & BLOCK_CHECKSUM_FLAG ? 4 : 0;
   const out = new InflatedBytes(bytesMax, 4 * bytes.length);
-  let at = 7 + (flags & contentSizeFlag ? 8 : 0);
+  let at = 7 + (flags & CONTENT_SIZE_FLAG ? 8 : 0);
   for (;;) {
     const size = bytes.readUInt32LE(at);
     if (size === 0) return out.finish();
     const start = at + 4;
     const end = start + (size & 0x7fff_ffff);
     if (end > bytes.length) throw new Error('An LZ4 block is cut off');
-    if (size >= storedFlag) out.append(bytes, start, end);
+    if (size >= STORED_FLAG) out.append(bytes, start, end);
     else inflateBlock(bytes.subarray(start, end), out);
     at = end + checksumBytes;
   }

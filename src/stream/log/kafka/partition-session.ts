@@ -5,18 +5,19 @@ import { type ClusterLink, type KafkaConnection, linkCluster } from './connectio
 import { explainFailure, protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
 import { readPartition, stableRange } from './partition-reader.ts';
-import { type Patience, withPatience } from './retry.ts';
+import { type Backoff, retryWithBackoff } from './retry.ts';
 import { fenceTransactionalProducer, type TransactionalProducer } from './transactional-producer.ts';
 
-const untilBrokerIsBack: Patience = { firstMs: 100, nextMsMax: 1_000, totalMsMax: Number.POSITIVE_INFINITY };
+const UNTIL_BROKER_IS_BACK: Backoff = { initialMs: 100, delayMsMax: 1_000, totalMsMax: Number.POSITIVE_INFINITY };
 
 export interface SessionOptions {
   readonly groupId: string;
+  readonly partition: number;
   readonly inputTopic: string;
   readonly changelogTopic: string;
   readonly scoresTopic: string;
   readonly deadLettersTopic: string;
-  /** One id per input partition, for ever: whoever uses it next fences this session. */
+  /** Each input partition has its own, which never changes. The next session with it fences this one. */
   readonly transactionalId: string;
   readonly onCommit?: (commit: CommitReport) => void;
 }
@@ -28,18 +29,18 @@ export interface CommitReport {
 }
 
 /**
- * Takes a partition over: fences first, then reads the committed offset, so that no earlier owner can move it any more. Tries
- * again while Kafka is out of reach, until `signal` aborts; its reason is thrown then.
+ * Takes over a partition: fences the earlier owners first, then reads the committed offset, so that no earlier owner can move it.
+ * Retries while Kafka is out of reach, until `signal` aborts. Then it throws the reason of `signal`.
  */
 export async function openPartitionSession(
   connection: KafkaConnection,
   options: SessionOptions,
-  partition: number,
   signal?: AbortSignal,
 ): Promise<PartitionSession> {
+  const { partition } = options;
   const attempt = async () => {
     try {
-      return await open(connection, options, partition, signal);
+      return await open(connection, options, signal);
     } catch (error) {
       signal?.throwIfAborted();
       const failure = explainFailure(error, `partition ${partition} was taken over`);
@@ -47,13 +48,19 @@ export async function openPartitionSession(
       throw failure;
     }
   };
-  return withPatience(attempt, (error) => error instanceof ServiceError && error.retryable, untilBrokerIsBack, signal);
+  const isRetryable = (error: unknown) => error instanceof ServiceError && error.retryable;
+  return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_BROKER_IS_BACK, signal });
+}
+
+interface SessionParts {
+  readonly link: ClusterLink;
+  readonly producer: TransactionalProducer;
+  readonly options: SessionOptions;
 }
 
 async function open(
   connection: KafkaConnection,
   options: SessionOptions,
-  partition: number,
   signal: AbortSignal | undefined,
 ): Promise<PartitionSession> {
   const { inputTopic, changelogTopic, scoresTopic, deadLettersTopic } = options;
@@ -61,8 +68,8 @@ async function open(
   signal?.addEventListener('abort', link.destroy);
   try {
     const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, signal);
-    const committedOffset = await settleOffset(connection, link, producer, options, partition);
-    return createSession(link, producer, options, partition, committedOffset);
+    const committedOffset = await settleOffset(connection, { link, producer, options });
+    return createSession({ link, producer, options }, committedOffset);
   } catch (error) {
     link.destroy();
     throw error;
@@ -71,47 +78,44 @@ async function open(
   }
 }
 
-/** A moment for a broker whose coordinators have not told each other yet. */
-const soon: Patience = { firstMs: 50, nextMsMax: 100, totalMsMax: 400 };
-/** Longer than any transaction is left open. */
-const untilSettled: Patience = { firstMs: 50, nextMsMax: 1_000, totalMsMax: 45_000 };
+/** A broker's coordinators need a moment to exchange the end of a transaction. */
+const UNTIL_COORDINATORS_AGREE: Backoff = { initialMs: 50, delayMsMax: 100, totalMsMax: 400 };
+/** Longer than the time-out of any transaction. */
+const UNTIL_SETTLED: Backoff = { initialMs: 50, delayMsMax: 1_000, totalMsMax: 45_000 };
 
 /**
- * The first input offset that no commit covers; without any, the oldest record that is still there.
+ * The committed input offset; without one, the offset of the oldest record.
  *
- * After the fence no transaction of ours is open, so the offset is stable. It is not when a broker crashed between the promise to
- * commit and the markers that carry it out, and gave the markers up at its restart because the partitions had no leader just then
- * (seen with Kafka 4.3 on one node). Outputs and offset then hang in the air, and the next commit would make them visible beside
- * outputs that were computed anew. Ending them first, as was promised, keeps everything exactly once.
+ * After the fence no transaction of this partition is open, so the offset is stable. There is one exception, seen with Kafka 4.3 on
+ * one node. A broker crashed after it had decided to commit and before it had written the commit markers. At its restart it gave up
+ * the markers, because the partitions had no leader yet. Outputs and offset then stay pending. The next commit would make them
+ * visible together with outputs that were computed again. So the decided commit is completed first.
  */
 async function settleOffset(
   connection: KafkaConnection,
-  { cluster }: ClusterLink,
-  producer: TransactionalProducer,
-  options: SessionOptions,
-  partition: number,
+  { link: { cluster }, producer, options }: SessionParts,
 ): Promise<number> {
-  const { groupId, inputTopic } = options;
+  const { groupId, inputTopic, partition } = options;
   const coordinator = await cluster.findGroupCoordinator({ groupId, coordinatorType: 0 });
-  const unstable = (error: unknown) => protocolErrorType(error) === 'UNSTABLE_OFFSET_COMMIT';
-  const read = (patience: Patience) =>
-    withPatience(() => fetchCommittedOffset(coordinator, groupId, inputTopic, partition), unstable, patience);
-  const committed = await read(soon).catch(async (error: unknown) => {
-    if (!unstable(error)) throw error;
+  const isUnstable = (error: unknown) => protocolErrorType(error) === 'UNSTABLE_OFFSET_COMMIT';
+  const groupPartition = { groupId, topic: inputTopic, partition };
+  const read = (backoff: Backoff) =>
+    retryWithBackoff(() => fetchCommittedOffset(coordinator, groupPartition), { isRetryable: isUnstable, backoff });
+  const committed = await read(UNTIL_COORDINATORS_AGREE).catch(async (error: unknown) => {
+    if (!isUnstable(error)) throw error;
     connection.log?.('warn', `A broker left a commit of partition ${partition} unfinished; it is finished now`, {
       partition,
     });
-    await producer.finish(placesOf(cluster, options, partition), groupId);
-    return read(untilSettled);
+    await producer.finish(outputPartitions(cluster, options), groupId);
+    return read(UNTIL_SETTLED);
   });
   return committed ?? (await stableRange(cluster, inputTopic, partition)).start;
 }
 
-/** Everywhere a commit of this partition may have written. */
-function placesOf(
+/** Every partition that a commit of this input partition may have written to. */
+function outputPartitions(
   cluster: Cluster,
-  { changelogTopic, scoresTopic, deadLettersTopic }: SessionOptions,
-  partition: number,
+  { changelogTopic, scoresTopic, deadLettersTopic, partition }: SessionOptions,
 ) {
   const deadLetters = cluster.findTopicPartitionMetadata(deadLettersTopic).map(({ partitionId }) => partitionId);
   return [
@@ -121,18 +125,12 @@ function placesOf(
   ];
 }
 
-function createSession(
-  link: ClusterLink,
-  producer: TransactionalProducer,
-  options: SessionOptions,
-  partition: number,
-  committedOffset: number,
-): PartitionSession {
-  const { groupId, inputTopic: topic, changelogTopic } = options;
+function createSession({ link, producer, options }: SessionParts, committedOffset: number): PartitionSession {
+  const { groupId, inputTopic: topic, changelogTopic, partition } = options;
   let state = 'idle' as 'idle' | 'busy' | 'dead';
 
-  /** Any failure ends the session. */
-  const alone = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
+  /** Runs one call at a time. Any failure ends the session. */
+  const exclusively = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
     if (state !== 'idle') throw new ServiceError('internal', `The session of partition ${partition} is ${state}`);
     state = 'busy';
     try {
@@ -149,15 +147,15 @@ function createSession(
     partition,
     committedOffset,
     readChangelog: (onRecord) =>
-      alone(`the changelog of partition ${partition} was read`, async () => {
+      exclusively(`the changelog of partition ${partition} was read`, async () => {
         const { start, end } = await stableRange(link.cluster, changelogTopic, partition);
         const sink = (_offset: number, _ms: number, key: Buffer | null, value: Buffer | null) => {
           if (key !== null) onRecord(key, value);
         };
-        await readPartition(link.cluster, changelogTopic, partition, { from: start, end }, sink);
+        await readPartition(link.cluster, { topic: changelogTopic, partition, from: start, end }, sink);
       }),
     commit: (outputs: readonly OutputRecord[], nextOffset: number) =>
-      alone(`partition ${partition} was committed`, async () => {
+      exclusively(`partition ${partition} was committed`, async () => {
         const startMs = performance.now();
         await producer.commit(outputs, { groupId, topic, partition, offset: nextOffset });
         options.onCommit?.({ partition, records: outputs.length, durationMs: performance.now() - startMs });

@@ -1,18 +1,20 @@
 import { type Broker, type Cluster, errorFromCode } from './kafkajs-internals.ts';
-import { leaderIsElsewhere, leaderOf, throughElections } from './leader.ts';
+import { isLeaderChange, leaderOf, retryOnLeaderChange } from './leader.ts';
 
-/** An encoded record batch on its way to a partition. */
+/** An encoded record batch for a partition. */
 export interface PartitionBatch {
   readonly topic: string;
   readonly partition: number;
   readonly batch: Buffer;
 }
 
-/** How long the leader may wait for its replicas. */
-const acknowledgedMsMax = 15_000;
+/** How long the leader waits for its replicas. */
+const ACKNOWLEDGED_MS_MAX = 15_000;
+
 /**
- * Sends at most one batch per partition to their leaders, one request to each; resolves when all in-sync replicas have them.
- * `transactionalId` is null outside of transactions. Throws kafkajs's errors; what was written then is unknown.
+ * Sends batches to the leaders of their partitions, one request to each leader. Takes at most one batch for each partition. Resolves
+ * when all in-sync replicas have them. `transactionalId` is null outside of transactions. Throws kafkajs's errors; then it is unknown
+ * which batches were written.
  */
 export async function produceBatches(
   cluster: Cluster,
@@ -20,26 +22,26 @@ export async function produceBatches(
   transactionalId: string | null,
 ): Promise<void> {
   let waiting = batches;
-  await throughElections(cluster, async () => {
+  await retryOnLeaderChange(cluster, async () => {
     const byLeader = Map.groupBy(waiting, ({ topic, partition }) => leaderOf(cluster, topic, partition));
     const sends = [...byLeader].map(async ([nodeId, led]) => {
       const results = await sendBatches(await cluster.findBroker({ nodeId }), led, transactionalId);
       return led.filter(({ topic, partition }) => refusedByLeader(results, topic, partition));
     });
     waiting = (await Promise.all(sends)).flat();
-    if (waiting.length > 0) throw errorFromCode(notLeaderCode);
+    if (waiting.length > 0) throw errorFromCode(NOT_LEADER_CODE);
   });
 }
 
-const notLeaderCode = 6;
+const NOT_LEADER_CODE = 6;
 
-/** Whether the leader refused the batch without writing it. Throws any other error it had with it. */
+/** Whether the broker refused the batch because it is not the leader. Throws every other error of the batch. */
 function refusedByLeader(results: readonly PartitionResult[], topic: string, partition: number): boolean {
   const code = results.find((result) => result.topic === topic && result.partition === partition)?.errorCode;
   if (code === 0) return false;
-  // UNKNOWN_SERVER_ERROR for a partition that the answer leaves out.
+  // A partition that is missing from the response counts as UNKNOWN_SERVER_ERROR.
   const error = errorFromCode(code ?? -1);
-  if (leaderIsElsewhere(error)) return true;
+  if (isLeaderChange(error)) return true;
   throw error;
 }
 
@@ -77,9 +79,9 @@ function encodeBody(batches: readonly PartitionBatch[], transactionalId: string 
   for (const { batch } of batches) size += 8 + batch.length;
   const body = Buffer.allocUnsafe(size);
   let at = writeString(body, 0, transactionalId);
-  // All in-sync replicas: a transaction accepts nothing less.
+  // acks=all, which transactions require.
   at = body.writeInt16BE(-1, at);
-  at = body.writeInt32BE(acknowledgedMsMax, at);
+  at = body.writeInt32BE(ACKNOWLEDGED_MS_MAX, at);
   at = body.writeInt32BE(byTopic.size, at);
   for (const [topic, partitions] of byTopic) {
     at = writeString(body, at, topic);
@@ -113,6 +115,6 @@ function decodeResponse(payload: Buffer): readonly PartitionResult[] & { readonl
       results.push({ topic, partition: payload.readInt32BE(at), errorCode: payload.readInt16BE(at + 4) });
     }
   }
-  // kafkajs holds back requests by this field when the broker throttles.
+  // kafkajs delays requests by this field when the broker throttles.
   return Object.assign(results, { clientSideThrottleTime: payload.readInt32BE(at) });
 }

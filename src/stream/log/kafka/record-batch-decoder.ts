@@ -1,22 +1,25 @@
 import { decompress } from './compression.ts';
 import {
-  codecMask,
-  controlFlag,
-  headerBytes,
-  lengthPrefixBytes,
-  logAppendTimeFlag,
-  magic,
-  transactionalFlag,
+  CODEC_MASK,
+  CONTROL_FLAG,
+  HEADER_BYTES,
+  LENGTH_PREFIX_BYTES,
+  LOG_APPEND_TIME_FLAG,
+  MAGIC,
+  TRANSACTIONAL_FLAG,
 } from './record-batch-layout.ts';
 import { type ByteCursor, readVarint, readVarlong } from './varint.ts';
 
-/** A transaction that was aborted, as a fetch response lists it. */
+/** An aborted transaction, as a fetch response lists it. */
 export interface AbortedTransaction {
   readonly producerId: number;
   readonly firstOffset: number;
 }
 
-/** `key` and `value` are views of the fetched bytes. `headers` reads the record's headers; only during the call. */
+/**
+ * Called for each record; positional arguments, because an object for each record would cost too much. `key` and `value` are views of
+ * the fetched bytes. `headers` decodes the record's headers and works only during the call.
+ */
 export type RecordSink = (
   offset: number,
   timestampMs: number,
@@ -25,47 +28,50 @@ export type RecordSink = (
   headers: () => Record<string, string>,
 ) => void;
 
-/** The offset after the last whole batch in `section`, or null when there is none. */
+/** The offset after the last complete batch in `section`; null when there is none. */
 export function endOffset(section: Buffer): number | null {
   let end: number | null = null;
-  for (let at = 0; wholeBatchAt(section, at); at = batchEnd(section, at)) end = lastOffset(section, at) + 1;
+  for (let at = 0; completeBatchAt(section, at); at = batchEnd(section, at)) end = lastOffset(section, at) + 1;
   return end;
 }
 
+export interface DecodeOptions {
+  readonly fromOffset: number;
+  readonly aborted: readonly AbortedTransaction[];
+}
+
 /**
- * Hands over the live records of a partition's fetched bytes in offset order: those of committed transactions or none, from
- * `fromOffset` on. A batch that is cut off at the end is left for the next fetch. Throws on a format before v2.
+ * Decodes the fetched bytes of a partition: the records from `fromOffset` on that were committed or written outside of transactions,
+ * in offset order. An incomplete batch at the end is left for the next fetch. Throws on a format before v2.
  */
-export function decodeRecords(
-  section: Buffer,
-  fromOffset: number,
-  aborted: readonly AbortedTransaction[],
-  sink: RecordSink,
-): void {
+export function decodeRecords(section: Buffer, { fromOffset, aborted }: DecodeOptions, sink: RecordSink): void {
   const open = new Set<number>();
   const waiting = [...aborted].sort((one, other) => one.firstOffset - other.firstOffset);
-  for (let at = 0; wholeBatchAt(section, at); at = batchEnd(section, at)) {
-    if (section[at + 16] !== magic)
+  let begun = 0;
+  for (let at = 0; completeBatchAt(section, at); at = batchEnd(section, at)) {
+    if (section[at + 16] !== MAGIC)
       throw new Error(`Record batches of format ${section[at + 16]} are too old to be read`);
-    while (waiting.length > 0 && waiting[0].firstOffset <= lastOffset(section, at))
-      open.add(waiting.shift()!.producerId);
+    while (waiting.length > begun && waiting[begun].firstOffset <= lastOffset(section, at)) {
+      open.add(waiting[begun++].producerId);
+    }
     const attributes = section.readInt16BE(at + 21);
     const producerId = readInt64(section, at + 43);
-    if (attributes & controlFlag) {
+    if (attributes & CONTROL_FLAG) {
       if (isAbortMarker(section, at)) open.delete(producerId);
-    } else if (!(attributes & transactionalFlag) || !open.has(producerId)) {
-      decodeBatch(section, at, attributes, fromOffset, sink);
+    } else if (!(attributes & TRANSACTIONAL_FLAG) || !open.has(producerId)) {
+      decodeBatch(section, at, fromOffset, sink);
     }
   }
 }
 
-function decodeBatch(section: Buffer, start: number, attributes: number, fromOffset: number, sink: RecordSink): void {
+function decodeBatch(section: Buffer, start: number, fromOffset: number, sink: RecordSink): void {
+  const attributes = section.readInt16BE(start + 21);
   const baseOffset = readInt64(section, start);
   const baseMs = readInt64(section, start + 27);
-  const appendMs = attributes & logAppendTimeFlag ? readInt64(section, start + 35) : null;
+  const appendMs = attributes & LOG_APPEND_TIME_FLAG ? readInt64(section, start + 35) : null;
   const count = section.readInt32BE(start + 57);
-  const codec = attributes & codecMask;
-  const stored = section.subarray(start + headerBytes, batchEnd(section, start));
+  const codec = attributes & CODEC_MASK;
+  const stored = section.subarray(start + HEADER_BYTES, batchEnd(section, start));
   const bytes = codec === 0 ? stored : decompress(codec, stored);
   const cursor: ByteCursor = { bytes, at: 0 };
   let headersAt = 0;
@@ -103,9 +109,9 @@ function readHeaders(bytes: Buffer, start: number): Record<string, string> {
   return Object.fromEntries(headers);
 }
 
-/** A control record's key is version i16, type i16; type 0 ends an aborted transaction, 1 a committed one. */
+/** The key of a control record is version i16, type i16. Type 0 is an abort marker, 1 a commit marker. */
 function isAbortMarker(section: Buffer, start: number): boolean {
-  const cursor: ByteCursor = { bytes: section, at: start + headerBytes };
+  const cursor: ByteCursor = { bytes: section, at: start + HEADER_BYTES };
   readVarint(cursor);
   cursor.at++;
   readVarlong(cursor);
@@ -114,12 +120,12 @@ function isAbortMarker(section: Buffer, start: number): boolean {
   return key !== null && key.length >= 4 && key.readInt16BE(2) === 0;
 }
 
-function wholeBatchAt(section: Buffer, at: number): boolean {
-  return section.length - at >= headerBytes && batchEnd(section, at) <= section.length;
+function completeBatchAt(section: Buffer, at: number): boolean {
+  return section.length - at >= HEADER_BYTES && batchEnd(section, at) <= section.length;
 }
 
 function batchEnd(section: Buffer, at: number): number {
-  return at + lengthPrefixBytes + section.readInt32BE(at + 8);
+  return at + LENGTH_PREFIX_BYTES + section.readInt32BE(at + 8);
 }
 
 function lastOffset(section: Buffer, at: number): number {

@@ -1,8 +1,8 @@
 import { crc32c } from './crc32c.ts';
-import { headerBytes, magic, transactionalFlag } from './record-batch-layout.ts';
+import { HEADER_BYTES, MAGIC, TRANSACTIONAL_FLAG } from './record-batch-layout.ts';
 import { varintBytes, varlongBytes, writeVarint, writeVarlong } from './varint.ts';
 
-/** A record on its way into a batch. Without a timestamp it takes the batch's `nowMs`. */
+/** A record to be encoded. Without a timestamp it gets the batch's `nowMs`. */
 export interface EncodableRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
@@ -18,7 +18,7 @@ export interface BatchIdentity {
   readonly transactional: boolean;
 }
 
-/** An upper bound of what the record adds to a batch, bytes. */
+/** An upper bound of the bytes that the record adds to a batch. */
 export function recordBytesMax(record: EncodableRecord): number {
   let bytes = 30 + (record.key?.length ?? 0) + (record.value?.length ?? 0);
   for (const name in record.headers) bytes += 10 + 3 * (name.length + record.headers[name].length);
@@ -26,13 +26,13 @@ export function recordBytesMax(record: EncodableRecord): number {
 }
 
 /**
- * One record batch (format v2, not compressed) in one buffer: sized first, then written in place. The bytes are those of kafkajs's
- * own encoder for the same input; a test holds that.
+ * Encodes a record batch (format v2, not compressed) into one buffer: computes its size first, then writes in place. A test holds that
+ * the bytes equal those of kafkajs's encoder.
  */
 export function encodeRecordBatch(records: readonly EncodableRecord[], identity: BatchIdentity, nowMs: number): Buffer {
   const firstMs = records[0]?.timestampMs ?? nowMs;
   let maxMs = firstMs;
-  let size = headerBytes;
+  let size = HEADER_BYTES;
   const bodies = new Uint32Array(records.length);
   for (let at = 0; at < records.length; at++) {
     const timestampMs = records[at].timestampMs ?? nowMs;
@@ -42,8 +42,8 @@ export function encodeRecordBatch(records: readonly EncodableRecord[], identity:
     size += varintBytes(body) + body;
   }
   const out = Buffer.allocUnsafe(size);
-  writeHeader(out, records.length, firstMs, maxMs, identity);
-  let offset = headerBytes;
+  writeHeader(out, { count: records.length, firstMs, maxMs, identity });
+  let offset = HEADER_BYTES;
   for (let at = 0; at < records.length; at++) {
     offset = writeVarint(out, offset, bodies[at]);
     offset = writeBody(out, offset, records[at], (records[at].timestampMs ?? nowMs) - firstMs, at);
@@ -52,12 +52,19 @@ export function encodeRecordBatch(records: readonly EncodableRecord[], identity:
   return out;
 }
 
-function writeHeader(out: Buffer, count: number, firstMs: number, maxMs: number, identity: BatchIdentity): void {
+interface BatchHeader {
+  readonly count: number;
+  readonly firstMs: number;
+  readonly maxMs: number;
+  readonly identity: BatchIdentity;
+}
+
+function writeHeader(out: Buffer, { count, firstMs, maxMs, identity }: BatchHeader): void {
   writeInt64(out, 0, 0);
   out.writeInt32BE(out.length - 12, 8);
   out.writeInt32BE(0, 12);
-  out[16] = magic;
-  out.writeInt16BE(identity.transactional ? transactionalFlag : 0, 21);
+  out[16] = MAGIC;
+  out.writeInt16BE(identity.transactional ? TRANSACTIONAL_FLAG : 0, 21);
   out.writeInt32BE(count - 1, 23);
   writeInt64(out, 27, firstMs);
   writeInt64(out, 35, maxMs);
@@ -80,6 +87,7 @@ function bodyBytes(record: EncodableRecord, deltaMs: number, offsetDelta: number
   return size + varintBytes(count);
 }
 
+/** Positional arguments: an object for each record would cost too much. */
 function writeBody(out: Buffer, start: number, record: EncodableRecord, deltaMs: number, offsetDelta: number): number {
   out[start] = 0;
   let at = writeVarlong(out, start + 1, deltaMs);
@@ -115,7 +123,7 @@ function writeText(out: Buffer, at: number, text: string): number {
   return start + out.write(text, start);
 }
 
-/** For whole numbers up to 2^53 in size. */
+/** For integers of at most 53 bits. */
 function writeInt64(out: Buffer, at: number, value: number): void {
   out.writeInt32BE(Math.floor(value / 4294967296), at);
   out.writeUInt32BE(value >>> 0, at + 4);

@@ -8,11 +8,11 @@
  * A record: length varint | attributes i8 | timestampDelta varlong | offsetDelta varint | key | value | headers, where bytes are
  * preceded by their length as a varint and -1 stands for null.
  */
-export const headerBytes = 61;
-/** What precedes the part that `length` counts. */
-export const lengthPrefixBytes = 12;
-export const magic = 2;
-export const codecMask = 0x07;
-export const logAppendTimeFlag = 0x08;
-export const transactionalFlag = 0x10;
-export const controlFlag = 0x20;
+export const HEADER_BYTES = 61;
+/** Bytes before the part that `length` counts. */
+export const LENGTH_PREFIX_BYTES = 12;
+export const MAGIC = 2;
+export const CODEC_MASK = 0x07;
+export const LOG_APPEND_TIME_FLAG = 0x08;
+export const TRANSACTIONAL_FLAG = 0x10;
+export const CONTROL_FLAG = 0x20;

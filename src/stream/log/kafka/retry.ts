@@ -1,30 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Growing waits between attempts, milliseconds. */
-export interface Patience {
-  readonly firstMs: number;
-  readonly nextMsMax: number;
-  /** Waits in sum; after that the last error is thrown. */
+/** Exponential back-off, milliseconds. */
+export interface Backoff {
+  readonly initialMs: number;
+  readonly delayMsMax: number;
+  /** All delays together. After that the last error is thrown. */
   readonly totalMsMax: number;
 }
 
-/** Tries until it succeeds, fails with an error that is not `worthwhile`, runs out of patience, or `signal` aborts (its reason is thrown). */
-export async function withPatience<T>(
+export interface RetryOptions {
+  readonly isRetryable: (error: unknown) => boolean;
+  readonly backoff: Backoff;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Tries until `attempt` succeeds. Throws the first error that is not retryable, the last one after `totalMsMax`, or the reason of `signal`. */
+export async function retryWithBackoff<T>(
   attempt: () => Promise<T>,
-  worthwhile: (error: unknown) => boolean,
-  patience: Patience,
-  signal?: AbortSignal,
+  { isRetryable, backoff, signal }: RetryOptions,
 ): Promise<T> {
-  let waitedMs = 0;
-  for (let waitMs = patience.firstMs; ; waitMs = Math.min(2 * waitMs, patience.nextMsMax)) {
+  let delayedMs = 0;
+  for (let delayMs = backoff.initialMs; ; delayMs = Math.min(2 * delayMs, backoff.delayMsMax)) {
     signal?.throwIfAborted();
     try {
       return await attempt();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!worthwhile(error) || waitedMs >= patience.totalMsMax) throw error;
+      if (!isRetryable(error) || delayedMs >= backoff.totalMsMax) throw error;
     }
-    await sleep(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
-    waitedMs += waitMs;
+    await sleep(delayMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+    delayedMs += delayMs;
   }
 }

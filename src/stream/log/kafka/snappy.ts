@@ -1,17 +1,17 @@
 import { InflatedBytes } from './inflated-bytes.ts';
 
 /** The Java clients put blocks into a frame: this magic, version i32, oldest readable version i32, then [length i32 | block]. */
-const frameMagic = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
-const frameHeaderBytes = 16;
+const FRAME_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
+const FRAME_HEADER_BYTES = 16;
 
 /** Inflates Snappy, framed or a single block. Throws on damaged bytes, or more than `bytesMax` of output. */
 export function inflateSnappy(bytes: Buffer, bytesMax: number): Buffer {
   const out = new InflatedBytes(bytesMax, 4 * bytes.length);
-  if (!bytes.subarray(0, 8).equals(frameMagic)) {
+  if (!bytes.subarray(0, 8).equals(FRAME_MAGIC)) {
     inflateBlock(bytes, out);
     return out.finish();
   }
-  for (let at = frameHeaderBytes; at < bytes.length; ) {
+  for (let at = FRAME_HEADER_BYTES; at < bytes.length; ) {
     const start = at + 4;
     at = start + bytes.readInt32BE(at);
     if (at < start || at > bytes.length) throw new Error('A Snappy block is cut off');

@@ -1,23 +1,23 @@
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { Topics } from '../../../config/config.ts';
 import { ServiceError } from '../../../service-error.ts';
-import { type KafkaConnection, kafkaClient, partFrom } from './connection.ts';
+import { disconnect, type KafkaConnection, kafkaClient } from './connection.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
-import { leaderIsElsewhere } from './leader.ts';
-import { type Patience, withPatience } from './retry.ts';
+import { isLeaderChange } from './leader.ts';
+import { type Backoff, retryWithBackoff } from './retry.ts';
 
-const untilTopicsAreKnown: Patience = { firstMs: 20, nextMsMax: 500, totalMsMax: 30_000 };
+const UNTIL_TOPICS_ARE_KNOWN: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 30_000 };
 
 export interface TopicCreation {
-  /** Of observations, scores and changelog alike; dead letters get one. */
+  /** Of observations, scores and changelog. Dead letters get one partition. */
   readonly partitions: number;
   readonly replicationFactor: number;
-  /** Of everything but the changelog; null keeps the broker's default. */
+  /** Of all topics but the changelog; null keeps the broker's default. */
   readonly retentionMs: number | null;
 }
 
-/** Compaction leaves the newest segment alone, so segments are small; a deleted key stays visible for a day to whoever restores. */
-const changelogConfig: Readonly<Record<string, string>> = {
+/** Compaction skips the active segment, so segments are small. Tombstones are kept for a day, for a restore that is running. */
+const CHANGELOG_CONFIG: Readonly<Record<string, string>> = {
   'cleanup.policy': 'compact',
   'segment.bytes': String(32 * 1024 * 1024),
   'segment.ms': String(60 * 60 * 1000),
@@ -27,7 +27,7 @@ const changelogConfig: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes the topics that do not exist; those that do stay as they are. Returns the names of those it made.
+ * Creates the topics that are missing, and leaves existing ones as they are. Returns the names of the created ones.
  * Throws a ServiceError `broker-unavailable`, or `configuration` when Kafka refuses.
  */
 export function ensureTopics(
@@ -41,24 +41,28 @@ export function ensureTopics(
     if (missing.length === 0) return [];
     const plans = missing.map((topic) => planTopic(topics, topic, creation));
     await admin.createTopics({ topics: plans, waitForLeaders: false });
-    await withPatience(() => admin.fetchTopicMetadata({ topics: missing }), isStillSpreading, untilTopicsAreKnown);
-    // Metadata name a leader before it knows that it leads; until then whoever joins a group is thrown out and joins again.
+    const backoff = UNTIL_TOPICS_ARE_KNOWN;
+    await retryWithBackoff(() => admin.fetchTopicMetadata({ topics: missing }), {
+      isRetryable: isNotKnownYet,
+      backoff,
+    });
+    // Metadata name a leader before the leader knows it. Until then a member that joins a group is removed and joins again.
     for (const topic of missing) {
-      await withPatience(() => admin.fetchTopicOffsets(topic), leaderIsElsewhere, untilTopicsAreKnown);
+      await retryWithBackoff(() => admin.fetchTopicOffsets(topic), { isRetryable: isLeaderChange, backoff });
     }
     return missing;
   });
 }
 
-/** A topic that was just made is not known to every broker at once, and has no leaders yet. */
-function isStillSpreading(error: unknown): boolean {
+/** A new topic is not known to every broker at once, and has no leaders yet. */
+function isNotKnownYet(error: unknown): boolean {
   return ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'].includes(protocolErrorType(error));
 }
 
 function planTopic(topics: Topics, topic: string, creation: TopicCreation): ITopicConfig {
   const config =
     topic === topics.changelog
-      ? changelogConfig
+      ? CHANGELOG_CONFIG
       : creation.retentionMs === null
         ? {}
         : { 'retention.ms': String(creation.retentionMs) };
@@ -71,8 +75,8 @@ function planTopic(topics: Topics, topic: string, creation: TopicCreation): ITop
 }
 
 /**
- * Refuses to go on with topics that do not fit together: all must exist, observations, scores and changelog need the same partition
- * count, and the changelog must be compacted. Throws a ServiceError `topic-mismatch` that says what to do. Returns the count.
+ * Checks that all topics exist, that observations, scores and changelog have the same partition count, and that the changelog is
+ * compacted. Throws a ServiceError `topic-mismatch` that says what to do. Returns the partition count.
  */
 export function checkTopics(connection: KafkaConnection, topics: Topics): Promise<number> {
   return asAdmin(connection, 'topics were checked', async (admin) => {
@@ -87,11 +91,11 @@ export function checkTopics(connection: KafkaConnection, topics: Topics): Promis
     const mismatch = explainMismatch(topics, counts);
     if (mismatch !== null) throw new ServiceError('topic-mismatch', mismatch);
     await refuseLossyChangelog(admin, topics.changelog);
-    return counts.get(topics.observations)!;
+    return counts.get(topics.observations) ?? 0;
   });
 }
 
-/** Why these partition counts do not fit together, in a sentence for the operator; null when they do. */
+/** Why the partition counts are wrong, in a sentence for the operator; null when they are right. */
 function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): string | null {
   const { observations, scores, changelog } = topics;
   const wanted = counts.get(observations);
@@ -131,25 +135,25 @@ async function asAdmin<T>(connection: KafkaConnection, doing: string, work: (adm
   } catch (error) {
     throw explainUnreached(explainFailure(error, doing), connection);
   } finally {
-    await partFrom(admin.disconnect(), client.destroy);
+    await disconnect(admin.disconnect(), client.destroy);
   }
 }
 
-/** What TLS on one side only, or an unknown certificate, looks like. */
-const hints: readonly { readonly tls: boolean; readonly said: RegExp; readonly hint: string }[] = [
-  { tls: false, said: /Closed connection/, hint: '. If the brokers want TLS, set KAFKA_TLS=true' },
-  { tls: true, said: /certificate/, hint: '. KAFKA_TLS_CA is the file of the authority that signed the brokers' },
+/** Hints for errors that a wrong TLS configuration causes. */
+const HINTS: readonly { readonly tls: boolean; readonly pattern: RegExp; readonly hint: string }[] = [
+  { tls: false, pattern: /Closed connection/, hint: '. If the brokers want TLS, set KAFKA_TLS=true' },
+  { tls: true, pattern: /certificate/, hint: '. KAFKA_TLS_CA is the file of the authority that signed the brokers' },
   {
     tls: true,
-    said: /wrong version|packet length|disconnected/,
+    pattern: /wrong version|packet length|disconnected/,
     hint: '. If the brokers do not speak TLS there, unset KAFKA_TLS',
   },
 ];
 
-/** Whoever administers is at the beginning: the address may be wrong, or the brokers are not up yet. */
+/** Administration comes first: the address may be wrong, or the brokers may not have started yet. */
 function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
   if (failure.code !== 'broker-unavailable') return failure;
-  const hint = hints.find(({ said, tls }) => said.test(failure.message) && tls === (config.tls !== null))?.hint;
+  const hint = HINTS.find(({ pattern, tls }) => pattern.test(failure.message) && tls === (config.tls !== null))?.hint;
   const text = `No Kafka could be reached at ${config.brokers.join(', ')}. ${failure.message}${hint ?? ''}`;
   return new ServiceError(failure.code, text, { retryable: true, cause: failure });
 }

@@ -4,11 +4,11 @@ import { explainFailure, protocolErrorType } from './failure.ts';
 import { type FetchLimits, fetchTopic } from './fetch.ts';
 import { type Cluster, errorFromCode } from './kafkajs-internals.ts';
 import { leaderOf } from './leader.ts';
-import { readPartition, stableRange } from './partition-reader.ts';
+import { type PartitionRange, readPartition, stableRange } from './partition-reader.ts';
 import { decodeRecords, endOffset } from './record-batch-decoder.ts';
 
 /** A committed record of any topic. */
-export interface WatchedRecord {
+export interface TopicRecord {
   readonly partition: number;
   readonly offset: number;
   readonly timestampMs: number;
@@ -17,28 +17,32 @@ export interface WatchedRecord {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const limits: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
-const reconnectMs = 500;
+const LIMITS: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
+const RECONNECT_MS = 500;
 
-export interface Watch {
-  /** Nothing is handed over afterwards. */
+export interface TopicTail {
+  /** No records are delivered afterwards. */
   stop(): Promise<void>;
 }
 
-export interface WatchHandlers {
-  /** Records of one partition in offset order. A promise is waited for before more are fetched; it must not reject. */
-  onRecords(records: readonly WatchedRecord[]): void | Promise<void>;
-  /** Kafka is out of reach (`error`) or back (`null`); the watch goes on by itself where it was. */
+export interface TailOptions {
+  readonly topic: string;
+  readonly from: 'earliest' | 'latest';
+}
+
+export interface TailHandlers {
+  /** Records of each partition in offset order. A returned promise is awaited before the next fetch; it must not reject. */
+  onRecords(records: readonly TopicRecord[]): void | Promise<void>;
+  /** Kafka is out of reach (`error`) or back (`null`). The tail continues at its position by itself. */
   onConnection?(error: Error | null): void;
 }
 
 /** Follows the committed records of a topic, without a group. Throws a ServiceError when the topic cannot be opened. */
-export async function watchTopic(
+export async function tailTopic(
   connection: KafkaConnection,
-  topic: string,
-  from: 'earliest' | 'latest',
-  handlers: WatchHandlers,
-): Promise<Watch> {
+  { topic, from }: TailOptions,
+  handlers: TailHandlers,
+): Promise<TopicTail> {
   let link = await explained(topic, () => linkCluster(connection, [topic]));
   let stopped = false;
   let lost = false;
@@ -58,9 +62,9 @@ export async function watchTopic(
       } catch (error) {
         if (stopped) return;
         link.destroy();
-        if (!lost) handlers.onConnection?.(explainFailure(error, `topic ${topic} was watched`));
+        if (!lost) handlers.onConnection?.(explainFailure(error, `topic ${topic} was read`));
         lost = true;
-        await sleep(reconnectMs);
+        await sleep(RECONNECT_MS);
         link = await linkCluster(connection, [topic]).catch(() => link);
         if (stopped) link.destroy();
       }
@@ -76,23 +80,28 @@ export async function watchTopic(
   };
 }
 
-/** Reads every committed record of a topic's partition that is there now, `recordsMax` at most: the newest ones. */
+export interface NewestRecords {
+  readonly topic: string;
+  readonly partition: number;
+  readonly recordsMax: number;
+}
+
+/** Reads the newest committed records of a partition, `recordsMax` at most. */
 export async function readTail(
   connection: KafkaConnection,
-  topic: string,
-  partition: number,
-  recordsMax: number,
-): Promise<WatchedRecord[]> {
+  { topic, partition, recordsMax }: NewestRecords,
+): Promise<TopicRecord[]> {
   return explained(topic, async () => {
     const link = await linkCluster(connection, [topic]);
     try {
       const { start, end } = await stableRange(link.cluster, topic, partition);
-      // Markers of transactions and compacted records have offsets too: look further back until there is enough.
+      // Transaction markers and compacted records have offsets too. Widen the range until there are enough records.
       for (let span = recordsMax + 16; ; span *= 4) {
         const from = Math.max(start, end - span);
-        const records = await readRange(link.cluster, topic, partition, from, end);
-        if (from === start || records.length >= recordsMax)
+        const records = await readRange(link.cluster, { topic, partition, from, end });
+        if (from === start || records.length >= recordsMax) {
           return records.slice(Math.max(0, records.length - recordsMax));
+        }
       }
     } finally {
       link.destroy();
@@ -100,15 +109,10 @@ export async function readTail(
   });
 }
 
-async function readRange(
-  cluster: Cluster,
-  topic: string,
-  partition: number,
-  from: number,
-  end: number,
-): Promise<WatchedRecord[]> {
-  const records: WatchedRecord[] = [];
-  await readPartition(cluster, topic, partition, { from, end }, (offset, timestampMs, key, value, headers) => {
+async function readRange(cluster: Cluster, range: PartitionRange): Promise<TopicRecord[]> {
+  const { partition } = range;
+  const records: TopicRecord[] = [];
+  await readPartition(cluster, range, (offset, timestampMs, key, value, headers) => {
     records.push({ partition, offset, timestampMs, key, value, headers: headers() });
   });
   return records;
@@ -127,41 +131,34 @@ async function startPositions(
   return positions;
 }
 
+/** Fetches from every leader once, and moves the positions. */
 async function fetchOnce(
   { cluster }: ClusterLink,
   topic: string,
   positions: Map<number, number>,
-): Promise<WatchedRecord[]> {
+): Promise<TopicRecord[]> {
   await cluster.refreshMetadataIfNecessary();
   const byLeader = Map.groupBy(positions, ([partition]) => leaderOf(cluster, topic, partition));
   const responses = [...byLeader].map(async ([nodeId, entries]) => {
     const broker = await cluster.findBroker({ nodeId });
-    return fetchTopic(
-      broker,
-      topic,
-      entries.map(([partition, offset]) => ({ partition, offset })),
-      limits,
-    );
+    const fetched = entries.map(([partition, offset]) => ({ partition, offset }));
+    return fetchTopic(broker, { topic, positions: fetched, limits: LIMITS });
   });
-  const records: WatchedRecord[] = [];
+  const records: TopicRecord[] = [];
   for (const fetched of (await Promise.all(responses)).flatMap(({ partitions }) => partitions)) {
-    const { partition } = fetched;
+    const { partition, aborted } = fetched;
     if (fetched.errorCode !== 0) {
       const error = errorFromCode(fetched.errorCode);
       if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
-      // Retention went faster than the reader: it goes on with the oldest record there is.
+      // Retention deleted the position: continue with the oldest record.
       positions.set(partition, (await stableRange(cluster, topic, partition)).start);
       continue;
     }
-    decodeRecords(
-      fetched.records,
-      positions.get(partition)!,
-      fetched.aborted,
-      (offset, timestampMs, key, value, headers) => {
-        records.push({ partition, offset, timestampMs, key, value, headers: headers() });
-      },
-    );
-    positions.set(partition, endOffset(fetched.records) ?? positions.get(partition)!);
+    const fromOffset = positions.get(partition) ?? 0;
+    decodeRecords(fetched.records, { fromOffset, aborted }, (offset, timestampMs, key, value, headers) => {
+      records.push({ partition, offset, timestampMs, key, value, headers: headers() });
+    });
+    positions.set(partition, endOffset(fetched.records) ?? fromOffset);
   }
   return records;
 }

@@ -8,14 +8,14 @@ export interface PlannedBatch {
   readonly records: OutputRecord[];
 }
 
-/** Brokers refuse a batch above `message.max.bytes`, 1 MiB unless set otherwise. A larger record goes alone and stands or falls by that. */
-const batchBytesMax = 900_000;
+/** Brokers refuse a batch above `message.max.bytes`, 1 MiB by default. A larger record gets a batch of its own. */
+const BATCH_BYTES_MAX = 900_000;
 
 /**
- * Divides the outputs into rounds to be sent one after the other: at most one batch per partition in each, no batch above
- * `bytesMax`, the order within a partition kept.
+ * Divides the outputs into rounds that are sent one after the other. A round has at most one batch for each partition, and no batch is
+ * above `bytesMax`. The order within a partition is kept.
  */
-export function planRounds(outputs: readonly OutputRecord[], bytesMax = batchBytesMax): PlannedBatch[][] {
+export function planRounds(outputs: readonly OutputRecord[], bytesMax = BATCH_BYTES_MAX): PlannedBatch[][] {
   const rounds: PlannedBatch[][] = [];
   const byTopic = new Map<string, Map<number, Filling>>();
   for (const record of outputs) {
@@ -45,8 +45,8 @@ interface Filling {
 }
 
 /**
- * kafkajs takes any record whose key is four zero bytes for the end of an aborted transaction and then delivers what it should hide.
- * Such a key is written as null, so that whoever reads our topics with it sees committed records only.
+ * kafkajs consumers take a record whose key is four zero bytes for an abort marker, and then deliver aborted records. So such a key is
+ * written as null.
  */
 function readableByKafkaJs(record: OutputRecord): OutputRecord {
   const { key } = record;

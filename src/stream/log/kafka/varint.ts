@@ -1,6 +1,6 @@
 /**
- * Zigzag varints of Kafka's record format: small numbers of either sign take few bytes, seven bits each, the lowest first. Int32
- * stays in integer arithmetic; the long ones (timestamp deltas) hold whole numbers up to 2^52 in size.
+ * Zigzag varints of Kafka's record format: seven bits in each byte, the lowest first. The functions for int32 use integer arithmetic.
+ * The long ones (timestamp deltas) take integers of at most 52 bits.
  */
 
 export function varintBytes(value: number): number {
@@ -11,7 +11,7 @@ export function varintBytes(value: number): number {
   return zigzag < 0x1000_0000 ? 4 : 5;
 }
 
-/** Returns the offset after what it wrote. */
+/** Returns the offset after the written bytes. */
 export function writeVarint(out: Uint8Array, at: number, value: number): number {
   let rest = ((value << 1) ^ (value >> 31)) >>> 0;
   let next = at;
@@ -41,7 +41,7 @@ function zigzagLong(value: number): number {
   return value < 0 ? -2 * value - 1 : 2 * value;
 }
 
-/** A position in bytes that reading moves forward. One for a whole run over a batch: no allocation per record. */
+/** A read position in bytes. One cursor serves a whole batch: no allocation for each record. */
 export interface ByteCursor {
   readonly bytes: Uint8Array;
   at: number;

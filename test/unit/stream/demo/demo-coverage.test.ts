@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchedDemoSeries } from '../../../../src/stream/demo/demo-coverage.ts';
+import { coveredDemoSeries } from '../../../../src/stream/demo/demo-coverage.ts';
 import { detectorConfig, streamConfig } from '../../../fixture/stream/stream-run.ts';
 
 const NOW_MS = Date.UTC(2026, 4, 1);
 
 test('only the series that a detector takes are awaited', () => {
   const stream = streamConfig([detectorConfig({ series: ['host-?/cpu', 'rack-1/*'] })]);
-  assert.deepEqual([...watchedDemoSeries(stream, NOW_MS)].sort(), [
+  assert.deepEqual([...coveredDemoSeries(stream, NOW_MS)].sort(), [
     'host-1/cpu',
     'host-2/cpu',
     'host-3/cpu',
@@ -18,8 +18,8 @@ test('only the series that a detector takes are awaited', () => {
 
 test('a group that is not the key of its records is not awaited', () => {
   const stream = streamConfig([detectorConfig({ series: ['checkout/*'], group: 'series' }), detectorConfig()]);
-  const watched = watchedDemoSeries(stream, NOW_MS);
-  assert.equal(watched.size, 37);
+  const covered = coveredDemoSeries(stream, NOW_MS);
+  assert.equal(covered.size, 37);
 });
 
 test('a detectors file for other streams is refused, and says what start is for', () => {
@@ -30,6 +30,6 @@ test('a detectors file for other streams is refused, and says what start is for'
     { ...streamConfig([detectorConfig()]), input: { ...input, format: 'avro' as const } },
   ];
   for (const stream of other) {
-    assert.throws(() => watchedDemoSeries(stream, NOW_MS), { code: 'configuration', message: /"worker"/ });
+    assert.throws(() => coveredDemoSeries(stream, NOW_MS), { code: 'configuration', message: /"worker"/ });
   }
 });

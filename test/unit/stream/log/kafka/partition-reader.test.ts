@@ -26,7 +26,9 @@ function clusterAnswering(...answers: readonly { readonly records: Buffer; reado
 
 async function keysRead(cluster: Cluster, end: number): Promise<(string | undefined)[]> {
   const keys: (string | undefined)[] = [];
-  await readPartition(cluster, 'changelog', 0, { from: 0, end }, (_offset, _ms, key) => keys.push(key?.toString()));
+  await readPartition(cluster, { topic: 'changelog', partition: 0, from: 0, end }, (_offset, _ms, key) =>
+    keys.push(key?.toString()),
+  );
   return keys;
 }
 

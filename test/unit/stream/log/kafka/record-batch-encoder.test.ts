@@ -10,7 +10,7 @@ import {
   encodeRecordBatch,
   recordBytesMax,
 } from '../../../../../src/stream/log/kafka/record-batch-encoder.ts';
-import { headerBytes } from '../../../../../src/stream/log/kafka/record-batch-layout.ts';
+import { HEADER_BYTES } from '../../../../../src/stream/log/kafka/record-batch-layout.ts';
 
 const load = createRequire(import.meta.url);
 const kafkaJsRecord = load('kafkajs/src/protocol/recordBatch/record/v0/index.js');
@@ -67,7 +67,7 @@ test('a batch is decoded to the records that were encoded, and as kafkajs decode
       const encoded = encodeRecordBatch(batch, of, nowMs);
       const { records: theirs } = await kafkaJsDecodeBatch(new KafkaJsDecoder(encoded));
       const ours: unknown[] = [];
-      decodeRecords(encoded, 0, [], (offset, timestampMs, key, value, headers) => {
+      decodeRecords(encoded, { fromOffset: 0, aborted: [] }, (offset, timestampMs, key, value, headers) => {
         ours.push({ offset, timestampMs, key, value, headers: headers() });
       });
       assert.deepEqual(
@@ -95,14 +95,16 @@ test('a header may have any name, also one that means something to objects', () 
   const noIdentity = { producerId: -1, producerEpoch: 0, firstSequence: 0, transactional: false };
   const read: Record<string, string>[] = [];
   const batch = encodeRecordBatch([{ key: null, value: null, headers }], noIdentity, nowMs);
-  decodeRecords(batch, 0, [], (_offset, _ms, _key, _value, headersOf) => read.push(headersOf()));
+  decodeRecords(batch, { fromOffset: 0, aborted: [] }, (_offset, _ms, _key, _value, headersOf) =>
+    read.push(headersOf()),
+  );
   assert.deepEqual(read, [headers]);
 });
 
 test('the bound of a record holds', () => {
   fc.assert(
     fc.property(records, identity, (batch, of) => {
-      const bound = batch.reduce((sum, one) => sum + recordBytesMax(one), headerBytes);
+      const bound = batch.reduce((sum, one) => sum + recordBytesMax(one), HEADER_BYTES);
       assert.ok(encodeRecordBatch(batch, of, nowMs).length <= bound);
     }),
   );
@@ -153,7 +155,7 @@ function decoded(
   aborted: { producerId: number; firstOffset: number }[] = [],
 ): string[] {
   const values: string[] = [];
-  decodeRecords(section, fromOffset, aborted, (offset, _ms, _key, value) => values.push(`${offset}:${value}`));
+  decodeRecords(section, { fromOffset, aborted }, (offset, _ms, _key, value) => values.push(`${offset}:${value}`));
   return values;
 }
 
@@ -196,7 +198,7 @@ test('batches that the broker stamped carry its time', () => {
   const times: number[] = [];
   const batch = batchAt(0, ['a', 'b'], { attributes: 0x08 });
   batch.writeBigInt64BE(123_456n, 35);
-  decodeRecords(batch, 0, [], (_offset, timestampMs) => times.push(timestampMs));
+  decodeRecords(batch, { fromOffset: 0, aborted: [] }, (_offset, timestampMs) => times.push(timestampMs));
   assert.deepEqual(times, [123_456, 123_456]);
 });
 
@@ -206,7 +208,7 @@ for (const [name, codec, compress] of [
 ] as const) {
   test(`records compressed with ${name} are read`, () => {
     const plain = batchAt(5, ['a', 'b']);
-    const packed = Buffer.concat([plain.subarray(0, headerBytes), compress(plain.subarray(headerBytes))]);
+    const packed = Buffer.concat([plain.subarray(0, HEADER_BYTES), compress(plain.subarray(HEADER_BYTES))]);
     packed.writeInt32BE(packed.length - 12, 8);
     packed[22] = codec;
     assert.deepEqual(decoded(packed), ['5:a', '6:b']);
