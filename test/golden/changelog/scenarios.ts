@@ -1,0 +1,78 @@
+import type { GoldenDetector, GoldenObservation, GoldenSettings } from './golden-file.ts';
+
+export interface Scenario {
+  readonly detector: GoldenDetector;
+  readonly observations: readonly GoldenObservation[];
+  /** Observations before this index are in the changelog; the others are scored after a restore. */
+  readonly committed: number;
+}
+
+const PLAIN: GoldenSettings = {
+  h: 4,
+  detectionSize: 4,
+  stepSize: 4,
+  level: 90,
+  thresholdMethod: 'univariate',
+  calibrationSize: 28,
+  context: 16,
+  gapLimit: 5,
+  grace: 1,
+};
+/** Positions of a window have two or three forecasts. */
+const OVERLAPPING: GoldenSettings = { ...PLAIN, h: 6, detectionSize: 6, stepSize: 2, calibrationSize: 42, context: 24 };
+const GROUP: GoldenSettings = { ...PLAIN, thresholdMethod: 'multivariate', gapLimit: 4, grace: 2 };
+
+/** Deterministic values with jumps, so that some are flagged. */
+function valueAt(series: number, step: number): number {
+  const noise = (step * 7_919 + series * 104_729) % 101;
+  const jump = (step + 5 * series) % 37 === 0 ? 60 : 0;
+  return 1_000 * series + 10 * ((step + series) % 12) + noise / 8 + jump;
+}
+
+/**
+ * Three series and room for two. `brief` is evicted and returns. `gappy` has a gap that is filled and one that makes it start over.
+ */
+function seriesObservations(steps: number): GoldenObservation[] {
+  const observations: GoldenObservation[] = [];
+  const add = (series: number, name: string, step: number) => observations.push([name, step, valueAt(series, step)]);
+  for (let step = 0; step < 9; step++) add(1, 'brief', step);
+  for (let step = 0; step < steps; step++) {
+    add(2, 'steady', step);
+    const isMissing = (step >= 11 && step < 14) || (step >= 20 && step < 30);
+    if (!isMissing) add(3, 'gappy', step);
+  }
+  for (let step = 60; step < 66; step++) add(1, 'brief', step);
+  for (let step = steps; step < steps + 20; step++) add(2, 'steady', step);
+  return observations;
+}
+
+/**
+ * Two groups. In `rack` member `c` leaves for longer than the gap limit and returns, and `d` is new and late. At the commit `b` is behind, so that
+ * steps are pending, and `d` waits to join.
+ */
+function groupObservations(steps: number): GoldenObservation[] {
+  const observations: GoldenObservation[] = [];
+  const add = (member: number, name: string, step: number, group: string) =>
+    observations.push([name, step, valueAt(member, step), group]);
+  for (let step = 0; step < steps; step++) {
+    add(1, 'rack-a', step, 'rack');
+    if (step >= 2) add(2, 'rack-b', step - 2, 'rack');
+    if (step < 9 || step >= 17) add(3, 'rack-c', step, 'rack');
+    if (step >= steps - 12) add(4, 'rack-d', step - 2, 'rack');
+    if (step % 2 === 0) add(5, 'pump-a', step / 2, 'pump');
+  }
+  return observations;
+}
+
+function scenario(settings: GoldenSettings, observations: readonly GoldenObservation[], committed: number): Scenario {
+  const group = settings.thresholdMethod === 'multivariate' ? 'group' : null;
+  return { detector: { group, seriesMax: 2, settings }, observations, committed };
+}
+
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  plain: scenario(PLAIN, seriesObservations(80), 130),
+  'plain-all': scenario({ ...PLAIN, calibrationSize: 'all' }, seriesObservations(80), 130),
+  overlapping: scenario(OVERLAPPING, seriesObservations(110), 193),
+  'overlapping-all': scenario({ ...OVERLAPPING, calibrationSize: 'all' }, seriesObservations(110), 193),
+  group: scenario(GROUP, groupObservations(80), 233),
+};
