@@ -159,7 +159,7 @@ async function theKey(database: Database, named: string, io: CommandIo): Promise
 }
 
 async function revoke(database: Database, { id, name }: ApiKey, io: CommandIo): Promise<ExitCode> {
-  const now = await revokeApiKey(database, id, Date.now(), OPERATOR);
+  const now = await revokeApiKey(database, id, { nowMs: Date.now(), actor: OPERATOR });
   io.out(
     now ? `Key ${id} (${name}) is revoked; running services refuse it within 5 s` : `Key ${id} was revoked before`,
   );
@@ -172,7 +172,7 @@ async function credit(
   { credits }: OwnFlags,
   io: CommandIo,
 ): Promise<ExitCode> {
-  const left = await grantCredits(database, id, credits!, Date.now(), OPERATOR);
+  const left = await grantCredits(database, { id: id, tokens: credits! }, { nowMs: Date.now(), actor: OPERATOR });
   io.out(`Key ${id} (${name}) has ${left} tokens left to spend`);
   return DONE;
 }

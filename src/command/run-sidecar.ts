@@ -6,14 +6,14 @@ import { Tuner } from '../model/tuning/tuner.ts';
 import { ServiceError } from '../service-error.ts';
 import { KeyRing } from '../sidecar/accounts/key-ring.ts';
 import { Calls } from '../sidecar/accounts/metering.ts';
-import { Upkeep } from '../sidecar/accounts/retention-sweeper.ts';
+import { RetentionSweeper } from '../sidecar/accounts/retention-sweeper.ts';
 import { startHttpServer } from '../sidecar/http/server.ts';
 import { FinetunedJobs } from '../sidecar/jobs/finetuned-jobs.ts';
 import { JOB_LIMITS } from '../sidecar/jobs/job-limits.ts';
 import { JobQueue } from '../sidecar/jobs/job-queue.ts';
 import { JobSandbox } from '../sidecar/jobs/job-sandbox.ts';
 import { serveModels } from '../sidecar/models/served-models.ts';
-import { tuneWith } from '../sidecar/models/tuned-models.ts';
+import { tuneInSandbox } from '../sidecar/models/tuned-models.ts';
 import { reportTunings } from '../sidecar/models/tuning-progress.ts';
 import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
@@ -59,7 +59,7 @@ export async function runSidecar(
     const tuner = new Tuner(models);
     opened.push(() => tuner.close());
     const finetuned = { kept: new FinetunedWeights(store, weightsFolder(place)), cache: new WeightsCache() };
-    const upkeep = new Upkeep({ store, kept: finetuned.kept, nowMs, logger });
+    const upkeep = new RetentionSweeper({ store, kept: finetuned.kept, nowMs, logger });
     opened.push(() => upkeep.close());
     const calls = new Calls(store, nowMs, logger);
     const watch = reportTunings(metrics, logger, nowMs);
@@ -78,7 +78,7 @@ export async function runSidecar(
       store,
       keys: new KeyRing(store, nowMs),
       calls,
-      models: serveModels(catalog, forecasters, tuneWith(tuner, watch)),
+      models: serveModels(catalog, forecasters, tuneInSandbox(tuner, watch)),
       finetuned,
       jobs,
       nowMs,

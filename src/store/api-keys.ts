@@ -38,6 +38,12 @@ export interface NewApiKey extends KeyLimits {
 /** Who does what from the command line, as the audit log calls them. */
 export const OPERATOR = 'operator';
 
+/** When a key was changed, and by whom. */
+export interface OperatorAct {
+  readonly nowMs: number;
+  readonly actor: string;
+}
+
 /** Who waits for whom to make the first key, among the advisory locks of the database. */
 const FIRST_KEY_LOCK = 7_433_929;
 
@@ -83,7 +89,7 @@ async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promise<void>
       ...[expiresAtMs, listed, callsPerMinute, callsAtOnce, credits],
     ],
   );
-  if (credits !== null) await insertGrant(sql, id, credits, createdAtMs);
+  if (credits !== null) await insertGrant(sql, { keyId: id, tokens: credits, nowMs: createdAtMs });
   const detail = { name, expiresAtMs, models, callsPerMinute, callsAtOnce, credits };
   await recordAudit(sql, { happenedAtMs: createdAtMs, actor, owner, action: 'key-created', subject: id, detail });
 }
@@ -131,7 +137,7 @@ export async function listApiKeys(sql: Sql): Promise<ApiKey[]> {
 }
 
 /** Ends a key for good. False where it had been revoked before. */
-export async function revokeApiKey(database: Database, id: string, nowMs: number, actor: string): Promise<boolean> {
+export async function revokeApiKey(database: Database, id: string, { nowMs, actor }: OperatorAct): Promise<boolean> {
   return database.transaction(async (sql) => {
     const rows = await sql.query<KeyRow>(
       'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING *',
@@ -147,10 +153,8 @@ export async function revokeApiKey(database: Database, id: string, nowMs: number
 /** Gives a key tokens to spend; a key without credits has these from now on. Gives what is left, null where there is no such key. */
 export async function grantCredits(
   database: Database,
-  id: string,
-  tokens: number,
-  nowMs: number,
-  actor: string,
+  { id, tokens }: { readonly id: string; readonly tokens: number },
+  { nowMs, actor }: OperatorAct,
 ): Promise<number | null> {
   return database.transaction(async (sql) => {
     const [row] = await sql.query<KeyRow>(
@@ -158,14 +162,17 @@ export async function grantCredits(
       [id, tokens],
     );
     if (row === undefined) return null;
-    await insertGrant(sql, id, tokens, nowMs);
+    await insertGrant(sql, { keyId: id, tokens, nowMs });
     const entry = { happenedAtMs: nowMs, actor, owner: row.owner, action: 'key-credited', subject: id } as const;
     await recordAudit(sql, { ...entry, detail: { tokens } });
     return row.credits;
   });
 }
 
-async function insertGrant(sql: Sql, keyId: string, tokens: number, nowMs: number): Promise<void> {
+async function insertGrant(
+  sql: Sql,
+  { keyId, tokens, nowMs }: { readonly keyId: string; readonly tokens: number; readonly nowMs: number },
+): Promise<void> {
   await sql.query('INSERT INTO credit_grants (key_id, granted_at, tokens) VALUES ($1, $2, $3)', [keyId, nowMs, tokens]);
 }
 

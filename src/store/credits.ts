@@ -52,7 +52,7 @@ export async function beginCall(sql: Sql, call: CallRequest): Promise<CallBegin>
   const key = await lockKey(sql, keyId);
   const { credits: left, calls_per_minute: perMinute, calls_at_once: atOnce } = key;
   if (key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= nowMs)) return { kind: 'unusable' };
-  const credits = left === null ? null : left + (await releaseSilent(sql, keyId, nowMs));
+  const credits = left === null ? null : left + (await releaseExpired(sql, keyId, nowMs));
   if (perMinute !== null && (await callsInMinute(sql, keyId, nowMs)) >= perMinute) {
     return { kind: 'too-many-a-minute', callsMax: perMinute, retryAfterMs: minuteOf(nowMs) + MINUTE_MS - nowMs };
   }
@@ -66,7 +66,7 @@ export async function beginCall(sql: Sql, call: CallRequest): Promise<CallBegin>
     'INSERT INTO credit_holds (id, key_id, tokens, held_at, lease_until, holder) VALUES ($1, $2, $3, $4, $5, $6)',
     [call.holdId, keyId, held, nowMs, call.leaseUntilMs, call.holder],
   );
-  await addUsage(sql, keyId, nowMs, { calls: 1 });
+  await addUsage(sql, { keyId, nowMs }, { calls: 1 });
   return { kind: 'begun' };
 }
 
@@ -83,15 +83,14 @@ export interface OpenCall {
 export async function settleCall(
   sql: Sql,
   { holdId, keyId }: OpenCall,
-  tokens: number,
-  nowMs: number,
+  { tokens, nowMs }: { readonly tokens: number; readonly nowMs: number },
 ): Promise<'settled' | 'exhausted'> {
   const { credits } = await lockKey(sql, keyId);
   const held = await takeHold(sql, holdId);
   if (held === null && credits !== null && credits < tokens) return 'exhausted';
   const charged = held === null ? (credits === null ? 0 : tokens) : Math.min(held, tokens);
   await addCredits(sql, keyId, (held ?? 0) - charged);
-  await addUsage(sql, keyId, nowMs, { requests: 1, tokens, charged });
+  await addUsage(sql, { keyId, nowMs }, { requests: 1, tokens, charged });
   return 'settled';
 }
 
@@ -102,27 +101,29 @@ export async function releaseCall(sql: Sql, { holdId, keyId }: OpenCall): Promis
 }
 
 /** A call whose key may have had no limits when it began: then nothing was held. */
-export interface LetInCall {
+export interface AdmittedCall {
   readonly keyId: string;
   readonly holdId: string | null;
 }
 
-/**
- * Ends a call.
- * @param tokens what it is charged; null where it is not answered
- */
+export interface CallEnd {
+  /** The charge; null releases the hold, since the call was not answered. */
+  readonly tokens: number | null;
+  readonly nowMs: number;
+}
+
+/** Ends a call: settles or releases it. */
 export async function endCall(
   sql: Sql,
-  { keyId, holdId }: LetInCall,
-  tokens: number | null,
-  nowMs: number,
+  { keyId, holdId }: AdmittedCall,
+  { tokens, nowMs }: CallEnd,
 ): Promise<'settled' | 'released' | 'exhausted'> {
   if (tokens === null) {
     if (holdId !== null) await releaseCall(sql, { keyId, holdId });
     return 'released';
   }
-  if (holdId !== null) return settleCall(sql, { keyId, holdId }, tokens, nowMs);
-  await addUsage(sql, keyId, nowMs, { calls: 1, requests: 1, tokens });
+  if (holdId !== null) return settleCall(sql, { keyId, holdId }, { tokens, nowMs });
+  await addUsage(sql, { keyId, nowMs }, { calls: 1, requests: 1, tokens });
   return 'settled';
 }
 
@@ -135,18 +136,18 @@ export async function renewHolds(sql: Sql, holder: string, leaseUntilMs: number)
 }
 
 /** Gives back the holds of processes that fell silent, of every key, each in a transaction of its own. */
-export async function releaseSilentHolds(database: Database, nowMs: number): Promise<void> {
+export async function releaseExpiredHolds(database: Database, nowMs: number): Promise<void> {
   const text = 'SELECT DISTINCT key_id AS "keyId" FROM credit_holds WHERE lease_until <= $1';
   for (const { keyId } of await database.query<{ keyId: string }>(text, [nowMs])) {
     await database.transaction(async (sql) => {
       await lockKey(sql, keyId);
-      await releaseSilent(sql, keyId, nowMs);
+      await releaseExpired(sql, keyId, nowMs);
     });
   }
 }
 
 /** Gives how many tokens came back. */
-async function releaseSilent(sql: Sql, keyId: string, nowMs: number): Promise<number> {
+async function releaseExpired(sql: Sql, keyId: string, nowMs: number): Promise<number> {
   const rows = await sql.query<{ tokens: number }>(
     'DELETE FROM credit_holds WHERE key_id = $1 AND lease_until <= $2 RETURNING tokens',
     [keyId, nowMs],

@@ -33,17 +33,22 @@ const OWNER_LOCK = 1;
 const COLUMNS = `owner, id, created_at AS "createdAtMs", created_by AS "createdBy", base_model_id AS "baseModelId",
   steps, depth, loss, model, COALESCE(named, model) AS named, freq, digest, bytes`;
 
+export interface ModelCreation {
+  /** Writes the audit event in the transaction that creates the model. */
+  readonly recordEvent: (sql: Sql) => Promise<void>;
+  /** Models one owner may have. */
+  readonly modelsMax?: number;
+}
+
 /**
  * Keeps a model, unless its owner has one of this id, or `modelsMax` already: then nothing is changed, also when several are made at once.
  * @param weights null where they are kept elsewhere, as files beside SQLite
- * @param recordDeed puts on record, in the same transaction, that it was made
  */
 export async function createFinetunedModel(
   database: Database,
   record: FinetunedModelRecord,
   weights: Uint8Array | null,
-  recordDeed: (sql: Sql) => Promise<void>,
-  modelsMax: number = FINETUNED_MODELS_MAX,
+  { recordEvent, modelsMax = FINETUNED_MODELS_MAX }: ModelCreation,
 ): Promise<CreatedModel> {
   const { owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, named } = record;
   const { freq, digest, bytes } = record;
@@ -59,7 +64,7 @@ export async function createFinetunedModel(
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
       [owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, named, freq, digest, bytes, weights],
     );
-    await recordDeed(sql);
+    await recordEvent(sql);
     return { kind: 'created' };
   });
 }

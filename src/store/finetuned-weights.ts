@@ -7,10 +7,10 @@ import {
   type CreatedModel,
   createFinetunedModel,
   deleteFinetunedModel,
-  FINETUNED_MODELS_MAX,
   type FinetunedModelRecord,
   findFinetunedModel,
   listAllFinetunedModels,
+  type ModelCreation,
   readFinetunedWeights,
 } from './finetuned-models.ts';
 
@@ -28,25 +28,15 @@ export class FinetunedWeights {
     this.#folder = folder;
   }
 
-  /**
-   * Keeps a model; `record.digest` is that of the weights. Throws a ServiceError where there is no room for them.
-   * @param recordDeed puts on record, in the same transaction, that it was made
-   */
-  async create(
-    record: FinetunedModelRecord,
-    weights: Uint8Array,
-    recordDeed: (sql: Sql) => Promise<void>,
-    modelsMax = FINETUNED_MODELS_MAX,
-  ): Promise<CreatedModel> {
-    if (this.#folder === null) return createFinetunedModel(this.#database, record, weights, recordDeed, modelsMax);
+  /** Keeps a model; `record.digest` is that of the weights. Throws a ServiceError where there is no room for them. */
+  async create(record: FinetunedModelRecord, weights: Uint8Array, creation: ModelCreation): Promise<CreatedModel> {
+    if (this.#folder === null) return createFinetunedModel(this.#database, record, weights, creation);
     const path = this.#pathOf(this.#folder, record);
     await writeWhole(this.#folder, path, weights);
-    const created = await createFinetunedModel(this.#database, record, null, recordDeed, modelsMax).catch(
-      async (error: unknown) => {
-        await rm(path, { force: true });
-        throw error;
-      },
-    );
+    const created = await createFinetunedModel(this.#database, record, null, creation).catch(async (error: unknown) => {
+      await rm(path, { force: true });
+      throw error;
+    });
     if (created.kind !== 'created') await rm(path, { force: true });
     return created;
   }
@@ -65,13 +55,13 @@ export class FinetunedWeights {
 
   /**
    * Whether there was one to delete. Models that were tuned from it stay as they are.
-   * @param recordDeed puts on record, in the same transaction, that it was deleted
+   * @param recordEvent puts on record, in the same transaction, that it was deleted
    */
-  async delete(owner: string, id: string, recordDeed: (sql: Sql) => Promise<void>): Promise<boolean> {
+  async delete(owner: string, id: string, recordEvent: (sql: Sql) => Promise<void>): Promise<boolean> {
     const record = await this.#database.transaction(async (sql) => {
       const found = await findFinetunedModel(sql, owner, id);
       if (found === null || !(await deleteFinetunedModel(sql, owner, id))) return null;
-      await recordDeed(sql);
+      await recordEvent(sql);
       return found;
     });
     if (record !== null && this.#folder !== null) await rm(this.#pathOf(this.#folder, record), { force: true });

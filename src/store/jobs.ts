@@ -1,4 +1,4 @@
-import type { LetInCall } from './credits.ts';
+import type { AdmittedCall } from './credits.ts';
 import type { Database, Sql } from './database.ts';
 
 /** pending -> running -> succeeded | failed; cancelled from either; back to pending when who ran it fell silent. */
@@ -135,8 +135,7 @@ export async function claimJob(
 export async function extendLease(
   sql: Sql,
   { id, attempt }: ClaimedJob,
-  { holder, untilMs }: Lease,
-  progress: JobProgress | null,
+  { holder, untilMs, progress }: Lease & { readonly progress: JobProgress | null },
 ): Promise<boolean> {
   const rows = await sql.query(`UPDATE jobs SET lease_until = $4, step = $5, steps = $6 WHERE ${HELD} RETURNING id`, [
     id,
@@ -165,7 +164,7 @@ export async function releaseJob(sql: Sql, { id, attempt }: ClaimedJob, holder: 
   await sql.query(`UPDATE jobs SET status = 'pending', ${LEFT} WHERE ${HELD}`, [id, attempt, holder]);
 }
 
-export interface LapsePlan {
+export interface LeaseExpiry {
   readonly nowMs: number;
   /** Runs of one job; after the last of them it has failed. */
   readonly attemptsMax: number;
@@ -174,19 +173,19 @@ export interface LapsePlan {
   readonly expiresAtMs: number;
 }
 
-export interface LapsedJobs {
+export interface ExpiredLeases {
   /** Ids of those that wait again. */
   readonly waiting: readonly string[];
   /** What those that have failed held: a job is a call, charged when it succeeds, and given back when it does not. */
-  readonly failed: readonly LetInCall[];
+  readonly failed: readonly AdmittedCall[];
 }
 
 /** Takes jobs back from holders that fell silent: they wait again, or have failed. */
-export async function lapseLeases(
+export async function expireLeases(
   sql: Sql,
-  { nowMs, attemptsMax, error, expiresAtMs }: LapsePlan,
-): Promise<LapsedJobs> {
-  const failed = await sql.query<LetInCall>(
+  { nowMs, attemptsMax, error, expiresAtMs }: LeaseExpiry,
+): Promise<ExpiredLeases> {
+  const failed = await sql.query<AdmittedCall>(
     `UPDATE jobs SET status = 'failed', error = $1, ended_at = $2, expires_at = $3, ${ENDED}
       WHERE status = 'running' AND lease_until <= $2 AND attempts >= $4
       RETURNING key_id AS "keyId", hold_id AS "holdId"`,
@@ -204,8 +203,8 @@ export async function cancelJob(
   sql: Sql,
   { owner, id }: { readonly owner: string; readonly id: string },
   { endedAtMs, expiresAtMs }: Pick<JobEnd, 'endedAtMs' | 'expiresAtMs'>,
-): Promise<LetInCall | null> {
-  const rows = await sql.query<LetInCall>(
+): Promise<AdmittedCall | null> {
+  const rows = await sql.query<AdmittedCall>(
     `UPDATE jobs SET status = 'cancelled', ended_at = $3, expires_at = $4, ${ENDED}
       WHERE id = $1 AND owner = $2 AND ${IN_FLIGHT} RETURNING key_id AS "keyId", hold_id AS "holdId"`,
     [id, owner, endedAtMs, expiresAtMs],
@@ -214,7 +213,11 @@ export async function cancelJob(
 }
 
 /** null where this owner has no such job, or its time is over. */
-export async function findJob(sql: Sql, owner: string, id: string, nowMs: number): Promise<AnsweredJob | null> {
+export async function findJob(
+  sql: Sql,
+  { owner, id }: { readonly owner: string; readonly id: string },
+  nowMs: number,
+): Promise<AnsweredJob | null> {
   const rows = await sql.query<AnsweredJob & { readonly step: number | null; readonly steps: number }>(
     `SELECT ${RECORD}, result, step, steps FROM jobs
       WHERE id = $1 AND owner = $2 AND (expires_at IS NULL OR expires_at > $3)`,

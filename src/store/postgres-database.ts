@@ -8,7 +8,7 @@ const CONNECTIONS_MAX = 10;
 const CONNECT_MS_MAX = 20_000;
 /** The server gives up a statement after this; a server that says nothing is given up a little later. */
 const STATEMENT_MS_MAX = 30_000;
-const SILENCE_MS_MAX = 35_000;
+const RESPONSE_MS_MAX = 35_000;
 /** A process that stands still in a transaction must not hold its locks for ever. */
 const IDLE_IN_TRANSACTION_MS_MAX = 30_000;
 /** How often a transaction is tried that others got in the way of. */
@@ -41,7 +41,7 @@ class PostgresDatabase implements Database {
       max: CONNECTIONS_MAX,
       connectionTimeoutMillis: CONNECT_MS_MAX,
       statement_timeout: STATEMENT_MS_MAX,
-      query_timeout: SILENCE_MS_MAX,
+      query_timeout: RESPONSE_MS_MAX,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
       keepAlive: true,
       allowExitOnIdle: true,

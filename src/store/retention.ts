@@ -45,7 +45,7 @@ export function condenseUsage(database: Database, nowMs: number): Promise<number
       );
       // Sorted: replicas that add to several keys wait for each other in the same order.
       const byKey = [...Map.groupBy(minutes, ({ key }) => key)].sort(([a], [b]) => (a < b ? -1 : 1));
-      for (const [key, own] of byKey) await addUsage(sql, key, CONDENSED_AT, sumOf(own));
+      for (const [key, own] of byKey) await addUsage(sql, { keyId: key, nowMs: CONDENSED_AT }, sumOf(own));
       return minutes.length;
     }),
   );

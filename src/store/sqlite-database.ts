@@ -40,7 +40,7 @@ export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIM
     if (path !== IN_MEMORY) closeSync(openSync(path, 'a', OWNER_ONLY));
     const file = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
     const patience = { path, busyMsMax };
-    await patiently(patience, () => file.exec('PRAGMA journal_mode = WAL'));
+    await retryWhileBusy(patience, () => file.exec('PRAGMA journal_mode = WAL'));
     file.exec('PRAGMA synchronous = NORMAL');
     return new SqliteDatabase(file, patience);
   } catch (error) {
@@ -50,7 +50,7 @@ export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIM
   }
 }
 
-interface Patience extends SqliteLimits {
+interface BusyRetry extends SqliteLimits {
   /** Named in what is said when it ends. */
   readonly path: string;
 }
@@ -58,13 +58,13 @@ interface Patience extends SqliteLimits {
 class SqliteDatabase implements Database {
   readonly dialect = 'sqlite';
   readonly #file: DatabaseSync;
-  readonly #patience: Patience;
+  readonly #retry: BusyRetry;
   /** Settles when all that was asked for so far is done: there is one connection, and a transaction has it for itself. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(file: DatabaseSync, patience: Patience) {
+  constructor(file: DatabaseSync, patience: BusyRetry) {
     this.#file = file;
-    this.#patience = patience;
+    this.#retry = patience;
   }
 
   query<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
@@ -93,7 +93,7 @@ class SqliteDatabase implements Database {
   }
 
   #run<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return patiently(this.#patience, () => {
+    return retryWhileBusy(this.#retry, () => {
       const named = values.map((value, i) => [`$${i + 1}`, Number.isInteger(value) ? BigInt(value as number) : value]);
       const rows = this.#file.prepare(text).all(Object.fromEntries(named));
       return rows.map((row) => ({ ...row }) as Row);
@@ -108,7 +108,7 @@ class SqliteDatabase implements Database {
 }
 
 /** Runs it, again while another process holds the file: this one's other work goes on meanwhile. */
-async function patiently<T>({ path, busyMsMax }: Patience, run: () => T): Promise<T> {
+async function retryWhileBusy<T>({ path, busyMsMax }: BusyRetry, run: () => T): Promise<T> {
   for (let waitedMs = 0; ; waitedMs += BUSY_PAUSE_MS) {
     try {
       return run();

@@ -8,7 +8,7 @@ export interface UsageCounts {
   readonly tokens: number;
 }
 
-export interface Usage {
+export interface KeyUsage {
   /** The minute, and the month (UTC), that run now. */
   readonly minute: UsageCounts;
   readonly month: UsageCounts;
@@ -27,7 +27,11 @@ export interface UsageIncrease {
 export const minuteOf = (nowMs: number) => nowMs - (nowMs % MINUTE_MS);
 
 /** Adds to what a key has used in the minute that runs now. */
-export async function addUsage(sql: Sql, keyId: string, nowMs: number, increase: UsageIncrease): Promise<void> {
+export async function addUsage(
+  sql: Sql,
+  { keyId, nowMs }: { readonly keyId: string; readonly nowMs: number },
+  increase: UsageIncrease,
+): Promise<void> {
   const { calls = 0, requests = 0, tokens = 0, charged = 0 } = increase;
   await sql.query(
     `INSERT INTO usage_minutes (key_id, minute_at, calls, requests, tokens, charged) VALUES ($1, $2, $3, $4, $5, $6)
@@ -39,7 +43,7 @@ export async function addUsage(sql: Sql, keyId: string, nowMs: number, increase:
 }
 
 /** What a key has used, in every process of the service. */
-export async function usageOf(sql: Sql, keyId: string, nowMs: number): Promise<Usage> {
+export async function usageOf(sql: Sql, keyId: string, nowMs: number): Promise<KeyUsage> {
   const now = new Date(nowMs);
   const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
   const since = (fromMs: number) =>

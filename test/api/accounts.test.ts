@@ -91,7 +91,7 @@ test('without enough credits nothing is computed, and the refusal is the one tha
   }
   assert.equal(forecasts, 1);
   assert.equal(await world.creditsLeft(), 1);
-  await grantCredits(world.store, KEY_ID, FORECAST_TOKENS, NOW, 'operator');
+  await grantCredits(world.store, { id: KEY_ID, tokens: FORECAST_TOKENS }, { nowMs: NOW, actor: 'operator' });
   assert.equal((await ask(world.app, '/v2/forecast', FORECAST)).status, 200);
 });
 
@@ -178,7 +178,7 @@ test('a key that was revoked or has expired opens nothing', async () => {
   const { app, store, clock } = await start({ expiresAtMs: NOW + 60_000 });
   const status = async () => (await app.inject({ url: '/validate_api_key', headers: AUTHORIZED })).statusCode;
   assert.equal(await status(), 200);
-  await revokeApiKey(store, KEY_ID, NOW, 'operator');
+  await revokeApiKey(store, KEY_ID, { nowMs: NOW, actor: 'operator' });
   clock.nowMs += KEY_CACHED_MS;
   assert.equal(await status(), 401);
   const other = await start({ expiresAtMs: NOW + 1 });

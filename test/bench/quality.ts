@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { type Model, type ModelCatalog, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
 import { serveModels } from '../../src/sidecar/models/served-models.ts';
-import { tuneHere } from '../../src/sidecar/models/tuned-models.ts';
+import { tuneInProcess } from '../../src/sidecar/models/tuned-models.ts';
 import { whyNoPython } from '../fixture/http/python.ts';
 import type { Figures } from './bench.ts';
 import { lastValue, ownForecasts, seasonalNaive, servedForecasts } from './quality/forecasts.ts';
@@ -63,7 +63,7 @@ async function measure(data: string, catalog: ModelCatalog, model: Model, wanted
   const noPython = wanted ? await whyNoPython() : 'is not wanted';
   if (noPython !== null) console.log(`Without statistical models: statsforecast ${noPython}.`);
   try {
-    const models = serveModels(catalog, forecasters, tuneHere([]));
+    const models = serveModels(catalog, forecasters, tuneInProcess([]));
     const entriesOf = async (task: QualityTask, peers: readonly PeerModel[]): Promise<Entry[]> => {
       const ours = { name, key: name, forecasts: await servedForecasts(task, models, name) };
       const own = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { createApiKey, grantCredits } from '../../src/store/api-keys.ts';
-import { beginCall, releaseCall, releaseSilentHolds, renewHolds, settleCall } from '../../src/store/credits.ts';
+import { beginCall, releaseCall, releaseExpiredHolds, renewHolds, settleCall } from '../../src/store/credits.ts';
 import type { Database } from '../../src/store/database.ts';
 import { imbalances } from '../fixture/store/ledger.ts';
 import { newKey } from '../fixture/store/new-key.ts';
@@ -52,10 +52,14 @@ class Process {
       if (step.kind === 'restart') {
         await this.#database.close();
         this.#database = await this.#store.open();
-      } else if (step.kind === 'sweep') await releaseSilentHolds(this.#database, this.#clock.nowMs);
+      } else if (step.kind === 'sweep') await releaseExpiredHolds(this.#database, this.#clock.nowMs);
       else if (step.kind === 'renew') await renewHolds(this.#database, this.#name, this.#clock.nowMs + LEASE_MS);
       else if (step.kind === 'grant') {
-        await grantCredits(this.#database, this.#keys[step.key], step.tokens, this.#clock.nowMs, 'operator');
+        await grantCredits(
+          this.#database,
+          { id: this.#keys[step.key], tokens: step.tokens },
+          { nowMs: this.#clock.nowMs, actor: 'operator' },
+        );
       } else await this.#call(step);
     }
     return this.#database;
@@ -76,8 +80,8 @@ class Process {
     if (end === 'crash') return;
     if (end === 'release') return database.transaction((sql) => releaseCall(sql, call));
     // A process that stands still for longer than its lease, and goes on as if nothing had been.
-    if (end === 'stall') await releaseSilentHolds(database, nowMs + LEASE_MS);
-    const settled = await database.transaction((sql) => settleCall(sql, call, tokens, this.#clock.nowMs));
+    if (end === 'stall') await releaseExpiredHolds(database, nowMs + LEASE_MS);
+    const settled = await database.transaction((sql) => settleCall(sql, call, { tokens, nowMs: this.#clock.nowMs }));
     if (settled === 'settled') this.answered += tokens;
   }
 }
@@ -100,7 +104,7 @@ storeTest(
       databases = await Promise.all(processes.map((process, i) => process.run(plans[i])));
       assert.deepEqual(await imbalances(ledger), []);
       // Long after, what crashed processes held has come back: granted = left + answered.
-      await releaseSilentHolds(ledger, clock.nowMs + LEASE_MS * 1_000);
+      await releaseExpiredHolds(ledger, clock.nowMs + LEASE_MS * 1_000);
       assert.deepEqual(await imbalances(ledger), []);
       assert.deepEqual(await ledger.query('SELECT * FROM credit_holds'), []);
       const [{ charged }] = await ledger.query<{ charged: number }>(

@@ -4,12 +4,12 @@ import type { Sql } from '../../store/database.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
 /** Who did it: a key, whoever held it. */
-interface Doer {
+interface AuditActor {
   readonly key: Pick<ApiKey, 'id' | 'owner'>;
   readonly requestId: string;
 }
 
-export interface Deed {
+export interface AuditEvent {
   readonly happenedAtMs: number;
   readonly action: AuditAction;
   /** Id of what it was done to. */
@@ -21,9 +21,13 @@ export interface Deed {
  * Puts on record what a caller did: in the store, and in the log.
  * @param sql the transaction that does it
  */
-export async function audit(sql: Sql, logger: Logger, { key, requestId }: Doer, deed: Deed): Promise<void> {
+export async function audit(
+  sql: Sql,
+  logger: Logger,
+  { actor: { key, requestId }, event }: { readonly actor: AuditActor; readonly event: AuditEvent },
+): Promise<void> {
   const { id: actor, owner } = key;
-  const { happenedAtMs, action, subject, detail = null } = deed;
+  const { happenedAtMs, action, subject, detail = null } = event;
   await recordAudit(sql, { happenedAtMs, actor, owner, action, subject, detail, requestId });
   logger.info({ actor, owner, action, subject, detail, requestId }, 'audit');
 }

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { isUnlimited } from '../../store/api-keys.ts';
 import {
+  type AdmittedCall,
   beginCall,
   type CallBegin,
   type CallRequest,
   endCall,
-  type LetInCall,
-  releaseSilentHolds,
+  releaseExpiredHolds,
   renewHolds,
 } from '../../store/credits.ts';
 import type { Database, Sql } from '../../store/database.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { type HttpProblem, invalidKey, outOfCredits, tooManyCalls } from '../wire/problem.ts';
+import { creditsExhausted, type HttpProblem, invalidKey, tooManyCalls } from '../wire/problem.ts';
 import type { Caller } from './caller.ts';
-import { type Tokens, tokenSum } from './token-count.ts';
+import { type TokenCount, tokenSum } from './token-count.ts';
 
 /** What a process held comes back to its keys so long after it fell silent. */
 export const LEASE_MS = 30_000;
@@ -23,7 +23,7 @@ const BUSY_RETRY_MS = 2_000;
 
 /** What a request asks for, checked, its price known. */
 export interface Work {
-  readonly tokens: Tokens;
+  readonly tokens: TokenCount;
   /** Makes the answer. Rejects soon after the signal. */
   run(signal: AbortSignal): Promise<object>;
 }
@@ -58,17 +58,17 @@ export class Calls {
   }
 
   /** Throws an HttpProblem where the caller may not make this call now. */
-  async begin(caller: Caller, tokens: Tokens): Promise<Call> {
+  async begin(caller: Caller, tokens: TokenCount): Promise<Call> {
     const nowMs = this.#nowMs();
     const lease = { holder: this.#holder, leaseUntilMs: nowMs + LEASE_MS };
     const call = isUnlimited(caller.key)
       ? { keyId: caller.key.id, holdId: null }
-      : await this.#database.transaction((sql) => letIn(sql, caller, tokens, { ...lease, nowMs }));
+      : await this.#database.transaction((sql) => admit(sql, { caller, tokens, lease: { ...lease, nowMs } }));
     const end = (charge: number | null) =>
-      this.#database.transaction((sql) => endCall(sql, call, charge, this.#nowMs()));
+      this.#database.transaction((sql) => endCall(sql, call, { tokens: charge, nowMs: this.#nowMs() }));
     return {
       settle: async () => {
-        if ((await end(tokenSum(tokens))) === 'exhausted') throw outOfCredits(caller.requestId);
+        if ((await end(tokenSum(tokens))) === 'exhausted') throw creditsExhausted(caller.requestId);
       },
       release: async () => {
         if (call.holdId === null) return;
@@ -89,7 +89,7 @@ export class Calls {
     const nowMs = this.#nowMs();
     try {
       await this.#database.transaction((sql) => renewHolds(sql, this.#holder, nowMs + LEASE_MS));
-      await releaseSilentHolds(this.#database, nowMs);
+      await releaseExpiredHolds(this.#database, nowMs);
       this.#trouble = null;
     } catch (error) {
       if (this.#trouble === null) this.#logger.error({ err: error }, 'the store cannot be asked');
@@ -98,13 +98,14 @@ export class Calls {
   }
 }
 
-/** Answers a request: what it costs is held before the work, and charged before the answer leaves. */
-export async function charged(
-  calls: Calls,
-  caller: Caller,
-  { tokens, run }: Work,
-  signal: AbortSignal,
-): Promise<object> {
+interface ChargedRequest {
+  readonly calls: Calls;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/** Runs the work of a request. Its tokens are held before the work, and settled before the answer is sent. */
+export async function charged({ calls, caller, signal }: ChargedRequest, { tokens, run }: Work): Promise<object> {
   const call = await calls.begin(caller, tokens);
   try {
     const answer = await run(signal);
@@ -116,16 +117,18 @@ export async function charged(
   }
 }
 
+/** A call that asks to be admitted. */
+interface Admission {
+  readonly caller: Caller;
+  readonly tokens: TokenCount;
+  readonly lease: Pick<CallRequest, 'holder' | 'leaseUntilMs' | 'nowMs'>;
+}
+
 /**
  * Holds what a call costs, where its key has limits. Throws an HttpProblem where the caller may not make it now.
  * @param sql a transaction
  */
-export async function letIn(
-  sql: Sql,
-  { key, requestId }: Caller,
-  tokens: Tokens,
-  lease: Pick<CallRequest, 'holder' | 'leaseUntilMs' | 'nowMs'>,
-): Promise<LetInCall> {
+export async function admit(sql: Sql, { caller: { key, requestId }, tokens, lease }: Admission): Promise<AdmittedCall> {
   const keyId = key.id;
   if (isUnlimited(key)) return { keyId, holdId: null };
   const holdId = randomUUID();
@@ -142,7 +145,7 @@ function refusalOf(begun: CallBegin, requestId: string): HttpProblem | null {
     case 'unusable':
       return invalidKey(requestId);
     case 'exhausted':
-      return outOfCredits(requestId);
+      return creditsExhausted(requestId);
     case 'too-many-a-minute':
       return tooManyCalls(`This key may make ${begun.callsMax} calls a minute`, begun.retryAfterMs);
     case 'too-many-at-once':

@@ -4,9 +4,9 @@ import { condenseUsage, pruneAudit } from '../../store/retention.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
 /** How often what is left over is looked for, the first time so long after the start. */
-const UPKEEP_MS = 3_600_000;
+const SWEEP_INTERVAL_MS = 3_600_000;
 
-interface UpkeepParts {
+interface SweeperParts {
   readonly store: Database;
   readonly kept: FinetunedWeights;
   readonly nowMs: () => number;
@@ -14,16 +14,16 @@ interface UpkeepParts {
 }
 
 /** Removes from the store, now and then, what nobody needs any more. Every replica does; what one has done the others find done. */
-export class Upkeep {
-  readonly #parts: UpkeepParts;
+export class RetentionSweeper {
+  readonly #parts: SweeperParts;
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(parts: UpkeepParts) {
+  constructor(parts: SweeperParts) {
     this.#parts = parts;
     this.#timer = setInterval(() => {
       this.#running = this.#running.then(() => this.run());
-    }, UPKEEP_MS).unref();
+    }, SWEEP_INTERVAL_MS).unref();
   }
 
   /** Waits for what is being removed. */

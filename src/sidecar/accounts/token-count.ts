@@ -1,11 +1,15 @@
 /** What a request is charged. */
-export interface Tokens {
+export interface TokenCount {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly finetune_tokens: number;
 }
 
-export function tokenSum({ input_tokens: input, output_tokens: output, finetune_tokens: finetune }: Tokens): number {
+export function tokenSum({
+  input_tokens: input,
+  output_tokens: output,
+  finetune_tokens: finetune,
+}: TokenCount): number {
   return input + output + finetune;
 }
 
@@ -26,16 +30,18 @@ export function outputsOfLevels(levels: number): number {
   return 1 + 2 * levels;
 }
 
-/**
- * @param outputs numbers that the answer holds for each predicted value
- * @param future values of exogenous variables over the horizon
- */
+interface AnswerSize {
+  readonly predicted: number;
+  /** Numbers of the answer per predicted value. */
+  readonly outputs: number;
+  /** Values of exogenous variables over the horizon. */
+  readonly future?: number;
+}
+
 export function tokensOf(
   { series, finetune_steps: steps = 0 }: Measured,
-  predicted: number,
-  outputs: number,
-  future = 0,
-): Tokens {
+  { predicted, outputs, future = 0 }: AnswerSize,
+): TokenCount {
   const { y, sizes, X } = series;
   const inputs = y.length * (1 + (X?.length ?? 0)) + future;
   return { input_tokens: inputs, output_tokens: predicted * outputs, finetune_tokens: steps * sizes.length };

@@ -22,12 +22,12 @@ const EXAMPLES: Readonly<Record<string, object>> = {
 };
 
 /** Tasks whose jobs take the body of another endpoint. */
-const ASKED_AS: Readonly<Record<string, string>> = { '/v2/anomaly_detection': '/v2/online_anomaly_detection' };
+const SYNCHRONOUS_TASKS: Readonly<Record<string, string>> = { '/v2/anomaly_detection': '/v2/online_anomaly_detection' };
 
 /** An example of what a route takes, or of what the job of the same task takes; null where there is none. */
 export function exampleOf(url: string): object | null {
   const task = /^(.*)\/async$/.exec(url)?.[1];
   if (task === undefined) return EXAMPLES[url] ?? null;
-  const example = EXAMPLES[ASKED_AS[task] ?? task];
+  const example = EXAMPLES[SYNCHRONOUS_TASKS[task] ?? task];
   return example === undefined ? null : { ...example, job_options: { timeout_seconds: 60 } };
 }

@@ -28,7 +28,7 @@ const TAGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** What a status says, whatever was asked. */
-const STATUS_WORDS: Readonly<Record<string, string>> = {
+const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'The answer',
   202: 'The job was taken',
   204: 'It is gone',
@@ -52,7 +52,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
     const example = schema.body === undefined ? null : exampleOf(url);
     const body = example === null ? {} : { body: { ...(schema.body as object), examples: [example] } };
     const response = Object.entries((schema.response ?? {}) as Record<string, object>).map(([status, answer]) => {
-      return [status, { ...answer, description: STATUS_WORDS[status] }];
+      return [status, { ...answer, description: STATUS_DESCRIPTIONS[status] }];
     });
     return { schema: { ...schema, tags: [tag], ...body, response: Object.fromEntries(response) }, url };
   },

@@ -7,14 +7,14 @@ export interface Envelope<H> {
 /** The length of the header comes first, then the header as JSON, then the bytes. */
 const LENGTH_BYTES = 4;
 
-export function sealed<H>({ header, bytes }: Envelope<H>): Buffer {
+export function encodeEnvelope<H>({ header, bytes }: Envelope<H>): Buffer {
   const text = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(text.length);
   return Buffer.concat([length, text, bytes]);
 }
 
-export function opened<H>(envelope: Uint8Array): Envelope<H> {
+export function decodeEnvelope<H>(envelope: Uint8Array): Envelope<H> {
   const { buffer, byteOffset, length } = envelope;
   const whole = Buffer.from(buffer, byteOffset, length);
   const start = LENGTH_BYTES + whole.readUInt32BE();

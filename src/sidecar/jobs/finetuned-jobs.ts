@@ -1,7 +1,7 @@
-import { type FinetunedServices, keepTuned, type NewModelOwner, weightsOf } from '../models/tuned-models.ts';
+import { type FinetunedServices, keepTuned, loadTunedWeights, type NewModelOwner } from '../models/tuned-models.ts';
 import { problemOf } from '../wire/problem.ts';
 import { compressedJson } from './answer-job.ts';
-import { opened } from './envelope.ts';
+import { decodeEnvelope } from './envelope.ts';
 import type { JobExecutor, JobOutcome, JobRun } from './job.ts';
 
 /** What a job says of fine-tuned models, beside its request: whoever runs it has no store. */
@@ -23,13 +23,13 @@ export class FinetunedJobs implements JobExecutor {
   }
 
   async run(run: JobRun): Promise<JobOutcome> {
-    const { header, bytes } = opened<JobModels>(run.request);
+    const { header, bytes } = decodeEnvelope<JobModels>(run.request);
     try {
-      const named = header.named === null ? null : await weightsOf(this.#services, header.owner, header.named);
+      const named = header.named === null ? null : await loadTunedWeights(this.#services, header.owner, header.named);
       const outcome = await this.#inner.run({ ...run, request: bytes, named });
       if (outcome.kind !== 'answered' || !outcome.made) return outcome;
       const id = header.output!;
-      await keepTuned(this.#services, header, id, outcome.made);
+      await keepTuned(this.#services, outcome.made, { ...header, id });
       const { kind, tokens } = outcome;
       return { kind, tokens, result: await compressedJson({ ...tokens, finetuned_model_id: id }) };
     } catch (error) {

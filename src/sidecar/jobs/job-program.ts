@@ -3,13 +3,13 @@ import { catalogOf, type Model } from '../../model/catalog.ts';
 import { Forecasters } from '../../model/onnx-forecaster.ts';
 import { bytesOfWeights, shareWeights } from '../../model/tuned-weights.ts';
 import type { Sandboxed } from '../../sandbox/program.ts';
-import type { Tokens } from '../accounts/token-count.ts';
+import type { TokenCount } from '../accounts/token-count.ts';
 import { serveModels } from '../models/served-models.ts';
-import { type NewlyTuned, tuneHere } from '../models/tuned-models.ts';
-import type { AskedTuning, TuningEnd } from '../models/tuning-progress.ts';
+import { type NewlyTuned, tuneInProcess } from '../models/tuned-models.ts';
+import type { RequestedTuning, TuningEnd } from '../models/tuning-progress.ts';
 import type { TaskName } from '../wire/task-names.ts';
 import { answerTask } from './answer-job.ts';
-import { opened, sealed } from './envelope.ts';
+import { decodeEnvelope, encodeEnvelope } from './envelope.ts';
 
 export interface JobSetup {
   readonly models: readonly Model[];
@@ -27,7 +27,7 @@ export interface JobHeader {
 
 /** What a job tells of its fine-tunings while it runs, as JSON. */
 export type TuningNews =
-  | { readonly kind: 'asked'; readonly asked: AskedTuning }
+  | { readonly kind: 'requested'; readonly requested: RequestedTuning }
   | { readonly kind: 'stepped'; readonly step: number }
   | { readonly kind: 'ended'; readonly end: TuningEnd };
 
@@ -35,7 +35,7 @@ export type TuningNews =
 export type AnswerHeader =
   | {
       readonly kind: 'answered';
-      readonly tokens: Tokens;
+      readonly tokens: TokenCount;
       readonly resultBytes: number;
       readonly made: Omit<NewlyTuned, 'weights'> | null;
     }
@@ -47,8 +47,8 @@ export const sandboxed: Sandboxed = async (setup) => {
   const forecasters = await Forecasters.start(models, { threads: 1 });
   // Of the job that runs: there is one at a time.
   let tell: (news: TuningNews) => void = () => {};
-  const tune = tuneHere(models, (asked) => {
-    tell({ kind: 'asked', asked });
+  const tune = tuneInProcess(models, (requested) => {
+    tell({ kind: 'requested', requested });
     return {
       stepped: (step) => tell({ kind: 'stepped', step }),
       ended: (end) => tell({ kind: 'ended', end }),
@@ -57,18 +57,24 @@ export const sandboxed: Sandboxed = async (setup) => {
   const served = serveModels(catalogOf(models, aliases), forecasters, tune);
   return async (input, { signal, progress }) => {
     tell = (news) => progress(Buffer.from(JSON.stringify(news)));
-    const { header, bytes } = opened<JobHeader>(input);
+    const { header, bytes } = decodeEnvelope<JobHeader>(input);
     const { task, requestBytes, named: model } = header;
     const request = bytes.subarray(0, requestBytes);
     const named = model === null ? null : { model, weights: shareWeights(bytes.slice(requestBytes)) };
     const answer = await answerTask({ task, request, named, signal }, served);
-    if (answer.kind === 'failed') return sealed<AnswerHeader>({ header: answer, bytes: Buffer.alloc(0) });
+    if (answer.kind === 'failed') return encodeEnvelope<AnswerHeader>({ header: answer, bytes: Buffer.alloc(0) });
     const { kind, tokens, result, made = null } = answer;
     if (made === null) {
-      return sealed<AnswerHeader>({ header: { kind, tokens, resultBytes: result.length, made }, bytes: result });
+      return encodeEnvelope<AnswerHeader>({
+        header: { kind, tokens, resultBytes: result.length, made },
+        bytes: result,
+      });
     }
     const { weights, ...tuned } = made;
     const whole = Buffer.concat([result, bytesOfWeights(weights.theta)]);
-    return sealed<AnswerHeader>({ header: { kind, tokens, resultBytes: result.length, made: tuned }, bytes: whole });
+    return encodeEnvelope<AnswerHeader>({
+      header: { kind, tokens, resultBytes: result.length, made: tuned },
+      bytes: whole,
+    });
   };
 };

@@ -14,8 +14,8 @@ import {
 import type { Logger } from '../../telemetry/logger.ts';
 import { audit } from '../accounts/audit-log.ts';
 import type { Caller } from '../accounts/caller.ts';
-import { letIn } from '../accounts/metering.ts';
-import type { Tokens } from '../accounts/token-count.ts';
+import { admit } from '../accounts/metering.ts';
+import type { TokenCount } from '../accounts/token-count.ts';
 import { HttpProblem } from '../wire/problem.ts';
 import { JOB_ID_PREFIXES, type TaskName } from '../wire/task-names.ts';
 import type { JobExecutor } from './job.ts';
@@ -39,7 +39,7 @@ export interface JobRequest {
   readonly task: TaskName;
   readonly caller: Caller;
   /** What it is charged once it succeeds. */
-  readonly tokens: Tokens;
+  readonly tokens: TokenCount;
   /** JSON, compressed with zstd. */
   readonly body: Uint8Array;
   /** How long it may run; waiting does not count. */
@@ -81,14 +81,17 @@ export class JobQueue {
     await this.#database.transaction(async (sql) => {
       // What a job holds ends with the job, whoever runs it.
       const lease = { holder: id, leaseUntilMs: Number.MAX_SAFE_INTEGER, nowMs: createdAtMs };
-      const call = await letIn(sql, caller, tokens, lease);
+      const call = await admit(sql, { caller, tokens, lease });
       const job = { id, task, owner: caller.key.owner, ...call, createdAtMs, timeoutSeconds, request: body };
       const submitted = await submitJob(sql, job, this.#limits.inFlight);
       if (submitted.kind === 'too-many') {
         const text = `Too many jobs in flight (${submitted.inFlight}); try again when some have ended`;
         throw new HttpProblem(429, text, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
       }
-      await audit(sql, this.#logger, caller, { happenedAtMs: createdAtMs, action: 'job-submitted', subject: id });
+      await audit(sql, this.#logger, {
+        actor: caller,
+        event: { happenedAtMs: createdAtMs, action: 'job-submitted', subject: id },
+      });
     });
     this.#runner.wake();
     return id;
@@ -102,8 +105,11 @@ export class JobQueue {
     const cancelled = await this.#database.transaction(async (sql) => {
       const call = await cancelJob(sql, { owner: caller.key.owner, id }, { endedAtMs, expiresAtMs });
       if (call === null) return false;
-      await endCall(sql, call, null, endedAtMs);
-      await audit(sql, this.#logger, caller, { happenedAtMs: endedAtMs, action: 'job-cancelled', subject: id });
+      await endCall(sql, call, { tokens: null, nowMs: endedAtMs });
+      await audit(sql, this.#logger, {
+        actor: caller,
+        event: { happenedAtMs: endedAtMs, action: 'job-cancelled', subject: id },
+      });
       return true;
     });
     if (cancelled) this.#runner.cancelled(id);
@@ -111,7 +117,7 @@ export class JobQueue {
   }
 
   async find(owner: string, id: string): Promise<AnsweredJob | null> {
-    return JOB_ID.test(id) ? findJob(this.#database, owner, id, this.#nowMs()) : null;
+    return JOB_ID.test(id) ? findJob(this.#database, { owner, id }, this.#nowMs()) : null;
   }
 
   page(owner: string, { before, size }: { readonly before: number; readonly size: number }): Promise<JobPage> {

@@ -7,9 +7,9 @@ import {
   claimJob,
   endJob,
   expireJobs,
+  expireLeases,
   extendLease,
   type JobProgress,
-  lapseLeases,
   releaseJob,
 } from '../../store/jobs.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -38,7 +38,7 @@ export class JobRunner {
   #running: { readonly id: string; readonly stop: AbortController } | null = null;
   #loop: Promise<void> | null = null;
   #sweptMs = Number.NEGATIVE_INFINITY;
-  #storeAway = false;
+  #storeUnavailable = false;
   #wakeUp: () => void = () => {};
   #awake = false;
 
@@ -70,9 +70,9 @@ export class JobRunner {
   async #work(): Promise<void> {
     while (!this.#ending.signal.aborted) {
       this.#awake = false;
-      const job = await this.#whileAway(() => this.#next());
+      const job = await this.#tryStore(() => this.#next());
       if (job) await this.#run(job);
-      else if (!this.#awake) await this.#nap();
+      else if (!this.#awake) await this.#waitForWork();
     }
   }
 
@@ -86,8 +86,8 @@ export class JobRunner {
       const error = `The processes that ran the job ended under it, ${attemptsMax} times`;
       const plan = { nowMs: now, attemptsMax, error, expiresAtMs: now + limits.keptMs };
       const lapsed = await database.transaction(async (sql) => {
-        const { waiting, failed } = await lapseLeases(sql, plan);
-        for (const call of failed) await endCall(sql, call, null, now);
+        const { waiting, failed } = await expireLeases(sql, plan);
+        for (const call of failed) await endCall(sql, call, { tokens: null, nowMs: now });
         return waiting;
       });
       for (const jobId of lapsed) {
@@ -104,7 +104,7 @@ export class JobRunner {
     if (this.#ending.signal.aborted) stop.abort('ending' satisfies Stop);
     this.#running = { id: job.id, stop };
     let progress: JobProgress | null = null;
-    const heartbeat = setInterval(() => void this.#beat(job, progress, stop), limits.heartbeatMs).unref();
+    const heartbeat = setInterval(() => void this.#renewLease(job, progress, stop), limits.heartbeatMs).unref();
     const startedMs = nowMs();
     const { id: jobId, attempt, request, timeoutSeconds } = job;
     const task = job.task as TaskName;
@@ -128,15 +128,15 @@ export class JobRunner {
     logger.info({ jobId, task, attempt, outcome: outcome.kind, taken, ms: nowMs() - startedMs }, 'job');
   }
 
-  async #beat(job: ClaimedJob, progress: JobProgress | null, stop: AbortController): Promise<void> {
-    const held = await this.#whileAway(() => extendLease(this.#parts.database, job, this.#lease(), progress));
+  async #renewLease(job: ClaimedJob, progress: JobProgress | null, stop: AbortController): Promise<void> {
+    const held = await this.#tryStore(() => extendLease(this.#parts.database, job, { ...this.#lease(), progress }));
     if (held === false) stop.abort('not-ours' satisfies Stop);
   }
 
   /** Writes the end down, and charges it; false where the job is not ours any more. A store that is away is tried again until the lease is over: then the job is another run's. */
   async #end(job: ClaimedJob, outcome: Exclude<JobOutcome, { readonly kind: 'stopped' }>): Promise<boolean> {
     const { database, limits, nowMs, holder } = this.#parts;
-    const lapsesMs = nowMs() + limits.leaseMs;
+    const expiresMs = nowMs() + limits.leaseMs;
     do {
       const endedAtMs = nowMs();
       const at = { endedAtMs, expiresAtMs: endedAtMs + limits.keptMs };
@@ -145,34 +145,34 @@ export class JobRunner {
           ? ({ status: 'succeeded', result: outcome.result, error: null, ...at } as const)
           : ({ status: 'failed', result: null, error: outcome.error, ...at } as const);
       const tokens = outcome.kind === 'answered' ? tokenSum(outcome.tokens) : null;
-      const accepted = await this.#whileAway(() =>
+      const accepted = await this.#tryStore(() =>
         database.transaction(async (sql) => {
           const ours = await endJob(sql, job, holder, end);
-          if (ours) await endCall(sql, job, tokens, endedAtMs);
+          if (ours) await endCall(sql, job, { tokens, nowMs: endedAtMs });
           return ours;
         }),
       );
       if (accepted !== null) return accepted;
       await pause(limits.pollMs, undefined, { signal: this.#ending.signal }).catch(() => {});
-    } while (nowMs() < lapsesMs && !this.#ending.signal.aborted);
+    } while (nowMs() < expiresMs && !this.#ending.signal.aborted);
     return false;
   }
 
   async #release(job: ClaimedJob): Promise<void> {
-    await this.#whileAway(() => releaseJob(this.#parts.database, job, this.#parts.holder));
+    await this.#tryStore(() => releaseJob(this.#parts.database, job, this.#parts.holder));
   }
 
   /** null while the store is away, which is said once. */
-  async #whileAway<T>(ask: () => Promise<T>): Promise<T | null> {
+  async #tryStore<T>(ask: () => Promise<T>): Promise<T | null> {
     try {
       const found = await ask();
-      this.#storeAway = false;
+      this.#storeUnavailable = false;
       return found;
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'store-unavailable')) {
         this.#parts.logger.error({ err: error }, 'the jobs of the store cannot be worked on');
-      } else if (!this.#storeAway) {
-        this.#storeAway = true;
+      } else if (!this.#storeUnavailable) {
+        this.#storeUnavailable = true;
         this.#parts.logger.warn({ err: error }, 'jobs wait until the store is back');
       }
       return null;
@@ -185,7 +185,7 @@ export class JobRunner {
   }
 
   /** Until there may be work. */
-  async #nap(): Promise<void> {
+  async #waitForWork(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, this.#parts.limits.pollMs).unref();
       this.#wakeUp = () => {

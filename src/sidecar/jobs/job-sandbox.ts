@@ -4,13 +4,13 @@ import { bytesOfWeights, shareWeights } from '../../model/tuned-weights.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_LIMITS, type SandboxLimits, type SandboxOutcome } from '../../sandbox/sandbox-run.ts';
 import {
-  type AskedTuning,
-  type OpenTuning,
+  noObserver,
+  type ObservedTuning,
+  type RequestedTuning,
   type TuningEnd,
-  type TuningWatch,
-  unwatched,
+  type TuningObserver,
 } from '../models/tuning-progress.ts';
-import { opened, sealed } from './envelope.ts';
+import { decodeEnvelope, encodeEnvelope } from './envelope.ts';
 import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun } from './job.ts';
 import type { AnswerHeader, JobHeader, JobSetup, TuningNews } from './job-program.ts';
 
@@ -29,10 +29,10 @@ const TUNING_ENDS = {
 export class JobSandbox implements JobExecutor {
   readonly #sandbox: Sandbox;
   readonly #limits: SandboxLimits;
-  readonly #watch: TuningWatch;
+  readonly #observe: TuningObserver;
 
-  constructor(catalog: ModelCatalog, limits: Partial<SandboxLimits> = {}, watch: TuningWatch = unwatched) {
-    this.#watch = watch;
+  constructor(catalog: ModelCatalog, limits: Partial<SandboxLimits> = {}, observe: TuningObserver = noObserver) {
+    this.#observe = observe;
     const models = catalog.names.map((name) => catalog.get(name));
     const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
     const setup: JobSetup = { models, aliases };
@@ -48,11 +48,11 @@ export class JobSandbox implements JobExecutor {
   async run({ task, request, named = null, timeoutMs, signal, onProgress }: JobRun): Promise<JobOutcome> {
     const header = { task, requestBytes: request.length, named: named?.model ?? null };
     const bytes = named === null ? request : Buffer.concat([request, bytesOfWeights(named.weights.theta)]);
-    const input = sealed<JobHeader>({ header, bytes });
+    const input = encodeEnvelope<JobHeader>({ header, bytes });
     const tunings = this.#follow(onProgress);
     const outcome = await this.#sandbox.run(input, { timeoutMs, signal, onProgress: tunings.hear });
     tunings.close(outcome);
-    return this.#told(outcome, timeoutMs);
+    return this.#outcomeOf(outcome, timeoutMs);
   }
 
   close(): Promise<void> {
@@ -61,28 +61,28 @@ export class JobSandbox implements JobExecutor {
 
   /** Passes on what the child says of fine-tunings; one that the end of its run cut off ends as that did. */
   #follow(onProgress: JobRun['onProgress']) {
-    let open: (OpenTuning & { readonly asked: AskedTuning }) | null = null;
+    let open: (ObservedTuning & { readonly requested: RequestedTuning }) | null = null;
     return {
       hear: (bytes: Buffer) => {
         const news = JSON.parse(bytes.toString()) as TuningNews;
-        if (news.kind === 'asked') open = { ...this.#watch(news.asked), asked: news.asked };
+        if (news.kind === 'requested') open = { ...this.#observe(news.requested), requested: news.requested };
         else if (news.kind === 'ended') {
           open?.ended(news.end);
           open = null;
         } else {
           open?.stepped(news.step);
-          if (open !== null) onProgress?.({ step: news.step, steps: open.asked.steps });
+          if (open !== null) onProgress?.({ step: news.step, steps: open.requested.steps });
         }
       },
       close: ({ kind }: SandboxOutcome) => open?.ended({ kind: TUNING_ENDS[kind] }),
     };
   }
 
-  #told(outcome: SandboxOutcome, timeoutMs: number): JobOutcome {
+  #outcomeOf(outcome: SandboxOutcome, timeoutMs: number): JobOutcome {
     const { memoryMbMax, outputBytesMax } = this.#limits;
     switch (outcome.kind) {
       case 'output': {
-        const { header, bytes } = opened<AnswerHeader>(outcome.output);
+        const { header, bytes } = decodeEnvelope<AnswerHeader>(outcome.output);
         if (header.kind === 'failed') return header;
         const { kind, tokens, resultBytes, made } = header;
         const result = bytes.subarray(0, resultBytes);

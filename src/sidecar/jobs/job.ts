@@ -1,6 +1,6 @@
 import type { TunedWeights } from '../../model/tuned-weights.ts';
 import type { JobProgress } from '../../store/jobs.ts';
-import type { Tokens } from '../accounts/token-count.ts';
+import type { TokenCount } from '../accounts/token-count.ts';
 import type { NewlyTuned } from '../models/tuned-models.ts';
 import type { TaskName } from '../wire/task-names.ts';
 
@@ -29,7 +29,7 @@ export type JobOutcome =
   | {
       readonly kind: 'answered';
       readonly result: Uint8Array;
-      readonly tokens: Tokens;
+      readonly tokens: TokenCount;
       /** What a fine-tuning made, to be kept before the job has succeeded. */
       readonly made?: NewlyTuned | null;
     }

@@ -68,23 +68,26 @@ export function serveModels(catalog: ModelCatalog, forecasters: Forecasters, tun
       if (!known.includes(name) && !stoodIn.includes(name)) return null;
       const model = catalog.get(known.includes(name) ? name : STAND_IN);
       const seasons = LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1;
-      served.set(name, serve(model, seasons, forecasters, tune, null));
+      served.set(name, serve({ model, seasons, forecasters, tune }, null));
       return served.get(name)!;
     },
   };
 }
 
-function serve(
-  model: Model,
-  seasons: number,
-  forecasters: Forecasters,
-  tune: TuneWeights,
-  weights: TunedWeights | null,
-): ServedModel {
+interface ModelToServe {
+  readonly model: Model;
+  readonly seasons: number;
+  readonly forecasters: Forecasters;
+  readonly tune: TuneWeights;
+}
+
+/** @param weights fine-tuned ones; null: those of the model itself */
+function serve(served: ModelToServe, weights: TunedWeights | null): ServedModel {
+  const { model, seasons, forecasters, tune } = served;
   const { name, manifest } = model;
   const tunable: Tunable | null = manifest.tuning && {
     weightCount: weightCount(manifest.tuning),
-    withWeights: (tuned) => serve(model, seasons, forecasters, tune, tuned),
+    withWeights: (tuned) => serve(served, tuned),
     tune: (request, signal) => tune(name, weights, request, signal),
   };
   return { name, forecaster: rollOut(forecasters.forecasterFor(name, 1, weights)), seasons, tunable };
@@ -126,7 +129,10 @@ export function modelParams(
   model: ServedModel,
   freq: string,
 ): { readonly inputSize: number; readonly horizon: number } {
-  return { inputSize: lookbackLength({ ...seenOf(model, freq), probabilities: [] }), horizon: horizonOf(model, freq) };
+  return {
+    inputSize: lookbackLength({ ...inputSettings(model, freq), probabilities: [] }),
+    horizon: horizonOf(model, freq),
+  };
 }
 
 function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: string): number {
@@ -134,7 +140,7 @@ function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: strin
 }
 
 /** What a forecast of such a series looks at: values before its cutoff, and how they are shown to the model. */
-export function seenOf(
+export function inputSettings(
   model: ServedModel,
   freq: string,
 ): { readonly context: number; readonly aggregation: TemporalAggregation | null } {

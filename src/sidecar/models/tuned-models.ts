@@ -16,8 +16,15 @@ import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { audit } from '../accounts/audit-log.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
-import { modelsOfKey, type ServedModel, type ServedModels, seenOf, type TuneWeights } from './served-models.ts';
-import { askedTuning, endOf, type OpenTuning, type TuningEnd, type TuningWatch, unwatched } from './tuning-progress.ts';
+import { inputSettings, modelsOfKey, type ServedModel, type ServedModels, type TuneWeights } from './served-models.ts';
+import {
+  endOf,
+  noObserver,
+  type ObservedTuning,
+  requestedTuning,
+  type TuningEnd,
+  type TuningObserver,
+} from './tuning-progress.ts';
 
 /** Where fine-tuned models are kept, and what of them is in memory. */
 export interface FinetunedStore {
@@ -59,12 +66,16 @@ export async function modelsForKey(
 ): Promise<ServedModels> {
   const allowed = modelsOfKey(services.models, key);
   if (!finetunedId) return allowed;
-  const { model, weights } = await weightsOf(services, key.owner, finetunedId);
+  const { model, weights } = await loadTunedWeights(services, key.owner, finetunedId);
   return withWeights(allowed, model, weights);
 }
 
 /** A fine-tuned model of an owner: the pretrained one below it, and its weights. Throws an HttpProblem 404 where there is none. */
-export async function weightsOf({ store, finetuned: { kept, cache } }: FinetunedServices, owner: string, id: string) {
+export async function loadTunedWeights(
+  { store, finetuned: { kept, cache } }: FinetunedServices,
+  owner: string,
+  id: string,
+) {
   const record = await findFinetunedModel(store, owner, id);
   if (record === null) throw noSuchModel();
   return { model: record.model, weights: await cache.get(record.digest, () => kept.read(record)) };
@@ -96,30 +107,29 @@ export interface NewModelOwner {
 /** Keeps a model, and puts that on record. Throws an HttpProblem where there is no room; the same model again, as when a job is run twice, is kept once. */
 export async function keepTuned(
   { store, finetuned, logger, nowMs }: FinetunedServices,
-  { owner, keyId, requestId }: NewModelOwner,
-  id: string,
   { weights, ...tuned }: NewlyTuned,
+  { id, owner, keyId, requestId }: NewModelOwner & { readonly id: string },
 ): Promise<void> {
   const { digest, theta } = weights;
   const createdAtMs = nowMs();
   const record = { ...tuned, owner, id, createdAtMs, createdBy: 'user', digest, bytes: theta.byteLength };
   const detail = { digest, base: tuned.baseModelId };
-  const deed = { happenedAtMs: createdAtMs, action: 'model-created', subject: id, detail } as const;
-  const created = await finetuned.kept.create(record, bytesOfWeights(theta), (sql) =>
-    audit(sql, logger, { key: { id: keyId, owner }, requestId }, deed),
-  );
+  const event = { happenedAtMs: createdAtMs, action: 'model-created', subject: id, detail } as const;
+  const created = await finetuned.kept.create(record, bytesOfWeights(theta), {
+    recordEvent: (sql) => audit(sql, logger, { actor: { key: { id: keyId, owner }, requestId }, event }),
+  });
   if (created.kind === 'id-taken' && (await findFinetunedModel(store, owner, id))?.digest === digest) return;
-  if (created.kind !== 'created') throw noRoom(created.kind, id);
+  if (created.kind !== 'created') throw quotaProblem(created.kind, id);
 }
 
 /** What could not be kept is not tuned first: throws an HttpProblem. */
-export async function checkRoom(store: Sql, owner: string, id: string): Promise<void> {
-  if ((await findFinetunedModel(store, owner, id)) !== null) throw noRoom('id-taken', id);
-  if ((await countFinetunedModels(store, owner)) >= FINETUNED_MODELS_MAX) throw noRoom('too-many', id);
+export async function checkModelQuota(store: Sql, owner: string, id: string): Promise<void> {
+  if ((await findFinetunedModel(store, owner, id)) !== null) throw quotaProblem('id-taken', id);
+  if ((await countFinetunedModels(store, owner)) >= FINETUNED_MODELS_MAX) throw quotaProblem('too-many', id);
 }
 
 /** Trying again does not help, so that this is no 409, which public clients would send again. */
-function noRoom(kind: 'id-taken' | 'too-many', id: string): HttpProblem {
+function quotaProblem(kind: 'id-taken' | 'too-many', id: string): HttpProblem {
   const text =
     kind === 'id-taken'
       ? `there is a fine-tuned model ${id} already; delete it, or take another id`
@@ -128,9 +138,9 @@ function noRoom(kind: 'id-taken' | 'too-many', id: string): HttpProblem {
 }
 
 /** Tunes in a sandbox. */
-export function tuneWith(tuner: Tuner, watch: TuningWatch = unwatched): TuneWeights {
+export function tuneInSandbox(tuner: Tuner, observe: TuningObserver = noObserver): TuneWeights {
   return async (model, base, request, signal): Promise<TunedWeights> => {
-    const outcome = await watched(watch(askedTuning(model, request)), signal, async (onStep) => {
+    const outcome = await observed(observe(requestedTuning(model, request)), signal, async (onStep) => {
       const made = await tuner.tune({ model, base: base?.theta ?? null, request, signal, onStep });
       return [made, made.kind === 'tuned' ? endOf(made.tuned) : made];
     });
@@ -142,13 +152,13 @@ export function tuneWith(tuner: Tuner, watch: TuningWatch = unwatched): TuneWeig
 }
 
 /** Tunes in this process, which is a sandbox itself. */
-export function tuneHere(models: readonly Model[], watch: TuningWatch = unwatched): TuneWeights {
+export function tuneInProcess(models: readonly Model[], observe: TuningObserver = noObserver): TuneWeights {
   const work = inThreadTuner(tunableModels(models));
   const byName = new Map(models.map((model) => [model.name, model]));
   return async (name, base, request, signal) => {
     const { graphPath, manifest } = byName.get(name)!;
     const theta = base?.theta ?? (await readWeights(graphPath, manifest.tuning!));
-    return watched(watch(askedTuning(name, request)), signal, async (onStep) => {
+    return observed(observe(requestedTuning(name, request)), signal, async (onStep) => {
       onStep(0);
       const tuned = await work({ ...request, model: name, base: theta }, { signal, progress: onStep });
       return [shareWeights(tuned.theta), endOf(tuned)];
@@ -157,8 +167,8 @@ export function tuneHere(models: readonly Model[], watch: TuningWatch = unwatche
 }
 
 /** Makes something by tuning, which also gives how that ended, and tells whoever watches, also where it fails. */
-async function watched<T>(
-  { stepped, ended }: OpenTuning,
+async function observed<T>(
+  { stepped, ended }: ObservedTuning,
   signal: AbortSignal,
   make: (onStep: (step: number) => void) => Promise<readonly [T, TuningEnd]>,
 ): Promise<T> {
@@ -180,14 +190,14 @@ export interface TuningScope {
   readonly horizon: number;
   /** Values before a cutoff that the forecasts look at. */
   readonly contexts: readonly number[];
+  readonly signal: AbortSignal;
 }
 
 /** The model of a request, tuned as its fields say; the model itself where they say nothing of it. */
-export async function tunedFor(
+export async function tuneForRequest(
   fields: TuningFields,
   model: ServedModel,
-  { series, horizon, contexts }: TuningScope,
-  signal: AbortSignal,
+  { series, horizon, contexts, signal }: TuningScope,
 ): Promise<ServedModel> {
   const { finetune_steps: steps = 0, finetune_loss: loss, finetune_depth: depth } = fields;
   if (steps === 0) return model;
@@ -204,5 +214,5 @@ export async function tunedFor(
 
 /** What forecasts and detection look at: both, for weights that serve both. */
 export function contextsOf(model: ServedModel, freq: string): number[] {
-  return [...new Set([seenOf(model, freq).context, model.forecaster.limits.context])];
+  return [...new Set([inputSettings(model, freq).context, model.forecaster.limits.context])];
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 
 /** What a fine-tuning was asked for. */
-export interface AskedTuning extends Pick<TuningRequest, 'steps' | 'loss' | 'depth'> {
+export interface RequestedTuning extends Pick<TuningRequest, 'steps' | 'loss' | 'depth'> {
   readonly model: string;
   /** How many there are to learn from. */
   readonly series: number;
@@ -18,19 +18,19 @@ export type TuningEnd =
   | { readonly kind: 'too-long' | 'too-large' | 'stopped' | 'refused' | 'failed' };
 
 /** One fine-tuning, as whoever counts hears of it. */
-export interface OpenTuning {
+export interface ObservedTuning {
   /** How many steps were made: 0 when its turn comes. */
   stepped(step: number): void;
   ended(end: TuningEnd): void;
 }
 
 /** Hears of every fine-tuning when it is asked for. */
-export type TuningWatch = (asked: AskedTuning) => OpenTuning;
+export type TuningObserver = (requested: RequestedTuning) => ObservedTuning;
 
 /** Nobody counts. */
-export const unwatched: TuningWatch = () => ({ stepped: () => {}, ended: () => {} });
+export const noObserver: TuningObserver = () => ({ stepped: () => {}, ended: () => {} });
 
-export function askedTuning(model: string, { series, steps, loss, depth }: TuningRequest): AskedTuning {
+export function requestedTuning(model: string, { series, steps, loss, depth }: TuningRequest): RequestedTuning {
   return { model, series: series.length, steps, loss, depth };
 }
 
@@ -39,7 +39,7 @@ export function endOf({ step, coefficient: share, validation }: Tuned): TuningEn
 }
 
 /** Counts fine-tunings, and logs each. Time spent waiting for its turn is not part of what one took. */
-export function reportTunings(metrics: Metrics, logger: Logger, nowMs: () => number): TuningWatch {
+export function reportTunings(metrics: Metrics, logger: Logger, nowMs: () => number): TuningObserver {
   return (asked) => {
     let begunMs: number | null = null;
     let made = 0;

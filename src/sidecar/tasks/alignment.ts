@@ -18,13 +18,13 @@ interface AlignedRequest {
 }
 
 /** Whether the series of a request are forecast together: it asks for that, and the model can. */
-function areTogether({ multivariate = false }: AlignedRequest, { forecaster }: ServedModel): boolean {
+function isMultivariate({ multivariate = false }: AlignedRequest, { forecaster }: ServedModel): boolean {
   return multivariate && forecaster.limits.membersMax !== undefined;
 }
 
 /** What, besides `seriesProblems`, keeps the series of a request from being forecast together; nothing where each is forecast alone. */
 export function alignmentProblems(request: AlignedRequest, model: ServedModel | null): FieldProblem[] {
-  if (model === null || !areTogether(request, model)) return [];
+  if (model === null || !isMultivariate(request, model)) return [];
   const { sizes, start_datetime: starts } = request.series;
   const { membersMax = 1 } = model.forecaster.limits;
   const problems: FieldProblem[] = [];
@@ -34,7 +34,7 @@ export function alignmentProblems(request: AlignedRequest, model: ServedModel | 
   }
   if (!starts) return problems;
   const loc = ['body', 'series', 'start_datetime'];
-  const unread = starts.findIndex((start) => timeOf(start) === null);
+  const unread = starts.findIndex((start) => parseTimestamp(start) === null);
   if (unread >= 0) {
     const text = 'a start must be an ISO 8601 date, or date and time, such as 2026-01-31T00:00:00';
     problems.push(fieldProblem([...loc, unread], text));
@@ -47,11 +47,11 @@ export function alignmentProblems(request: AlignedRequest, model: ServedModel | 
  * on a frequency that has no grid, series end together.
  */
 export function alignmentOf(request: AlignedRequest, model: ServedModel): number[] | undefined {
-  if (!areTogether(request, model)) return undefined;
+  if (!isMultivariate(request, model)) return undefined;
   const { sizes, start_datetime: starts } = request.series;
   const grid = parseFrequency(request.freq);
   if (!starts || grid === null) return endAlignedOffsets(sizes);
-  const times = starts.map((start) => timeOf(start)!);
+  const times = starts.map((start) => parseTimestamp(start)!);
   const first = times.reduce((earliest, time) => Math.min(earliest, time), Number.POSITIVE_INFINITY);
   return times.map((time) => gridPosition(grid, first, time));
 }
@@ -62,16 +62,20 @@ export interface Places {
   asked<T>(forecasts: readonly T[]): T[];
 }
 
-/**
- * The points of a request and their company in the `context` steps before each. No series shows more than the `lookback` values before its
- * first point: what clients cut off would change nothing.
- */
-export function placesTogether(
+interface GroupSettings {
+  /** Position of the first value of each series on the common time axis. */
+  readonly offsets: readonly number[];
+  /** Steps of group context before each point. */
+  readonly context: number;
+  /** No series contributes more than this many values before its first point, so truncation by clients changes nothing. */
+  readonly lookback: number;
+}
+
+/** The points of a request together with the contexts of the other group members. */
+export function multivariatePoints(
   series: readonly Float64Array[],
   points: readonly RequestPoint[],
-  offsets: readonly number[],
-  context: number,
-  lookback: number,
+  { offsets, context, lookback }: GroupSettings,
 ): Places {
   const starts = series.map(({ length }) => length);
   for (const point of points) starts[point.series] = Math.min(starts[point.series], point.cutoff);
@@ -99,7 +103,7 @@ const ISO_8601 =
   /^(\d{4})-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
 
 /** Milliseconds since 1970 of a date or a date and time; UTC unless it says otherwise; null when it is none. */
-export function timeOf(text: string): number | null {
+export function parseTimestamp(text: string): number | null {
   const match = ISO_8601.exec(text);
   if (match === null) return null;
   const [, year, month, day = '01', hour = '00', minute = '00', second = '00', fraction = '0', zone = 'Z'] = match;

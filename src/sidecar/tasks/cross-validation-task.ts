@@ -4,13 +4,13 @@ import type { Work } from '../accounts/metering.ts';
 import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../accounts/token-count.ts';
 import { aggregationOf, inSampleHorizon } from '../models/frequency-profile.ts';
 import { modelParams, type ServedModel, type ServedModels } from '../models/served-models.ts';
-import { contextsOf, tunedFor } from '../models/tuned-models.ts';
+import { contextsOf, tuneForRequest } from '../models/tuned-models.ts';
 import type { CrossValidationAnswer, CrossValidationBody } from '../wire/forecast-schema.ts';
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { invalidRequest } from '../wire/problem.ts';
 import { alignmentProblems, type RequestPoint } from './alignment.ts';
 import { trialForecastsOf } from './exogenous-request.ts';
-import { aheadOfWindows, forecastAnswer } from './forecast-answer.ts';
+import { forecastAnswer, futureOfWindows } from './forecast-answer.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from './in-sample-answer.ts';
 import { answerTooLong, tooManyForecasts, tuningProblems } from './request-limits.ts';
 import { modelOf, seriesProblems, tooShort } from './series-request.ts';
@@ -30,7 +30,7 @@ export function crossValidationWork(body: CrossValidationBody, models: ServedMod
   const validate = body.full_history ? validateHistories : validateWindows;
   const { series, h, n_windows: windows = 1, full_history: whole } = body;
   const predicted = whole ? series.y.length : series.sizes.length * windows * h;
-  const one = tokensOf(body, predicted, OUTPUTS_OF_CROSS_VALIDATION);
+  const one = tokensOf(body, { predicted, outputs: OUTPUTS_OF_CROSS_VALIDATION });
   const tokens = { ...one, finetune_tokens: one.finetune_tokens * tuningsOf(body) };
   const run = async (signal: AbortSignal) => {
     const answer = await validate(body, model, signal);
@@ -77,7 +77,7 @@ async function validateWindows(body: CrossValidationBody, model: ServedModel, si
   });
   const tuned = await tunedByWindow(body, model, signal);
   const byPoint = points.map((_, i) => tuned[i % windows] ?? tuned[0]);
-  const answer = await forecastAnswer(body, points, () => aheadOfWindows(body), byPoint, signal);
+  const answer = await forecastAnswer(body, { points, future: () => futureOfWindows(body), models: byPoint, signal });
   return { ...answer, sizes: body.series.sizes.map(() => windows * h), idxs: Float64Array.from(idxs) };
 }
 
@@ -89,7 +89,7 @@ async function tunedByWindow(body: CrossValidationBody, model: ServedModel, sign
   for (let window = 0; window < (steps === 0 ? 1 : tuningsOf(body)); window++) {
     const past = series.map((values) => values.subarray(0, values.length - h - (windows - 1 - window) * (step ?? h)));
     const scope = { series: past, horizon: h, contexts: [modelParams(model, body.freq).inputSize] };
-    tuned.push(await tunedFor(body, model, scope, signal));
+    tuned.push(await tuneForRequest(body, model, { ...scope, signal }));
   }
   return tuned;
 }
@@ -100,7 +100,7 @@ async function validateHistories(body: CrossValidationBody, base: ServedModel, s
     horizon: inSampleHorizon(body.freq),
     contexts: contextsOf(base, body.freq),
   };
-  const model = await tunedFor(body, base, scope, signal);
+  const model = await tuneForRequest(body, base, { ...scope, signal });
   const forecasts = await forecastHistories(body, model, signal);
   const idxs = body.series.y.map((_, position) => position);
   const contributions = body.feature_contributions ?? false;

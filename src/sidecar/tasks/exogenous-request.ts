@@ -109,7 +109,7 @@ function categoriesIn(values: Float64Array): number {
 }
 
 /** The share of each variable in the effect, over all series; null without variables. */
-export function weightsOf(fits: readonly { weights: Float64Array }[], variables: number): number[] | null {
+export function meanWeights(fits: readonly { weights: Float64Array }[], variables: number): number[] | null {
   if (variables === 0) return null;
   const mean = new Array<number>(variables).fill(0);
   for (const { weights } of fits) {

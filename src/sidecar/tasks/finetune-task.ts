@@ -22,7 +22,7 @@ export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: Kee
   // Also weights that no step changes are those of a model that can be tuned.
   if (model?.tunable === null) problems.push(untunable(models, model, 'model'));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
-  const tokens = tokensOf({ ...body, finetune_steps: steps }, 0, 0);
+  const tokens = tokensOf({ ...body, finetune_steps: steps }, { predicted: 0, outputs: 0 });
   const run = async (signal: AbortSignal) => {
     const scope = {
       series: splitSeries(body.series),

@@ -3,49 +3,53 @@ import { forecastWithExogenous } from '../../forecast/exogenous/exogenous-foreca
 import type { ForecastPoint } from '../../forecast/model-quantiles.ts';
 import { forecastMultiResolution, lookbackLength } from '../../forecast/multi-resolution.ts';
 import { frequencyProfile, inSampleHorizon } from '../models/frequency-profile.ts';
-import { type ServedModel, seenOf } from '../models/served-models.ts';
+import { inputSettings, type ServedModel } from '../models/served-models.ts';
 import type { CrossValidationBody, ForecastBody } from '../wire/forecast-schema.ts';
 import { distinctLevels, intervalsOfQuantiles, probabilitiesOf } from '../wire/interval-keys.ts';
 import { joined } from '../wire/wire-answer.ts';
-import { alignmentOf, placesTogether, type RequestPoint } from './alignment.ts';
-import { contributionRows, futureOf, pause, variablesOf, weightsOf } from './exogenous-request.ts';
+import { alignmentOf, multivariatePoints, type RequestPoint } from './alignment.ts';
+import { contributionRows, futureOf, meanWeights, pause, variablesOf } from './exogenous-request.ts';
 import { splitSeries } from './split-series.ts';
 
 /** Where the horizon of a point lies among what is known ahead. */
-export interface KnownAhead {
+export interface FutureVariables {
   readonly variables: ReturnType<typeof futureOf>;
   startOf(point: RequestPoint): number;
 }
 
 /** What a forecast knows ahead: `X_future`. */
-export function aheadOfForecast({ series, h }: ForecastBody): KnownAhead {
+export function futureOfForecast({ series, h }: ForecastBody): FutureVariables {
   return { variables: futureOf(series, h), startOf: () => 0 };
 }
 
 /** What a window knows ahead: the variables themselves, but for those that only have a past. */
-export function aheadOfWindows({ series, hist_exog: pastOnly }: CrossValidationBody): KnownAhead {
+export function futureOfWindows({ series, hist_exog: pastOnly }: CrossValidationBody): FutureVariables {
   const variables = (variablesOf(series) ?? []).map((own) =>
     own.map((variable, i) => (pastOnly?.includes(i) ? null : variable)),
   );
   return { variables, startOf: ({ cutoff }) => cutoff };
 }
 
-/**
- * The part of an answer that holds forecasts from many places, with exogenous variables where the request has some.
- * @param models one for each point; they look at equally much
- */
+/** What is forecast for an answer. */
+interface ForecastPlan {
+  readonly points: readonly RequestPoint[];
+  /** Called only for requests with exogenous variables. */
+  readonly future: () => FutureVariables;
+  /** One model per point. All take the same context. */
+  readonly models: readonly ServedModel[];
+  readonly signal: AbortSignal;
+}
+
+/** Forecasts of many points as fields of an answer, with exogenous variables where the request has some. */
 export async function forecastAnswer(
   body: ForecastBody | CrossValidationBody,
-  points: readonly RequestPoint[],
-  ahead: () => KnownAhead,
-  models: readonly ServedModel[],
-  signal: AbortSignal,
+  { points, future, models, signal }: ForecastPlan,
 ) {
   const { freq, h, feature_contributions: wanted = false, clean_ex_first: cleanFirst = true } = body;
   const levels = distinctLevels(body.level);
   const series = splitSeries(body.series);
   const offsets = alignmentOf(body, models[0]);
-  const seen = { h, ...seenOf(models[0], freq), probabilities: probabilitiesOf(levels) };
+  const seen = { h, ...inputSettings(models[0], freq), probabilities: probabilitiesOf(levels) };
   // Blocks of fine sampling are not asked for where series are forecast together: a group is forecast once.
   const settings = offsets === undefined ? seen : { ...seen, aggregation: null };
   const numbersOf = (forecasts: readonly HorizonForecast[]) => ({
@@ -55,7 +59,11 @@ export async function forecastAnswer(
   const variables = variablesOf(body.series);
   if (variables === null) {
     if (offsets !== undefined) {
-      const { places, asked } = placesTogether(series, points, offsets, settings.context, lookbackLength(settings));
+      const { places, asked } = multivariatePoints(series, points, {
+        offsets,
+        context: settings.context,
+        lookback: lookbackLength(settings),
+      });
       const forecasts = asked(await forecastCalibrated(places, settings, models[0].forecaster, signal));
       return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
     }
@@ -65,7 +73,7 @@ export async function forecastAnswer(
     });
     return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
   }
-  const known = ahead();
+  const known = future();
   const places = points.map((point) => ({
     values: series[point.series],
     cutoff: point.cutoff,
@@ -83,7 +91,7 @@ export async function forecastAnswer(
   const count = variables[0].length;
   return {
     ...numbers,
-    weights_x: weightsOf(forecasts, count),
+    weights_x: meanWeights(forecasts, count),
     feature_contributions: wanted ? contributionRows(forecasts, numbers.mean, count) : null,
   };
 }

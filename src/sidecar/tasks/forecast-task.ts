@@ -4,13 +4,13 @@ import type { Work } from '../accounts/metering.ts';
 import { outputsOfLevels, tokensOf } from '../accounts/token-count.ts';
 import { aggregationOf } from '../models/frequency-profile.ts';
 import { modelParams, type ServedModels } from '../models/served-models.ts';
-import { tunedFor } from '../models/tuned-models.ts';
+import { tuneForRequest } from '../models/tuned-models.ts';
 import type { ForecastAnswer, ForecastBody } from '../wire/forecast-schema.ts';
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../wire/problem.ts';
 import { alignmentProblems } from './alignment.ts';
 import { trialForecastsOf } from './exogenous-request.ts';
-import { aheadOfForecast, forecastAnswer } from './forecast-answer.ts';
+import { forecastAnswer, futureOfForecast } from './forecast-answer.ts';
 import { answerTooLong, tooManyForecasts } from './request-limits.ts';
 import { modelOf, seriesProblems } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
@@ -35,14 +35,18 @@ export function forecastWork(body: ForecastBody, models: ServedModels): Work {
   problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const future = (body.series.X_future?.length ?? 0) * predicted;
-  const tokens = tokensOf(body, predicted, outputs, future);
+  const tokens = tokensOf(body, { predicted, outputs, future });
   const run = async (signal: AbortSignal) => {
     const points = body.series.sizes.map((size, series) => ({ series, cutoff: size }));
     const contexts = [modelParams(model, body.freq).inputSize];
     const scope = { series: splitSeries(body.series), horizon: body.h, contexts };
-    const tuned = await tunedFor(body, model, scope, signal);
-    const byPoint = points.map(() => tuned);
-    const answer = await forecastAnswer(body, points, () => aheadOfForecast(body), byPoint, signal);
+    const tuned = await tuneForRequest(body, model, { ...scope, signal });
+    const answer = await forecastAnswer(body, {
+      points,
+      future: () => futureOfForecast(body),
+      models: points.map(() => tuned),
+      signal,
+    });
     return { ...tokens, ...answer } satisfies Static<typeof ForecastAnswer>;
   };
   return { tokens, run };

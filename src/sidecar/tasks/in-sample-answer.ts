@@ -9,7 +9,7 @@ import type { FieldProblem } from '../wire/problem.ts';
 import type { HistoryBody } from '../wire/series-schema.ts';
 import { joined } from '../wire/wire-answer.ts';
 import type { WireLevel } from '../wire/wire-types.ts';
-import { contributionRows, effectsOf, weightsOf } from './exogenous-request.ts';
+import { contributionRows, effectsOf, meanWeights } from './exogenous-request.ts';
 import { tooManyForecasts } from './request-limits.ts';
 import { splitSeries } from './split-series.ts';
 
@@ -62,7 +62,7 @@ export function inSampleAnswer(
       levels,
       forecasts.map(({ forecast, calibration }) => ({ forecast, deviation: calibration.deviation })),
     ),
-    weights_x: weightsOf(weights, variables),
+    weights_x: meanWeights(weights, variables),
     feature_contributions: contributions && variables > 0 ? contributionRows(added(), mean, variables) : null,
   };
 }

@@ -19,7 +19,7 @@ import { modelOf, type SeriesRequest, seriesProblems } from './series-request.ts
 export function inSampleDetectionWork(body: Static<typeof InSampleDetectionRequest>, models: ServedModels): Work {
   const model = modelFor(models, body);
   const level = body.level ?? DEFAULT_LEVEL;
-  const tokens = tokensOf(body, body.series.y.length, OUTPUTS_OF_DETECTION);
+  const tokens = tokensOf(body, { predicted: body.series.y.length, outputs: OUTPUTS_OF_DETECTION });
   const run = async (signal: AbortSignal) => {
     const forecasts = await forecastHistories(body, model, signal);
     const answer = inSampleAnswer(forecasts, [level], { contributions: false });
@@ -33,7 +33,7 @@ export function inSampleDetectionWork(body: Static<typeof InSampleDetectionReque
 export function historicForecastWork(body: Static<typeof HistoricForecastRequest>, models: ServedModels): Work {
   const model = modelFor(models, body);
   const levels = distinctLevels(body.level);
-  const tokens = tokensOf(body, body.series.y.length, outputsOfLevels(levels.length));
+  const tokens = tokensOf(body, { predicted: body.series.y.length, outputs: outputsOfLevels(levels.length) });
   const run = async (signal: AbortSignal) => {
     const forecasts = await forecastHistories(body, model, signal);
     const answer = inSampleAnswer(forecasts, levels, { contributions: body.feature_contributions ?? false });

@@ -5,7 +5,7 @@ import { CONTEXT_MIN } from '../../forecast/context-length.ts';
 import type { Work } from '../accounts/metering.ts';
 import { OUTPUTS_OF_DETECTION, tokensOf } from '../accounts/token-count.ts';
 import type { ServedModels } from '../models/served-models.ts';
-import { tunedFor } from '../models/tuned-models.ts';
+import { tuneForRequest } from '../models/tuned-models.ts';
 import { DEFAULT_LEVEL, intervalKeys } from '../wire/interval-keys.ts';
 import type { OnlineDetectionAnswer, OnlineDetectionBody } from '../wire/online-detection-schema.ts';
 import { type FieldProblem, fieldProblem, invalidRequest } from '../wire/problem.ts';
@@ -23,7 +23,10 @@ export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedMod
   const model = modelOf(models, body, problems);
   problems.push(...alignmentProblems(body, model));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
-  const tokens = tokensOf(body, body.series.sizes.length * body.detection_size, OUTPUTS_OF_DETECTION);
+  const tokens = tokensOf(body, {
+    predicted: body.series.sizes.length * body.detection_size,
+    outputs: OUTPUTS_OF_DETECTION,
+  });
   const run = async (signal: AbortSignal) => {
     const { context } = model.forecaster.limits;
     const settings = settingsOf(body, context);
@@ -31,7 +34,7 @@ export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedMod
     // There is one window, at the end: what is judged must not teach the model, whatever `refit` says.
     const past = series.map((values) => values.subarray(0, Math.max(0, values.length - body.detection_size)));
     const scope = { series: past, horizon: body.h, contexts: [context] };
-    const tuned = await tunedFor(body, model, scope, signal);
+    const tuned = await tuneForRequest(body, model, { ...scope, signal });
     const { forecaster } = tuned;
     const effects = await effectsOf(body, body.detection_size, signal);
     const offsets = alignmentOf(body, tuned);

@@ -69,7 +69,7 @@ export function modelOf(models: ServedModels, request: SeriesRequest, problems: 
 /** Problems of series that are shorter than `needed`; the first few tell enough. */
 export function tooShort(sizes: readonly number[], needed: number, why: string): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  for (let i = 0; i < sizes.length && problems.length < SHORT_TOLD_MAX; i++) {
+  for (let i = 0; i < sizes.length && problems.length < SHORT_SERIES_PROBLEMS_MAX; i++) {
     if (sizes[i] >= needed) continue;
     const text = `series ${i} has ${sizes[i]} values, too few ${why}: at least ${needed} are needed`;
     problems.push(fieldProblem([...SERIES, 'sizes', i], text));
@@ -77,4 +77,4 @@ export function tooShort(sizes: readonly number[], needed: number, why: string):
   return problems;
 }
 
-const SHORT_TOLD_MAX = 10;
+const SHORT_SERIES_PROBLEMS_MAX = 10;

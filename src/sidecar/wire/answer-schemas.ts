@@ -28,9 +28,9 @@ export const InvalidRequest = Type.Object({
 /** A limit of the key, after which `Retry-After` says; or with the code A21: its credits are used up. */
 export const TooManyRequests = Type.Object({ ...Type.Partial(InvalidKey).properties, detail: Type.String() });
 
-const UsageCounts = Type.Object({ requests: Type.Integer(), tokens: Type.Integer() });
+const UsageFields = Type.Object({ requests: Type.Integer(), tokens: Type.Integer() });
 
-export const Usage = Type.Object({ minute: UsageCounts, month: UsageCounts });
+export const UsageAnswer = Type.Object({ minute: UsageFields, month: UsageFields });
 
 export const Models = Type.Object({ models: Type.Array(Type.Object({ name: Type.String() })) });
 

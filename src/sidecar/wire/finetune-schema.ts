@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Finetuning, Freq, MODEL_ID, ModelName, Series, Tokens } from './series-schema.ts';
+import { Finetuning, Freq, MODEL_ID, ModelName, Series, TokenFields } from './series-schema.ts';
 
 export const FinetuneRequest = Type.Object({
   series: Series,
@@ -10,7 +10,7 @@ export const FinetuneRequest = Type.Object({
 });
 export type FinetuneBody = Type.Static<typeof FinetuneRequest>;
 
-export const FinetuneAnswer = Type.Object({ ...Tokens, finetuned_model_id: Type.String() });
+export const FinetuneAnswer = Type.Object({ ...TokenFields, finetuned_model_id: Type.String() });
 
 /** A model that was fine-tuned. */
 export const FinetunedModel = Type.Object({

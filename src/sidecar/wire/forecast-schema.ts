@@ -17,7 +17,7 @@ import {
   SeriesWithFuture,
   Sizes,
   StepSize,
-  Tokens,
+  TokenFields,
   Weights,
 } from './series-schema.ts';
 
@@ -37,7 +37,7 @@ export const ForecastRequest = Type.Object({ series: SeriesWithFuture, ...Foreca
 export type ForecastBody = Type.Static<typeof ForecastRequest>;
 
 export const ForecastAnswer = Type.Object({
-  ...Tokens,
+  ...TokenFields,
   mean: Mean,
   intervals: Intervals,
   weights_x: Weights,
@@ -62,7 +62,7 @@ export const CrossValidationRequest = Type.Object({
 export type CrossValidationBody = Type.Static<typeof CrossValidationRequest>;
 
 export const CrossValidationAnswer = Type.Object({
-  ...Tokens,
+  ...TokenFields,
   mean: Mean,
   sizes: Sizes,
   idxs: Positions,

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import {
+  AnomalyFlags,
   CleanExFirst,
   Contributions,
   FinetunedModelId,
-  Flags,
   Freq,
   Intervals,
   Level,
@@ -12,7 +12,7 @@ import {
   ModelName,
   Series,
   Sizes,
-  Tokens,
+  TokenFields,
   Weights,
 } from './series-schema.ts';
 
@@ -36,7 +36,7 @@ export const HistoricForecastRequest = Type.Object({
 });
 
 const InSampleForecast = {
-  ...Tokens,
+  ...TokenFields,
   mean: Mean,
   sizes: Sizes,
   intervals: Intervals,
@@ -44,5 +44,5 @@ const InSampleForecast = {
   feature_contributions: Contributions,
 };
 
-export const InSampleDetectionAnswer = Type.Object({ ...InSampleForecast, anomaly: Flags });
+export const InSampleDetectionAnswer = Type.Object({ ...InSampleForecast, anomaly: AnomalyFlags });
 export const HistoricForecastAnswer = Type.Object(InSampleForecast);

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import {
+  AnomalyFlags,
   CleanExFirst,
   Finetuning,
-  Flags,
   Freq,
   HistExog,
   Intervals,
@@ -16,7 +16,7 @@ import {
   Series,
   Sizes,
   StepSize,
-  Tokens,
+  TokenFields,
 } from './series-schema.ts';
 
 interface DetectionParameters {
@@ -57,11 +57,11 @@ export const OnlineDetectionRequest = Type.Object({
 export type OnlineDetectionBody = Type.Static<typeof OnlineDetectionRequest>;
 
 export const OnlineDetectionAnswer = Type.Object({
-  ...Tokens,
+  ...TokenFields,
   mean: Mean,
   sizes: Sizes,
   idxs: Positions,
-  anomaly: Flags,
+  anomaly: AnomalyFlags,
   anomaly_score: Scores,
   accumulated_anomaly_score: Type.Optional(Scores),
   intervals: Intervals,

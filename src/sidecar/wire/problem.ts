@@ -45,7 +45,7 @@ export function invalidKey(requestId: string): HttpProblem {
 }
 
 /** The body that public clients know for credits that are used up. Trying again does not help. */
-export function outOfCredits(requestId: string): HttpProblem {
+export function creditsExhausted(requestId: string): HttpProblem {
   const details = 'The credits of this key do not suffice: a payment method must be added, or credits granted';
   const message = 'Too many requests';
   const body = { data: null, message, details, code: 'A21', requestID: requestId, support: SUPPORT };

@@ -37,6 +37,13 @@ export class BodyBudget {
   }
 }
 
+interface BodyReading {
+  /** The `Content-Encoding` of the request. */
+  readonly encoding: string | undefined;
+  readonly budget: BodyBudget;
+  readonly bytesMax?: number;
+}
+
 /**
  * Reads a body, inflating what was compressed, and never holds more than the limits: a body that grows beyond `bytesMax` while it inflates is
  * refused with 413, one that finds no room in the budget with 503, an unknown encoding with 415, one that is damaged with 400.
@@ -44,9 +51,7 @@ export class BodyBudget {
  */
 export async function readBytes(
   payload: Readable,
-  encoding: string | undefined,
-  budget: BodyBudget,
-  bytesMax: number = BODY_BYTES_MAX,
+  { encoding, budget, bytesMax = BODY_BYTES_MAX }: BodyReading,
 ): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() || 'identity';
   if (name !== 'identity' && !Object.hasOwn(INFLATORS, name)) {

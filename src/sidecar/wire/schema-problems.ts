@@ -50,7 +50,7 @@ function problemsOf({ keyword, instancePath, params, message }: SchemaError, val
   return [{ loc, ...said, ...(shown === undefined ? {} : { input: shown }) }];
 }
 
-const TYPE_WORDS: Readonly<Record<string, Said>> = {
+const TYPE_MESSAGES: Readonly<Record<string, Said>> = {
   integer: { msg: 'Input should be a valid integer', type: 'int_type' },
   number: { msg: 'Input should be a valid number', type: 'float_type' },
   string: { msg: 'Input should be a valid string', type: 'string_type' },
@@ -74,7 +74,7 @@ const WORDS: Readonly<Record<string, (params: SchemaError['params'], input: unkn
     if (first === 'integer' && typeof input === 'number') {
       return { msg: 'Input should be a valid integer, got a number with a fractional part', type: 'int_from_float' };
     }
-    return TYPE_WORDS[first] ?? { msg: `Input should be ${first}`, type: 'type_error' };
+    return TYPE_MESSAGES[first] ?? { msg: `Input should be ${first}`, type: 'type_error' };
   },
   minimum: bound('greater_than_equal', 'greater than or equal to', 'ge'),
   exclusiveMinimum: bound('greater_than', 'greater than', 'gt'),

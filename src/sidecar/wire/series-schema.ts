@@ -19,7 +19,7 @@ const Column = Type.Unsafe<Float64Array>({
 const Columns = (description: string) =>
   Type.Optional(Type.Unsafe<readonly Float64Array[] | null>({ type: ['array', 'null'], items: Column, description }));
 
-export const History = {
+export const HistoryFields = {
   y: Type.Unsafe<Float64Array>({
     type: 'array',
     items: { type: ['number', 'null'] },
@@ -48,10 +48,10 @@ export const History = {
   ),
 };
 
-export const Series = Type.Object(History);
+export const Series = Type.Object(HistoryFields);
 
 export const SeriesWithFuture = Type.Object({
-  ...History,
+  ...HistoryFields,
   X_future: Columns('The first variables of `X` over the horizon, one list each, series after series.'),
 });
 
@@ -127,7 +127,7 @@ export const StepSize = Type.Optional(
 const numbers = (item: object) => Type.Unsafe<WireNumbers>({ type: 'array', items: item });
 const NumbersOrNulls = numbers({ type: ['number', 'null'] });
 
-export const Tokens = {
+export const TokenFields = {
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
   finetune_tokens: Type.Integer(),
@@ -136,7 +136,7 @@ export const Mean = NumbersOrNulls;
 export const Scores = NumbersOrNulls;
 export const Sizes = Type.Array(Type.Integer());
 export const Positions = numbers({ type: 'integer' });
-export const Flags = Type.Unsafe<WireFlags>({ type: 'array', items: { type: 'boolean' } });
+export const AnomalyFlags = Type.Unsafe<WireFlags>({ type: 'array', items: { type: 'boolean' } });
 
 /** `lo-L` and `hi-L` by level, or null. */
 export const Intervals = Type.Unsafe<Record<string, WireNumbers> | null>({

@@ -1,6 +1,6 @@
 /** Numbers of an answer; NaN is written as null. */
 export type WireNumbers = Float64Array;
-/** Flags of an answer: 0 is written as false, 1 as true. */
+/** AnomalyFlags of an answer: 0 is written as false, 1 as true. */
 export type WireFlags = Uint8Array;
 
 /** Numbers that are written at a time; between two pieces others have a turn. */

@@ -75,7 +75,7 @@ function columnsOf({ y, X, X_future: future }: NonNullable<ParsedBody['series']>
 
 type ColumnValue = (value: unknown) => number | null;
 
-/** Flags count as 0 and 1. */
+/** AnomalyFlags count as 0 and 1. */
 const plainNumber: ColumnValue = (value) => (value === null ? null : Number(value));
 
 /** Gives each category of a column a number, the same in its past and in its future; null for a column without texts. */

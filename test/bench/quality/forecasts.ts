@@ -3,7 +3,12 @@
 import { forecastModelQuantiles } from '../../../src/forecast/model-quantiles.ts';
 import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
 import { intervalBounds, quantileFunction } from '../../../src/forecast/quantiles.ts';
-import { modelParams, type ServedModel, type ServedModels, seenOf } from '../../../src/sidecar/models/served-models.ts';
+import {
+  inputSettings,
+  modelParams,
+  type ServedModel,
+  type ServedModels,
+} from '../../../src/sidecar/models/served-models.ts';
 import { forecastWork } from '../../../src/sidecar/tasks/forecast-task.ts';
 import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
 
@@ -68,7 +73,7 @@ export async function ownForecasts(task: QualityTask, model: ServedModel): Promi
   const deviates = LEVELS.flatMap((level) => Object.values(intervalBounds(level)).map(normalQuantile));
   for (const { freq, indices } of alike(task)) {
     const points = indices.map((i) => ({ i, ...task.points[i], values: task.series[task.points[i].series].values }));
-    const settings = { h: task.h, context: seenOf(model, freq).context, quantiles: 'all' } as const;
+    const settings = { h: task.h, context: inputSettings(model, freq).context, quantiles: 'all' } as const;
     await forecastModelQuantiles(points, settings, model.forecaster, undefined, ({ i }, { values, levels, origin }) => {
       const at = quantileFunction(levels, [0, ...deviates]);
       const row = (index: number) =>

@@ -38,9 +38,9 @@ storeTest('a key ends by revocation for good, or when its time has come', async 
   const find = async () => (await findApiKey(database, newKey('k').secret))!;
   assert.equal(isUsable(await find(), 4_999), true);
   assert.equal(isUsable(await find(), 5_000), false);
-  assert.equal(await revokeApiKey(database, 'k', 2_000, BY), true);
-  assert.equal(await revokeApiKey(database, 'k', 3_000, BY), false);
-  assert.equal(await revokeApiKey(database, 'unheard-of', 3_000, BY), false);
+  assert.equal(await revokeApiKey(database, 'k', { nowMs: 2_000, actor: BY }), true);
+  assert.equal(await revokeApiKey(database, 'k', { nowMs: 3_000, actor: BY }), false);
+  assert.equal(await revokeApiKey(database, 'unheard-of', { nowMs: 3_000, actor: BY }), false);
   assert.equal((await find()).revokedAtMs, 2_000);
   assert.equal(isUsable(await find(), 2_000), false);
 });
@@ -78,7 +78,7 @@ storeTest('a configured key is made once, and one that was revoked stays so', as
     configured.map(({ configured }) => configured?.id),
     [id, id],
   );
-  await revokeApiKey(one, id, 5_000, BY);
+  await revokeApiKey(one, id, { nowMs: 5_000, actor: BY });
   assert.equal((await ensureFirstKey(other, 'configured', newKey('again'))).configured?.revokedAtMs, 5_000);
   assert.equal((await listApiKeys(one)).length, 1);
 });
@@ -86,10 +86,10 @@ storeTest('a configured key is made once, and one that was revoked stays so', as
 storeTest('what was done to a key is on record: who, what, when', async (store) => {
   const database = await store.open();
   await createApiKey(database, newKey('k', { owner: 'ann', credits: 5 }), 'ann');
-  assert.equal(await grantCredits(database, 'k', 10, 2_000, BY), 15);
-  assert.equal(await grantCredits(database, 'unheard-of', 10, 2_000, BY), null);
-  await revokeApiKey(database, 'k', 3_000, BY);
-  await revokeApiKey(database, 'k', 4_000, BY);
+  assert.equal(await grantCredits(database, { id: 'k', tokens: 10 }, { nowMs: 2_000, actor: BY }), 15);
+  assert.equal(await grantCredits(database, { id: 'unheard-of', tokens: 10 }, { nowMs: 2_000, actor: BY }), null);
+  await revokeApiKey(database, 'k', { nowMs: 3_000, actor: BY });
+  await revokeApiKey(database, 'k', { nowMs: 4_000, actor: BY });
   const entry = { owner: 'ann', subject: 'k' };
   const limits = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null };
   assert.deepEqual(await readAudit(database), [

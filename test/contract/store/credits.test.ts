@@ -4,7 +4,7 @@ import {
   beginCall,
   type CallRequest,
   releaseCall,
-  releaseSilentHolds,
+  releaseExpiredHolds,
   renewHolds,
   settleCall,
 } from '../../../src/store/credits.ts';
@@ -32,7 +32,7 @@ function begin(database: Database, holdId: string, changes: Partial<CallRequest>
 }
 
 const settle = (database: Database, holdId: string, tokens = 10, nowMs = NOW) =>
-  database.transaction((sql) => settleCall(sql, { holdId, keyId: KEY }, tokens, nowMs));
+  database.transaction((sql) => settleCall(sql, { holdId, keyId: KEY }, { tokens, nowMs }));
 
 const release = (database: Database, holdId: string) =>
   database.transaction((sql) => releaseCall(sql, { holdId, keyId: KEY }));
@@ -48,7 +48,7 @@ storeTest('credits are held before the work, charged after it, given back when t
   for (let i = 0; i < 2; i++) await release(database, 'b');
   assert.equal(await creditsOf(database), 15);
   assert.deepEqual((await usageOf(database, KEY, NOW)).minute, { requests: 1, tokens: 10 });
-  await grantCredits(database, KEY, 5, NOW, 'operator');
+  await grantCredits(database, { id: KEY, tokens: 5 }, { nowMs: NOW, actor: 'operator' });
   assert.equal(await creditsOf(database), 20);
 });
 
@@ -65,11 +65,11 @@ storeTest('holds of a process that fell silent come back, those of one that is t
   await begin(database, 'silent');
   await begin(database, 'there', { holder: 'two' });
   await renewHolds(database, 'two', NOW + 2 * LEASE_MS);
-  await releaseSilentHolds(database, NOW + LEASE_MS - 1);
+  await releaseExpiredHolds(database, NOW + LEASE_MS - 1);
   assert.equal(await creditsOf(database), 10);
-  await releaseSilentHolds(database, NOW + LEASE_MS);
+  await releaseExpiredHolds(database, NOW + LEASE_MS);
   assert.equal(await creditsOf(database), 20);
-  await releaseSilentHolds(database, NOW + 2 * LEASE_MS);
+  await releaseExpiredHolds(database, NOW + 2 * LEASE_MS);
   assert.equal(await creditsOf(database), 30);
 });
 
@@ -101,7 +101,7 @@ storeTest('a call of a key that was revoked or has expired does not begin', asyn
   const database = await openWith(store, { expiresAtMs: NOW + 1 });
   assert.deepEqual(await begin(database, 'a'), { kind: 'begun' });
   assert.deepEqual(await begin(database, 'b', { nowMs: NOW + 1 }), { kind: 'unusable' });
-  await revokeApiKey(database, KEY, NOW, 'operator');
+  await revokeApiKey(database, KEY, { nowMs: NOW, actor: 'operator' });
   assert.deepEqual(await begin(database, 'c'), { kind: 'unusable' });
 });
 

@@ -18,7 +18,7 @@ const filesOf = (store: TestStore) => (existsSync(folderOf(store)) ? readdirSync
 
 storeTest('weights are read as they were kept, by any process', async (store) => {
   const model = newModel('mine', { digest });
-  assert.deepEqual(await weightsOf(store, await store.open()).create(model, weights, unrecorded), { kind: 'created' });
+  assert.deepEqual(await weightsOf(store, await store.open()).create(model, weights, { recordEvent: unrecorded }), { kind: 'created' });
   assert.deepEqual(new Uint8Array(await weightsOf(store, await store.open()).read(model)), weights);
 });
 
@@ -26,9 +26,9 @@ storeTest('a model that is deleted leaves nothing behind, and the others as they
   const database = await store.open();
   const kept = weightsOf(store, database);
   const derived = newModel('derived', { digest, baseModelId: 'mine' });
-  await kept.create(newModel('mine', { digest }), weights, unrecorded);
-  await kept.create(derived, weights, unrecorded);
-  await kept.create(newModel('mine', { owner: 'bob', digest }), weights, unrecorded);
+  await kept.create(newModel('mine', { digest }), weights, { recordEvent: unrecorded });
+  await kept.create(derived, weights, { recordEvent: unrecorded });
+  await kept.create(newModel('mine', { owner: 'bob', digest }), weights, { recordEvent: unrecorded });
   assert.equal(await kept.delete('ann', 'mine', unrecorded), true);
   assert.equal(await kept.delete('ann', 'mine', unrecorded), false);
   assert.deepEqual(new Uint8Array(await kept.read(derived)), weights);
@@ -41,10 +41,13 @@ storeTest('a model that is deleted leaves nothing behind, and the others as they
 
 storeTest('what is not kept leaves no file: an id that is taken, one model too many', async (store) => {
   const kept = weightsOf(store, await store.open());
-  await kept.create(newModel('mine', { digest }), weights, unrecorded);
+  await kept.create(newModel('mine', { digest }), weights, { recordEvent: unrecorded });
   const again = newModel('mine', { digest, createdAtMs: 1 });
-  assert.deepEqual(await kept.create(again, weights, unrecorded), { kind: 'id-taken' });
-  assert.deepEqual(await kept.create(newModel('other', { digest }), weights, unrecorded, 1), { kind: 'too-many' });
+  assert.deepEqual(await kept.create(again, weights, { recordEvent: unrecorded }), { kind: 'id-taken' });
+  assert.deepEqual(
+    await kept.create(newModel('other', { digest }), weights, { recordEvent: unrecorded, modelsMax: 1 }),
+    { kind: 'too-many' },
+  );
   assert.equal(filesOf(store).length, store.dialect === 'sqlite' ? 1 : 0);
 });
 
@@ -52,7 +55,7 @@ storeTest('weights that are damaged are refused, with their id', async (store) =
   const database = await store.open();
   const kept = weightsOf(store, database);
   const model = newModel('mine', { digest });
-  await kept.create(model, weights, unrecorded);
+  await kept.create(model, weights, { recordEvent: unrecorded });
   if (store.dialect === 'sqlite') await writeFile(join(folderOf(store), filesOf(store)[0]), 'damaged');
   else await database.query('UPDATE finetuned_models SET weights = $1', [new Uint8Array([9])]);
   await assert.rejects(kept.read(model), { name: 'ServiceError', code: 'internal', message: /mine are damaged/ });
@@ -63,10 +66,10 @@ storeTest('what cannot be put on record is not kept, and not deleted', async (st
   const kept = weightsOf(store, database);
   const model = newModel('mine', { digest });
   const fails = () => Promise.reject(new Error('no record'));
-  await assert.rejects(kept.create(model, weights, fails), /no record/);
+  await assert.rejects(kept.create(model, weights, { recordEvent: fails }), /no record/);
   assert.deepEqual(await findFinetunedModels(database, 'mine'), []);
   assert.equal(filesOf(store).length, 0);
-  await kept.create(model, weights, unrecorded);
+  await kept.create(model, weights, { recordEvent: unrecorded });
   await assert.rejects(kept.delete('ann', 'mine', fails), /no record/);
   assert.deepEqual(new Uint8Array(await kept.read(model)), weights);
 });
@@ -77,7 +80,7 @@ sqliteTest(
     const kept = weightsOf(store, await store.open());
     assert.equal(await kept.sweep(0), 0, 'no folder yet');
     const model = newModel('mine', { digest });
-    await kept.create(model, weights, unrecorded);
+    await kept.create(model, weights, { recordEvent: unrecorded });
     const written = 1_800_000_000_000;
     const place = (name: string) => join(folderOf(store), name);
     const files = ['orphan.theta', 'torn.part', 'young.theta', 'notes.txt'];

@@ -7,10 +7,10 @@ import {
   countInFlight,
   endJob,
   expireJobs,
+  expireLeases,
   extendLease,
   findJob,
   type InFlightLimits,
-  lapseLeases,
   listJobs,
   type NewJob,
   releaseJob,
@@ -45,7 +45,7 @@ async function claim(database: Database, holder = 'a', untilMs = T0 + 50): Promi
   return job;
 }
 
-const statusOf = async (database: Database, id: string) => (await findJob(database, 'ann', id, T0))?.status;
+const statusOf = async (database: Database, id: string) => (await findJob(database, { owner: 'ann', id }, T0))?.status;
 
 storeTest('a job waits, runs and ends with its result', async (store) => {
   const database = await store.open();
@@ -60,14 +60,18 @@ storeTest('a job waits, runs and ends with its result', async (store) => {
     progress: null,
   };
   const unseen = { startedAtMs: null, endedAtMs: null };
-  assert.deepEqual(await findJob(database, 'ann', 'one', T0), { ...waiting, ...unseen, status: 'pending' });
+  assert.deepEqual(await findJob(database, { owner: 'ann', id: 'one' }, T0), {
+    ...waiting,
+    ...unseen,
+    status: 'pending',
+  });
   const job = await claim(database);
   const { createdAtMs: _, owner: __, ...claimed } = newJob('one');
   assert.deepEqual(job, { ...claimed, attempt: 1 });
   assert.equal(await claimJob(database, lease('b'), T0), null);
   assert.equal(await endJob(database, job, 'a', SUCCESS), true);
   const ended = { ...waiting, status: 'succeeded', startedAtMs: T0 + 10, endedAtMs: T0 + 20, result: SUCCESS.result };
-  assert.deepEqual(await findJob(database, 'ann', 'one', T0), ended);
+  assert.deepEqual(await findJob(database, { owner: 'ann', id: 'one' }, T0), ended);
 });
 
 storeTest('jobs run in the order they were made in', async (store) => {
@@ -95,11 +99,11 @@ storeTest('a result is taken from the holder of the lease alone', async (store) 
   const database = await store.open();
   await submit(database, 'one');
   const first = await claim(database, 'a');
-  assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, ['one']);
+  assert.deepEqual((await expireLeases(database, LAPSE)).waiting, ['one']);
   const second = await claim(database, 'a', T0 + 90);
   assert.equal(second.attempt, 2);
   assert.equal(
-    await extendLease(database, first, lease('a', T0 + 99), { step: 9, steps: 9 }),
+    await extendLease(database, first, { ...lease('a', T0 + 99), progress: { step: 9, steps: 9 } }),
     false,
     'the same process, an earlier run',
   );
@@ -116,23 +120,24 @@ storeTest('a lease that is extended does not lapse', async (store) => {
   const database = await store.open();
   await submit(database, 'one');
   const job = await claim(database);
-  assert.equal(await extendLease(database, job, lease('a', T0 + 51), null), true);
-  assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, []);
-  assert.deepEqual((await lapseLeases(database, { ...LAPSE, nowMs: T0 + 51 })).waiting, ['one']);
+  assert.equal(await extendLease(database, job, { ...lease('a', T0 + 51), progress: null }), true);
+  assert.deepEqual((await expireLeases(database, LAPSE)).waiting, []);
+  assert.deepEqual((await expireLeases(database, { ...LAPSE, nowMs: T0 + 51 })).waiting, ['one']);
 });
 
 storeTest('how far a run has come is known while it is at work, from the holder of the lease alone', async (store) => {
   const database = await store.open();
   await submit(database, 'one');
-  const progress = async () => (await findJob(database, 'ann', 'one', T0))?.progress;
-  const said = (job: ClaimedJob, step: number) => extendLease(database, job, lease('a'), { step, steps: 50 });
+  const progress = async () => (await findJob(database, { owner: 'ann', id: 'one' }, T0))?.progress;
+  const said = (job: ClaimedJob, step: number) =>
+    extendLease(database, job, { ...lease('a'), progress: { step, steps: 50 } });
   const first = await claim(database);
   assert.equal(await progress(), null);
   assert.equal(await said(first, 0), true);
   assert.deepEqual(await progress(), { step: 0, steps: 50 });
   await said(first, 12);
   assert.deepEqual(await progress(), { step: 12, steps: 50 });
-  await lapseLeases(database, LAPSE);
+  await expireLeases(database, LAPSE);
   assert.equal(await progress(), null, 'what fell silent begins anew');
   const second = await claim(database);
   assert.equal(await said(first, 13), false);
@@ -151,12 +156,12 @@ storeTest('a job whose runs all fell silent has failed, and says why', async (st
   await submit(database, 'one');
   for (let run = 1; run < LAPSE.attemptsMax; run++) {
     await claim(database);
-    assert.deepEqual((await lapseLeases(database, LAPSE)).waiting, ['one']);
+    assert.deepEqual((await expireLeases(database, LAPSE)).waiting, ['one']);
   }
   await claim(database);
-  const { waiting, failed } = await lapseLeases(database, LAPSE);
+  const { waiting, failed } = await expireLeases(database, LAPSE);
   assert.deepEqual([waiting, failed], [[], [{ keyId: 'key', holdId: 'hold' }]]);
-  const job = await findJob(database, 'ann', 'one', T0);
+  const job = await findJob(database, { owner: 'ann', id: 'one' }, T0);
   assert.deepEqual([job?.status, job?.error, job?.endedAtMs], ['failed', LAPSE.error, LAPSE.nowMs]);
 });
 
@@ -170,7 +175,7 @@ storeTest('a job is cancelled once, waiting or running; its run is told by its l
     assert.equal(await cancelJob(database, { owner: 'ann', id }, ENDS), null);
     assert.equal(await statusOf(database, id), 'cancelled');
   }
-  assert.equal(await extendLease(database, job, lease('a'), null), false);
+  assert.equal(await extendLease(database, job, { ...lease('a'), progress: null }), false);
   assert.equal(await endJob(database, job, 'a', SUCCESS), false);
   await endJob(database, await claim(database), 'a', SUCCESS);
   assert.equal(await cancelJob(database, { owner: 'ann', id: 'ended' }, ENDS), null);
@@ -235,8 +240,8 @@ storeTest('what ended is forgotten when its time is over; what has not ended sta
   await cancelJob(database, { owner: 'ann', id: 'cancelled' }, { ...ENDS, expiresAtMs: T0 + 101 });
   await claim(database);
   assert.equal(await expireJobs(database, T0 + 99), 0);
-  assert.equal((await findJob(database, 'ann', 'ended', T0 + 99))?.status, 'succeeded');
-  assert.equal(await findJob(database, 'ann', 'ended', T0 + 100), null, 'gone before it is swept');
+  assert.equal((await findJob(database, { owner: 'ann', id: 'ended' }, T0 + 99))?.status, 'succeeded');
+  assert.equal(await findJob(database, { owner: 'ann', id: 'ended' }, T0 + 100), null, 'gone before it is swept');
   assert.equal(await expireJobs(database, T0 + 100), 1);
   const { jobs } = await listJobs(database, 'ann', { before: Number.MAX_SAFE_INTEGER, size: 9, nowMs: T0 + 101 });
   assert.deepEqual(
@@ -251,7 +256,7 @@ storeTest('jobs are there when the store is opened again', async (store) => {
   await claim(before);
   await before.close();
   const after = await store.open();
-  assert.deepEqual((await lapseLeases(after, LAPSE)).waiting, ['one']);
+  assert.deepEqual((await expireLeases(after, LAPSE)).waiting, ['one']);
   assert.deepEqual((await claim(after)).request, newJob('one').request);
 });
 
@@ -265,7 +270,7 @@ sqliteTest('a full disk refuses a job and harms nothing', async (store) => {
     message: /the disk is full/,
   });
   await database.query('PRAGMA max_page_count = 1000000');
-  assert.equal(await findJob(database, 'ann', 'two', T0), null);
+  assert.equal(await findJob(database, { owner: 'ann', id: 'two' }, T0), null);
   assert.deepEqual(await database.query('PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
   assert.equal((await claim(database)).id, 'one');
 });

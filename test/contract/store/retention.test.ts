@@ -29,8 +29,9 @@ storeTest('usage of long ago becomes one row a key, and nothing of it is lost', 
   const edge = NOW - USAGE_DAYS * DAY_MS;
   const used = { calls: 2, requests: 1, tokens: 30, charged: 20 };
   await database.transaction(async (sql) => {
-    for (let i = 1; i <= 1_200; i++) await addUsage(sql, i % 3 === 0 ? 'bob' : 'ann', edge - i * MINUTE_MS, used);
-    for (const atMs of [edge, NOW]) await addUsage(sql, 'ann', atMs, used);
+    for (let i = 1; i <= 1_200; i++)
+      await addUsage(sql, { keyId: i % 3 === 0 ? 'bob' : 'ann', nowMs: edge - i * MINUTE_MS }, used);
+    for (const atMs of [edge, NOW]) await addUsage(sql, { keyId: 'ann', nowMs: atMs }, used);
   });
   const condensed = await Promise.all([condenseUsage(database, NOW), condenseUsage(other, NOW)]);
   assert.equal(condensed[0] + condensed[1], 1_200);

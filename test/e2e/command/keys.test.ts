@@ -97,7 +97,7 @@ test('a copy of the data folder, made while the service is idle, holds every key
   const { secret } = await create({ DATA_DIR: original }, '--owner', 'ann');
   const database = await openDatabase({ dataDir: original, url: null });
   const weights = new Uint8Array(50_000).fill(7);
-  await createFinetunedModel(database, newModel('tuned', { owner: 'ann' }), weights, unrecorded);
+  await createFinetunedModel(database, newModel('tuned', { owner: 'ann' }), weights, { recordEvent: unrecorded });
   assert.equal((await forecast(service.url, secret)).status, 200);
   await cp(original, copy, { recursive: true });
   service.command.kill();

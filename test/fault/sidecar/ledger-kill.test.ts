@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createApiKey } from '../../../src/store/api-keys.ts';
-import { releaseSilentHolds } from '../../../src/store/credits.ts';
+import { releaseExpiredHolds } from '../../../src/store/credits.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { imbalances } from '../../fixture/store/ledger.ts';
 import { newKey } from '../../fixture/store/new-key.ts';
@@ -50,7 +50,7 @@ storeTest('processes that are killed in the middle of their calls leave a ledger
   const { charged } = await accountOf(database);
   assert.ok(charged >= sum && charged <= sum + UNTOLD_TOKENS_MAX, `${sum} told, ${charged} charged`);
 
-  await releaseSilentHolds(database, Date.now() + 2 * LEASE_MS);
+  await releaseExpiredHolds(database, Date.now() + 2 * LEASE_MS);
   assert.deepEqual(await database.query('SELECT id FROM credit_holds'), []);
   assert.deepEqual(await accountOf(database), { credits: CREDITS - charged, charged });
 });

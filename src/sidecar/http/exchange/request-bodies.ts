@@ -45,7 +45,7 @@ export function takeBodies(app: App, budget: BodyBudget): void {
     }
     const { 'content-length': length, 'content-encoding': encoding } = request.headers;
     if (Number(length) > BODY_BYTES_MAX) throw bodyTooLarge(BODY_BYTES_MAX);
-    const bytes = await readBytes(payload, encoding, budget);
+    const bytes = await readBytes(payload, { encoding, budget });
     const { length: taken } = bytes;
     held.get(request)!.hold(taken);
     if (taken === 0) return undefined;

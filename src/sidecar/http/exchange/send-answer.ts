@@ -20,7 +20,7 @@ export interface Exchange {
 
 /** Runs the work of a request, charges it, and sends the answer. A handler returns what this returns. */
 export async function answerWith({ services, request, reply }: Exchange, work: Work): Promise<FastifyReply> {
-  const answer = await charged(services.calls, callerOf(request), work, clientGone(reply));
+  const answer = await charged({ calls: services.calls, caller: callerOf(request), signal: clientGone(reply) }, work);
   const long = numbersIn(answer) >= STREAMED_NUMBERS_MIN;
   const body = long ? Readable.from(jsonPieces(answer)) : jsonOf(answer);
   return reply.type('application/json; charset=utf-8').send(body);

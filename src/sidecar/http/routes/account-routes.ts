@@ -1,5 +1,5 @@
 import { usageOf } from '../../../store/usage.ts';
-import { answers, Detail, KEY_NEEDED, Usage } from '../../wire/answer-schemas.ts';
+import { answers, Detail, KEY_NEEDED, UsageAnswer } from '../../wire/answer-schemas.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
@@ -18,7 +18,7 @@ export function addAccountRoutes(app: App, { store, nowMs }: AppServices): void 
       schema: {
         summary: 'Requests that the key had answered, and their tokens, in this minute and this month (UTC)',
         security: KEY_NEEDED,
-        response: answers(Usage),
+        response: answers(UsageAnswer),
       },
     },
     async (request) => usageOf(store, callerOf(request).key.id, nowMs()),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
 import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } from '../../../store/finetuned-models.ts';
 import { audit } from '../../accounts/audit-log.ts';
-import { checkRoom, keepTuned, noSuchModel } from '../../models/tuned-models.ts';
+import { checkModelQuota, keepTuned, noSuchModel } from '../../models/tuned-models.ts';
 import { finetuneWork } from '../../tasks/finetune-task.ts';
 import { answers, Detail, KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
 import { FinetuneAnswer, FinetunedModel, FinetunedModels, FinetuneRequest } from '../../wire/finetune-schema.ts';
@@ -29,10 +29,10 @@ export function addFinetuning(app: App, services: AppServices): void {
       const owner = { owner: key.owner, keyId: key.id, requestId };
       const id = request.body.output_model_id ?? randomUUID();
       const work = finetuneWork(request.body, await requestModels(services, request), async (tuned) => {
-        await keepTuned(services, owner, id, tuned);
+        await keepTuned(services, tuned, { ...owner, id });
         return id;
       });
-      await checkRoom(services.store, key.owner, id);
+      await checkModelQuota(services.store, key.owner, id);
       return answerWith({ services, request, reply }, work);
     },
   );
@@ -76,8 +76,10 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
     async (request, reply) => {
       const { id } = request.params;
       const caller = callerOf(request);
-      const deed = { happenedAtMs: nowMs(), action: 'model-deleted', subject: id } as const;
-      const deleted = await finetuned.kept.delete(caller.key.owner, id, (sql) => audit(sql, logger, caller, deed));
+      const event = { happenedAtMs: nowMs(), action: 'model-deleted', subject: id } as const;
+      const deleted = await finetuned.kept.delete(caller.key.owner, id, (sql) =>
+        audit(sql, logger, { actor: caller, event }),
+      );
       if (!deleted) throw noSuchModel();
       return reply.code(204).send(null);
     },

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import Type, { type TSchema } from 'typebox';
 import type { InFlightCount, JobRecord } from '../../../store/jobs.ts';
 import type { Caller } from '../../accounts/caller.ts';
-import { sealed } from '../../jobs/envelope.ts';
+import { encodeEnvelope } from '../../jobs/envelope.ts';
 import type { JobModels } from '../../jobs/finetuned-jobs.ts';
-import { checkRoom } from '../../models/tuned-models.ts';
+import { checkModelQuota } from '../../models/tuned-models.ts';
 import { TASK_WORK } from '../../tasks/task-work.ts';
 import {
   answers,
@@ -88,8 +88,8 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
       warnBeyondHorizon(reply, request.body as ForecastBody, models);
       const header = modelsOfJob(name, request.body as FinetuneBody, caller);
-      if (header.output !== null) await checkRoom(services.store, header.owner, header.output);
-      const body = sealed<JobModels>({ header, bytes: keptBody(request) });
+      if (header.output !== null) await checkModelQuota(services.store, header.owner, header.output);
+      const body = encodeEnvelope<JobModels>({ header, bytes: keptBody(request) });
       const job = { task: name, caller, tokens, body, timeoutSeconds };
       return reply.code(202).send({ job_id: await jobs.submit(job) });
     },

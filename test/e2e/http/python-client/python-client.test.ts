@@ -7,7 +7,7 @@ import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
 import { Tuner } from '../../../../src/model/tuning/tuner.ts';
 import { startHttpServer } from '../../../../src/sidecar/http/server.ts';
 import { serveModels } from '../../../../src/sidecar/models/served-models.ts';
-import { tuneWith } from '../../../../src/sidecar/models/tuned-models.ts';
+import { tuneInSandbox } from '../../../../src/sidecar/models/tuned-models.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { testWithClients } from '../../../fixture/http/client-checks.ts';
@@ -41,7 +41,7 @@ async function serve(): Promise<string> {
     host: '127.0.0.1',
     port: 0,
     ...accounts,
-    models: serveModels(catalog, forecasters, tuneWith(tuner)),
+    models: serveModels(catalog, forecasters, tuneInSandbox(tuner)),
     jobs: jobsOfCatalog(catalog, accounts.store, accounts.finetuned),
     nowMs: Date.now,
     logger: createLogger('silent'),

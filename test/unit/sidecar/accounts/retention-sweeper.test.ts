@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Upkeep } from '../../../../src/sidecar/accounts/retention-sweeper.ts';
+import { RetentionSweeper } from '../../../../src/sidecar/accounts/retention-sweeper.ts';
 import { readAudit, recordAudit } from '../../../../src/store/audit.ts';
 import { FinetunedWeights } from '../../../../src/store/finetuned-weights.ts';
 import { AUDIT_DAYS } from '../../../../src/store/retention.ts';
@@ -14,7 +14,12 @@ test('what nobody needs any more is removed, and said; a store that is away is n
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line: string) => lines.push(line) });
   const clock = { nowMs: 0 };
-  const upkeep = new Upkeep({ store, kept: new FinetunedWeights(store, null), nowMs: () => clock.nowMs, logger });
+  const upkeep = new RetentionSweeper({
+    store,
+    kept: new FinetunedWeights(store, null),
+    nowMs: () => clock.nowMs,
+    logger,
+  });
   await recordAudit(store, ENTRY);
   await upkeep.run();
   assert.deepEqual([(await readAudit(store)).length, lines.length], [1, 0]);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { opened, sealed } from '../../../../src/sidecar/jobs/envelope.ts';
+import { decodeEnvelope, encodeEnvelope } from '../../../../src/sidecar/jobs/envelope.ts';
 
-test('an envelope opens to what was sealed, wherever it lies in its memory', () => {
+test('an envelope opens to what was encodeEnvelope, wherever it lies in its memory', () => {
   for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 123])]) {
-    const envelope = sealed({ header: { task: 'forecast', text: 'ä' }, bytes });
+    const envelope = encodeEnvelope({ header: { task: 'forecast', text: 'ä' }, bytes });
     const within = Buffer.concat([Buffer.from('before'), envelope, Buffer.from('after')]);
-    const found = opened<object>(within.subarray(6, 6 + envelope.length));
+    const found = decodeEnvelope<object>(within.subarray(6, 6 + envelope.length));
     assert.deepEqual(found.header, { task: 'forecast', text: 'ä' });
     assert.deepEqual(Buffer.from(found.bytes), bytes);
   }

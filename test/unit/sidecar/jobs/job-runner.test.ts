@@ -68,7 +68,7 @@ async function world(t: TestContext, run: Run) {
     await database.transaction((sql) => submitJob(sql, job, JOB_LIMITS.inFlight));
     runner.wake();
   };
-  const jobOf = async (id: string) => (await findJob(database, 'ann', id, Date.now()))!;
+  const jobOf = async (id: string) => (await findJob(database, { owner: 'ann', id }, Date.now()))!;
   const becomes = async (id: string, status: string) => {
     while ((await jobOf(id)).status !== status) await wait(2);
   };

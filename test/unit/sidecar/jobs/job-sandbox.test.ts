@@ -10,7 +10,7 @@ import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
 import type { JobOutcome, JobRun } from '../../../../src/sidecar/jobs/job.ts';
 import { JobSandbox } from '../../../../src/sidecar/jobs/job-sandbox.ts';
 import { serveModels } from '../../../../src/sidecar/models/served-models.ts';
-import { tuneHere } from '../../../../src/sidecar/models/tuned-models.ts';
+import { tuneInProcess } from '../../../../src/sidecar/models/tuned-models.ts';
 import type { TaskName } from '../../../../src/sidecar/wire/task-names.ts';
 import { runHere } from '../../../fixture/http/job-service.ts';
 import { writeModelFolder } from '../../../fixture/model/model-folder.ts';
@@ -52,7 +52,7 @@ test('a job is answered in the sandbox as it is outside', async (t) => {
   const sandbox = new JobSandbox(catalog);
   const forecasters = await Forecasters.start([catalog.get('tsmodel-1')], { threads: 1 });
   t.after(() => Promise.all([sandbox.close(), forecasters.close()]));
-  const outside = runHere(serveModels(catalog, forecasters, tuneHere([])));
+  const outside = runHere(serveModels(catalog, forecasters, tuneInProcess([])));
   for (const [task, body] of Object.entries(REQUESTS) as [keyof typeof REQUESTS, object][]) {
     const job = jobOf(body, { task });
     const outcome = readable(await sandbox.run(job));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { rollOut } from '../../../../src/forecast/autoregressive-roll-out.ts';
 import { modelParams, type ServedModel } from '../../../../src/sidecar/models/served-models.ts';
-import { alignmentOf, alignmentProblems, timeOf } from '../../../../src/sidecar/tasks/alignment.ts';
+import { alignmentOf, alignmentProblems, parseTimestamp } from '../../../../src/sidecar/tasks/alignment.ts';
 import { quantileForecaster } from '../../../fixture/http/http-service.ts';
 import { groupForecaster, MEMBERS_MAX } from '../../../fixture/model/group-forecaster.ts';
 
@@ -30,12 +30,12 @@ test('times are ISO 8601, in UTC unless they say otherwise', () => {
     '2026-01-31T14:00+0200',
     '2026-01-31T10:00:00-02:00',
   ]) {
-    assert.equal(timeOf(text), noon, text);
+    assert.equal(parseTimestamp(text), noon, text);
   }
-  assert.equal(timeOf('2026-01-31'), Date.UTC(2026, 0, 31));
-  assert.equal(timeOf('2026-02'), Date.UTC(2026, 1, 1));
+  assert.equal(parseTimestamp('2026-01-31'), Date.UTC(2026, 0, 31));
+  assert.equal(parseTimestamp('2026-02'), Date.UTC(2026, 1, 1));
   for (const text of ['', 'yesterday', '31.01.2026', '2026-13-01', '2026-01-31T25:00']) {
-    assert.equal(timeOf(text), null, text);
+    assert.equal(parseTimestamp(text), null, text);
   }
 });
 

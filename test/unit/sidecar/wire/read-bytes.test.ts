@@ -17,7 +17,7 @@ test('a body arrives as it was, whatever it was compressed with', async () => {
     ['deflate', deflateSync(text)],
     ['zstd', zstdCompressSync(text)],
   ] as const) {
-    assert.deepEqual(await readBytes(streamOf(bytes), encoding, budget), text, encoding);
+    assert.deepEqual(await readBytes(streamOf(bytes), { encoding, budget }), text, encoding);
   }
   assert.equal(budget.held, 4 * text.length);
 });
@@ -29,21 +29,24 @@ test('a body that grows beyond the limit while it inflates is refused, and gives
     ['zstd', zstdCompressSync(bomb)],
   ] as const) {
     const budget = new BodyBudget();
-    await assert.rejects(readBytes(streamOf(bytes), encoding, budget, 1_000_000), status(413));
+    await assert.rejects(readBytes(streamOf(bytes), { encoding, budget, bytesMax: 1_000_000 }), status(413));
     assert.equal(budget.held, 0);
   }
 });
 
 test('a body without room in the budget of all bodies is put off', async () => {
   const budget = new BodyBudget(text.length);
-  await readBytes(streamOf(text), undefined, budget);
-  await assert.rejects(readBytes(streamOf(text), undefined, budget), status(503));
+  await readBytes(streamOf(text), { encoding: undefined, budget });
+  await assert.rejects(readBytes(streamOf(text), { encoding: undefined, budget }), status(503));
   budget.release(text.length);
-  assert.deepEqual(await readBytes(streamOf(text), undefined, budget), text);
+  assert.deepEqual(await readBytes(streamOf(text), { encoding: undefined, budget }), text);
 });
 
 test('an unknown encoding and a damaged body are told apart', async () => {
-  await assert.rejects(readBytes(streamOf(text), 'br', new BodyBudget()), status(415));
-  await assert.rejects(readBytes(streamOf(text), 'zstd', new BodyBudget()), status(400));
-  await assert.rejects(readBytes(streamOf(gzipSync(text).subarray(0, 200)), 'gzip', new BodyBudget()), status(400));
+  await assert.rejects(readBytes(streamOf(text), { encoding: 'br', budget: new BodyBudget() }), status(415));
+  await assert.rejects(readBytes(streamOf(text), { encoding: 'zstd', budget: new BodyBudget() }), status(400));
+  await assert.rejects(
+    readBytes(streamOf(gzipSync(text).subarray(0, 200)), { encoding: 'gzip', budget: new BodyBudget() }),
+    status(400),
+  );
 });
