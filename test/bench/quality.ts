@@ -1,4 +1,4 @@
-/** How good the forecasts are that `POST /v2/forecast` answers, beside naive and statistical ones: a section of the README. */
+/** How good the forecasts of `POST /v2/forecast` are, beside naive and statistical ones: a section of the model's card. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,9 +16,7 @@ import { type Entry, type Report, reportCompetition, reportFiles } from './quali
 import { hasCollections, type QualityTask, readM4, readNab } from './quality/tasks.ts';
 
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
-const README = fileURLToPath(new URL('../../README.md', import.meta.url));
-/** The README tells of the model that is used unless said otherwise; every model's card may tell of its own. */
-const README_MODEL = 'tsmodel-1';
+const DEFAULT_MODEL = 'tsmodel-1';
 const SECTION = { begin: '<!-- quality: begin -->\n', end: '<!-- quality: end -->' };
 
 const USUAL_PEERS: readonly PeerModel[] = ['AutoETS', 'AutoTheta'];
@@ -26,14 +24,14 @@ const USUAL_PEERS: readonly PeerModel[] = ['AutoETS', 'AutoTheta'];
 const NAB_PEERS: readonly PeerModel[] = ['AutoETS'];
 
 /**
- * @param args `--model NAME`, `--models-dir FOLDER`, `--data FOLDER` (with m4/ and nab/), `--no-peers` leaves the statistical models out, `--write`
- *   puts the tables into the README and the model's card
+ * @param args `--model NAME`, `--models-dir FOLDER`, `--data FOLDER` (with m4/ and nab/), `--no-peers` leaves the statistical models out,
+ *   `--write` writes the tables into the model's card
  */
 export async function run(args: readonly string[]): Promise<Figures> {
   const { values: flags } = parseArgs({
     args: [...args],
     options: {
-      model: { type: 'string', default: README_MODEL },
+      model: { type: 'string', default: DEFAULT_MODEL },
       'models-dir': { type: 'string' },
       data: { type: 'string', default: DATA },
       peers: { type: 'boolean', default: true },
@@ -50,10 +48,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
   const report = await measure(flags.data, catalog, model, flags.peers);
   const section = report.markdown.join('\n');
   console.log(`\n${section}\n`);
-  if (flags.write) {
-    if (model.name === README_MODEL) await writeSection(README, section);
-    await writeSection(join(dirname(model.graphPath), 'card.md'), section);
-  }
+  if (flags.write) await writeSection(join(dirname(model.graphPath), 'card.md'), section);
   return report.figures;
 }
 

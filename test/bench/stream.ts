@@ -23,8 +23,6 @@ const SENDS = [200, 500, 1_000];
 const LATENCY = { seriesCount: 1_000, perSecond: 5_000, warmUpSeconds: 4, seconds: 20 };
 /** Records of one send of the input: what a producer gathers in a moment. */
 const FED_TOGETHER = 2_000;
-/** What random cut forests, the usual engine for this, need on one core, by the operators' own word. */
-const FORESTS = 'for comparison, random cut forests: about 5,000 observations/s a core, 1.2 MB a series';
 
 type Variant = 'pass-through' | 'free' | 'tsmodel-1';
 
@@ -52,7 +50,6 @@ const CASES: readonly Case[] = [
 
 /** @param args one of `throughput`, `latency`; by default both */
 export async function run(args: readonly string[]): Promise<Figures> {
-  console.log(FORESTS);
   return {
     // Whoever else is busy on the machine shows in every figure.
     load: rounded(loadavg()[0]),
