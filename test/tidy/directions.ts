@@ -1,0 +1,188 @@
+/** What may import what. */
+import { existsSync } from 'node:fs';
+import { posix } from 'node:path';
+import { test } from 'node:test';
+import {
+  imports,
+  importsOf,
+  isRelative,
+  matches,
+  none,
+  packageJson,
+  ROOT,
+  room,
+  sourceImports,
+  sources,
+} from './project.ts';
+
+const DETECTING = ['detector', 'forecast', 'calendar'];
+/** Imports of our own files, as paths. */
+const crossings = sourceImports.filter(isRelative).map(({ path, target, typeOnly }) => {
+  return { from: path, into: posix.join(posix.dirname(path), target), typeOnly };
+});
+
+/** Directions that nobody takes, as `from -> into`. */
+function unused(directions: Readonly<Record<string, readonly string[]>>, used: ReadonlySet<string>): string[] {
+  const allowed = Object.entries(directions).flatMap(([from, all]) => all.map((into) => `${from} -> ${into}`));
+  return allowed.filter((direction) => !used.has(direction));
+}
+
+/** Which rooms a room may import from, besides its own and `service-error`. */
+const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
+  main: ['command', 'config'],
+  command: ['stream', 'sidecar', 'local-kafka', 'model', 'store', 'telemetry', 'config', 'forecast', 'calendar'],
+  stream: ['config', 'telemetry', ...DETECTING],
+  sidecar: ['model', 'store', 'sandbox', 'telemetry', ...DETECTING],
+  config: DETECTING,
+  model: ['forecast', 'sandbox'],
+  store: [],
+  detector: ['forecast', 'calendar'],
+  forecast: [],
+  calendar: [],
+  sandbox: [],
+  telemetry: [],
+  'local-kafka': [],
+  'service-error': [],
+};
+
+/** Imports of types alone. */
+const TYPES_ONLY: Readonly<Record<string, string>> = { model: 'forecast' };
+
+test('rooms import only in the allowed directions', () => {
+  none(
+    crossings.flatMap(({ from: path, into: to, typeOnly }) => {
+      const [from, into] = [room(path), room(to)];
+      if (!(from in DIRECTIONS)) return [`${path}: src/${from} is no known room`];
+      const isFailure = into === 'service-error' && !DETECTING.includes(from);
+      const allowed = to.startsWith('src/') && (from === into || isFailure || DIRECTIONS[from].includes(into));
+      const needsType = TYPES_ONLY[from] === into && !typeOnly;
+      return allowed && !needsType ? [] : [`${path} imports ${to}`];
+    }),
+  );
+});
+
+test('every allowed direction between rooms is used', () => {
+  const used = new Set(crossings.map(({ from, into }) => `${room(from)} -> ${room(into)}`));
+  none(unused(DIRECTIONS, used));
+});
+
+/** Inside a room: which folders of it a folder may import from, besides itself. A room that stands here has all its folders here. */
+const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
+  command: ['command/csv'],
+  'command/csv': [],
+  forecast: [],
+  'forecast/exogenous': ['forecast'],
+  'sidecar/http': ['sidecar/http/routes', 'sidecar/http/exchange', 'sidecar/wire'],
+  'sidecar/http/routes': [
+    'sidecar/http/exchange',
+    'sidecar/jobs',
+    'sidecar/tasks',
+    'sidecar/models',
+    'sidecar/accounts',
+    'sidecar/wire',
+  ],
+  'sidecar/http/exchange': ['sidecar/jobs', 'sidecar/models', 'sidecar/accounts', 'sidecar/wire'],
+  'sidecar/jobs': ['sidecar/tasks', 'sidecar/models', 'sidecar/accounts', 'sidecar/wire'],
+  'sidecar/tasks': ['sidecar/models', 'sidecar/accounts', 'sidecar/wire'],
+  'sidecar/models': ['sidecar/accounts', 'sidecar/wire'],
+  'sidecar/accounts': ['sidecar/wire'],
+  'sidecar/wire': [],
+  model: [],
+  'model/tuning': ['model'],
+  store: ['store/schema'],
+  'store/schema': [],
+  'stream/log': [],
+  'stream/log/kafka': ['stream/log'],
+  'stream/record': [],
+  'stream/codec': ['stream/record'],
+  'stream/changelog': ['stream/record'],
+  'stream/engine': ['stream/changelog', 'stream/codec', 'stream/record', 'stream/log'],
+  'stream/demo': ['stream/engine', 'stream/codec'],
+};
+
+const roomsWithDirections = new Set(Object.keys(FOLDER_DIRECTIONS).map((name) => name.split('/')[0]));
+
+const folderOf = (path: string) => posix.dirname(path).slice('src/'.length);
+const foldersOfRooms = new Set([...sources.keys()].map(folderOf).filter((folder) => folder.includes('/')));
+
+test('a room with folders has directions between them', () => {
+  none([...foldersOfRooms].filter((folder) => !(folder in FOLDER_DIRECTIONS)));
+});
+
+const insideRooms = crossings.filter(
+  ({ from, into }) => room(from) === room(into) && folderOf(from) !== folderOf(into),
+);
+
+test('folders inside a room import in one direction', () => {
+  none(
+    insideRooms
+      .filter(({ from }) => roomsWithDirections.has(room(from)))
+      .filter(({ from, into }) => !FOLDER_DIRECTIONS[folderOf(from)]?.includes(folderOf(into)))
+      .map(({ from, into }) => `${from} imports ${into}`),
+  );
+});
+
+test('every allowed direction inside a room is used', () => {
+  none(
+    unused(FOLDER_DIRECTIONS, new Set(insideRooms.map(({ from, into }) => `${folderOf(from)} -> ${folderOf(into)}`))),
+  );
+});
+
+test('the detector and calendar rooms do no I/O and know neither clock nor chance', () => {
+  const detector = new Map([...sources].filter(([path]) => ['detector', 'calendar'].includes(room(path))));
+  none([
+    ...importsOf(detector)
+      .filter((found) => !isRelative(found) && found.target !== 'node:assert/strict' && found.target !== 'node:assert')
+      .map(({ path, target }) => `${path} imports ${target}`),
+    ...matches(
+      detector,
+      /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bMath\.random\(|\bsetTimeout\(|\bawait import\(/g,
+    ),
+  ]);
+});
+
+/** Each vendor package is known in one place only, so that it can be exchanged there. */
+const VENDORS: Readonly<Record<string, string>> = {
+  '@fastify/swagger': 'src/sidecar/http/',
+  '@fastify/swagger-ui': 'src/sidecar/http/',
+  '@fastify/type-provider-typebox': 'src/sidecar/http/',
+  fastify: 'src/sidecar/http/',
+  typebox: 'src/sidecar/',
+  'csv-parse': 'src/command/csv/',
+  kafkajs: 'src/stream/log/kafka/',
+  pg: 'src/store/',
+  'onnxruntime-node': 'src/model/',
+  '@confluentinc/schemaregistry': 'src/stream/codec/',
+  avsc: 'src/stream/codec/',
+  protobufjs: 'src/stream/codec/',
+  'prom-client': 'src/telemetry/',
+  pino: 'src/telemetry/',
+  yaml: 'src/config/',
+};
+
+test('a vendor package is imported in its own room only, and every one has a room', () => {
+  none(
+    sourceImports
+      .filter((found) => !isRelative(found) && !found.target.startsWith('node:'))
+      .flatMap(({ path, target }) => {
+        const owned = Object.entries(VENDORS).find(([name]) => target === name || target.startsWith(`${name}/`));
+        if (owned === undefined) return [`${path} imports ${target}, which has no room`];
+        return path.startsWith(owned[1]) ? [] : [`${path} imports ${target}, which belongs to ${owned[1]}`];
+      }),
+  );
+  none(Object.keys(packageJson().dependencies).filter((name) => !(name in VENDORS)));
+});
+
+test('only the configuration reads the environment', () => {
+  const others = new Map([...sources].filter(([path]) => path.startsWith('src/') && room(path) !== 'config'));
+  none(matches(others, /\bprocess\.env\b/g));
+});
+
+test('imports of our own files name the file, and the file is there', () => {
+  none(
+    imports.filter(isRelative).flatMap(({ path, target }) => {
+      const to = posix.join(posix.dirname(path), target);
+      return /\.(ts|json)$/.test(to) && existsSync(new URL(to, ROOT)) ? [] : [`${path} imports ${target}`];
+    }),
+  );
+});

@@ -1,0 +1,96 @@
+/** The top level and what is written in prose. */
+import { existsSync, readdirSync } from 'node:fs';
+import { posix } from 'node:path';
+import { test } from 'node:test';
+import { options } from '../../src/config/options.ts';
+import { IGNORED, matches, none, ROOT, read, texts } from './project.ts';
+
+const TOP_LEVEL = new Set(
+  `src test deploy schemas package.json package-lock.json tsconfig.json docker-compose.yml README.md LICENSE
+  CONTRIBUTING.md CHANGELOG.md shared`.split(/\s+/),
+);
+
+test('the top level holds what the house plan names, and nothing else', () => {
+  none(readdirSync(ROOT).filter((name) => !name.startsWith('.') && !IGNORED.has(name) && !TOP_LEVEL.has(name)));
+});
+
+test('names of metrics stand in telemetry/metrics.ts alone, and others quote only names that are there', () => {
+  const home = 'src/telemetry/metrics.ts';
+  const elsewhere = new Map([...texts].filter(([path]) => path !== home && !path.startsWith('test/')));
+  const code = new Map([...elsewhere].filter(([path]) => path.startsWith('src/') && path.endsWith('.ts')));
+  none(matches(code, /\btidewatch_[a-z_]+/g));
+  const known = new Set([...read(home).matchAll(/(?:\('|'tidewatch_)([a-z_]+)',/g)].map(([, name]) => name));
+  none(
+    matches(elsewhere, /\btidewatch_[a-z_]+/g).filter((found) => {
+      const name = found.slice(found.lastIndexOf('tidewatch_') + 'tidewatch_'.length);
+      return !known.has(name) && !known.has(name.replace(/_(?:bucket|sum|count)$/, ''));
+    }),
+  );
+});
+
+test('no file names a place of one machine, or a number of an issue', () => {
+  none(matches(texts, /(?<![\w.@-])\/(?:home|root|Users|work|mnt)\/[\w.-]+/g));
+  const prose = new Map([...texts].filter(([path]) => /\.(ts|py|md|ya?ml)$/.test(path)));
+  none(matches(prose, /(?<![\w&"'(:])#\d+\b|\bGH-\d+\b|\bissues?\/\d+/g));
+});
+
+const README_LINES_MAX = 150;
+
+test(`the README has at most ${README_LINES_MAX} lines`, () => {
+  const lines = read('README.md').trimEnd().split('\n').length;
+  none(lines > README_LINES_MAX ? [`README.md has ${lines} lines`] : []);
+});
+
+const pages = new Map([...texts].filter(([path]) => path.endsWith('.md')));
+const withoutCode = (page: string) => page.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
+
+/** Anchors of the headings of a page, as forges make them. */
+function anchorsOf(page: string): Set<string> {
+  const headings = [...page.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+test('every relative link of a page leads to a file, and to a heading that is there', () => {
+  none(
+    [...pages].flatMap(([path, page]) =>
+      [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link]) => {
+        if (/^[a-z]+:/.test(link)) return [];
+        const [file, anchor] = link.split('#');
+        const to = file === '' ? path : posix.join(posix.dirname(path), file);
+        if (!existsSync(new URL(to, ROOT))) return [`${path} links to ${link}`];
+        const known = anchor === undefined || !to.endsWith('.md') || anchorsOf(read(to)).has(anchor);
+        return known ? [] : [`${path} links to ${link}: there is no such heading`];
+      }),
+    ),
+  );
+});
+
+test('the map of the code names only files that are there', () => {
+  const named = [...read('src/README.md').matchAll(/`([\w./-]+\.ts)`/g)].map(([, path]) => path);
+  none(named.filter((path) => ![`src/${path}`, path].some((place) => existsSync(new URL(place, ROOT)))));
+});
+
+test('every variable of the configuration is explained to operators', () => {
+  const explained = read('deploy/README.md');
+  none(Object.values(options).flatMap(({ env }) => (env === null || explained.includes(`\`${env}\``) ? [] : [env])));
+});
+
+test('every field of a record is explained', () => {
+  const explained = read('schemas/README.md');
+  none(
+    ['observation', 'anomaly-score', 'dead-letter'].flatMap((record) => {
+      const { properties } = JSON.parse(read(`schemas/${record}.schema.json`));
+      const nested = Object.values<{ properties?: object }>(properties).flatMap((field) =>
+        Object.keys(field.properties ?? {}),
+      );
+      return [...Object.keys(properties), ...nested].filter((name) => !explained.includes(`\`${name}\``));
+    }),
+  );
+});

@@ -1,0 +1,88 @@
+/** Files, names and lines. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { posix } from 'node:path';
+import { test } from 'node:test';
+import { matches, none, programs, ROOT, read } from './project.ts';
+
+const LINES_MAX = 300;
+/** A suite is a list: longer is no harder to read. */
+const TEST_LINES_MAX = 400;
+
+test('the compiler and the linter hold the style of the language', () => {
+  const { compilerOptions } = JSON.parse(read('tsconfig.json'));
+  for (const option of ['strict', 'erasableSyntaxOnly', 'verbatimModuleSyntax', 'exactOptionalPropertyTypes']) {
+    assert.equal(compilerOptions[option], true, option);
+  }
+  const { rules } = JSON.parse(read('.biome.json')).linter;
+  for (const [group, rule] of [
+    ['style', 'noDefaultExport'],
+    ['style', 'noEnum'],
+    ['style', 'noNamespace'],
+    ['style', 'noParameterProperties'],
+    ['style', 'useImportType'],
+    ['suspicious', 'noExplicitAny'],
+    ['performance', 'noBarrelFile'],
+    ['complexity', 'noExcessiveLinesPerFunction'],
+  ]) {
+    const setting = rules[group]?.[rule];
+    assert.equal(typeof setting === 'object' ? setting.level : setting, 'error', `${group}/${rule}`);
+  }
+});
+
+test('no rule is switched off where it bites, without a reason', () => {
+  none(matches(programs, /@ts-(?:ignore|nocheck|expect-error)(?!:? \w).*|biome-ignore(?! [\w/]+: \w).*/g));
+});
+
+test(`no source is longer than ${LINES_MAX} lines, no test than ${TEST_LINES_MAX}`, () => {
+  none(
+    [...programs].flatMap(([path, text]) => {
+      const lines = text.trimEnd().split('\n').length;
+      return lines > (path.startsWith('test/') ? TEST_LINES_MAX : LINES_MAX) ? [`${path} has ${lines} lines`] : [];
+    }),
+  );
+});
+
+test('no file name stands twice in src', () => {
+  const paths = [...programs.keys()].filter((path) => path.startsWith('src/'));
+  const named = Map.groupBy(paths, (path) => posix.basename(path));
+  none([...named.values()].filter(({ length }) => length > 1).map((twice) => twice.join(', ')));
+});
+
+test('no index is followed by an assertion that checks nothing', () => {
+  none(matches(programs, /\]!/g));
+});
+
+test('a file is named by what it is about', () => {
+  const vague = /(?:^|-)(?:utils?|helpers?|common|core|managers?|misc|base|impl|index)$/;
+  none(
+    [...programs.keys()].flatMap((path) => {
+      const name = posix.basename(path).replace(/(?:\.test)?\.ts$/, '');
+      return vague.test(name) || !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) ? [path] : [];
+    }),
+  );
+});
+
+test('every unit test mirrors a file, or a folder of what is no program', () => {
+  const tests = [...programs.keys()].filter((path) => path.startsWith('test/unit/') && path.endsWith('.test.ts'));
+  none(
+    tests.filter((path) => {
+      const mirrored = path.slice('test/unit/'.length).replace(/\.test\.ts$/, '');
+      return ![`src/${mirrored}.ts`, `${mirrored}.ts`, mirrored].some((source) => existsSync(new URL(source, ROOT)));
+    }),
+  );
+});
+
+test('tests stand in the folders the house plan names', () => {
+  const folders =
+    /^test\/(?:unit|property|contract|api|e2e|fault|golden|bench|fixture)\/|^test\/tidy(?:\.test\.ts$|\/)/;
+  none([...programs.keys()].filter((path) => path.startsWith('test/') && !folders.test(path)));
+});
+
+test('no test runs alone, and none is skipped without a reason', () => {
+  const tests = new Map([...programs].filter(([path]) => path.startsWith('test/')));
+  none([
+    ...matches(tests, /\b(?:test|it|describe|suite)\.(?:only|skip|todo)\(|\bonly: true/g),
+    ...matches(tests, /\b(?:skip|todo): true|\bt\.(?:skip|todo)\(\)/g),
+  ]);
+});
