@@ -18,7 +18,9 @@ const filesOf = (store: TestStore) => (existsSync(folderOf(store)) ? readdirSync
 
 storeTest('weights are read as they were kept, by any process', async (store) => {
   const model = newModel('mine', { digest });
-  assert.deepEqual(await weightsOf(store, await store.open()).create(model, weights, { recordEvent: unrecorded }), { kind: 'created' });
+  assert.deepEqual(await weightsOf(store, await store.open()).create(model, weights, { recordEvent: unrecorded }), {
+    kind: 'created',
+  });
   assert.deepEqual(new Uint8Array(await weightsOf(store, await store.open()).read(model)), weights);
 });
 
