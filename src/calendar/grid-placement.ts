@@ -1,34 +1,33 @@
 import { type Frequency, gridPosition } from './frequency.ts';
 
 /**
- * Where an observation falls in the time of its series:
- * - `next`: the next observation, after `missing` grid steps without one
+ * Position of an observation relative to the newest one of its series:
+ * - `next`: a later time step, after `missing` grid steps without an observation
  * - `duplicate`: the same time step as the newest one
  * - `late`: older than the newest one
- * - `restart`: so long after the newest one that the series starts over
+ * - `restart`: the gap is above the limit; the series starts over
  */
-export type Arrival =
+export type GridPlacement =
   | { readonly kind: 'next'; readonly missing: number }
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'late' }
   | { readonly kind: 'restart'; readonly missing: number };
 
-const DUPLICATE: Arrival = { kind: 'duplicate' };
-const LATE: Arrival = { kind: 'late' };
-const NEXT: Arrival = { kind: 'next', missing: 0 };
+export interface SeriesGrid {
+  readonly freq: Frequency;
+  /** Event time of position 0. */
+  readonly originMs: number;
+  /** Number of positions so far, at least 1. */
+  readonly positions: number;
+  /** Most missing steps; above it the series starts over. */
+  readonly gapLimit: number;
+}
 
-/**
- * @param originMs event time of position 0
- * @param positions positions the series has so far, at least 1
- * @param gapLimit missing steps above which the series starts over
- */
-export function placeOnGrid(
-  freq: Frequency,
-  originMs: number,
-  positions: number,
-  timestampMs: number,
-  gapLimit: number,
-): Arrival {
+const DUPLICATE: GridPlacement = { kind: 'duplicate' };
+const LATE: GridPlacement = { kind: 'late' };
+const NEXT: GridPlacement = { kind: 'next', missing: 0 };
+
+export function placeOnGrid({ freq, originMs, positions, gapLimit }: SeriesGrid, timestampMs: number): GridPlacement {
   const missing = gridPosition(freq, originMs, timestampMs) - positions;
   if (missing === 0) return NEXT;
   if (missing < -1) return LATE;

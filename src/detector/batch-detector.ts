@@ -43,8 +43,8 @@ interface DetectionFold {
   readonly series: number;
   readonly cutoff: number;
   readonly time: number;
-  /** null: the context of a group member whose own forecast nobody asked for. */
-  readonly asked: number | null;
+  /** null: a group member that serves as context only. */
+  readonly requested: number | null;
 }
 
 /** One history with the sums of its forecasts. Numbers are distances from `origin`, rounded as the model sees them. */
@@ -80,16 +80,16 @@ export function planDetection({ series, settings, cleaned, offsets }: DetectionI
     folds: {
       folds:
         offsets === undefined
-          ? points.map((point, asked) => ({ ...point, asked, time: 0 }))
-          : withGroupContext(points, lengths, offsets, context),
+          ? points.map((point, requested) => ({ ...point, requested, time: 0 }))
+          : withGroupContext(points, { lengths, offsets, context }),
       horizon: h,
       timeOf: offsets && (({ time }) => time),
       contextLengthOf: ({ cutoff }) => Math.min(cutoff, context),
       fill({ series: index, cutoff }, target) {
         target.set(histories[index].seen.subarray(cutoff - target.length, cutoff));
       },
-      take({ series: index, cutoff, asked }, medians) {
-        if (asked !== null) addForecast(histories[index], cutoff, h, medians);
+      take({ series: index, cutoff, requested }, medians) {
+        if (requested !== null) addForecast(histories[index], cutoff, h, medians);
       },
     },
   };

@@ -10,8 +10,8 @@ export interface RolledOutForecaster extends QuantileForecaster {
 }
 
 /**
- * A forecaster of any horizon. Beyond one pass the medians become the context of the next pass. What was not known at the end of a pass is not
- * known after it either: distances of quantiles from the median go on from there, as those of independent errors do (roots of summed squares).
+ * A forecaster of any horizon. Beyond one pass the medians are appended to the context of the next pass. The uncertainty at the end of a pass is carried
+ * over: distances of quantiles from the median add up as those of independent errors (root of the sum of squares).
  */
 export function rollOut(forecaster: QuantileForecaster): RolledOutForecaster {
   const { limits } = forecaster;
@@ -20,9 +20,9 @@ export function rollOut(forecaster: QuantileForecaster): RolledOutForecaster {
     async forecast(batch, signal) {
       if (batch.horizon <= limits.horizonMax) return forecaster.forecast(batch, signal);
       const result = new Float32Array(batch.rows * batch.horizon);
-      await passes(batch, limits, async (pass, start) => {
+      await runPasses(batch, limits, async (pass, start) => {
         const medians = await forecaster.forecast(pass, signal);
-        place(result, medians, batch, pass.horizon, start, 1);
+        copyPass(medians, result, { batch, start, steps: pass.horizon, width: 1 });
         return medians;
       });
       return result;
@@ -30,13 +30,14 @@ export function rollOut(forecaster: QuantileForecaster): RolledOutForecaster {
     async forecastQuantiles(batch, signal) {
       if (batch.horizon <= limits.horizonMax) return forecaster.forecastQuantiles(batch, signal);
       let result: QuantileForecast | null = null;
-      await passes(batch, limits, async (pass, start) => {
+      await runPasses(batch, limits, async (pass, start) => {
         const { levels, values } = await forecaster.forecastQuantiles(pass, signal);
         result ??= { levels, values: new Float32Array(batch.rows * batch.horizon * levels.length) };
         const median = levels.indexOf(0.5);
         const medians = new Float32Array(batch.rows * pass.horizon).map((_, i) => values[i * levels.length + median]);
-        if (start > 0) widen(values, batch, pass.horizon, start, result, median);
-        place(result.values, values, batch, pass.horizon, start, levels.length);
+        const place = { batch, start, steps: pass.horizon, width: levels.length };
+        if (start > 0) widenPass(values, result.values, place, median);
+        copyPass(values, result.values, place);
         return medians;
       });
       return result!;
@@ -44,13 +45,13 @@ export function rollOut(forecaster: QuantileForecaster): RolledOutForecaster {
   };
 }
 
-/** Runs passes until the horizon is reached. `run` gives the medians of a pass. */
-async function passes(
+/** Runs passes until the horizon is reached. `run` returns the medians of a pass. */
+async function runPasses(
   batch: ForecastBatch,
   limits: ForecastLimits,
   run: (pass: ForecastBatch, start: number) => Promise<Float32Array>,
 ): Promise<void> {
-  const { rows, horizon, together } = batch;
+  const { rows, horizon, isGroup } = batch;
   let { contextLength, values } = batch;
   for (let start = 0; start < horizon; start += limits.horizonMax) {
     const pass = {
@@ -58,14 +59,14 @@ async function passes(
       contextLength,
       values,
       horizon: Math.min(limits.horizonMax, horizon - start),
-      ...(together && { together }),
+      ...(isGroup && { isGroup }),
     };
     const medians = await run(pass, start);
     const longer = new Float32Array(rows * limits.context).fill(Number.NaN);
     for (let row = 0; row < rows; row++) {
-      const seen = values.subarray(row * contextLength, (row + 1) * contextLength);
-      const made = medians.subarray(row * pass.horizon, (row + 1) * pass.horizon);
-      append(longer.subarray(row * limits.context, (row + 1) * limits.context), seen, made);
+      const observed = values.subarray(row * contextLength, (row + 1) * contextLength);
+      const forecast = medians.subarray(row * pass.horizon, (row + 1) * pass.horizon);
+      fillContext(longer.subarray(row * limits.context, (row + 1) * limits.context), observed, forecast);
     }
     values = longer;
     contextLength = limits.context;
@@ -73,46 +74,43 @@ async function passes(
 }
 
 /**
- * Fills `context` from its end: what was forecast, before it what was seen, as far as there is room. Where nothing was seen the forecast says nothing:
- * others in its group must not take it for observations.
+ * Fills `context` from its end with the forecast, and with the observations before it as far as there is room. A row without observations stays empty:
+ * other members of its group must not use its forecast as observations.
  */
-function append(context: Float32Array, seen: Float32Array, made: Float32Array): void {
-  if (seen.every(Number.isNaN)) return;
-  const madeKept = Math.min(made.length, context.length);
-  const seenKept = Math.min(seen.length, context.length - madeKept);
-  context.set(made.subarray(made.length - madeKept), context.length - madeKept);
-  context.set(seen.subarray(seen.length - seenKept), context.length - madeKept - seenKept);
+function fillContext(context: Float32Array, observed: Float32Array, forecast: Float32Array): void {
+  if (observed.every(Number.isNaN)) return;
+  const forecastCount = Math.min(forecast.length, context.length);
+  const observedCount = Math.min(observed.length, context.length - forecastCount);
+  context.set(forecast.subarray(forecast.length - forecastCount), context.length - forecastCount);
+  context.set(observed.subarray(observed.length - observedCount), context.length - forecastCount - observedCount);
 }
 
-function place(
-  result: Float32Array,
-  pass: Float32Array,
-  { rows, horizon }: ForecastBatch,
-  passHorizon: number,
-  start: number,
-  levels: number,
-): void {
-  for (let row = 0; row < rows; row++) {
-    const from = row * passHorizon * levels;
-    result.set(pass.subarray(from, from + passHorizon * levels), (row * horizon + start) * levels);
+/** Where a pass lies in the result. */
+interface PassPlace {
+  readonly batch: ForecastBatch;
+  /** First step of the pass. */
+  readonly start: number;
+  readonly steps: number;
+  /** Numbers of one step. */
+  readonly width: number;
+}
+
+function copyPass(pass: Float32Array, result: Float32Array, { batch, start, steps, width }: PassPlace): void {
+  for (let row = 0; row < batch.rows; row++) {
+    const from = row * steps * width;
+    result.set(pass.subarray(from, from + steps * width), (row * batch.horizon + start) * width);
   }
 }
 
-/** Adds the uncertainty of the last step before `start` to every quantile of the pass, in place. */
-function widen(
-  pass: Float32Array,
-  { rows, horizon }: ForecastBatch,
-  passHorizon: number,
-  start: number,
-  { levels, values: before }: QuantileForecast,
-  median: number,
-): void {
-  for (let row = 0; row < rows; row++) {
-    const last = (row * horizon + start - 1) * levels.length;
-    for (let step = 0; step < passHorizon; step++) {
-      const at = (row * passHorizon + step) * levels.length;
+/** Adds the uncertainty of the last step before the pass to every quantile of the pass, in place. */
+function widenPass(pass: Float32Array, before: Float32Array, place: PassPlace, median: number): void {
+  const { batch, start, steps, width } = place;
+  for (let row = 0; row < batch.rows; row++) {
+    const last = (row * batch.horizon + start - 1) * width;
+    for (let step = 0; step < steps; step++) {
+      const at = (row * steps + step) * width;
       const centre = pass[at + median];
-      for (let level = 0; level < levels.length; level++) {
+      for (let level = 0; level < width; level++) {
         const distance = Math.hypot(pass[at + level] - centre, before[last + level] - before[last + median]);
         pass[at + level] = centre + Math.sign(level - median) * distance;
       }

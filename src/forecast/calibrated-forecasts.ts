@@ -1,33 +1,32 @@
 import { calibratedDeviates, conformityScores } from './conformal-intervals.ts';
-import type { QuantileForecaster } from './forecaster.ts';
+import type { Inference } from './forecaster.ts';
 import { type ForecastPoint, forecastModelQuantiles } from './model-quantiles.ts';
 import { quantileFunction } from './quantiles.ts';
 
-/** `h` numbers each; NaN where nothing was observed before the cutoff. */
+/** The forecast of one horizon: `h` numbers each; NaN where the context has no observation. */
 export interface HorizonForecast {
   /** The median. */
   readonly mean: Float64Array;
-  /** One for each probability that was asked for, in that order. */
+  /** In the order of the requested probabilities. */
   readonly quantiles: readonly Float64Array[];
 }
 
 export interface ForecastSettings {
   readonly h: number;
-  /** Observations before a cutoff that the model may see. */
+  /** Longest context, in observations. */
   readonly context: number;
-  /** Of the quantiles that are wanted; none costs least. */
+  /** Of the requested quantiles. None costs least. */
   readonly probabilities: readonly number[];
 }
 
 /**
- * Forecasts from many places at once. The median depends on the last `context` values before its cutoff alone, the other quantiles on the last
- * three times as many: they are the model's, calibrated on what it missed in the same series before. The median is always the model's own.
+ * Forecasts with conformal intervals. The median is the model's own and depends on the last `context` values before the cutoff. The other quantiles are
+ * calibrated on the model's errors at earlier cutoffs of the same series; they depend on the last three times `context` values.
  */
 export async function forecastCalibrated(
   points: readonly ForecastPoint[],
   { h, context, probabilities }: ForecastSettings,
-  forecaster: QuantileForecaster,
-  signal?: AbortSignal,
+  inference: Inference,
 ): Promise<HorizonForecast[]> {
   const forecasts = points.map((point, index) => ({
     ...point,
@@ -35,21 +34,26 @@ export async function forecastCalibrated(
     mean: new Float64Array(h).fill(Number.NaN),
     quantiles: probabilities.map(() => new Float64Array(h).fill(Number.NaN)),
   }));
-  const wanted = probabilities.length > 0;
-  const scoresOf = wanted
-    ? await conformityScores(points, { h, context }, forecaster, signal)
-    : () => new Float32Array(0);
-  const settings = { h, context, quantiles: wanted ? 'all' : 'median' } as const;
-  await forecastModelQuantiles(forecasts, settings, forecaster, signal, ({ index, mean, quantiles }, model) => {
-    const { levels, values, origin } = model;
-    const median = levels.indexOf(0.5);
-    const quantileAt = quantileFunction(levels, calibratedDeviates(probabilities, scoresOf(index), h));
-    for (let k = 0; k < h; k++) {
-      mean[k] = origin + values[k * levels.length + median];
-      quantiles.forEach((quantile, i) => {
-        quantile[k] = quantileAt(values, k * levels.length, i, origin);
-      });
-    }
-  });
+  const calibrated = probabilities.length > 0;
+  const scoresOf = calibrated ? await conformityScores(points, { h, context }, inference) : () => new Float32Array(0);
+  await forecastModelQuantiles(
+    forecasts,
+    {
+      h,
+      context,
+      quantiles: calibrated ? 'all' : 'median',
+      onForecast({ index, mean, quantiles }, { levels, values, origin }) {
+        const median = levels.indexOf(0.5);
+        const quantileAt = quantileFunction(levels, calibratedDeviates(probabilities, scoresOf(index), h));
+        for (let k = 0; k < h; k++) {
+          mean[k] = origin + values[k * levels.length + median];
+          quantiles.forEach((quantile, i) => {
+            quantile[k] = quantileAt(values, k * levels.length, i, origin);
+          });
+        }
+      },
+    },
+    inference,
+  );
   return forecasts.map(({ mean, quantiles }) => ({ mean, quantiles }));
 }

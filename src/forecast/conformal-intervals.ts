@@ -1,24 +1,24 @@
 /**
- * Intervals that hold what they promise, series by series: the model forecasts a few stretches of the very series that came before the cutoff, and
- * its quantiles are moved to where the values of those stretches fell (conformalised quantile regression: Romano, Patterson and Candes 2019).
+ * Conformal intervals, calibrated on each series: the model forecasts a few folds of the series before the cutoff, and its quantiles are moved to where
+ * the observations of those folds fell (conformalised quantile regression: Romano, Patterson and Candes 2019).
  *
- * A value is scored by where it falls among the model's quantiles, as the deviate of the standard normal distribution: scores know no unit and no
- * horizon, so that all steps of all folds are pooled. Each of eight folds has a voice, and the model one and those of the folds that a short series
- * does not have: the fewer folds there are, the less they move.
+ * The conformity score of an observation is the standard normal deviate at which it lies among the model's quantiles. Scores have no unit and no horizon,
+ * so all steps of all folds are pooled. The calibrated deviate is a weighted mean: each of eight folds has weight one, and the model's own deviate has
+ * weight one plus that of missing folds. The fewer folds, the smaller the correction.
  */
 import { CONTEXT_MIN } from './context-length.ts';
-import type { QuantileForecaster } from './forecaster.ts';
+import type { Inference } from './forecaster.ts';
 import { type ForecastPoint, forecastModelQuantiles } from './model-quantiles.ts';
 import { normalQuantile } from './normal-distribution.ts';
 import { deviateFunction } from './quantiles.ts';
 
-/** Folds before a cutoff: more would say little more, and each costs as much as the forecast itself. */
+/** Folds before a cutoff. More add little, and each costs as much as the forecast itself. */
 export const FOLDS_MAX = 8;
-/** A fold has at least these steps: those of a shorter horizon would be too few to learn from. */
+/** Shortest horizon of a fold: shorter ones give too few scores. */
 const FOLD_STEPS_MIN = 8;
-/** Folds lie within this many contexts before the cutoff, so that clients which cut a history lose none: they keep three contexts for the first. */
+/** Folds lie within this many contexts before the cutoff. Clients cut histories to three contexts; the first fold needs one of them. */
 const FOLD_CONTEXTS = 2;
-/** Further out a value tells no more than that it surprised: one outage must not widen every interval after it. */
+/** Scores are clipped, so that one outage does not widen every later interval. */
 const SCORE_MAX = 4;
 
 interface Fold extends ForecastPoint {
@@ -31,12 +31,12 @@ interface CalibrationSettings {
   readonly context: number;
 }
 
-/** How many contexts before a cutoff a forecast of quantiles looks at. */
+/** Number of contexts before a cutoff that a forecast of quantiles depends on. */
 export function calibrationContexts(probabilities: readonly number[]): number {
   return probabilities.length === 0 ? 1 : 1 + FOLD_CONTEXTS;
 }
 
-/** Cutoffs of the folds before a cutoff, the newest first; each has its whole horizon before the next. */
+/** Cutoffs of the calibration folds, the newest first. Their horizons do not overlap. */
 export function calibrationCutoffs(cutoff: number, { h, context }: CalibrationSettings): number[] {
   const steps = foldSteps(h);
   const count = Math.min(FOLDS_MAX, Math.floor((FOLD_CONTEXTS * context) / steps));
@@ -44,14 +44,12 @@ export function calibrationCutoffs(cutoff: number, { h, context }: CalibrationSe
 }
 
 /**
- * How far out values before each point fell among the model's quantiles: absolute deviates, ascending, by the point's index. Folds that points
- * of one series share are forecast once.
+ * Absolute conformity scores before each point, ascending, by the point's index. Folds that points of one series share are forecast once.
  */
 export async function conformityScores(
   points: readonly ForecastPoint[],
   settings: CalibrationSettings,
-  forecaster: QuantileForecaster,
-  signal: AbortSignal | undefined,
+  inference: Inference,
 ): Promise<(index: number) => Float32Array> {
   const steps = foldSteps(settings.h);
   const folds = new Map<ArrayLike<number>, Map<number, Fold>>();
@@ -65,14 +63,22 @@ export async function conformityScores(
     }
   }
   const all = [...folds.values()].flatMap((ofSeries) => [...ofSeries.values()]);
-  const passes = { h: steps, context: settings.context, quantiles: 'all' } as const;
-  await forecastModelQuantiles(all, passes, forecaster, signal, (fold, { values, levels, origin }) => {
-    const targets = fold.targets ?? fold.values;
-    const deviateAt = deviateFunction(levels);
-    fold.scores = Float32Array.from({ length: steps }, (_, k) => {
-      return Math.abs(deviateAt(values, k * levels.length, targets[fold.cutoff + k] - origin));
-    });
-  });
+  await forecastModelQuantiles(
+    all,
+    {
+      h: steps,
+      context: settings.context,
+      quantiles: 'all',
+      onForecast(fold, { values, levels, origin }) {
+        const targets = fold.targets ?? fold.values;
+        const deviateAt = deviateFunction(levels);
+        fold.scores = Float32Array.from({ length: steps }, (_, k) => {
+          return Math.abs(deviateAt(values, k * levels.length, targets[fold.cutoff + k] - origin));
+        });
+      },
+    },
+    inference,
+  );
   return (index) => {
     const { values, cutoff } = points[index];
     const own = calibrationCutoffs(cutoff, settings).map((fold) => folds.get(values)!.get(fold)!.scores);
@@ -84,9 +90,9 @@ export async function conformityScores(
 }
 
 /**
- * Where among a model's quantiles those of the given probabilities are found: 0 at one half, and strictly increasing. The deviates of the scores
- * and those of the model itself are averaged, with a weight by how many folds the scores fill.
- * @param scores absolute deviates, ascending; at most those of all folds
+ * The deviates at which the calibrated quantiles lie among those of the model: 0 for the median, strictly increasing. They are means of the deviates of
+ * the scores and of the model, weighted by the number of scores.
+ * @param scores absolute scores, ascending; at most those of all folds
  */
 export function calibratedDeviates(probabilities: readonly number[], scores: Float32Array, h: number): number[] {
   const count = scores.length;
@@ -99,14 +105,14 @@ export function calibratedDeviates(probabilities: readonly number[], scores: Flo
   });
 }
 
-/** The score of which the share `level` is not above: of n scores the k-th at k / (n + 1), on from the last as the normal distribution goes. */
+/** The empirical quantile `level` of the scores: the k-th of n lies at k / (n + 1). Beyond the last it is extrapolated as a normal tail. */
 function scoreAt(scores: Float32Array, level: number, deviate: number): number {
   const count = scores.length;
   const rank = level * (count + 1);
-  const scored = (k: number) => (k === 0 ? 0 : Math.min(SCORE_MAX, scores[k - 1]));
-  if (rank >= count) return (scored(count) * deviate) / normalQuantile((1 + count / (count + 1)) / 2);
+  const clipped = (k: number) => (k === 0 ? 0 : Math.min(SCORE_MAX, scores[k - 1]));
+  if (rank >= count) return (clipped(count) * deviate) / normalQuantile((1 + count / (count + 1)) / 2);
   const below = Math.floor(rank);
-  return scored(below) + (rank - below) * (scored(below + 1) - scored(below));
+  return clipped(below) + (rank - below) * (clipped(below + 1) - clipped(below));
 }
 
 function foldSteps(h: number): number {

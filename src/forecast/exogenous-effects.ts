@@ -1,14 +1,14 @@
-/** What exogenous variables do to a history that is forecast at many places of it. Arrays are as long as the series. */
+/** Effects of exogenous variables on a history that is forecast at many cutoffs. Arrays are as long as the series. */
 export interface ExogenousEffects {
-  /** Taken away from what the model sees; null where it sees the series as it is. */
-  readonly cleaned: Float64Array | null;
+  /** The effect that is subtracted from the series before the model is applied; null where none is. */
+  readonly subtracted: Float64Array | null;
   /**
-   * Added to what the model forecasts.
-   * @param residuals what it missed so far, NaN where nothing was forecast
+   * The effect that is added to the forecasts of the model.
+   * @param residuals of the model, NaN where there is no forecast
    */
-  ahead(residuals: Float64Array): Promise<Float64Array>;
-  /** Shares of the variables, once `ahead` was called. */
+  added(residuals: Float64Array): Promise<Float64Array>;
+  /** Relative weights of the variables; available after `added`. */
   weights(): Float64Array;
-  /** What each variable adds, once `ahead` was called. */
+  /** Contribution of each variable to the forecasts; available after `added`. */
   contributions(): readonly Float64Array[];
 }

@@ -1,14 +1,12 @@
-/**
- * What detection asks of a forecast model. The model room implements it; tests implement it with arithmetic.
- */
+/** The port to a forecast model. The model room implements it; tests implement it with arithmetic. */
 export interface ForecastLimits {
   /** Longest context, in observations. */
   readonly context: number;
-  /** Context lengths the model is run at, ascending; the last equals `context`. A shorter context is padded on the left to the next one. */
+  /** Context lengths the model runs at, ascending; the last equals `context`. A shorter context is padded on the left. */
   readonly contextBuckets: readonly number[];
   /** Longest horizon decoded in one pass. */
   readonly horizonMax: number;
-  /** Series that can be forecast together, so that one may tell of another; absent where each is forecast alone. */
+  /** Most members of a group; absent for a univariate model. */
   readonly membersMax?: number;
 }
 
@@ -21,8 +19,8 @@ export interface ForecastBatch {
   readonly values: Float32Array;
   /** Steps to forecast, 1..horizonMax. */
   readonly horizon: number;
-  /** The rows, at most `membersMax`, are series that end at the same time, and may tell of each other. */
-  readonly together?: boolean;
+  /** The rows are the members of one group, at most `membersMax`: series with the same cutoff in time, which may depend on each other. */
+  readonly isGroup?: boolean;
 }
 
 export interface Forecaster {
@@ -37,8 +35,14 @@ export interface QuantileForecast {
   readonly values: Float32Array;
 }
 
-/** A forecaster that also knows how sure it is. */
+/** A probabilistic forecaster. */
 export interface QuantileForecaster extends Forecaster {
   /** As `forecast`, with every quantile of the model. */
   forecastQuantiles(batch: ForecastBatch, signal?: AbortSignal): Promise<QuantileForecast>;
+}
+
+/** The model of a call, and the signal that cancels it. */
+export interface Inference {
+  readonly forecaster: QuantileForecaster;
+  readonly signal?: AbortSignal | undefined;
 }

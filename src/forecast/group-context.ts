@@ -1,49 +1,53 @@
-/** A place in one of several series from which it is forecast; only what lies before the cutoff is seen. */
+/** A cutoff in one of several series. A forecast at it uses positions before the cutoff only. */
 export interface SeriesCutoff {
   /** Index of the series. */
   readonly series: number;
   readonly cutoff: number;
 }
 
-/** A place of a group: what is forecast there, or what the others may learn from. */
+/** A cutoff of a group member. */
 export interface GroupPoint extends SeriesCutoff {
-  /** The cutoff on the common axis of time. A series that ended before it has a cutoff beyond its end. */
+  /** The cutoff on the common time axis. The cutoff of a series that ended before it lies beyond its end. */
   readonly time: number;
-  /** Which of the points that were asked for it is; null for company alone. */
-  readonly asked: number | null;
+  /** Index of the requested point; null for a member that serves as context only. */
+  readonly requested: number | null;
+}
+
+export interface GroupSeries {
+  readonly lengths: readonly number[];
+  /** Position of the first value of each series on the common time axis. */
+  readonly offsets: readonly number[];
+  /** Context length, in steps. */
+  readonly context: number;
 }
 
 /**
- * Every point with its company: all series that have begun and have something to show in the `context` steps before its time. Nothing at or
- * after that time is seen of any of them, even where it is known.
- * @param offsets where the first value of each series lies on the common axis of time
- * @returns times ascending, series in their order
+ * Adds to each point the contexts of the other members: all series that have observations in the `context` steps before the point's time. No member is
+ * used at or after that time, even where its values are known.
+ * @returns ascending in time, series in their order
  */
 export function withGroupContext(
   points: readonly SeriesCutoff[],
-  lengths: readonly number[],
-  offsets: readonly number[],
-  context: number,
+  { lengths, offsets, context }: GroupSeries,
 ): GroupPoint[] {
-  const askedAt = new Map<number, Map<number, number>>();
+  const requestedAt = new Map<number, Map<number, number>>();
   points.forEach(({ series, cutoff }, index) => {
     const time = offsets[series] + cutoff;
-    const there = askedAt.get(time) ?? new Map<number, number>();
-    askedAt.set(time, there.set(series, index));
+    const bySeries = requestedAt.get(time) ?? new Map<number, number>();
+    requestedAt.set(time, bySeries.set(series, index));
   });
-  const times = [...askedAt.keys()].sort((a, b) => a - b);
-  return times.flatMap((time) => {
-    const there = askedAt.get(time)!;
+  const times = [...requestedAt].sort(([a], [b]) => a - b);
+  return times.flatMap(([time, bySeries]) => {
     return lengths.flatMap((length, series): GroupPoint[] => {
       const cutoff = time - offsets[series];
-      const asked = there.get(series) ?? null;
-      const shows = cutoff > 0 && cutoff - context < length;
-      return asked !== null || shows ? [{ series, cutoff, time, asked }] : [];
+      const requested = bySeries.get(series) ?? null;
+      const hasContext = cutoff > 0 && cutoff - context < length;
+      return requested !== null || hasContext ? [{ series, cutoff, time, requested }] : [];
     });
   });
 }
 
-/** Offsets of series that end together. */
+/** Offsets of series whose last values have the same time. */
 export function endAlignedOffsets(lengths: readonly number[]): number[] {
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
   return lengths.map((length) => longest - length);

@@ -1,82 +1,86 @@
 import { forecastCalibrated } from './calibrated-forecasts.ts';
 import { CONTEXT_MIN } from './context-length.ts';
 import type { ExogenousEffects } from './exogenous-effects.ts';
-import type { QuantileForecaster } from './forecaster.ts';
+import type { Inference } from './forecaster.ts';
 import type { ForecastPoint } from './model-quantiles.ts';
 
-/** A history forecast from within. Arrays are as long as the series. */
+/** In-sample forecasts of a history. Arrays are as long as the series. */
 export interface InSampleForecast {
-  /** NaN where there was nothing to forecast from. */
+  /** NaN where the context has no observation. */
   readonly forecast: Float64Array;
   /** Observation - forecast; NaN where either is missing. */
   readonly residual: Float64Array;
-  /** From here on forecasts come from earlier values. */
+  /** From this position on forecasts use earlier values; before it, later ones. */
   readonly forwardStart: number;
 }
 
+export interface InSampleSettings {
+  readonly h: number;
+  readonly context: number;
+  /** Effects of exogenous variables, one for each series. */
+  readonly effects?: readonly ExogenousEffects[] | undefined;
+}
+
 /**
- * Forecasts every value of a history from values beside it that do not hold it: from what came before it, and at the beginning, where too little
- * did, backwards from what came after it (backcasting, as Box and Jenkins start their residuals).
+ * Forecasts every value of a history from other values: from earlier ones, and at the beginning, where these are too few, from later ones (backcasting,
+ * as Box and Jenkins start their residuals).
  * @param series oldest first, NaN where missing
- * @param effects of exogenous variables, one for each series
  */
 export async function forecastInSample(
   series: readonly ArrayLike<number>[],
-  { h, context }: { readonly h: number; readonly context: number },
-  forecaster: QuantileForecaster,
-  signal?: AbortSignal,
-  effects?: readonly ExogenousEffects[],
+  { h, context, effects }: InSampleSettings,
+  inference: Inference,
 ): Promise<InSampleForecast[]> {
   const forecasts = series.map(({ length }) => new Float64Array(length).fill(Number.NaN));
   const points: (ForecastPoint & InSampleSegment & { readonly into: Float64Array })[] = series.flatMap((values, i) => {
-    const cleaned = effects?.[i]?.cleaned;
-    const seen = cleaned ? cleaned.map((effect, position) => values[position] - effect) : values;
-    const reversed = Float64Array.from(seen).reverse();
-    return inSampleSegments(values.length, h).map((part) => {
-      return { ...part, values: part.backwards ? reversed : seen, into: forecasts[i] };
+    const subtracted = effects?.[i]?.subtracted;
+    const input = subtracted ? subtracted.map((effect, position) => values[position] - effect) : values;
+    const reversed = Float64Array.from(input).reverse();
+    return inSampleSegments(values.length, h).map((segment) => {
+      return { ...segment, values: segment.backwards ? reversed : input, into: forecasts[i] };
     });
   });
-  const made = await forecastCalibrated(points, { h, context, probabilities: [] }, forecaster, signal);
+  const made = await forecastCalibrated(points, { h, context, probabilities: [] }, inference);
   points.forEach(({ into, cutoff, steps, backwards }, i) => {
     const { mean } = made[i];
     for (let k = 0; k < steps; k++) into[backwards ? into.length - 1 - cutoff - k : cutoff + k] = mean[k];
   });
-  const whole: InSampleForecast[] = [];
+  const results: InSampleForecast[] = [];
   for (const [i, values] of series.entries()) {
-    const alone = forecasts[i];
-    const missed = (forecast: Float64Array) => forecast.map((centre, position) => values[position] - centre);
-    const ahead = await effects?.[i]?.ahead(missed(alone));
-    const forecast = ahead ? alone.map((centre, position) => centre + ahead[position]) : alone;
-    whole.push({ forecast, residual: missed(forecast), forwardStart: forwardStartOf(values.length, h) });
+    const ofModel = forecasts[i];
+    const residualOf = (forecast: Float64Array) => forecast.map((centre, position) => values[position] - centre);
+    const added = await effects?.[i]?.added(residualOf(ofModel));
+    const forecast = added ? ofModel.map((centre, position) => centre + added[position]) : ofModel;
+    results.push({ forecast, residual: residualOf(forecast), forwardStart: forwardStartOf(values.length, h) });
   }
-  return whole;
+  return results;
 }
 
-/** One forecast of a history: its first `steps` count. Backwards, positions are counted from the end of the series. */
+/** A forecast within a history, of which the first `steps` are used. Backwards, positions count from the end of the series. */
 interface InSampleSegment {
   readonly cutoff: number;
   readonly steps: number;
   readonly backwards: boolean;
 }
 
-/** Horizons that must have come before a value that is forecast from them. */
-const HORIZONS_SEEN_MIN = 4;
+/** Shortest context of a forward forecast, in horizons. */
+const CONTEXT_HORIZONS_MIN = 4;
 
-/** Enough came before this position to forecast it from there; half of a series that is too short for that. */
+/** First position that is forecast from earlier values: after the shortest context, or half of a shorter series. */
 function forwardStartOf(length: number, h: number): number {
-  return Math.min(Math.max(CONTEXT_MIN, HORIZONS_SEEN_MIN * h), Math.floor(length / 2));
+  return Math.min(Math.max(CONTEXT_MIN, CONTEXT_HORIZONS_MIN * h), Math.floor(length / 2));
 }
 
-/** Cutoffs n - h, n - 2h, ... as far as enough came before; one more for what is left there; then backwards to the beginning. */
+/** Cutoffs n - h, n - 2h, ... down to the forward start, one more for the remaining steps, then backwards to the beginning. */
 export function inSampleSegments(length: number, h: number): InSampleSegment[] {
   const first = forwardStartOf(length, h);
-  const parts: InSampleSegment[] = [];
-  if (first < 1) return parts;
+  const segments: InSampleSegment[] = [];
+  if (first < 1) return segments;
   let end = length;
-  for (; end - h > first; end -= h) parts.push({ cutoff: end - h, steps: h, backwards: false });
-  parts.push({ cutoff: first, steps: end - first, backwards: false });
+  for (; end - h > first; end -= h) segments.push({ cutoff: end - h, steps: h, backwards: false });
+  segments.push({ cutoff: first, steps: end - first, backwards: false });
   for (let left = first; left > 0; left -= h) {
-    parts.push({ cutoff: length - left, steps: Math.min(h, left), backwards: true });
+    segments.push({ cutoff: length - left, steps: Math.min(h, left), backwards: true });
   }
-  return parts;
+  return segments;
 }

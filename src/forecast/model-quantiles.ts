@@ -1,18 +1,18 @@
 import { clampToFloat32 } from './float32.ts';
 import { forecastFolds } from './folds.ts';
-import type { QuantileForecaster } from './forecaster.ts';
+import type { Inference } from './forecaster.ts';
 
-/** A place in a series from which the next `h` values are forecast; only what lies before the cutoff is seen. */
+/** A cutoff in a series. The forecast of the next `h` values uses values before the cutoff only. */
 export interface ForecastPoint {
   readonly values: ArrayLike<number>;
   readonly cutoff: number;
-  /** Points of equal time are forecast together; all of a call have one, or none has. */
+  /** Time of the cutoff. Points of equal time are a group. Either all points of a call have one, or none. */
   readonly time?: number;
-  /** What forecasts of these values have to meet, as long as they, where that is something else. */
+  /** The series the forecasts are evaluated against, where it is not `values`; equally long. */
   readonly targets?: ArrayLike<number>;
 }
 
-/** What the model says of one point. */
+/** The model's forecast at one point. */
 export interface ModelQuantiles {
   /** `h * levels.length` numbers, ascending for each step, as distances from `origin`. */
   readonly values: Float32Array;
@@ -20,31 +20,30 @@ export interface ModelQuantiles {
   readonly origin: number;
 }
 
-export interface ModelQuantileSettings {
+export interface ModelQuantileSettings<P> {
   readonly h: number;
-  /** Observations before a cutoff that the model may see. */
+  /** Longest context, in observations. */
   readonly context: number;
-  /** `median` asks for no other quantile. */
+  /** `median`: no other quantile is computed. */
   readonly quantiles: 'all' | 'median';
+  /** Receives the forecast of each point that has an observation in its context. */
+  onForecast(point: P, quantiles: ModelQuantiles): void;
 }
 
 /**
- * What the model says of many points; `take` hears of each but those that have nothing observed before their cutoff. A context is given to the
- * model as distances from its first observation: a history that was cut to it gives the same numbers. Of points with a time, what is said
- * depends on those of equal time, too.
+ * The model's own quantiles at many points. Contexts are distances from their first observation, so that a history that was cut to the context gives
+ * the same numbers. The forecast of a group member also depends on the other members.
  */
 export async function forecastModelQuantiles<P extends ForecastPoint>(
   points: readonly P[],
-  { h, context, quantiles }: ModelQuantileSettings,
-  forecaster: QuantileForecaster,
-  signal: AbortSignal | undefined,
-  take: (point: P, quantiles: ModelQuantiles) => void,
+  { h, context, quantiles, onForecast }: ModelQuantileSettings<NoInfer<P>>,
+  { forecaster, signal }: Inference,
 ): Promise<void> {
   let levels: readonly number[] = [0.5];
-  const together = points[0]?.time !== undefined;
+  const grouped = points[0]?.time !== undefined;
   await forecastFolds(
     {
-      timeOf: together ? ({ point }) => point.time! : undefined,
+      timeOf: grouped ? ({ point }) => point.time! : undefined,
       folds: points.map((point) => ({ point, ...contextStart(point, context) })),
       horizon: h,
       contextLengthOf: ({ point, start }) => point.cutoff - start,
@@ -58,7 +57,7 @@ export async function forecastModelQuantiles<P extends ForecastPoint>(
         return made.values;
       },
       take({ point, origin }, values) {
-        if (values !== null) take(point, { values, levels, origin });
+        if (values !== null) onForecast(point, { values, levels, origin });
       },
     },
     forecaster.limits,

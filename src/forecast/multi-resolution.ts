@@ -1,36 +1,36 @@
 import { type ForecastSettings, forecastCalibrated, type HorizonForecast } from './calibrated-forecasts.ts';
 import { calibrationContexts, FOLDS_MAX } from './conformal-intervals.ts';
-import type { QuantileForecaster } from './forecaster.ts';
+import type { Inference } from './forecaster.ts';
 import type { ForecastPoint } from './model-quantiles.ts';
 import {
   aggregateBefore,
+  aggregationLookback,
+  type BacktestForecast,
+  backtestPlan,
   blendWeight,
   canAggregate,
   correctionOf,
   hasHistory,
-  lookback,
   type TemporalAggregation,
-  type Trial,
-  trialsOf,
 } from './temporal-aggregation.ts';
 
 export interface MultiResolutionSettings extends ForecastSettings {
-  /** How the model is shown seasons that are longer than its context; null: not at all. */
+  /** Aggregation for seasons longer than the model's context; null: none. */
   readonly aggregation: TemporalAggregation | null;
 }
 
-/** Points forecast at a time: with their trials they make full batches, and the blocks of a large request are not held all at once. */
+/** Points forecast at a time. With their backtests they fill batches; it bounds the memory of a large request. */
 const POINTS_MAX = 128;
 
-/** Values before a cutoff that a forecast depends on: more with intervals, which are calibrated on what came before. */
+/** Values before a cutoff that a forecast depends on. Intervals need more, for calibration. */
 export function lookbackLength({ context, aggregation, probabilities }: Omit<MultiResolutionSettings, 'h'>): number {
   const calibrated = calibrationContexts(probabilities) * context;
-  return aggregation === null ? calibrated : Math.max(calibrated, lookback(aggregation, context));
+  return aggregation === null ? calibrated : Math.max(calibrated, aggregationLookback(aggregation, context));
 }
 
 /**
- * Forecasts that one point may need, those of blocks, trials and folds included.
- * @param intervals whether any but the median is wanted
+ * The most forecasts that one point needs, including aggregated ones, backtests and calibration folds.
+ * @param intervals whether other quantiles than the median are requested
  */
 export function forecastsPerPoint(
   { h, context, aggregation }: Omit<MultiResolutionSettings, 'probabilities'>,
@@ -38,92 +38,90 @@ export function forecastsPerPoint(
 ): number {
   const folds = intervals ? FOLDS_MAX : 0;
   if (aggregation === null || !canAggregate(Number.POSITIVE_INFINITY, h, aggregation)) return 1 + folds;
-  const { offsets, weekAgo } = trialsOf(h, context, aggregation);
+  const { offsets, weekAgo } = backtestPlan(h, context, aggregation);
   return folds + 2 * (1 + offsets.length) + (weekAgo === null ? 0 : 1);
 }
 
 /**
- * Forecasts as `forecastCalibrated` does, and moves each forecast towards what the same model says about the series in blocks, by as much as would have
- * served the same series just before. Intervals move along, their widths stay. A forecast depends on the last `lookbackLength` values before its
- * cutoff alone, and never on another point.
+ * Forecasts as `forecastCalibrated`, blended with the forecast of the temporally aggregated series. The blend weight is chosen by backtests on the same
+ * series. Intervals are shifted with the median; their widths stay. A forecast depends on the last `lookbackLength` values before its cutoff, and on no
+ * other point.
  */
 export async function forecastMultiResolution(
   points: readonly ForecastPoint[],
   settings: MultiResolutionSettings,
-  forecaster: QuantileForecaster,
-  signal?: AbortSignal,
+  inference: Inference,
 ): Promise<HorizonForecast[]> {
   const { aggregation } = settings;
-  if (aggregation === null) return forecastCalibrated(points, settings, forecaster, signal);
+  if (aggregation === null) return forecastCalibrated(points, settings, inference);
   const forecasts: HorizonForecast[] = [];
   for (let start = 0; start < points.length; start += POINTS_MAX) {
     const some = points.slice(start, start + POINTS_MAX);
-    forecasts.push(...(await forecastSome(some, { ...settings, aggregation }, forecaster, signal)));
+    forecasts.push(...(await forecastBlended(some, { ...settings, aggregation }, inference)));
   }
   return forecasts;
 }
 
-async function forecastSome(
+async function forecastBlended(
   points: readonly ForecastPoint[],
   settings: MultiResolutionSettings & { readonly aggregation: TemporalAggregation },
-  forecaster: QuantileForecaster,
-  signal?: AbortSignal,
+  inference: Inference,
 ): Promise<HorizonForecast[]> {
   const { h, context, aggregation } = settings;
-  const forecasts = await forecastCalibrated(points, settings, forecaster, signal);
-  const decimated = Array.from(points.keys()).filter((i) => canAggregate(points[i].cutoff, h, aggregation));
-  if (decimated.length === 0) return forecasts;
-  const medians = async (from: readonly ForecastPoint[], steps: number, seen: number) => {
-    const made = await forecastCalibrated(from, { h: steps, context: seen, probabilities: [] }, forecaster, signal);
+  const forecasts = await forecastCalibrated(points, settings, inference);
+  const blended = Array.from(points.keys()).filter((i) => canAggregate(points[i].cutoff, h, aggregation));
+  if (blended.length === 0) return forecasts;
+  const medians = async (from: readonly ForecastPoint[], steps: number, contextLength: number) => {
+    const made = await forecastCalibrated(from, { h: steps, context: contextLength, probabilities: [] }, inference);
     return made.map(({ mean }) => mean);
   };
-  const corrections = async (from: readonly ForecastPoint[], single: readonly Float64Array[], steps: number) => {
-    const inBlocks = from.map(({ values, cutoff }) => wholeOf(aggregateBefore(values, cutoff, aggregation)));
-    const blocks = await medians(inBlocks, Math.ceil(steps / aggregation.stride), aggregation.blocks);
-    return single.map((forecast, i) => correctionOf(forecast, blocks[i], aggregation));
+  const corrections = async (from: readonly ForecastPoint[], fine: readonly Float64Array[], steps: number) => {
+    const aggregated = from.map(({ values, cutoff }) => endOf(aggregateBefore(values, cutoff, aggregation)));
+    const blocks = await medians(aggregated, Math.ceil(steps / aggregation.stride), aggregation.blocks);
+    return fine.map((forecast, i) => correctionOf(forecast, blocks[i], aggregation));
   };
-  const plan = trialsOf(h, context, aggregation);
-  const present = decimated.map((i) => points[i]);
-  const past = present.flatMap((point) => plan.offsets.map((offset) => before(point, offset)));
-  const pastSingle = await medians(past, plan.h, context);
-  const pastCorrections = await corrections(past, pastSingle, plan.h);
+  const plan = backtestPlan(h, context, aggregation);
+  const present = blended.map((i) => points[i]);
+  const past = present.flatMap((point) => plan.offsets.map((offset) => earlier(point, offset)));
+  const pastFine = await medians(past, plan.h, context);
+  const pastCorrections = await corrections(past, pastFine, plan.h);
   const presentCorrections = await corrections(
     present,
-    decimated.map((i) => forecasts[i].mean),
+    blended.map((i) => forecasts[i].mean),
     h,
   );
-  const weekAgo = plan.weekAgo && present.map((point) => before(point, plan.weekAgo!.offset));
-  const weekAgoSingle = weekAgo && (await medians(weekAgo, plan.h, plan.weekAgo!.context));
-  decimated.forEach((index, i) => {
+  const weekAgo = plan.weekAgo && present.map((point) => earlier(point, plan.weekAgo!.offset));
+  const weekAgoFine = weekAgo && (await medians(weekAgo, plan.h, plan.weekAgo!.context));
+  blended.forEach((index, i) => {
     const correction = presentCorrections[i];
     if (!correction.every(Number.isFinite)) return;
-    const trials = plan.offsets.map((_, t): Trial => {
+    const backtests = plan.offsets.map((_, t): BacktestForecast => {
       const at = i * plan.offsets.length + t;
-      return { actual: after(past[at], plan.h), single: pastSingle[at], correction: pastCorrections[at] };
+      return { actual: actualsOf(past[at], plan.h), fine: pastFine[at], correction: pastCorrections[at] };
     });
     if (weekAgo !== null && hasHistory(weekAgo[i].cutoff, aggregation)) {
-      trials.push({ actual: after(weekAgo[i], plan.h), single: weekAgoSingle![i], correction });
+      backtests.push({ actual: actualsOf(weekAgo[i], plan.h), fine: weekAgoFine![i], correction });
     }
-    forecasts[index] = moved(forecasts[index], correction, blendWeight(trials));
+    forecasts[index] = shifted(forecasts[index], correction, blendWeight(backtests));
   });
   return forecasts;
 }
 
-/** The place in the same series that lies `offset` values earlier; before its beginning nothing was observed. */
-function before({ values, cutoff }: ForecastPoint, offset: number): ForecastPoint {
+/** The cutoff `offset` values earlier in the same series, at least 0. */
+function earlier({ values, cutoff }: ForecastPoint, offset: number): ForecastPoint {
   return { values, cutoff: Math.max(0, cutoff - offset) };
 }
 
-function after({ values, cutoff }: ForecastPoint, steps: number): Float64Array {
+function actualsOf({ values, cutoff }: ForecastPoint, steps: number): Float64Array {
   return Float64Array.from({ length: steps }, (_, k) => values[cutoff + k]);
 }
 
-function wholeOf(values: Float64Array): ForecastPoint {
+function endOf(values: Float64Array): ForecastPoint {
   return { values, cutoff: values.length };
 }
 
-/** The forecast, its quantiles with it, moved by a share of the correction. */
-function moved({ mean, quantiles }: HorizonForecast, correction: Float64Array, share: number): HorizonForecast {
-  const move = (numbers: Float64Array) => numbers.map((value, k) => value + share * correction[k]);
-  return { mean: move(mean), quantiles: quantiles.map(move) };
+/** Adds a share of the correction to the median and the quantiles. */
+function shifted({ mean, quantiles }: HorizonForecast, correction: Float64Array, weight: number): HorizonForecast {
+  const shift = (numbers: Float64Array) => numbers.map((value, k) => value + weight * correction[k]);
+  return { mean: shift(mean), quantiles: quantiles.map(shift) };
 }

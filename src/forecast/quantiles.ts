@@ -1,20 +1,20 @@
 import { normalQuantile } from './normal-distribution.ts';
 
-/** Least slope of a quantile, as a share of the forecast: keeps intervals of any two levels strictly nested where the model is certain. */
+/** Least slope of a quantile, as a share of the forecast. It keeps intervals strictly nested where the model's quantiles coincide. */
 const SPREAD_MIN = 1e-9;
 const SPREAD_FLOOR = 1e-12;
 
-/** Bounds of a two-sided interval, as probabilities. */
+/** Probabilities of the bounds of a central prediction interval. */
 export function intervalBounds(level: number): { readonly lo: number; readonly hi: number } {
   return { lo: (1 - level / 100) / 2, hi: (1 + level / 100) / 2 };
 }
 
 /**
- * Quantiles from those that a model gives, by their deviates of the standard normal distribution: linear in the deviate between them, and on with
- * the slope of the last two beyond them. Exactly the median at 0; strictly increasing with the deviate.
+ * Interpolates the model's quantiles over standard normal deviates: linear between them, and beyond them with the slope of the last two. Exactly the
+ * median at 0; strictly increasing in the deviate.
  * @param levels probabilities of the model's quantiles, ascending, among them 0.5
  * @returns a function of a step's quantiles (`values[start, start + levels.length)`, ascending, as distances from `origin`) and the index of a
- *   wanted deviate
+ *   deviate
  */
 export function quantileFunction(
   levels: readonly number[],
@@ -23,7 +23,7 @@ export function quantileFunction(
   const known = levels.map(normalQuantile);
   const median = levels.indexOf(0.5);
   const wanted = deviates.map((z) => {
-    const left = leftOf(known, (at) => at >= z);
+    const left = leftNeighbour(known, (at) => at >= z);
     return { z, left, share: (z - known[left]) / (known[left + 1] - known[left]) };
   });
   return (values, start, index, origin) => {
@@ -31,14 +31,14 @@ export function quantileFunction(
     const centre = origin + values[start + median];
     if (z === 0) return centre;
     const from = values[start + left];
-    const between = from + share * (values[start + left + 1] - from);
-    return origin + between + z * Math.max(SPREAD_FLOOR, SPREAD_MIN * Math.abs(centre));
+    const interpolated = from + share * (values[start + left + 1] - from);
+    return origin + interpolated + z * Math.max(SPREAD_FLOOR, SPREAD_MIN * Math.abs(centre));
   };
 }
 
 /**
- * The other way round: the deviate at which a value lies among a model's quantiles. 0 at the median; infinite where the model was certain of
- * something else; NaN for NaN.
+ * The inverse: the deviate at which a value lies among the model's quantiles. 0 at the median, NaN for NaN, infinite for a value outside of outermost
+ * quantiles that coincide.
  * @returns a function of a step's quantiles (as above) and a value, as a distance from the same origin
  */
 export function deviateFunction(
@@ -53,7 +53,7 @@ export function deviateFunction(
     // Of several equal quantiles the one nearest to the median.
     const left =
       value > centre
-        ? leftOf(levels, (_, i) => values[start + i] >= value)
+        ? leftNeighbour(levels, (_, i) => values[start + i] >= value)
         : Math.max(
             0,
             levels.findLastIndex((_, i) => values[start + i] <= value),
@@ -65,8 +65,8 @@ export function deviateFunction(
   };
 }
 
-/** Of two neighbours between which something is looked for, the left one; beyond the ends the outermost two. */
-function leftOf(known: readonly number[], reached: (known: number, index: number) => boolean): number {
+/** Index of the left one of the two neighbours to interpolate between; beyond the ends, of the outermost two. */
+function leftNeighbour(known: readonly number[], reached: (known: number, index: number) => boolean): number {
   const above = known.findIndex(reached);
   return Math.min(Math.max(above < 0 ? known.length - 1 : above, 1), known.length - 1) - 1;
 }

@@ -1,67 +1,68 @@
 /**
- * Finely sampled series have seasons that no context holds: a week of 5-minute data is 2016 values. Averaged into blocks, it is 168.
+ * Temporal aggregation: finely sampled series have seasons longer than the model's context. A week of 5-minute data is 2016 values; averaged by the hour
+ * it is 168.
  */
 export interface TemporalAggregation {
-  /** Values that are averaged into a block. */
+  /** Values averaged into one block. */
   readonly stride: number;
-  /** Longest context of blocks. */
+  /** Longest context of the aggregated series, in blocks. */
   readonly blocks: number;
   /** Values in a day. */
   readonly day: number;
 }
 
-/** Days back at which it is tried whether blocks would have helped; before them it is tried one horizon back. */
-const TRIAL_DAYS_MAX = 2;
+/** Days back at which the blend is backtested, besides one horizon back. */
+const BACKTEST_DAYS_MAX = 2;
 const WEEK_DAYS = 7;
-/** Days that a trial must see: of fewer, blocks show nothing that the context of single values does not. */
-const SEEN_DAYS_MIN = 2;
-/** A shorter horizon is better known from single values. */
+/** Shortest history of a backtest, in days. A shorter aggregated series shows no more than the fine context. */
+const HISTORY_DAYS_MIN = 2;
+/** Shortest horizon that is blended, in blocks. */
 const HORIZON_BLOCKS_MIN = 2;
-/** Shares of the correction that are tried; the first that is best counts. */
-const SHARES = [0, 0.25, 0.5, 0.75, 1];
-/** A correction must lower the past error by as much: a smaller gain is chance. */
+/** Candidate blend weights. Of equal errors the first wins. */
+const BLEND_WEIGHTS = [0, 0.25, 0.5, 0.75, 1];
+/** Least relative gain of a backtest error; a smaller one is noise. */
 const GAIN_MIN = 0.02;
 
-/** Values before a cutoff that a forecast looks at, trials in the past included. */
-export function lookback({ stride, blocks, day }: TemporalAggregation, context: number): number {
-  return Math.max(context, stride * blocks, SEEN_DAYS_MIN * day) + TRIAL_DAYS_MAX * day;
+/** Values before a cutoff that a blended forecast depends on, backtests included. */
+export function aggregationLookback({ stride, blocks, day }: TemporalAggregation, context: number): number {
+  return Math.max(context, stride * blocks, HISTORY_DAYS_MIN * day) + BACKTEST_DAYS_MAX * day;
 }
 
-/** Forecasts of the past, steps and distances from the cutoff in values. */
+/** Backtests of a blend: horizon and distances from the cutoff, in values. */
 export interface BacktestPlan {
-  /** Steps that each of them covers; none overlaps what is to be forecast. */
+  /** Horizon of each backtest. None overlaps the forecast itself. */
   readonly h: number;
-  /** Where the forecast and its correction are made anew. */
+  /** Where both the fine and the aggregated forecast are made. */
   readonly offsets: readonly number[];
   /**
-   * Where the present correction itself is tried, on a forecast of single values made a week ago: what the days before a weekend show of a weekend
-   * is nothing, what the last one shows is all. Null where a forecast does not look as far back.
+   * Where the present correction is backtested on a fine forecast of a week ago: the days before a weekend contain no information on the weekend, the
+   * last weekend does. Null where the lookback is shorter.
    */
   readonly weekAgo: { readonly offset: number; readonly context: number } | null;
 }
 
-export function trialsOf(h: number, context: number, aggregation: TemporalAggregation): BacktestPlan {
+export function backtestPlan(h: number, context: number, aggregation: TemporalAggregation): BacktestPlan {
   const { day } = aggregation;
-  const trialH = Math.min(h, day);
-  const offsets = new Set([trialH]);
-  for (let days = 1; days <= TRIAL_DAYS_MAX; days++) offsets.add(days * day);
+  const backtestH = Math.min(h, day);
+  const offsets = new Set([backtestH]);
+  for (let days = 1; days <= BACKTEST_DAYS_MAX; days++) offsets.add(days * day);
   const offset = WEEK_DAYS * day;
-  const left = lookback(aggregation, context) - offset;
-  const weekAgo = left < SEEN_DAYS_MIN * day ? null : { offset, context: Math.min(context, left) };
-  return { h: trialH, offsets: [...offsets], weekAgo };
+  const left = aggregationLookback(aggregation, context) - offset;
+  const weekAgo = left < HISTORY_DAYS_MIN * day ? null : { offset, context: Math.min(context, left) };
+  return { h: backtestH, offsets: [...offsets], weekAgo };
 }
 
-/** Whether something can be tried so far back. */
+/** Whether the history before this cutoff is long enough for a backtest. */
 export function hasHistory(cutoff: number, { day }: TemporalAggregation): boolean {
-  return cutoff >= SEEN_DAYS_MIN * day;
+  return cutoff >= HISTORY_DAYS_MIN * day;
 }
 
-/** Whether blocks can say anything about `h` values after this cutoff. */
+/** Whether a forecast of `h` values at this cutoff is blended: the horizon and the history are long enough. */
 export function canAggregate(cutoff: number, h: number, { stride, day }: TemporalAggregation): boolean {
-  return h >= HORIZON_BLOCKS_MIN * stride && cutoff >= (TRIAL_DAYS_MAX + SEEN_DAYS_MIN) * day;
+  return h >= HORIZON_BLOCKS_MIN * stride && cutoff >= (BACKTEST_DAYS_MAX + HISTORY_DAYS_MIN) * day;
 }
 
-/** Means of the blocks that end at `cutoff`, oldest first; NaN where nothing was observed. Only whole blocks count. */
+/** The aggregated series before `cutoff`: means of whole blocks, the last ending at the cutoff, oldest first; NaN where nothing was observed. */
 export function aggregateBefore(
   values: ArrayLike<number>,
   cutoff: number,
@@ -72,21 +73,17 @@ export function aggregateBefore(
 }
 
 /**
- * What blocks say about a forecast: the distances of its own blocks from theirs, on a line from block to block that begins at 0, since the
- * present is known better from single values.
- * @param single forecast of single values
- * @param blocks forecast of the blocks that cover it
+ * The difference between the aggregated and the fine forecast: block means apart, interpolated linearly between the middles of blocks. It starts at 0 at
+ * the cutoff, where the fine forecast is better.
+ * @param fine forecast at the sampling frequency
+ * @param blocks forecast of the aggregated series over the same horizon
  */
-export function correctionOf(
-  single: Float64Array,
-  blocks: Float64Array,
-  { stride }: TemporalAggregation,
-): Float64Array {
-  const starts = Array.from({ length: Math.ceil(single.length / stride) }, (_, block) => block * stride);
+export function correctionOf(fine: Float64Array, blocks: Float64Array, { stride }: TemporalAggregation): Float64Array {
+  const starts = Array.from({ length: Math.ceil(fine.length / stride) }, (_, block) => block * stride);
   const apart = starts.map((start, block) => {
-    return blocks[block] - meanOf(single, start, Math.min(stride, single.length - start));
+    return blocks[block] - meanOf(fine, start, Math.min(stride, fine.length - start));
   });
-  return single.map((_, k) => {
+  return fine.map((_, k) => {
     const next = Math.floor((k + 0.5) / stride + 0.5);
     if (next === apart.length) return apart[next - 1];
     const [from, length] = next === 0 ? [0, stride / 2] : [apart[next - 1], stride];
@@ -95,40 +92,40 @@ export function correctionOf(
   });
 }
 
-/** A forecast that was tried in the past. */
-export interface Trial {
+/** One backtest of a correction. */
+export interface BacktestForecast {
   readonly actual: ArrayLike<number>;
-  readonly single: Float64Array;
+  readonly fine: Float64Array;
   readonly correction: Float64Array;
 }
 
-/** The share of a correction that would have served best in the trials, by their mean absolute errors; 0 where it gains nothing to speak of. */
-export function blendWeight(trials: readonly Trial[]): number {
-  const errors = SHARES.map(() => 0);
-  for (const { actual, single, correction } of trials) {
-    const missed = SHARES.map((share) => meanOf(distances(actual, single, correction, share), 0, single.length));
-    if (missed.some(Number.isNaN)) continue;
-    missed.forEach((error, i) => {
+/** The weight of the correction with the least sum of mean absolute errors over the backtests; 0 where the gain is below GAIN_MIN. */
+export function blendWeight(backtests: readonly BacktestForecast[]): number {
+  const errors = BLEND_WEIGHTS.map(() => 0);
+  for (const backtest of backtests) {
+    const ofWeights = BLEND_WEIGHTS.map((weight) => meanOf(absoluteErrors(backtest, weight), 0, backtest.fine.length));
+    if (ofWeights.some(Number.isNaN)) continue;
+    ofWeights.forEach((error, i) => {
       errors[i] += error;
     });
   }
   let best = 0;
   let least = errors[0];
-  for (let i = 1; i < SHARES.length; i++) {
+  for (let i = 1; i < BLEND_WEIGHTS.length; i++) {
     const error = errors[i] * (1 + GAIN_MIN);
     if (error < least) {
       best = i;
       least = error;
     }
   }
-  return SHARES[best];
+  return BLEND_WEIGHTS[best];
 }
 
-function distances(actual: ArrayLike<number>, single: Float64Array, correction: Float64Array, share: number) {
-  return single.map((value, k) => Math.abs(actual[k] - value - share * correction[k]));
+function absoluteErrors({ actual, fine, correction }: BacktestForecast, weight: number): Float64Array {
+  return fine.map((value, k) => Math.abs(actual[k] - value - weight * correction[k]));
 }
 
-/** Mean of what was observed. */
+/** Mean of the observed values. */
 function meanOf(values: ArrayLike<number>, start: number, length: number): number {
   let sum = 0;
   let count = 0;

@@ -163,7 +163,7 @@ export class Forecasters {
     if (this.#ended !== null) throw this.#ended;
     const horizonRun = Math.ceil(batch.horizon / patch) * patch;
     const alike = `${index} ${batch.contextLength} ${horizonRun} ${quantiles} ${weights?.digest}`;
-    const key = batch.together ? `${alike} group ${this.#groups++}` : alike;
+    const key = batch.isGroup ? `${alike} group ${this.#groups++}` : alike;
     const result = new Float32Array(batch.rows * batch.horizon * (quantiles === 'all' ? levels.length : 1));
     if (batch.rows === 0) return result;
     const { promise, resolve, reject } = Promise.withResolvers<Float32Array>();

@@ -30,9 +30,9 @@ export function checkHorizon(horizon: number, { name, manifest }: Model): void {
   throw new ServiceError('configuration', text);
 }
 
-export function checkBatch({ rows, contextLength, horizon, values, together }: ForecastBatch, model: Model): void {
+export function checkBatch({ rows, contextLength, horizon, values, isGroup }: ForecastBatch, model: Model): void {
   const { contextBuckets, membersMax = 0 } = model.manifest;
-  assert(!together || rows <= membersMax, `model ${model.name} forecasts at most ${membersMax} series together`);
+  assert(!isGroup || rows <= membersMax, `model ${model.name} forecasts at most ${membersMax} series together`);
   assert(contextBuckets.includes(contextLength), `context length ${contextLength} is not one of the model's`);
   assert(values.length === rows * contextLength, 'values are rows * contextLength');
   checkHorizon(horizon, model);
@@ -55,7 +55,7 @@ export function runOf(segments: readonly Segment<QueuedForecast>[]): RunRequest 
     values.set(request.batch.values.subarray(firstRow * contextLength, (firstRow + taken) * contextLength), at);
     at += taken * contextLength;
   }
-  const members = batch.together ? batch.rows : 0;
+  const members = batch.isGroup ? batch.rows : 0;
   return { model, rows, members, contextLength, horizon: horizonRun, values, quantiles, theta };
 }
 

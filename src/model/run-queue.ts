@@ -95,7 +95,7 @@ export class RunQueue<R extends QueuedRequest> {
   /** Takes a run of at most `rowsMax` rows off the line whose turn it is, which then goes to the end of the turns. */
   take(rowsMax = Number.POSITIVE_INFINITY): Segment<R>[] {
     for (const [key, line] of this.#lines) {
-      const whole = line.segments[0].request.batch.together === true;
+      const whole = line.segments[0].request.batch.isGroup === true;
       const taken = cut(line.segments, whole ? line.rows : Math.min(rowsMax, line.full));
       this.#lines.delete(key);
       this.#lines.set(key, line);

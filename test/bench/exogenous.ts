@@ -84,7 +84,7 @@ async function errorsWithout(
     const values = effect === null ? series.values : series.values.map((value, t) => value - effect[t]);
     return cutoffs().map((cutoff) => ({ values, cutoff }));
   });
-  const made = await forecastCalibrated(points, { h: H, context: CONTEXT, probabilities: [] }, forecaster);
+  const made = await forecastCalibrated(points, { h: H, context: CONTEXT, probabilities: [] }, { forecaster });
   return errorsOf(
     points,
     made.map(({ mean }) => mean),
@@ -105,7 +105,7 @@ async function errorsWith(all: readonly AccompaniedSeries[], cleanFirst: boolean
     season: DAY,
     pause: nextTurn,
   };
-  const made = await forecastWithExogenous(points, settings, forecaster);
+  const made = await forecastWithExogenous(points, settings, { forecaster });
   const believed = made.filter(({ weights }) => weights.some((weight) => weight > 0)).length / made.length;
   return {
     believed,
@@ -215,10 +215,8 @@ async function inSample(
       : [await fitExogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
   const [forecast] = await forecastInSample(
     [values],
-    { h: inSampleHorizon('h'), context: CONTEXT },
-    forecaster,
-    undefined,
-    effects,
+    { h: inSampleHorizon('h'), context: CONTEXT, effects },
+    { forecaster },
   );
   return flagInSample(forecast!, calibrateInSample(forecast!), LEVEL);
 }

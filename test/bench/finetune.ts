@@ -178,7 +178,9 @@ async function ratioOf(task: Task, weights: TunedWeights, { name }: Model, forec
   const maeOf = async (own: TunedWeights | null) => {
     const points = task.cutoffs.map((cutoff) => ({ values: task.values, cutoff }));
     const settings = { h: task.horizon, context: CONTEXTS[0], probabilities: [] };
-    const forecasts = await forecastCalibrated(points, settings, rollOut(forecasters.forecasterFor(name, 1, own)));
+    const forecasts = await forecastCalibrated(points, settings, {
+      forecaster: rollOut(forecasters.forecasterFor(name, 1, own)),
+    });
     const errors = forecasts.flatMap(({ mean }, i) =>
       [...mean].map((value, k) => Math.abs(value - task.values[task.cutoffs[i] + k])),
     );

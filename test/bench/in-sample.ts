@@ -116,7 +116,7 @@ async function judge(series: readonly LabelledSeries[], variant: Variant, foreca
   const forecasts = await forecastInSample(
     series.map(({ values }) => values),
     variant,
-    rollOut(forecaster),
+    { forecaster: rollOut(forecaster) },
   );
   return forecasts.map((forecast, i): Judgement => {
     const { windows } = series[i];

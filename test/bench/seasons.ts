@@ -93,7 +93,7 @@ async function compare(
     return { values, cutoff: first + Math.floor(((values.length - h - first) * i) / (CUTOFFS - 1)) };
   });
   const judge = async (settings: MultiResolutionSettings) => {
-    const forecasts = await forecastMultiResolution(points, settings, forecaster);
+    const forecasts = await forecastMultiResolution(points, settings, { forecaster });
     const totals = { missed: 0, inside: 0, count: 0 };
     forecasts.forEach(({ mean, quantiles: [lo, hi] }, i) => {
       for (let k = 0; k < h; k++) {

@@ -182,7 +182,7 @@ function holdsGroups(forecaster: Forecaster, tolerance: number): void {
   const lead = 20;
   const news: Context = (position) => hashed(position) + hashed(position - 1);
   const follower: Context = (position) => 3 * news(position - lead) + 7;
-  const together = (contexts: readonly Context[]) => ({ ...batchOf(contexts, context, horizon), together: true });
+  const together = (contexts: readonly Context[]) => ({ ...batchOf(contexts, context, horizon), isGroup: true });
 
   test('a group of one is forecast like a series alone', async () => {
     const alone = await forecaster.forecast(batchOf([wave(1)], context, horizon));

@@ -16,7 +16,7 @@ const settings = fc.record({
   }),
 });
 
-/** A wave by the day with steps by the week, missing values, and a level that may be far from zero. */
+/** A daily wave, weekly steps, missing values, and a level that may be far from zero. */
 const history = fc
   .record({
     length: fc.integer({ min: 20, max: 500 }),
@@ -34,55 +34,65 @@ const history = fc
 
 const sameNumbers = (a: HorizonForecast, b: HorizonForecast) => assert.deepEqual(a, b);
 
-test('a forecast from a history that was cut to what it looks at is the same, bit for bit', async () => {
-  let moved = 0;
+test('a history cut to the lookback gives the same forecast, bit for bit', async () => {
+  let blended = 0;
   await fc.assert(
     fc.asyncProperty(settings, history, async (chosen, values) => {
-      const [whole] = await forecastMultiResolution([{ values, cutoff: values.length }], chosen, quantileForecaster());
+      const [whole] = await forecastMultiResolution([{ values, cutoff: values.length }], chosen, {
+        forecaster: quantileForecaster(),
+      });
       const cut = values.slice(-lookbackLength(chosen));
-      const [same] = await forecastMultiResolution([{ values: cut, cutoff: cut.length }], chosen, quantileForecaster());
+      const [same] = await forecastMultiResolution([{ values: cut, cutoff: cut.length }], chosen, {
+        forecaster: quantileForecaster(),
+      });
       sameNumbers(same!, whole!);
-      const [single] = await forecastMultiResolution(
+      const [fine] = await forecastMultiResolution(
         [{ values, cutoff: values.length }],
         { ...chosen, aggregation: null },
-        quantileForecaster(),
+        { forecaster: quantileForecaster() },
       );
-      if (single!.mean.some((value, k) => value !== whole!.mean[k])) moved++;
+      if (fine!.mean.some((value, k) => value !== whole!.mean[k])) blended++;
     }),
     { numRuns: 300 },
   );
-  assert.ok(moved > 30, `only ${moved} forecasts were moved`);
+  assert.ok(blended > 30, `only ${blended} forecasts were blended`);
 });
 
-test('a forecast depends neither on its neighbours nor on what follows its cutoff, and the same question has the same answer', async () => {
+test('a forecast depends neither on other points nor on values after its cutoff, and is deterministic', async () => {
   await fc.assert(
     fc.asyncProperty(settings, fc.array(history, { minLength: 2, maxLength: 4 }), async (chosen, series) => {
       const points = series.flatMap((values) => [
         { values, cutoff: values.length },
         { values, cutoff: Math.ceil(values.length * 0.8) },
       ]);
-      const together = await forecastMultiResolution(points, chosen, quantileForecaster());
-      const again = await forecastMultiResolution(points, chosen, quantileForecaster());
+      const atOnce = await forecastMultiResolution(points, chosen, { forecaster: quantileForecaster() });
+      const again = await forecastMultiResolution(points, chosen, { forecaster: quantileForecaster() });
       for (const [i, { values, cutoff }] of points.entries()) {
-        const seen = values.slice(0, cutoff);
-        const [alone] = await forecastMultiResolution([{ values: seen, cutoff }], chosen, quantileForecaster());
-        sameNumbers(together[i], alone!);
-        sameNumbers(together[i], again[i]);
+        const past = values.slice(0, cutoff);
+        const [alone] = await forecastMultiResolution([{ values: past, cutoff }], chosen, {
+          forecaster: quantileForecaster(),
+        });
+        sameNumbers(atOnce[i], alone!);
+        sameNumbers(atOnce[i], again[i]);
       }
     }),
     { numRuns: 60 },
   );
 });
 
-test('intervals move with their forecast and keep their widths', async () => {
+test('intervals are shifted with the median and keep their widths', async () => {
   await fc.assert(
     fc.asyncProperty(settings, history, async (chosen, values) => {
-      const asked = { ...chosen, probabilities: [0.1, 0.9] };
+      const requested = { ...chosen, probabilities: [0.1, 0.9] };
       const at = [{ values, cutoff: values.length }];
-      const [forecast] = await forecastMultiResolution(at, asked, quantileForecaster());
-      const [single] = await forecastMultiResolution(at, { ...asked, aggregation: null }, quantileForecaster());
+      const [forecast] = await forecastMultiResolution(at, requested, { forecaster: quantileForecaster() });
+      const [fine] = await forecastMultiResolution(
+        at,
+        { ...requested, aggregation: null },
+        { forecaster: quantileForecaster() },
+      );
       for (let k = 0; k < chosen.h; k++) {
-        const [width, before] = [forecast!, single!].map(({ quantiles }) => quantiles[1][k] - quantiles[0][k]);
+        const [width, before] = [forecast!, fine!].map(({ quantiles }) => quantiles[1][k] - quantiles[0][k]);
         if (!Number.isNaN(before!))
           assert.ok(Math.abs(width! - before!) <= 1e-6 * Math.max(1, Math.abs(forecast!.mean[k])));
       }
@@ -91,7 +101,7 @@ test('intervals move with their forecast and keep their widths', async () => {
   );
 });
 
-test('no point needs more forecasts than are counted for it', async () => {
+test('no point needs more forecasts than forecastsPerPoint counts', async () => {
   await fc.assert(
     fc.asyncProperty(settings, history, async (chosen, values) => {
       let rows = 0;
@@ -107,7 +117,7 @@ test('no point needs more forecasts than are counted for it', async () => {
           return forecaster.forecastQuantiles(batch);
         },
       };
-      await forecastMultiResolution([{ values, cutoff: values.length }], chosen, counted);
+      await forecastMultiResolution([{ values, cutoff: values.length }], chosen, { forecaster: counted });
       assert.ok(rows <= forecastsPerPoint(chosen, chosen.probabilities.length > 0), `${rows} forecasts`);
     }),
     { numRuns: 100 },

@@ -1,13 +1,13 @@
-/** A variable beside the series; NaN where missing. */
+/** An exogenous variable; NaN where missing. */
 export interface ExogenousVariable {
   readonly values: ArrayLike<number>;
-  /** Each number stands for a category. */
+  /** Each number is a category. */
   readonly categorical: boolean;
 }
 
 /**
- * A column of the regression: a variable itself, or one of its categories; standardised over the rows it was learnt from. No category is left out as
- * the one that the others are compared with: the penalty makes effects unique without it, and treats all categories alike.
+ * A column of the design matrix: a numeric variable or the indicator of a category, standardised over the training rows. There is no reference category:
+ * the penalty makes the effects unique and treats all categories alike.
  */
 export interface DesignColumn {
   readonly variable: number;
@@ -17,13 +17,16 @@ export interface DesignColumn {
   readonly deviation: number;
 }
 
-/** The most frequent categories have columns of their own; the others are alike. */
+/** The most frequent categories have a column each. The others have none. */
 export const CATEGORIES_MAX = 30;
 
-/** A value further out is taken to be this far: a sentinel must not make numbers that are none. */
+/** Standardised values are clipped: a sentinel value must not overflow. */
 const DEVIATIONS_MAX = 1e6;
 
-/** Learns the columns from rows; one that is the same in all of them says nothing and is left out. */
+/** A deviation below this share of the mean is rounding. */
+const ROUNDING = 1e-12;
+
+/** Fits the columns on rows. A constant column is left out. */
 export function fitColumns(variables: readonly ExogenousVariable[], rows: readonly number[]): DesignColumn[] {
   return variables.flatMap((variable, index) =>
     categoriesOf(variable, rows).flatMap((category) => {
@@ -33,19 +36,19 @@ export function fitColumns(variables: readonly ExogenousVariable[], rows: readon
   );
 }
 
-/** The standardised value of a column at a row of its variable; a missing one counts as the mean. */
+/** The standardised value of a column at a row of its variable. A missing value is replaced by the mean. */
 export function designValue({ category, mean, deviation }: DesignColumn, variable: ExogenousVariable, row: number) {
   const value = rawValue(variable, category, row);
   if (Number.isNaN(value)) return 0;
   return Math.max(-DEVIATIONS_MAX, Math.min(DEVIATIONS_MAX, (value - mean) / deviation));
 }
 
-/** More would let the season explain what is none. */
+/** More Fourier terms overfit. */
 const HARMONICS_MAX = 4;
-/** Of fewer nobody can say that they repeat. */
+/** Shortest history in which a season is identifiable. */
 const SEASONS_MIN = 2;
 
-/** What a series does without any variable, as columns beside theirs: a level, and a season in its harmonics (Fourier). */
+/** Columns of the series itself: an intercept, and the Fourier terms of its season. */
 export function interceptAndSeason(rows: readonly number[], season: number): Float64Array[] {
   const columnOf = (value: (row: number) => number) => Float64Array.from(rows, value);
   const columns = [columnOf(() => 1)];
@@ -81,8 +84,6 @@ function momentsOf(variable: ExogenousVariable, category: number | null, rows: r
   const mean = present.reduce((sum, value) => sum + value, 0) / present.length;
   const squares = present.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   const deviation = Math.sqrt(squares / present.length);
-  // Rounding makes a constant look as if it moved.
+  // A constant has a small deviation by rounding.
   return { mean, deviation: deviation > ROUNDING * Math.abs(mean) ? deviation : 0 };
 }
-
-const ROUNDING = 1e-12;

@@ -1,13 +1,13 @@
 import { designValue, type ExogenousVariable, fitColumns, interceptAndSeason } from './design.ts';
 import { fitRidge, type RidgeFit } from './ridge.ts';
 
-/** What variables do to a series, as far as its past tells. */
+/** Estimated effects of exogenous variables on a series. */
 export interface ExogenousFit {
-  /** How much of the effect is each variable's; they add up to 1, or are all 0 where there is no effect. */
+  /** Relative weight of each variable in the effect. They add up to 1, or are all 0 without an effect. */
   readonly weights: Float64Array;
   /**
-   * What each variable adds at rows `[start, start + length)` of `variables`; its mean effect is 0.
-   * A variable that is null is not known there and adds nothing.
+   * Contribution of each variable at rows `[start, start + length)` of `variables`; 0 on the mean over the training rows.
+   * A variable that is null is unknown there and contributes 0.
    */
   contributions(
     variables: readonly (ExogenousVariable | null)[],
@@ -16,29 +16,28 @@ export interface ExogenousFit {
   ): readonly Float64Array[];
 }
 
-/** Older rows say less and cost as much. */
+/** Training rows, the newest. */
 const ROWS_MAX = 5_000;
 
 export interface FitSettings {
-  /** Rows in a season; null where the target is what a model missed: it took the season away. */
+  /** Rows in a season; null where the target is a model's residuals, which have no season. */
   readonly season: number | null;
-  /** Lets others have a turn, several times in a fit. */
+  /** Yields to the event loop; called several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
 
 /**
- * Fits what the variables add to a target. What they have in common with its season counts as the season. A target that wanders is explained step
- * by step instead: two walks look related by their levels, not by their steps. Which of the two it is their leave-one-out errors tell: both are
- * those of forecasts one step ahead.
- * @param target as long as the variables; rows where it is NaN do not count
- * @param end only rows before it are looked at
+ * Regresses a target on the variables. What they share with the season of the target is attributed to the season. For a target with a unit root the
+ * regression is on first differences, since two random walks correlate in levels but not in differences (spurious regression). The smaller
+ * leave-one-out error chooses between the two: both are errors one step ahead.
+ * @param target as long as the variables; rows where it is NaN are left out
  */
 export async function fitExogenous(
   variables: readonly ExogenousVariable[],
   target: ArrayLike<number>,
-  end: number,
-  settings: FitSettings,
+  settings: FitSettings & { readonly end: number },
 ): Promise<ExogenousFit> {
+  const { end } = settings;
   const rows: number[] = [];
   for (let row = end - 1; row >= 0 && rows.length < ROWS_MAX; row--) if (!Number.isNaN(target[row])) rows.push(row);
   const columns = fitColumns(variables, rows);
@@ -49,7 +48,7 @@ export async function fitExogenous(
     design.push(Float64Array.from(rows, (row) => designValue(column, variable, row)));
   }
   const observed = Float64Array.from(rows, (row) => target[row]);
-  const { weights: effects } = await fitLevelsOrSteps(design, observed, rows, settings);
+  const { weights: effects } = await fitLevelsOrDifferences(design, observed, rows, settings);
   const contributions: ExogenousFit['contributions'] = (given, start, length) => {
     const added = variables.map(() => new Float64Array(length));
     columns.forEach((column, j) => {
@@ -64,31 +63,32 @@ export async function fitExogenous(
 }
 
 /**
- * Explains the levels of a target or its steps. Of what a model missed the levels count, since it has followed the steps of what it saw; but they
- * wander, too, where the series does, so steps that show no effect deny it.
+ * Fits the levels of a target or its first differences. For the residuals of a model (no season) the levels are fitted, since the model has already
+ * followed the series; but there is no effect where the differences show none, because residuals of a random walk wander, too.
  * @param rows newest first, as are the columns and the target
  */
-async function fitLevelsOrSteps(
+async function fitLevelsOrDifferences(
   columns: readonly Float64Array[],
   target: Float64Array,
   rows: readonly number[],
   { season, pause }: FitSettings,
 ): Promise<RidgeFit> {
-  const beside = interceptAndSeason(rows.slice(0, -1), season ?? Number.POSITIVE_INFINITY);
-  /** @param memory how much of a value the next one keeps: 0 for levels, 1 for steps */
-  const fitAt = (memory: number) => {
-    // The same rows for each, or their errors could not be compared.
-    const kept = (column: Float64Array) => column.subarray(0, -1).map((value, i) => value - memory * column[i + 1]);
-    return fitRidge(columns.map(kept), kept(target), beside, pause);
+  const unpenalised = interceptAndSeason(rows.slice(0, -1), season ?? Number.POSITIVE_INFINITY);
+  /** @param order of differencing: 0 for levels, 1 for first differences */
+  const fitAt = (order: 0 | 1) => {
+    // The same rows for both orders, so that their errors are comparable.
+    const differenced = (column: Float64Array) =>
+      column.subarray(0, -1).map((value, i) => value - order * column[i + 1]);
+    return fitRidge({ columns: columns.map(differenced), target: differenced(target), unpenalised, pause });
   };
-  const steps = await fitAt(1);
-  if (season === null && steps.weights.every((weight) => weight === 0)) return steps;
+  const differences = await fitAt(1);
+  if (season === null && differences.weights.every((weight) => weight === 0)) return differences;
   const levels = await fitAt(0);
-  return season === null || levels.error <= steps.error ? levels : steps;
+  return season === null || levels.error <= differences.error ? levels : differences;
 }
 
-/** The fit of variables that do nothing. */
-export function zeroEffect(variables: readonly ExogenousVariable[]): ExogenousFit {
+/** A fit without any effect. */
+export function zeroEffectFit(variables: readonly ExogenousVariable[]): ExogenousFit {
   return {
     weights: new Float64Array(variables.length),
     contributions: (_given, _start, length) => variables.map(() => new Float64Array(length)),

@@ -1,89 +1,90 @@
 import type { HorizonForecast } from '../calibrated-forecasts.ts';
-import type { QuantileForecaster } from '../forecaster.ts';
+import type { Inference } from '../forecaster.ts';
 import { forecastInSample } from '../in-sample.ts';
 import type { ForecastPoint } from '../model-quantiles.ts';
 import { forecastMultiResolution, lookbackLength, type MultiResolutionSettings } from '../multi-resolution.ts';
 import type { ExogenousVariable } from './design.ts';
-import { type ExogenousFit, fitExogenous, sumContributions, zeroEffect } from './exogenous-fit.ts';
+import { type ExogenousFit, fitExogenous, sumContributions, zeroEffectFit } from './exogenous-fit.ts';
 
-/** Windows in which it is tried whether an effect does harm. Each costs two forecasts. */
-const TRIALS_MAX = 4;
+/** Backtest windows of an effect. Each costs two forecasts. */
+const BACKTESTS_MAX = 4;
 /**
- * Error of the trials with an effect, relative to without, from which on it is dropped: where it does harm. What matters seldom, such as promotions,
- * may have no part in the last windows, and cannot show a gain there.
+ * An effect is dropped where its backtest error, relative to that without the effect, reaches this. A gain is not required: rare events such as promotions
+ * may be absent from the last windows.
  */
-const ERROR_MAX = 1.1;
-/** Points forecast at a time: with their trials they make full batches, and what the trials see of a large request is not held all at once. */
+const ERROR_RATIO_MAX = 1.1;
+/** Points forecast at a time. With their backtests they fill batches; it bounds the memory of a large request. */
 const POINTS_MAX = 128;
-/** What the trials of one point need, beside its own forecast. */
-export const BACKTEST_FORECASTS_MAX = 2 * TRIALS_MAX;
+/** Forecasts of the backtests of one point, besides its own forecast. */
+export const BACKTEST_FORECASTS_MAX = 2 * BACKTESTS_MAX;
 
-/** A place in a series from which it is forecast, with what is known beside it. */
+/** A cutoff in a series, with the exogenous variables. */
 export interface ExogenousPoint {
   readonly values: Float64Array;
   readonly cutoff: number;
-  /** Aligned with the values; only what lies before the cutoff is looked at. */
+  /** Aligned with the values; only rows before the cutoff are used. */
   readonly past: readonly ExogenousVariable[];
-  /** The same variables, the horizon beginning at row `futureStart`; null for one that is not known ahead. */
+  /** The same variables over the horizon, from row `futureStart`; null for one without known future values. */
   readonly future: readonly (ExogenousVariable | null)[];
   readonly futureStart: number;
-  /** Points of equal time are forecast together. */
+  /** Time of the cutoff. Points of equal time are a group. */
   readonly time?: number;
 }
 
 export interface ExogenousForecast extends HorizonForecast {
-  /** What each variable adds to the forecast. */
+  /** Contribution of each variable to the forecast. */
   readonly contributions: readonly Float64Array[];
+  /** Relative weights of the variables. */
   readonly weights: Float64Array;
 }
 
 export interface ExogenousSettings extends MultiResolutionSettings {
-  /** Whether the effect of the variables is taken away before the model is applied, or is fitted to what the model misses. */
+  /** Whether the effect is subtracted before the model is applied, or fitted to the residuals of the model. */
   readonly cleanFirst: boolean;
-  /** Steps of the forecasts from within whose residuals are fitted, where the model is applied first. */
+  /** Horizon of the in-sample forecasts whose residuals are fitted, where the model is applied first. */
   readonly inSampleHorizon: number;
   /** Values in a season. */
   readonly season: number;
-  /** Lets others have a turn, several times in a fit. */
+  /** Yields to the event loop; called several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
 
 /**
- * Forecasts from many places with exogenous variables. Nothing at or after a cutoff is looked at but what is known ahead. An effect that would have done
- * harm to a forecast of what came just before the cutoff is taken for none.
+ * Forecasts with exogenous variables. After a cutoff only their known future values are used. An effect that fails its backtest just before the cutoff is
+ * dropped.
  */
 export async function forecastWithExogenous(
   points: readonly ExogenousPoint[],
   settings: ExogenousSettings,
-  forecaster: QuantileForecaster,
-  signal?: AbortSignal,
+  inference: Inference,
 ): Promise<ExogenousForecast[]> {
-  const missed = settings.cleanFirst ? null : await residualsOf(points, settings, forecaster, signal);
+  const residuals = settings.cleanFirst ? null : await residualsOf(points, settings, inference);
   const fit = (point: ExogenousPoint, end: number): Promise<ExogenousFit> => {
-    signal?.throwIfAborted();
+    inference.signal?.throwIfAborted();
     const season = settings.cleanFirst ? settings.season : null;
-    return fitExogenous(point.past, missed?.get(point.values) ?? point.values, end, { season, pause: settings.pause });
+    const target = residuals?.get(point.values) ?? point.values;
+    return fitExogenous(point.past, target, { end, season, pause: settings.pause });
   };
   const forecasts = new Map<ExogenousPoint, ExogenousForecast>();
-  for (const together of partsOf(points)) {
-    const trials: FittedPoint[][] = [];
-    for (const point of together) {
-      const tried = trialsOf(point, settings.h);
-      const before = tried.length === 0 ? null : await fit(point, tried.at(-1)!.cutoff);
-      trials.push(tried.map((trial) => ({ ...trial, fit: before! })));
+  for (const part of partsOf(points)) {
+    const backtests: FittedPoint[][] = [];
+    for (const point of part) {
+      const windows = backtestWindows(point, settings.h);
+      const before = windows.length === 0 ? null : await fit(point, windows.at(-1)!.cutoff);
+      backtests.push(windows.map((window) => ({ ...window, fit: before! })));
     }
-    const harmless = await harmlessIn(trials, settings, forecaster, signal);
+    const passed = await passBacktests(backtests, settings, inference);
     const fitted: FittedPoint[] = [];
-    for (const [i, point] of together.entries()) {
-      fitted.push({ ...point, fit: harmless[i] ? await fit(point, point.cutoff) : zeroEffect(point.past) });
+    for (const [i, point] of part.entries()) {
+      fitted.push({ ...point, fit: passed[i] ? await fit(point, point.cutoff) : zeroEffectFit(point.past) });
     }
-    const made = await forecastFitted(fitted, settings, forecaster, signal);
-    for (const [i, point] of together.entries()) forecasts.set(point, made[i]);
+    const made = await forecastFitted(fitted, settings, inference);
+    for (const [i, point] of part.entries()) forecasts.set(point, made[i]);
   }
   return points.map((point) => forecasts.get(point)!);
 }
 
-/** Groups by themselves: another fit cleaned what the same series shows at another time, and a group holds each series once. */
+/** Groups stay separate: the same series at another time has another fit, and a group contains each series once. */
 function partsOf(points: readonly ExogenousPoint[]): (readonly ExogenousPoint[])[] {
   if (points[0]?.time !== undefined) return [...Map.groupBy(points, ({ time }) => time).values()];
   return Array.from({ length: Math.ceil(points.length / POINTS_MAX) }, (_, i) => {
@@ -98,38 +99,37 @@ interface FittedPoint extends ExogenousPoint {
 async function forecastFitted(
   points: readonly FittedPoint[],
   settings: ExogenousSettings,
-  forecaster: QuantileForecaster,
-  signal?: AbortSignal,
+  inference: Inference,
 ): Promise<ExogenousForecast[]> {
   const { h, cleanFirst } = settings;
   const lookback = lookbackLength(settings);
-  const seen = points.map(({ values, cutoff, past, future, time, fit }): ForecastPoint => {
+  const adjusted = points.map(({ values, cutoff, past, future, time, fit }): ForecastPoint => {
     const start = Math.max(0, cutoff - lookback);
-    const kept = values.slice(start, cutoff);
+    const history = values.slice(start, cutoff);
     const without = (variables: readonly (ExogenousVariable | null)[]) => {
-      const effect = sumContributions(fit.contributions(variables, start, kept.length), kept.length);
-      return kept.map((value, k) => value - effect[k]);
+      const effect = sumContributions(fit.contributions(variables, start, history.length), history.length);
+      return history.map((value, k) => value - effect[k]);
     };
-    // What is not known ahead is missed by the forecast, however well its past is known.
+    // Effects without known future values stay in the targets: the forecast cannot contain them.
     const targets = without(past.map((variable, v) => (future[v] === null ? null : variable)));
-    const place = { cutoff: kept.length, ...(time !== undefined && { time }) };
-    return { ...place, values: cleanFirst ? without(past) : kept, targets };
+    const place = { cutoff: history.length, ...(time !== undefined && { time }) };
+    return { ...place, values: cleanFirst ? without(past) : history, targets };
   });
-  const forecasts = await forecastMultiResolution(seen, settings, forecaster, signal);
+  const forecasts = await forecastMultiResolution(adjusted, settings, inference);
   return forecasts.map(({ mean, quantiles }, i) => {
     const { future, futureStart, fit } = points[i];
     const contributions = fit.contributions(future, futureStart, h);
     const effect = sumContributions(contributions, h);
-    const moved = (numbers: Float64Array) => numbers.map((value, k) => value + effect[k]);
-    return { mean: moved(mean), quantiles: quantiles.map(moved), contributions, weights: fit.weights };
+    const shifted = (numbers: Float64Array) => numbers.map((value, k) => value + effect[k]);
+    return { mean: shifted(mean), quantiles: quantiles.map(shifted), contributions, weights: fit.weights };
   });
 }
 
-/** The last windows before a point, the newest first, as far as half of what came before it is left to learn from. */
-function trialsOf(point: ExogenousPoint, h: number): ExogenousPoint[] {
+/** The last windows before a point, the newest first. At least half of the history stays as training data. */
+function backtestWindows(point: ExogenousPoint, h: number): ExogenousPoint[] {
   const { cutoff, time, past } = point;
   const future = past.map((variable, v) => (point.future[v] === null ? null : variable));
-  const count = Math.min(TRIALS_MAX, Math.floor(cutoff / 2 / h));
+  const count = Math.min(BACKTESTS_MAX, Math.floor(cutoff / 2 / h));
   return Array.from({ length: count }, (_, i) => {
     const back = (i + 1) * h;
     const at = { cutoff: cutoff - back, futureStart: cutoff - back, ...(time !== undefined && { time: time - back }) };
@@ -138,46 +138,44 @@ function trialsOf(point: ExogenousPoint, h: number): ExogenousPoint[] {
 }
 
 /**
- * Rolling cross-validation: whether forecasts with the effects come as near to what was observed as without, by mean absolute errors. An effect that
- * ended is in the whole history, and helps nobody ahead of it. Without trials effects are believed.
+ * Rolling cross-validation: whether the mean absolute error with the effects is below ERROR_RATIO_MAX times that without. An effect that ended is in the
+ * fit of the whole history, but not in the last windows. Without backtests effects pass.
  */
-async function harmlessIn(
-  trials: readonly (readonly FittedPoint[])[],
+async function passBacktests(
+  backtests: readonly (readonly FittedPoint[])[],
   settings: ExogenousSettings,
-  forecaster: QuantileForecaster,
-  signal?: AbortSignal,
+  inference: Inference,
 ): Promise<boolean[]> {
-  const all = trials.flat();
-  const single = { ...settings, probabilities: [], aggregation: null };
+  const all = backtests.flat();
+  const medianOnly = { ...settings, probabilities: [], aggregation: null };
   const errorsOf = async (points: readonly FittedPoint[]) => {
-    const made = await forecastFitted(points, single, forecaster, signal);
+    const made = await forecastFitted(points, medianOnly, inference);
     return made.map(({ mean }, i) => errorOf(mean, points[i]));
   };
   const withEffects = await errorsOf(all);
-  const without = await errorsOf(all.map((trial) => ({ ...trial, fit: zeroEffect(trial.past) })));
+  const without = await errorsOf(all.map((window) => ({ ...window, fit: zeroEffectFit(window.past) })));
   let at = 0;
-  return trials.map(({ length }) => {
+  return backtests.map(({ length }) => {
     const sumOf = (errors: readonly number[]) => errors.slice(at, at + length).reduce((sum, error) => sum + error, 0);
-    const harmless = length === 0 || sumOf(withEffects) < ERROR_MAX * sumOf(without);
+    const passes = length === 0 || sumOf(withEffects) < ERROR_RATIO_MAX * sumOf(without);
     at += length;
-    return harmless;
+    return passes;
   });
 }
 
-/** The sum of absolute errors; what was not observed has none. */
+/** Sum of absolute errors over the observed values. */
 function errorOf(mean: Float64Array, { values, cutoff }: ExogenousPoint): number {
   return mean.reduce((sum, value, k) => sum + (Math.abs(values[cutoff + k] - value) || 0), 0);
 }
 
-/** What the model alone misses in each series, where it forecasts from earlier values. */
+/** In-sample residuals of the model without effects, where it forecasts from earlier values. */
 async function residualsOf(
   points: readonly ExogenousPoint[],
   { inSampleHorizon, context }: ExogenousSettings,
-  forecaster: QuantileForecaster,
-  signal?: AbortSignal,
+  inference: Inference,
 ): Promise<Map<Float64Array, Float64Array>> {
   const series = [...new Set(points.map(({ values }) => values))];
-  const forecasts = await forecastInSample(series, { h: inSampleHorizon, context }, forecaster, signal);
+  const forecasts = await forecastInSample(series, { h: inSampleHorizon, context }, inference);
   return new Map(
     series.map((values, i) => [values, forecasts[i].residual.fill(Number.NaN, 0, forecasts[i].forwardStart)]),
   );

@@ -3,14 +3,15 @@ import type { ExogenousVariable } from './design.ts';
 import { fitExogenous, sumContributions } from './exogenous-fit.ts';
 
 export interface EffectsSettings {
+  /** Whether the effect is subtracted before the model is applied, or fitted to the residuals of the model. */
   readonly cleanFirst: boolean;
-  /** Variables that are not known ahead: they clean what the model sees and add nothing to its forecasts. */
+  /** Variables without known future values: subtracted from the series, never added to a forecast. */
   readonly pastOnly: readonly number[];
-  /** Only values before it are learnt from. */
+  /** Only rows before it are training data. */
   readonly end: number;
   /** Values in a season. */
   readonly season: number;
-  /** Lets others have a turn, several times in a fit. */
+  /** Yields to the event loop; called several times in a fit. */
   readonly pause: () => Promise<unknown>;
 }
 
@@ -20,13 +21,13 @@ export async function fitExogenousEffects(
   { cleanFirst, pastOnly, end, season, pause }: EffectsSettings,
 ): Promise<ExogenousEffects> {
   const { length } = values;
-  const known = variables.map((variable, i) => (pastOnly.includes(i) ? null : variable));
-  let fit = cleanFirst ? await fitExogenous(variables, values, end, { season, pause }) : null;
-  const contributions = () => fit!.contributions(known, 0, length);
+  const knownAhead = variables.map((variable, i) => (pastOnly.includes(i) ? null : variable));
+  let fit = cleanFirst ? await fitExogenous(variables, values, { end, season, pause }) : null;
+  const contributions = () => fit!.contributions(knownAhead, 0, length);
   return {
-    cleaned: fit === null ? null : sumContributions(fit.contributions(variables, 0, length), length),
-    async ahead(residuals) {
-      fit ??= await fitExogenous(variables, residuals, end, { season: null, pause });
+    subtracted: fit === null ? null : sumContributions(fit.contributions(variables, 0, length), length),
+    async added(residuals) {
+      fit ??= await fitExogenous(variables, residuals, { end, season: null, pause });
       return sumContributions(contributions(), length);
     },
     weights: () => fit!.weights,

@@ -83,16 +83,18 @@ export function multivariatePoints(
   const shown = series.map((values, i) => values.subarray(floors[i]));
   const company = withGroupContext(
     points.map((point) => ({ series: point.series, cutoff: point.cutoff - floors[point.series] })),
-    shown.map(({ length }) => length),
-    offsets.map((offset, i) => offset + floors[i]),
-    context,
+    {
+      lengths: shown.map(({ length }) => length),
+      offsets: offsets.map((offset, i) => offset + floors[i]),
+      context,
+    },
   );
   return {
     places: company.map((place) => ({ values: shown[place.series], cutoff: place.cutoff, time: place.time })),
     asked<T>(forecasts: readonly T[]) {
       const picked = new Array<T>(points.length);
-      company.forEach(({ asked }, i) => {
-        if (asked !== null) picked[asked] = forecasts[i];
+      company.forEach(({ requested }, i) => {
+        if (requested !== null) picked[requested] = forecasts[i];
       });
       return picked;
     },

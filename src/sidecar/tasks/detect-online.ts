@@ -20,10 +20,10 @@ export interface DetectionRequest extends Pick<DetectionInput, 'series' | 'setti
 /** Online detection over whole histories with a model. Rejects when the model fails or `signal` aborts. */
 export async function detectOnline(request: DetectionRequest): Promise<OnlineDetection[]> {
   const { forecaster, effects, signal } = request;
-  const plan = planDetection({ ...request, cleaned: effects?.map(({ cleaned }) => cleaned) });
+  const plan = planDetection({ ...request, cleaned: effects?.map(({ subtracted }) => subtracted) });
   await forecastFolds({ ...plan.folds, forecast: (batch) => forecaster.forecast(batch, signal) }, forecaster.limits);
   for (const [i, history] of plan.histories.entries()) {
-    const added = await effects?.[i]?.ahead(residualsOf(history));
+    const added = await effects?.[i]?.added(residualsOf(history));
     if (added !== undefined) shiftForecasts(history, added);
   }
   return concludeDetection(plan);

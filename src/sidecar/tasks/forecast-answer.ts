@@ -64,12 +64,12 @@ export async function forecastAnswer(
         context: settings.context,
         lookback: lookbackLength(settings),
       });
-      const forecasts = asked(await forecastCalibrated(places, settings, models[0].forecaster, signal));
+      const forecasts = asked(await forecastCalibrated(places, settings, { forecaster: models[0].forecaster, signal }));
       return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
     }
     const places = points.map(({ series: i, cutoff }): ForecastPoint => ({ values: series[i], cutoff }));
     const forecasts = await byModel(places, models, (own, { forecaster }) => {
-      return forecastMultiResolution(own, settings, forecaster, signal);
+      return forecastMultiResolution(own, settings, { forecaster, signal });
     });
     return { ...numbersOf(forecasts), weights_x: null, feature_contributions: null };
   }
@@ -85,7 +85,7 @@ export async function forecastAnswer(
   const { season } = frequencyProfile(freq);
   const exogenous = { ...settings, cleanFirst, inSampleHorizon: inSampleHorizon(freq), season, pause };
   const forecasts = await byModel(places, models, (own, { forecaster }) => {
-    return forecastWithExogenous(own, exogenous, forecaster, signal);
+    return forecastWithExogenous(own, exogenous, { forecaster, signal });
   });
   const numbers = numbersOf(forecasts);
   const count = variables[0].length;

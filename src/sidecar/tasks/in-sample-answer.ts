@@ -38,7 +38,7 @@ export async function forecastHistories(
 ): Promise<CalibratedForecast[]> {
   const settings = { h: inSampleHorizon(body.freq), context: inSampleContext(body.freq, forecaster.limits.context) };
   const effects = await effectsOf(body, 0, signal);
-  const forecasts = await forecastInSample(splitSeries(body.series), settings, forecaster, signal, effects);
+  const forecasts = await forecastInSample(splitSeries(body.series), { ...settings, effects }, { forecaster, signal });
   return forecasts.map((forecast, i) => {
     return { ...forecast, calibration: calibrateInSample(forecast), effects: effects?.[i] ?? null };
   });

@@ -57,7 +57,10 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     const { freq, gapLimit } = this.bound.config.settings;
     if (this.startOffset < 0) this.#begin(observation);
     const { detector } = this;
-    const placed = placeOnGrid(freq, this.originMs, detector.positions, observation.timestampMs, gapLimit);
+    const placed = placeOnGrid(
+      { freq, originMs: this.originMs, positions: detector.positions, gapLimit },
+      observation.timestampMs,
+    );
     switch (placed.kind) {
       case 'duplicate':
         sink.duplicate();

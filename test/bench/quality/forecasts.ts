@@ -1,6 +1,6 @@
 /** Forecasts of a task: those of the service, the model's own, and the naive ones. */
 
-import { forecastModelQuantiles } from '../../../src/forecast/model-quantiles.ts';
+import { forecastModelQuantiles, type ModelQuantiles } from '../../../src/forecast/model-quantiles.ts';
 import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
 import { intervalBounds, quantileFunction } from '../../../src/forecast/quantiles.ts';
 import {
@@ -73,8 +73,7 @@ export async function ownForecasts(task: QualityTask, model: ServedModel): Promi
   const deviates = LEVELS.flatMap((level) => Object.values(intervalBounds(level)).map(normalQuantile));
   for (const { freq, indices } of alike(task)) {
     const points = indices.map((i) => ({ i, ...task.points[i], values: task.series[task.points[i].series].values }));
-    const settings = { h: task.h, context: inputSettings(model, freq).context, quantiles: 'all' } as const;
-    await forecastModelQuantiles(points, settings, model.forecaster, undefined, ({ i }, { values, levels, origin }) => {
+    const onForecast = ({ i }: { readonly i: number }, { values, levels, origin }: ModelQuantiles) => {
       const at = quantileFunction(levels, [0, ...deviates]);
       const row = (index: number) =>
         Array.from({ length: task.h }, (_, k) => at(values, k * levels.length, index, origin));
@@ -83,7 +82,9 @@ export async function ownForecasts(task: QualityTask, model: ServedModel): Promi
         intervals[level][0][i] = row(1 + 2 * l);
         intervals[level][1][i] = row(2 + 2 * l);
       });
-    });
+    };
+    const settings = { h: task.h, context: inputSettings(model, freq).context, quantiles: 'all', onForecast } as const;
+    await forecastModelQuantiles(points, settings, { forecaster: model.forecaster });
   }
   return { mean, intervals };
 }

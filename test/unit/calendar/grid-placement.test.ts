@@ -6,7 +6,8 @@ import { placeOnGrid } from '../../../src/calendar/grid-placement.ts';
 const minutes = parseFrequency('min')!;
 
 /** Ten positions were seen; a gap of three is the limit. */
-const place = (minute: number) => placeOnGrid(minutes, 0, 10, minute * 60_000, 3);
+const place = (minute: number) =>
+  placeOnGrid({ freq: minutes, originMs: 0, positions: 10, gapLimit: 3 }, minute * 60_000);
 
 //  seen   0 1 2 3 4 5 6 7 8 9
 //  next                       10 11 12 13 | 14 ...

@@ -14,12 +14,12 @@ const batch = (horizon: number) => ({
   horizon,
 });
 
-test('a horizon of one pass is left as it is', async () => {
+test('a horizon of one pass is forecast in one pass, unchanged', async () => {
   const forecaster = quantileForecaster(PASS);
   assert.deepEqual(await rollOut(forecaster).forecast(batch(8)), await forecaster.forecast(batch(8)));
 });
 
-test('what was forecast becomes the context of what follows', async () => {
+test('medians become the context of the next pass', async () => {
   const medians = await rollOut(quantileForecaster(PASS)).forecast(batch(20));
   const context = [...values];
   while (context.length < 32 + 24) context.push(...arithmeticForecast(Float32Array.from(context), PASS));
@@ -31,23 +31,23 @@ test('what was forecast becomes the context of what follows', async () => {
   );
 });
 
-test('a member of a group that shows nothing shows nothing in later passes either', async () => {
+test('a group member without observations has an empty context in later passes, too', async () => {
   const forecaster = quantileForecaster(PASS);
-  const seen: Float32Array[] = [];
-  const listening = {
+  const contexts: Float32Array[] = [];
+  const recording = {
     ...forecaster,
-    forecast(asked: ForecastBatch) {
-      seen.push(asked.values.slice(-asked.contextLength));
-      return forecaster.forecast(asked);
+    forecast(pass: ForecastBatch) {
+      contexts.push(pass.values.slice(-pass.contextLength));
+      return forecaster.forecast(pass);
     },
   };
-  const blind = new Float32Array(32).fill(Number.NaN);
-  await rollOut(listening).forecast({ ...batch(20), values: Float32Array.of(...values, ...blind), together: true });
-  assert.equal(seen.length, 3);
-  assert.ok(seen.every((context) => context.every(Number.isNaN)));
+  const empty = new Float32Array(32).fill(Number.NaN);
+  await rollOut(recording).forecast({ ...batch(20), values: Float32Array.of(...values, ...empty), isGroup: true });
+  assert.equal(contexts.length, 3);
+  assert.ok(contexts.every((context) => context.every(Number.isNaN)));
 });
 
-test('uncertainty never shrinks from one pass to the next, and the median is not moved by it', async () => {
+test('intervals never get narrower from one pass to the next, and the median stays', async () => {
   const { levels, values: quantiles } = await rollOut(quantileForecaster(PASS)).forecastQuantiles(batch(20));
   const width = (step: number) => quantiles[step * levels.length + 2] - quantiles[step * levels.length];
   for (const start of [8, 16]) assert.ok(width(start) > width(start - 1), `${start}`);

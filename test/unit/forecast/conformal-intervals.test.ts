@@ -9,12 +9,12 @@ import { quantileForecaster } from '../../fixture/http/http-service.ts';
 const bounds = (level: number) => Object.values(intervalBounds(level));
 const scores = fc.array(fc.float({ min: 0, noNaN: true }), { maxLength: 60 }).map((of) => Float32Array.from(of).sort());
 
-test('without scores the quantiles are where the model says', () => {
+test('without scores the quantiles of the model are unchanged', () => {
   const wanted = [0.005, 0.1, 0.5, 0.9];
   assert.deepEqual(calibratedDeviates(wanted, new Float32Array(0), 5), wanted.map(normalQuantile));
 });
 
-test('intervals of any levels are strictly nested around the median, whatever was scored', () => {
+test('intervals of any levels are strictly nested around the median, for any scores', () => {
   const levels = fc.uniqueArray(fc.integer({ min: 1, max: 99_999 }), { minLength: 2, maxLength: 8 });
   fc.assert(
     fc.property(scores, levels, fc.integer({ min: 8, max: 50 }), (of, wanted, h) => {
@@ -30,7 +30,7 @@ test('intervals of any levels are strictly nested around the median, whatever wa
   );
 });
 
-test('many scores outweigh the model: half as far out, half as wide', () => {
+test('many scores outweigh the model: scores half as large halve the intervals', () => {
   const ranks = Array.from({ length: 8 * 50 }, (_, i) => (i + 1) / (8 * 50 + 1));
   const of = Float32Array.from(ranks, (level) => normalQuantile((1 + level) / 2) / 2);
   for (const level of [50, 80, 95, 99, 99.99]) {
@@ -41,7 +41,7 @@ test('many scores outweigh the model: half as far out, half as wide', () => {
   }
 });
 
-test('the fewer scores there are, the less they move', () => {
+test('the fewer the scores, the smaller the correction', () => {
   const widths = [0, 1, 4, 8].map((folds) => calibratedDeviates([0.9], new Float32Array(folds * 10).fill(0.1), 10)[0]);
   assert.deepEqual(
     widths,
@@ -50,13 +50,13 @@ test('the fewer scores there are, the less they move', () => {
   assert.ok(widths[1] > 0.85 * normalQuantile(0.9) && widths[3] < 0.25 * normalQuantile(0.9));
 });
 
-test('one value that nobody could foresee does not stretch the interval without bound', () => {
+test('an outlier widens the interval by a bounded amount', () => {
   const of = Float32Array.of(...new Array(63).fill(1), Number.POSITIVE_INFINITY);
   const [, hi] = calibratedDeviates(bounds(99.9), of, 8);
   assert.ok(hi < 6);
 });
 
-test('folds end where the next one begins, and see as much as the forecast as long as the history was cut to three contexts', () => {
+test('folds do not overlap, and fit with their contexts into three contexts', () => {
   fc.assert(
     fc.property(
       fc.nat(5_000),
@@ -73,16 +73,18 @@ test('folds end where the next one begins, and see as much as the forecast as lo
   );
 });
 
-test('scores are those of the values before a point, without the missing ones', async () => {
+test('scores are those of the observations before a point', async () => {
   const values = Float64Array.from({ length: 200 }, (_, i) => (i === 190 ? Number.NaN : 10 + Math.sin(i)));
   const settings = { h: 10, context: 64 };
   const points = [
     { values, cutoff: 190 },
     { values, cutoff: 200 },
   ];
-  const of = await conformityScores(points, settings, quantileForecaster(), undefined);
+  const of = await conformityScores(points, settings, { forecaster: quantileForecaster() });
   assert.deepEqual([of(0).length, of(1).length], [8 * 10, 8 * 10 - 1]);
   const later = values.slice().fill(1e6, 190);
-  const [alone] = [await conformityScores([{ values: later, cutoff: 190 }], settings, quantileForecaster(), undefined)];
+  const [alone] = [
+    await conformityScores([{ values: later, cutoff: 190 }], settings, { forecaster: quantileForecaster() }),
+  ];
   assert.deepEqual(alone(0), of(0));
 });

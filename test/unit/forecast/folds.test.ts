@@ -5,21 +5,24 @@ import type { ForecastBatch } from '../../../src/forecast/forecaster.ts';
 
 const LIMITS = { contextBuckets: [8, 16] };
 
-/** A plan whose forecasts are answered when the test says so: each is the first value of its context. */
-function plan(seen: readonly number[]) {
-  const asked: { readonly batch: ForecastBatch; readonly answer: () => void; readonly fail: (error: Error) => void }[] =
-    [];
+/** A plan whose forecasts the test resolves: each is the last value of its context. */
+function plan(lengths: readonly number[]) {
+  const submitted: {
+    readonly batch: ForecastBatch;
+    readonly answer: () => void;
+    readonly fail: (error: Error) => void;
+  }[] = [];
   const taken: number[] = [];
   const of: FoldPlan<number> = {
-    folds: seen.map((_, fold) => fold),
+    folds: lengths.map((_, fold) => fold),
     horizon: 1,
-    contextLengthOf: (fold) => seen[fold],
+    contextLengthOf: (fold) => lengths[fold],
     fill: (fold, target) => target.fill(fold),
     forecast(batch) {
       const { promise, resolve, reject } = Promise.withResolvers<Float32Array>();
       const { rows, contextLength, values } = batch;
       const newest = Float32Array.from({ length: rows }, (_, row) => values[(row + 1) * contextLength - 1]);
-      asked.push({ batch, answer: () => resolve(newest), fail: reject });
+      submitted.push({ batch, answer: () => resolve(newest), fail: reject });
       return promise;
     },
     take(fold, forecast) {
@@ -27,49 +30,49 @@ function plan(seen: readonly number[]) {
       taken.push(fold);
     },
   };
-  return { of, asked, taken };
+  return { of, submitted, taken };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a small request asks for all its forecasts at once, and takes them in order whichever comes first', async () => {
-  const { of, asked, taken } = plan([3, 12, 4]);
+test('a small request submits all its batches at once, and takes them in order of submission', async () => {
+  const { of, submitted, taken } = plan([3, 12, 4]);
   const made = forecastFolds(of, LIMITS);
   assert.deepEqual(
-    asked.map(({ batch }) => [batch.contextLength, batch.rows]),
+    submitted.map(({ batch }) => [batch.contextLength, batch.rows]),
     [
       [8, 2],
       [16, 1],
     ],
   );
-  asked[1].answer();
+  submitted[1].answer();
   await turn();
   assert.deepEqual(taken, []);
-  asked[0].answer();
+  submitted[0].answer();
   await made;
   assert.deepEqual(taken, [0, 2, 1]);
 });
 
-test('of a large request only so many rows are under way that memory is bounded', async () => {
-  const { of, asked, taken } = plan(new Array(3_000).fill(16));
+test('a large request has a bounded number of rows in flight', async () => {
+  const { of, submitted, taken } = plan(new Array(3_000).fill(16));
   const made = forecastFolds(of, LIMITS);
   for (let answered = 0; taken.length + 1_024 < 3_000; answered++) {
-    assert.equal(asked.length, answered + 2);
-    assert.ok(asked.slice(answered).reduce((rows, { batch }) => rows + batch.rows, 0) <= 1_024);
-    asked[answered].answer();
+    assert.equal(submitted.length, answered + 2);
+    assert.ok(submitted.slice(answered).reduce((rows, { batch }) => rows + batch.rows, 0) <= 1_024);
+    submitted[answered].answer();
     await turn();
   }
-  for (const { answer } of asked) answer();
+  for (const { answer } of submitted) answer();
   await made;
   assert.deepEqual(taken, [...of.folds]);
 });
 
-test('the first failure, in order, is the failure of all', async () => {
-  const { of, asked, taken } = plan([3, 12]);
+test('the first failure in order of submission rejects the call', async () => {
+  const { of, submitted, taken } = plan([3, 12]);
   const made = forecastFolds(of, LIMITS);
-  asked[1].fail(new Error('second'));
+  submitted[1].fail(new Error('second'));
   await turn();
-  asked[0].fail(new Error('first'));
+  submitted[0].fail(new Error('first'));
   await assert.rejects(made, /first/);
   assert.deepEqual(taken, []);
 });

@@ -3,32 +3,31 @@ import test from 'node:test';
 import { endAlignedOffsets, withGroupContext } from '../../../src/forecast/group-context.ts';
 
 /*
- * Three series on a common axis; `a` is asked for at time 6, `c` at time 9.
+ * Three series on a common axis; `a` is requested at time 6, `c` at time 9.
  *
  *   time  0 1 2 3 4 5 6 7 8
  *   a     . . a a a a
  *   b     b b b
  *   c               c c c c
  */
-const LENGTHS = [4, 3, 4];
-const OFFSETS = [2, 0, 5];
-const ASKED = [
+const SERIES = { lengths: [4, 3, 4], offsets: [2, 0, 5] };
+const REQUESTED = [
   { series: 0, cutoff: 4 },
   { series: 2, cutoff: 4 },
 ];
 
-test('a point is accompanied by every series that has begun and shows something', () => {
-  assert.deepEqual(withGroupContext(ASKED, LENGTHS, OFFSETS, 5), [
-    { series: 0, cutoff: 4, time: 6, asked: 0 },
-    { series: 1, cutoff: 6, time: 6, asked: null },
-    { series: 2, cutoff: 1, time: 6, asked: null },
-    { series: 0, cutoff: 7, time: 9, asked: null },
-    { series: 2, cutoff: 4, time: 9, asked: 1 },
+test('the group of a point has every series with observations in the context', () => {
+  assert.deepEqual(withGroupContext(REQUESTED, { ...SERIES, context: 5 }), [
+    { series: 0, cutoff: 4, time: 6, requested: 0 },
+    { series: 1, cutoff: 6, time: 6, requested: null },
+    { series: 2, cutoff: 1, time: 6, requested: null },
+    { series: 0, cutoff: 7, time: 9, requested: null },
+    { series: 2, cutoff: 4, time: 9, requested: 1 },
   ]);
 });
 
-test('a series that ended longer ago than the context is no company', () => {
-  const times = withGroupContext(ASKED, LENGTHS, OFFSETS, 3);
+test('a series that ended before the context is no member', () => {
+  const times = withGroupContext(REQUESTED, { ...SERIES, context: 3 });
   assert.deepEqual(
     times.map(({ series, time }) => [series, time]),
     [
@@ -39,13 +38,13 @@ test('a series that ended longer ago than the context is no company', () => {
   );
 });
 
-test('points of one time are one group, whatever the order they are asked in', () => {
+test('points of one time are one group, in any order of the request', () => {
   const points = [
     { series: 1, cutoff: 3 },
     { series: 0, cutoff: 4 },
   ];
-  assert.deepEqual(withGroupContext(points, [4, 3], endAlignedOffsets([4, 3]), 9), [
-    { series: 0, cutoff: 4, time: 4, asked: 1 },
-    { series: 1, cutoff: 3, time: 4, asked: 0 },
+  assert.deepEqual(withGroupContext(points, { lengths: [4, 3], offsets: endAlignedOffsets([4, 3]), context: 9 }), [
+    { series: 0, cutoff: 4, time: 4, requested: 1 },
+    { series: 1, cutoff: 3, time: 4, requested: 0 },
   ]);
 });

@@ -10,7 +10,7 @@ import { arithmeticForecast } from '../../fixture/model/arithmetic-forecaster.ts
 const forecaster = rollOut(quantileForecaster());
 const settings = { h: 7, context: 64 };
 
-test('every value has exactly one forecast, from values that do not hold it', () => {
+test('every value has exactly one forecast, from other values', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 50 }), (length, h) => {
       const forecasts = new Array(length).fill(0);
@@ -23,16 +23,16 @@ test('every value has exactly one forecast, from values that do not hold it', ()
   );
 });
 
-test('a value is forecast from what came before it where enough did, and backwards at the beginning', async () => {
+test('a value is forecast from earlier values, and at the beginning from later ones', async () => {
   const values = Float64Array.from({ length: 80 }, (_, i) => Math.sin(i) + 3);
-  const [{ forecast }] = await forecastInSample([values], settings, forecaster);
+  const [{ forecast }] = await forecastInSample([values], settings, { forecaster });
   const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-6);
-  const contextOf = (seen: Float64Array) => Float32Array.from(seen.slice(-64), (value) => value - seen.slice(-64)[0]);
+  const contextOf = (past: Float64Array) => Float32Array.from(past.slice(-64), (value) => value - past.slice(-64)[0]);
   const ahead = values.slice(0, 52);
   near(forecast[52], arithmeticForecast(contextOf(ahead), 7)[0] + ahead.slice(-64)[0]);
   const behind = values.slice(28).reverse();
   near(forecast[27], arithmeticForecast(contextOf(behind), 7)[0] + behind.slice(-64)[0]);
-  const [changed] = await forecastInSample([values.with(79, 1e6)], settings, forecaster);
+  const [changed] = await forecastInSample([values.with(79, 1e6)], settings, { forecaster });
   assert.deepEqual(changed.forecast.subarray(28), forecast.subarray(28));
 });
 
@@ -40,7 +40,7 @@ test('a flag is a value strictly outside z sample deviations; a missing one is n
   const values = Float64Array.from({ length: 80 }, (_, i) => ((i * 7) % 5) / 5);
   values[40] = 30;
   values[60] = Number.NaN;
-  const [forecast] = await forecastInSample([values], settings, forecaster);
+  const [forecast] = await forecastInSample([values], settings, { forecaster });
   const calibration = calibrateInSample(forecast);
   const flags = flagInSample(forecast, calibration, 99);
   flags.forEach((flag, k) => {
@@ -51,7 +51,7 @@ test('a flag is a value strictly outside z sample deviations; a missing one is n
   assert.equal(flags[60], false);
 });
 
-test('a series of one value has nothing to be forecast from', async () => {
-  const [{ forecast, residual }] = await forecastInSample([Float64Array.of(1)], settings, forecaster);
+test('a series of one value has no forecast', async () => {
+  const [{ forecast, residual }] = await forecastInSample([Float64Array.of(1)], settings, { forecaster });
   assert.deepEqual([...forecast, ...residual], [Number.NaN, Number.NaN]);
 });

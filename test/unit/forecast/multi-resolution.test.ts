@@ -1,4 +1,4 @@
-/** The pretrained model on what its context does not hold: weeks of 5-minute data. */
+/** The pretrained model on seasons longer than its context: weeks of 5-minute data. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { rollOut } from '../../../src/forecast/autoregressive-roll-out.ts';
@@ -13,36 +13,36 @@ after(() => forecasters.close());
 const forecaster = rollOut(forecasters.forecasterFor(model.name, 1));
 
 const DAY = 288;
-/** Four weeks whose weekends are quiet. */
+/** Four weeks with low values at weekends. */
 const weeks = Float64Array.from({ length: 28 * DAY }, (_, t) => {
   const busy = Math.floor(t / DAY) % 7 < 5 ? 100 : 15;
   return busy * (2 + Math.sin((2 * Math.PI * t) / DAY)) + 6 * Math.sin(t * t * 12.9898);
 });
-const beginsOf = (days: readonly number[]) => days.map((day) => ({ values: weeks, cutoff: day * DAY }));
+const pointsAt = (days: readonly number[]) => days.map((day) => ({ values: weeks, cutoff: day * DAY }));
 
-async function errorOf(days: readonly number[], decimated: boolean): Promise<number> {
+async function errorOf(days: readonly number[], aggregated: boolean): Promise<number> {
   const { context } = forecaster.limits;
-  const aggregation = decimated ? aggregationOf('5min', context) : null;
-  const points = beginsOf(days);
+  const aggregation = aggregated ? aggregationOf('5min', context) : null;
+  const points = pointsAt(days);
   const forecasts = await forecastMultiResolution(
     points,
     { h: DAY, context, probabilities: [], aggregation },
-    forecaster,
+    { forecaster },
   );
-  const missed = forecasts.flatMap(({ mean }, i) =>
+  const errors = forecasts.flatMap(({ mean }, i) =>
     Array.from(mean, (value, k) => Math.abs(value - weeks[points[i].cutoff + k])),
   );
-  return missed.reduce((sum, error) => sum + error, 0) / missed.length;
+  return errors.reduce((sum, error) => sum + error, 0) / errors.length;
 }
 
-test('the Monday after a quiet weekend is forecast busy', async () => {
+test('aggregation halves the error of a Monday after a weekend of low values', async () => {
   const mondays = [21];
-  const [shown, alone] = [await errorOf(mondays, true), await errorOf(mondays, false)];
-  assert.ok(shown < alone / 2, `mean absolute error ${shown}, without weeks ${alone}`);
+  const [blended, fine] = [await errorOf(mondays, true), await errorOf(mondays, false)];
+  assert.ok(blended < fine / 2, `mean absolute error ${blended}, without aggregation ${fine}`);
 });
 
-test('ordinary days are forecast no worse for it', async () => {
+test('aggregation adds less than 10 % to the error of other days', async () => {
   const days = [16, 17, 24];
-  const [shown, alone] = [await errorOf(days, true), await errorOf(days, false)];
-  assert.ok(shown < alone * 1.1, `mean absolute error ${shown}, without weeks ${alone}`);
+  const [blended, fine] = [await errorOf(days, true), await errorOf(days, false)];
+  assert.ok(blended < fine * 1.1, `mean absolute error ${blended}, without aggregation ${fine}`);
 });

@@ -6,7 +6,7 @@ import { deviateFunction, intervalBounds, quantileFunction } from '../../../src/
 
 const LEVELS = [0.05, 0.2, 0.5, 0.8, 0.95];
 
-test('quantiles of a normal distribution are found between the known ones and beyond them', () => {
+test('quantiles of a normal distribution are interpolated and extrapolated', () => {
   const values = Float32Array.from(LEVELS, (level) => 100 + 10 * normalQuantile(level));
   const wanted = [0.001, 0.05, 0.3, 0.5, 0.7, 0.95, 0.9995];
   const at = quantileFunction(LEVELS, wanted.map(normalQuantile));
@@ -16,7 +16,7 @@ test('quantiles of a normal distribution are found between the known ones and be
   assert.equal(at(values, 0, 3, 0), 100);
 });
 
-test('intervals of any levels are strictly nested, also where the model is certain', () => {
+test('intervals of any levels are strictly nested, also where quantiles of the model coincide', () => {
   const steps = fc.array(fc.float({ min: 0, max: 100, noNaN: true }), { minLength: 5, maxLength: 5 });
   const levels = fc.uniqueArray(fc.integer({ min: 1, max: 9999 }), { minLength: 2, maxLength: 8 });
   fc.assert(
@@ -36,20 +36,20 @@ test('intervals of any levels are strictly nested, also where the model is certa
   );
 });
 
-test('the deviate of a quantile is where it was found', () => {
+test('the deviate function inverts the quantile function', () => {
   const values = Float32Array.of(-7, -2, 0, 1, 10);
   const deviates = [-3, -1.2, -0.4, 0, 0.2, 1, 2.5];
   const at = quantileFunction(LEVELS, deviates);
-  const back = deviateFunction(LEVELS);
-  const found = deviates.map((_, i) => back(values, 0, at(values, 0, i, 0)));
+  const inverse = deviateFunction(LEVELS);
+  const found = deviates.map((_, i) => inverse(values, 0, at(values, 0, i, 0)));
   assert.ok(found.every((deviate, i) => Math.abs(deviate - deviates[i]) < 1e-6));
 });
 
-test('among equal quantiles the mildest deviate counts, and what the model was certain not to see is infinitely far', () => {
-  const back = deviateFunction(LEVELS);
-  assert.equal(back(Float32Array.of(0, 0, 3, 3, 3), 0, 0), normalQuantile(0.2));
-  assert.equal(back(Float32Array.of(0, 0, 3, 3, 3), 0, 4), Number.POSITIVE_INFINITY);
-  assert.equal(back(Float32Array.of(0, 0, 3, 3, 3), 0, 3), 0);
-  assert.equal(back(Float32Array.of(0, 0, 3, 3, 3), 0, -1), Number.NEGATIVE_INFINITY);
-  assert.ok(Number.isNaN(back(Float32Array.of(1, 1, 1, 1, 1), 0, Number.NaN)));
+test('of equal quantiles the one nearest to the median counts, and values outside of equal outermost ones have infinite deviates', () => {
+  const inverse = deviateFunction(LEVELS);
+  assert.equal(inverse(Float32Array.of(0, 0, 3, 3, 3), 0, 0), normalQuantile(0.2));
+  assert.equal(inverse(Float32Array.of(0, 0, 3, 3, 3), 0, 4), Number.POSITIVE_INFINITY);
+  assert.equal(inverse(Float32Array.of(0, 0, 3, 3, 3), 0, 3), 0);
+  assert.equal(inverse(Float32Array.of(0, 0, 3, 3, 3), 0, -1), Number.NEGATIVE_INFINITY);
+  assert.ok(Number.isNaN(inverse(Float32Array.of(1, 1, 1, 1, 1), 0, Number.NaN)));
 });

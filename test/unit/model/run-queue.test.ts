@@ -43,7 +43,7 @@ test('requests of different keys never share a run, and their lines take turns',
 
 test('a group is taken whole, however few rows are asked for', () => {
   const one = request('group', 20, 'its own line');
-  const queue = queueOf([{ ...one, batch: { ...one.batch, together: true } }, request('a', 3)]);
+  const queue = queueOf([{ ...one, batch: { ...one.batch, isGroup: true } }, request('a', 3)]);
   assert.equal(shown(queue.take(8)), 'group[0..20]');
   assert.equal(shown(queue.take(8)), 'a[0..3]');
 });

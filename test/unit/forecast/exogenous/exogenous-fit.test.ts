@@ -13,9 +13,9 @@ const weekday = Array.from({ length: 200 }, (_, i) => [MONDAY, TUESDAY, WEDNESDA
 const lift = [0, 4, -4];
 const target = load.map((value, i) => 100 + 2 * value + lift[weekday[i]]);
 
-test('what variables add is found, numbers and categories alike, and is 0 on the mean', async () => {
+test('effects of numeric and categorical variables are estimated, with contributions of mean 0', async () => {
   const variables = [numeric(load), categories(weekday), numeric(load.map(() => 7))];
-  const fit = await fitExogenous(variables, target, 200, SETTINGS);
+  const fit = await fitExogenous(variables, target, { ...SETTINGS, end: 200 });
   const contributions = fit.contributions(variables, 0, 200);
   const total = sumContributions(contributions, 200);
   const mean = target.reduce((sum, value) => sum + value, 0) / 200;
@@ -26,8 +26,8 @@ test('what variables add is found, numbers and categories alike, and is 0 on the
   assert.ok(Math.abs(first + second + third - 1) < 1e-9);
 });
 
-test('a variable that is not known ahead, an unknown category and a missing value add nothing of their own', async () => {
-  const fit = await fitExogenous([numeric(load), categories(weekday)], target, 200, SETTINGS);
+test('unknown variables, unknown categories and missing values contribute 0', async () => {
+  const fit = await fitExogenous([numeric(load), categories(weekday)], target, { ...SETTINGS, end: 200 });
   const [own, other] = fit.contributions([null, categories([TUESDAY, SUNDAY, Number.NaN])], 0, 3);
   assert.deepEqual([...own], [0, 0, 0]);
   assert.ok(Math.abs(other[0] - 4) < 0.1);
@@ -36,59 +36,59 @@ test('a variable that is not known ahead, an unknown category and a missing valu
   assert.equal(gap[0], 0);
 });
 
-test('rows from the end on, and rows without a target, are not learnt from', async () => {
+test('rows from the end on, and rows without a target, are no training data', async () => {
   const later = target.map((value, i) => (i >= 150 ? -1e6 * load[i] : i % 4 === 0 ? Number.NaN : value));
-  const fit = await fitExogenous([numeric(load)], later, 150, SETTINGS);
-  const cut = await fitExogenous([numeric(load.slice(0, 150))], later.slice(0, 150), 150, SETTINGS);
+  const fit = await fitExogenous([numeric(load)], later, { ...SETTINGS, end: 150 });
+  const cut = await fitExogenous([numeric(load.slice(0, 150))], later.slice(0, 150), { ...SETTINGS, end: 150 });
   const [whole] = fit.contributions([numeric(load)], 150, 50);
   assert.deepEqual(whole, cut.contributions([numeric(load)], 150, 50)[0]);
 });
 
-/** Repeatable, and like chance. */
-const chance = (seed: number) => {
+/** Repeatable noise. */
+const noise = (seed: number) => {
   return Float64Array.from({ length: 480 }, (_, t) => 2 * ((((seed + t) * 0.754_877_666) ** 2 * 1e3) % 1) - 1);
 };
 const walk = (seed: number) => {
   let level = 0;
-  return chance(seed).map((step) => (level += step));
+  return noise(seed).map((step) => (level += step));
 };
 const day = (phase: number) =>
   Float64Array.from({ length: 480 }, (_, t) => 5 * Math.sin((2 * Math.PI * t) / 24 + phase));
 const sum = (a: Float64Array, b: Float64Array) => a.map((value, t) => value + b[t]);
-/** What a step of 1 of the variable adds. */
+/** Contribution of one unit of the variable. */
 async function slopeOf(variable: Float64Array, values: Float64Array, season: number | null = 24): Promise<number> {
-  const fit = await fitExogenous([numeric([...variable])], values, values.length, { ...SETTINGS, season });
+  const fit = await fitExogenous([numeric([...variable])], values, { ...SETTINGS, end: values.length, season });
   const [added] = fit.contributions([numeric([0, 1])], 0, 2);
   return added[1] - added[0];
 }
 
-test('a variable does not take the season of a series for its own, and keeps the effect that it has beside it', async () => {
-  const variable = sum(day(1), chance(1));
-  assert.ok(Math.abs(await slopeOf(variable, sum(day(2), chance(500)))) < 0.1);
-  assert.ok(Math.abs((await slopeOf(variable, sum(sum(day(2), chance(500)), variable))) - 1) < 0.1);
-  // Beside a level alone the two seasons look related.
-  assert.ok(Math.abs(await slopeOf(variable, sum(day(2), chance(500)), 1)) > 0.3);
+test('the season of a series is not attributed to a seasonal variable, and its own effect is estimated', async () => {
+  const variable = sum(day(1), noise(1));
+  assert.ok(Math.abs(await slopeOf(variable, sum(day(2), noise(500)))) < 0.1);
+  assert.ok(Math.abs((await slopeOf(variable, sum(sum(day(2), noise(500)), variable))) - 1) < 0.1);
+  // Without Fourier terms the two seasons correlate.
+  assert.ok(Math.abs(await slopeOf(variable, sum(day(2), noise(500)), 1)) > 0.3);
 });
 
-test('an unrelated walk does nothing to a walk, and a true effect is found whether the rest wanders or the variable does', async () => {
+test('an unrelated random walk has no effect on another, and a true effect is found on random walks and by them', async () => {
   for (const seed of [1, 1_000, 2_000]) {
-    const [own, other, white] = [walk(seed), walk(seed + 500), chance(seed + 500)];
+    const [own, other, white] = [walk(seed), walk(seed + 500), noise(seed + 500)];
     assert.ok(Math.abs(await slopeOf(other, own)) < 0.15, `${seed}`);
     assert.ok(Math.abs((await slopeOf(white, sum(own, white))) - 1) < 0.15, `${seed}`);
-    assert.ok(Math.abs((await slopeOf(other, sum(other, chance(seed)))) - 1) < 0.05, `${seed}`);
+    assert.ok(Math.abs((await slopeOf(other, sum(other, noise(seed)))) - 1) < 0.05, `${seed}`);
   }
 });
 
-test('a variable that is a season and nothing else leaves the season to the model', async () => {
+test('a variable that is a season and nothing else has no effect', async () => {
   const hour = Array.from({ length: 480 }, (_, t) => t % 2);
   const values = Float64Array.from(hour, (value) => 3 * value);
-  const fit = await fitExogenous([categories(hour)], values, 480, { ...SETTINGS, season: 2 });
+  const fit = await fitExogenous([categories(hour)], values, { ...SETTINGS, end: 480, season: 2 });
   assert.deepEqual([...fit.weights], [0]);
 });
 
-test('of a history no longer than a season, and of a single value, effects are found or none: never numbers that are none', async () => {
+test('short histories give finite contributions', async () => {
   for (const length of [0, 1, 2, 3, 10, 47]) {
-    const fit = await fitExogenous([numeric([...walk(1)])], walk(2), length, SETTINGS);
+    const fit = await fitExogenous([numeric([...walk(1)])], walk(2), { ...SETTINGS, end: length });
     assert.ok(fit.contributions([numeric([...walk(1)])], 0, 480)[0].every(Number.isFinite), `${length}`);
   }
 });

@@ -25,10 +25,14 @@ const SETTINGS = {
 const variable = { values: load, categorical: false };
 
 for (const cleanFirst of [true, false]) {
-  test(`intervals are narrower where a variable is known ahead than where only its past is (${cleanFirst ? 'removed before' : 'applied after'} the model)`, async () => {
+  test(`intervals are narrower with known future values of a variable than with its past alone (${cleanFirst ? 'removed before' : 'applied after'} the model)`, async () => {
     const widthOf = async (future: readonly (typeof variable | null)[]) => {
       const point = { values, cutoff: N, past: [variable], future, futureStart: N };
-      const [{ quantiles }] = await forecastWithExogenous([point], { ...SETTINGS, cleanFirst }, quantileForecaster());
+      const [{ quantiles }] = await forecastWithExogenous(
+        [point],
+        { ...SETTINGS, cleanFirst },
+        { forecaster: quantileForecaster() },
+      );
       return quantiles[1][0] - quantiles[0][0];
     };
     assert.ok((await widthOf([null])) > 1.1 * (await widthOf([variable])));
@@ -42,43 +46,51 @@ for (const cleanFirst of [true, false]) {
   };
   const settings = { ...SETTINGS, cleanFirst };
 
-  test(`an effect that ended before the last windows is none, whatever the whole history says (${how} the model)`, async () => {
+  test(`an effect that ended before the last windows is dropped, although it fits the whole history (${how} the model)`, async () => {
     const ended = values.map((value, i) => (i < N - 50 ? value : 50 + 2 * noise(i + 2_000)));
-    const fit = await fitExogenous([variable], ended, N, settings);
+    const fit = await fitExogenous([variable], ended, { ...settings, end: N });
     assert.deepEqual([...fit.weights], [1]);
-    const [made] = await forecastWithExogenous([pointOf(ended)], settings, quantileForecaster());
+    const [made] = await forecastWithExogenous([pointOf(ended)], settings, { forecaster: quantileForecaster() });
     assert.deepEqual([...made.weights, ...made.contributions[0]], Array(11).fill(0));
-    const [alone] = await forecastCalibrated([{ values: ended, cutoff: N }], settings, quantileForecaster());
+    const [alone] = await forecastCalibrated([{ values: ended, cutoff: N }], settings, {
+      forecaster: quantileForecaster(),
+    });
     assert.deepEqual([made.mean, made.quantiles], [alone.mean, alone.quantiles]);
   });
 
-  test(`an effect that helped in the last windows is kept, and so is one of a history too short for any (${how} the model)`, async () => {
-    // Where the model comes first so short a history has no residuals to learn from.
+  test(`an effect that passes its backtests is kept, and so is one of a history too short for backtests (${how} the model)`, async () => {
+    // Where the model is applied first, so short a history has no residuals to fit.
     for (const cutoff of cleanFirst ? [N, 19] : [N]) {
-      const [{ weights }] = await forecastWithExogenous([pointOf(values, cutoff)], settings, quantileForecaster());
+      const [{ weights }] = await forecastWithExogenous([pointOf(values, cutoff)], settings, {
+        forecaster: quantileForecaster(),
+      });
       assert.deepEqual([...weights], [1], `${cutoff}`);
     }
   });
 
-  test(`what is tried sees nothing from the cutoff on, and of what is not known ahead only its past (${how} the model)`, async () => {
-    const asked = { ...pointOf(values, N - 20), past: [variable, variable], future: [variable, null] };
-    const [made] = await forecastWithExogenous([asked], settings, quantileForecaster());
+  test(`backtests use nothing after the cutoff, and only the past of variables without known future values (${how} the model)`, async () => {
+    const point = { ...pointOf(values, N - 20), past: [variable, variable], future: [variable, null] };
+    const [made] = await forecastWithExogenous([point], settings, { forecaster: quantileForecaster() });
     const later = { ...variable, values: load.map((value, i) => (i < N - 20 ? value : 1e3)) };
-    const changed = { ...asked, values: values.slice().fill(-1e3, N - 20), past: [later, later] };
-    const [same] = await forecastWithExogenous([changed], settings, quantileForecaster());
+    const changed = { ...point, values: values.slice().fill(-1e3, N - 20), past: [later, later] };
+    const [same] = await forecastWithExogenous([changed], settings, { forecaster: quantileForecaster() });
     assert.deepEqual(same, made);
   });
 }
 
-test('an effect that had no part in the last windows is kept', async () => {
+test('an effect that is absent from the last windows is kept', async () => {
   const promotion = { values: load.map((_, i) => Number(i < N - 60 && i % 8 === 0)), categorical: true };
   const promoted = values.map((value, i) => value - load[i] / 2 + 20 * promotion.values[i]);
   const point = { values: promoted, cutoff: N, past: [promotion], future: [promotion], futureStart: N };
-  const [{ weights }] = await forecastWithExogenous([point], { ...SETTINGS, cleanFirst: true }, quantileForecaster());
+  const [{ weights }] = await forecastWithExogenous(
+    [point],
+    { ...SETTINGS, cleanFirst: true },
+    { forecaster: quantileForecaster() },
+  );
   assert.deepEqual([...weights], [1]);
 });
 
-test('a point needs no more forecasts for its trials than are counted', async () => {
+test('the backtests of a point need as many forecasts as are counted', async () => {
   let rows = 0;
   const forecaster = quantileForecaster();
   const counting = {
@@ -89,17 +101,17 @@ test('a point needs no more forecasts for its trials than are counted', async ()
     },
   };
   const point = { values, cutoff: N, past: [variable], future: [variable], futureStart: N };
-  await forecastWithExogenous([point], { ...SETTINGS, probabilities: [], cleanFirst: true }, counting);
+  await forecastWithExogenous([point], { ...SETTINGS, probabilities: [], cleanFirst: true }, { forecaster: counting });
   assert.equal(rows, 1 + BACKTEST_FORECASTS_MAX);
 });
 
-test('windows of one group are groups of their own: none holds a series twice, also where their past overlaps', async () => {
+test('windows of a group are separate groups: none contains a series twice, also where their past overlaps', async () => {
   const forecaster = quantileForecaster();
   const members: number[] = [];
-  const listening = {
+  const recording = {
     ...forecaster,
     forecastQuantiles(batch: ForecastBatch) {
-      if (batch.together) members.push(batch.rows);
+      if (batch.isGroup) members.push(batch.rows);
       return forecaster.forecastQuantiles(batch);
     },
   };
@@ -114,6 +126,6 @@ test('windows of one group are groups of their own: none holds a series twice, a
       futureStart: cutoff,
     })),
   );
-  await forecastWithExogenous(windows, { ...SETTINGS, cleanFirst: true }, listening);
+  await forecastWithExogenous(windows, { ...SETTINGS, cleanFirst: true }, { forecaster: recording });
   assert.deepEqual([...new Set(members)], [2]);
 });

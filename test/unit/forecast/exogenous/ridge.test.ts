@@ -3,10 +3,11 @@ import test from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fitRidge } from '../../../../src/forecast/exogenous/ridge.ts';
 
-/** The column of an intercept. */
-const levelOf = (rows: number) => [new Float64Array(rows).fill(1)];
+/** With an intercept. */
+const fit = (columns: readonly Float64Array[], target: Float64Array, pause: () => Promise<unknown> = nextTurn) =>
+  fitRidge({ columns, target, unpenalised: [target.map(() => 1)], pause });
 
-/** Repeatable numbers that look like chance, standardised. */
+/** Repeatable noise, standardised. */
 function column(rows: number, seed: number): Float64Array {
   const raw = Float64Array.from(
     { length: rows },
@@ -17,36 +18,24 @@ function column(rows: number, seed: number): Float64Array {
   return raw.map((value) => (value - mean) / deviation);
 }
 
-test('effects that are there are found', async () => {
+test('true effects are estimated', async () => {
   const [first, second, noise] = [1, 2, 3].map((seed) => column(300, seed));
-  const { weights } = await fitRidge(
-    [first, second],
-    first.map((value, i) => 5 + 3 * value - 2 * second[i] + 0.1 * noise[i]),
-    levelOf(300),
-    nextTurn,
-  );
+  const target = first.map((value, i) => 5 + 3 * value - 2 * second[i] + 0.1 * noise[i]);
+  const { weights } = await fit([first, second], target);
   assert.ok(Math.abs(weights[0] - 3) < 0.05 && Math.abs(weights[1] + 2) < 0.05, String(weights));
 });
 
-test('where leaving one out says that nothing helps, there is no effect', async () => {
-  const { weights } = await fitRidge(
-    [column(12, 1)],
-    column(12, 7).map((value) => value * 0),
-    levelOf(12),
-    nextTurn,
-  );
+test('where no penalty lowers the leave-one-out error, all weights are 0', async () => {
+  const { weights } = await fit([column(12, 1)], new Float64Array(12));
   assert.deepEqual([...weights], [0]);
-  assert.deepEqual(
-    [...(await fitRidge([Float64Array.of(1, -1)], Float64Array.of(1, 2), levelOf(2), nextTurn)).weights],
-    [0],
-  );
+  assert.deepEqual([...(await fit([Float64Array.of(1, -1)], Float64Array.of(1, 2))).weights], [0]);
 });
 
-test('the penalty that is chosen has the least error when each row is left out in turn', async () => {
+test('the chosen penalty has the least leave-one-out error', async () => {
   const rows = 20;
   const columns = [1, 2, 3, 4].map((seed) => column(rows, seed));
   const target = columns[0].map((value, i) => value + 1.5 * column(rows, 9)[i]);
-  const { weights } = await fitRidge(columns, target, levelOf(rows), nextTurn);
+  const { weights } = await fit(columns, target);
   const errorOf = (penalty: number) => {
     let sum = 0;
     for (let out = 0; out < rows; out++) {
@@ -64,13 +53,13 @@ test('the penalty that is chosen has the least error when each row is left out i
   }
 });
 
-test('more columns than rows, and columns that repeat each other, do no harm', async () => {
+test('more columns than rows, and collinear columns, give finite weights', async () => {
   const columns = Array.from({ length: 30 }, (_, seed) => column(12, seed % 5));
-  const { weights } = await fitRidge(columns, column(12, 3), levelOf(12), nextTurn);
+  const { weights } = await fit(columns, column(12, 3));
   assert.ok(weights.every(Number.isFinite));
 });
 
-/** Ridge with an intercept that is not penalised, by elimination, without the row `out`. */
+/** Ridge with an unpenalised intercept, by elimination, without the row `out`. */
 function penalised(columns: readonly Float64Array[], target: Float64Array, penalty: number, out: number) {
   const rows = [...target.keys()].filter((row) => row !== out);
   const size = columns.length + 1;
@@ -92,11 +81,11 @@ function penalised(columns: readonly Float64Array[], target: Float64Array, penal
   return { intercept: solved[0], weights: solved.slice(1) };
 }
 
-test('others have a turn between the steps of a fit', async () => {
+test('a fit yields to the event loop between its steps', async () => {
   let turns = 0;
   const pause = async () => {
     turns++;
   };
-  await fitRidge([column(50, 1), column(50, 2)], column(50, 3), levelOf(50), pause);
+  await fit([column(50, 1), column(50, 2)], column(50, 3), pause);
   assert.ok(turns > 5);
 });

@@ -79,7 +79,7 @@ function perturbed(theta: Float32Array): TunedWeights {
 async function rmseOf(model: Model, weights: TunedWeights | null): Promise<number> {
   const forecaster = forecasters.forecasterFor(model.name, 24, weights);
   const points = Array.from({ length: 30 }, (_, i) => ({ values: beating, cutoff: 64 + 24 * i }));
-  const forecasts = await forecastCalibrated(points, { h: 24, context: 512, probabilities: [] }, forecaster);
+  const forecasts = await forecastCalibrated(points, { h: 24, context: 512, probabilities: [] }, { forecaster });
   const errors = forecasts.flatMap(({ mean }, i) => [...mean].map((value, k) => value - beating[points[i].cutoff + k]));
   return Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / errors.length);
 }
@@ -175,10 +175,10 @@ function usesGroupContext(model: Model): void {
       const { forecast } = forecasters.forecasterFor(model.name, 12, each);
       const errorOf = (medians: Float32Array) =>
         medians.subarray(12).reduce((sum, value, k) => sum + Math.abs(value - (3 * news[892 + k] + 7)), 0);
-      const [alone, grouped] = [await forecast(pair), await forecast({ ...pair, together: true })];
+      const [alone, grouped] = [await forecast(pair), await forecast({ ...pair, isGroup: true })];
       assert.ok(errorOf(grouped) < 0.5 * errorOf(alone), `${errorOf(grouped)} as a group, ${errorOf(alone)} alone`);
       const single = { ...pair, rows: 1, values: values.slice(0, 512) };
-      assert.deepEqual(await forecast({ ...single, together: true }), await forecast(single));
+      assert.deepEqual(await forecast({ ...single, isGroup: true }), await forecast(single));
       assert.deepEqual(await forecast(single), alone.slice(0, 12));
     }
   });
