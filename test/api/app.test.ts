@@ -16,6 +16,24 @@ test('schemas/openapi.json is what the application says of itself', async () => 
   assert.deepEqual(JSON.parse(readFileSync(OPENAPI, 'utf8')), JSON.parse(body));
 });
 
+test('openapi.json names every operation once, and every reference leads to a component', async () => {
+  const app = await startApp();
+  const document = (await app.inject({ url: '/openapi.json' })).json();
+  const operations = Object.values<Record<string, { operationId?: string }>>(document.paths).flatMap(Object.values);
+  const ids = operations.map(({ operationId }) => operationId);
+  assert.ok(ids.every((id) => typeof id === 'string' && /^[a-z]\w+$/i.test(id)));
+  assert.equal(new Set(ids).size, ids.length);
+  const used = [...JSON.stringify(document).matchAll(/"#\/components\/(\w+)\/(\w+)"/g)];
+  for (const [, kind, name] of used) assert.ok(document.components[kind][name], `${kind}/${name}`);
+  const named = Object.keys(document.components.schemas).concat(Object.keys(document.components.responses));
+  for (const name of named)
+    assert.ok(
+      used.some(([, , target]) => target === name),
+      `${name} is used`,
+    );
+  assert.ok(document.servers.length > 0);
+});
+
 test('only the key opens the door, and the refusal has every field that clients read', async () => {
   const app = await startApp();
   for (const authorization of [undefined, 'Bearer', 'Bearer wrong', `Basic ${KEY}`, KEY]) {

@@ -1,22 +1,24 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import { withComponents } from './openapi-components.ts';
 import { exampleOf } from './openapi-examples.ts';
 
-/** What openapi.json says besides the endpoints. Groups are shown in this order. */
+/** The parts of openapi.json that do not come from routes. Tags are shown in this order. */
 const DOCUMENT = {
   openapi: '3.1.0' as const,
   info: {
     title: 'Tidewatch',
     version: '2',
     description:
-      'Anomaly detection and forecasting on request. Many series travel as one flat `y` with `sizes`. Fields that are not named here are ignored. Bodies are JSON of at most 200 MiB, as they are or compressed with gzip, deflate or zstd; every answer is JSON, and those other than success carry `detail`.',
+      'Anomaly detection and forecasting of time series. A request holds its series as one flat `y` with `sizes`. Unknown fields are ignored. A body is JSON of at most 200 MiB, plain or compressed with gzip, deflate or zstd. Every answer is JSON. Every error carries `detail`.',
   },
   tags: [
-    { name: 'Detection', description: 'Are the values as they should be?' },
-    { name: 'Forecasting', description: 'What follows, and what would have been forecast.' },
-    { name: 'Jobs', description: 'The same, asked for now and fetched later.' },
-    { name: 'Fine-tuning', description: 'Models tuned to series of yours.' },
-    { name: 'Service', description: 'Keys, usage and models.' },
+    { name: 'Detection', description: 'Anomaly detection.' },
+    { name: 'Forecasting', description: 'Forecasts and cross-validation.' },
+    { name: 'Jobs', description: 'Asynchronous requests of every task.' },
+    { name: 'Fine-tuning', description: 'Models fine-tuned on your own series.' },
+    { name: 'Service', description: 'API keys, usage and models.' },
   ],
+  servers: [{ url: '/', description: 'This service' }],
   components: { securitySchemes: { key: { type: 'http' as const, scheme: 'bearer' } } },
 };
 
@@ -27,23 +29,23 @@ const TAGS: readonly (readonly [RegExp, string])[] = [
   [/forecast|cross_validation/, 'Forecasting'],
 ];
 
-/** What a status says, whatever was asked. */
+/** Descriptions of responses, by status. */
 const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'The answer',
-  202: 'The job was taken',
-  204: 'It is gone',
-  400: 'The body cannot be read as JSON, or not be inflated',
-  401: 'The key is missing or wrong',
-  403: 'The key may not use that model',
-  404: 'There is nothing of that name',
+  202: 'The job was accepted',
+  204: 'Deleted',
+  400: 'The body is not valid JSON, or cannot be decompressed',
+  401: 'The key is missing or unknown',
+  403: 'The key may not use this model',
+  404: 'Not found',
   413: 'The body is too large',
-  415: 'The body is no JSON, or in an unknown encoding',
-  422: 'What is wrong with the request, field by field',
-  429: 'Too many calls or jobs at once; `retry-after` says when to come again. With the code A21: the credits are used up',
-  503: 'Too much is asked at once; `retry-after` says when to come again',
+  415: 'The body is not JSON, or its encoding is unknown',
+  422: 'Invalid fields, each with its location',
+  429: 'A limit of the key was reached; retry after `retry-after`. Code A21: the credits are exhausted',
+  503: 'Overloaded, or the store is unavailable; retry after `retry-after`',
 };
 
-/** How the description is made of the routes: each gets its group, and its body an example that can be sent as it is. */
+/** Options of the generator: every route gets its tag, and every body an example that can be sent as it is. */
 export const OPENAPI: FastifyDynamicSwaggerOptions = {
   openapi: DOCUMENT,
   transform({ schema, url }) {
@@ -56,4 +58,6 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
     });
     return { schema: { ...schema, tags: [tag], ...body, response: Object.fromEntries(response) }, url };
   },
+  transformObject: (document) =>
+    'openapiObject' in document ? withComponents(document.openapiObject) : document.swaggerObject,
 };

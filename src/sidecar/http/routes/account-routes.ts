@@ -9,14 +9,24 @@ const WELCOME = { detail: 'Happy Forecasting! :)' };
 
 /** What concerns the key of the caller. */
 export function addAccountRoutes(app: App, { store, nowMs }: AppServices): void {
-  const schema = { summary: 'Whether the key is valid', security: KEY_NEEDED, response: answers(Detail) };
+  const schema = {
+    operationId: 'validateApiKey',
+    summary: 'Checks the API key',
+    security: KEY_NEEDED,
+    response: answers(Detail),
+  };
   app.get('/validate_api_key', { schema }, async () => WELCOME);
-  app.post('/validate_token', { schema: { ...schema, summary: 'The same, for old clients' } }, async () => WELCOME);
+  app.post(
+    '/validate_token',
+    { schema: { ...schema, operationId: 'validateToken', summary: 'Checks the API key (for old clients)' } },
+    async () => WELCOME,
+  );
   app.get(
     '/usage',
     {
       schema: {
-        summary: 'Requests that the key had answered, and their tokens, in this minute and this month (UTC)',
+        operationId: 'getUsage',
+        summary: 'Answered requests and their tokens in the current minute and month (UTC)',
         security: KEY_NEEDED,
         response: answers(UsageAnswer),
       },

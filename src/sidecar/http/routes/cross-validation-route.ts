@@ -12,7 +12,8 @@ export function addCrossValidation(app: App, services: AppServices): void {
     '/v2/cross_validation',
     {
       schema: {
-        summary: 'Forecasts windows at the end of each series from what came before each of them',
+        operationId: 'crossValidate',
+        summary: 'Forecasts windows at the end of each series from the values before each window',
         security: KEY_NEEDED,
         body: CrossValidationRequest,
         response: seriesAnswers(CrossValidationAnswer),

@@ -18,7 +18,8 @@ export function addFinetuning(app: App, services: AppServices): void {
     '/v2/finetune',
     {
       schema: {
-        summary: 'Fine-tunes a model to series, and keeps it under an id',
+        operationId: 'finetune',
+        summary: 'Fine-tunes a model on series and stores it under an id',
         security: KEY_NEEDED,
         body: FinetuneRequest,
         response: seriesAnswers(FinetuneAnswer),
@@ -46,7 +47,8 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
     '/v2/finetuned_models',
     {
       schema: {
-        summary: 'The models that were fine-tuned, newest first',
+        operationId: 'listFinetunedModels',
+        summary: 'Lists the fine-tuned models, newest first',
         security: KEY_NEEDED,
         response: answers(FinetunedModels),
       },
@@ -57,7 +59,14 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
   );
   app.get(
     '/v2/finetuned_models/:id',
-    { schema: { ...schema, summary: 'One of them', response: { ...answers(FinetunedModel), ...notFound } } },
+    {
+      schema: {
+        ...schema,
+        operationId: 'getFinetunedModel',
+        summary: 'Returns one fine-tuned model',
+        response: { ...answers(FinetunedModel), ...notFound },
+      },
+    },
     async (request) => {
       const record = await findFinetunedModel(store, callerOf(request).key.owner, request.params.id);
       if (record === null) throw noSuchModel();
@@ -69,7 +78,8 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
     {
       schema: {
         ...schema,
-        summary: 'Deletes one of them; models that were tuned from it stay',
+        operationId: 'deleteFinetunedModel',
+        summary: 'Deletes one fine-tuned model; models derived from it remain',
         response: { 204: Type.Null(), 401: answers(Detail)[401], ...notFound },
       },
     },

@@ -12,7 +12,8 @@ export function addForecast(app: App, services: AppServices): void {
     '/v2/forecast',
     {
       schema: {
-        summary: 'Forecasts what follows each series',
+        operationId: 'forecast',
+        summary: 'Forecasts the next values of each series',
         security: KEY_NEEDED,
         body: ForecastRequest,
         response: seriesAnswers(ForecastAnswer),

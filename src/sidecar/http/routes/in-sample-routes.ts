@@ -25,8 +25,8 @@ function addDetection(app: App, services: AppServices): void {
     '/v2/anomaly_detection',
     {
       schema: {
-        summary:
-          'Judges whole histories: every value by a forecast from what came before it, and by the residuals of all of them',
+        operationId: 'detectInSample',
+        summary: 'Detects anomalies in whole histories by in-sample forecasts and their residuals',
         security: KEY_NEEDED,
         body: InSampleDetectionRequest,
         response: seriesAnswers(InSampleDetectionAnswer),
@@ -44,7 +44,8 @@ function addHistoricForecast(app: App, services: AppServices): void {
     '/v2/historic_forecast',
     {
       schema: {
-        summary: 'Forecasts histories from within; use /v2/cross_validation',
+        operationId: 'forecastHistoric',
+        summary: 'Forecasts whole histories in-sample; use /v2/cross_validation',
         deprecated: true,
         security: KEY_NEEDED,
         body: HistoricForecastRequest,

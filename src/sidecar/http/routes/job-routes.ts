@@ -69,10 +69,12 @@ export function addJobRoutes(app: App, services: AppServices): void {
 
 function addTask(app: App, services: AppServices, { name, request, answer }: JobTask): void {
   const { jobs } = services;
+  const operation = name.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
   app.post(
     `/v2/${name}/async`,
     {
       schema: {
+        operationId: `submit${operation}Job`,
         summary: `Submits a job: ${name}`,
         security: KEY_NEEDED,
         body: request,
@@ -98,7 +100,8 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
     `/v2/${name}/jobs/:id`,
     {
       schema: {
-        summary: 'Status of such a job, and its result; an hour after it ended it is forgotten',
+        operationId: `get${operation}Job`,
+        summary: 'Returns status and result of a job, until an hour after it ended',
         security: KEY_NEEDED,
         params: JobId,
         response: { ...answers(jobAnswer(answer)), 404: Detail },
@@ -123,7 +126,8 @@ function addOverview(app: App, { jobs }: AppServices): void {
     '/v2/async/jobs',
     {
       schema: {
-        summary: 'The jobs of every task',
+        operationId: 'listJobs',
+        summary: 'Lists the jobs of all tasks, newest first',
         security: KEY_NEEDED,
         querystring: JobsQuery,
         response: { ...answers(Jobs), 422: InvalidRequest },
@@ -138,7 +142,8 @@ function addOverview(app: App, { jobs }: AppServices): void {
     '/v2/async/jobs/status',
     {
       schema: {
-        summary: 'Jobs of each task that have not ended',
+        operationId: 'countOpenJobs',
+        summary: 'Counts pending and running jobs by task',
         security: KEY_NEEDED,
         response: { ...answers(OpenJobsByTask) },
       },
@@ -149,7 +154,8 @@ function addOverview(app: App, { jobs }: AppServices): void {
     '/v2/async/jobs/:id/cancel',
     {
       schema: {
-        summary: 'Cancels a job that has not ended',
+        operationId: 'cancelJob',
+        summary: 'Cancels a pending or running job',
         security: KEY_NEEDED,
         params: JobId,
         response: { ...answers(JobCancelled), 404: Detail },

@@ -15,19 +15,36 @@ import { callerOf } from '../exchange/require-key.ts';
 export function addModelRoutes(app: App, { models }: AppServices): void {
   app.get(
     '/v2/models',
-    { schema: { summary: 'The models that the key may use', security: KEY_NEEDED, response: answers(Models) } },
+    {
+      schema: {
+        operationId: 'listModels',
+        summary: 'Lists the models that the key may use',
+        security: KEY_NEEDED,
+        response: answers(Models),
+      },
+    },
     async (request) => ({ models: modelsOfKey(models, callerOf(request).key).names.map((name) => ({ name })) }),
   );
-  const summary = 'How many observations a model looks at, and how many steps it is meant to forecast';
+  const summary = 'Returns the input size and the horizon of a model at a frequency';
   const response = { ...answers(ModelParams), 403: Detail, 422: InvalidRequest };
   app.get(
     '/model_params',
-    { schema: { summary, security: KEY_NEEDED, querystring: ModelParamsQuery, response } },
+    {
+      schema: { operationId: 'getModelParams', summary, security: KEY_NEEDED, querystring: ModelParamsQuery, response },
+    },
     async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.query, 'query'),
   );
   app.post(
     '/model_params',
-    { schema: { summary, security: KEY_NEEDED, body: ModelParamsQuery, response: bodyAnswers(ModelParams) } },
+    {
+      schema: {
+        operationId: 'queryModelParams',
+        summary,
+        security: KEY_NEEDED,
+        body: ModelParamsQuery,
+        response: bodyAnswers(ModelParams),
+      },
+    },
     async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.body, 'body'),
   );
 }

@@ -12,7 +12,8 @@ export function addOnlineDetection(app: App, services: AppServices): void {
     '/v2/online_anomaly_detection',
     {
       schema: {
-        summary: 'Judges the end of each series by forecasts from what came before it',
+        operationId: 'detectOnline',
+        summary: 'Detects anomalies at the end of each series by forecasts from the values before it',
         security: KEY_NEEDED,
         body: OnlineDetectionRequest,
         response: seriesAnswers(OnlineDetectionAnswer),

@@ -1,0 +1,122 @@
+import { STATUS_CODES } from 'node:http';
+import type { TSchema } from 'typebox';
+import * as answers from '../wire/answer-schemas.ts';
+import * as finetune from '../wire/finetune-schema.ts';
+import * as forecast from '../wire/forecast-schema.ts';
+import * as inSample from '../wire/in-sample-schema.ts';
+import * as jobs from '../wire/job-schema.ts';
+import * as modelParams from '../wire/model-params-schema.ts';
+import * as online from '../wire/online-detection-schema.ts';
+import * as series from '../wire/series-schema.ts';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type JsonObject = { readonly [key: string]: Json };
+
+/** Schemas of one line are clearer where they are used. */
+const COMPONENT_LENGTH_MIN = 60;
+
+const MODULES: readonly object[] = [series, online, inSample, forecast, finetune, jobs, modelParams, answers];
+
+/** Every exported schema, by the text of its JSON. An exported name becomes the name of the component. */
+function namedSchemas(): ReadonlyMap<string, string> {
+  const named = new Map<string, string>();
+  const exported = MODULES.flatMap((module) => Object.entries(module) as [string, unknown][]);
+  for (const [name, schema] of exported) {
+    if (!isSchema(schema)) continue;
+    const text = textOf(plainJson(schema));
+    if (text.length >= COMPONENT_LENGTH_MIN && !named.has(text)) named.set(text, name);
+  }
+  return named;
+}
+
+function isSchema(value: unknown): value is TSchema {
+  return typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value || 'enum' in value);
+}
+
+/** Without what TypeBox adds for itself. */
+function plainJson(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value, (key, item) => (key.startsWith('~') ? undefined : item)));
+}
+
+/** Equal schemas have equal texts, whatever the order of their keys. */
+function textOf(value: Json): string {
+  return JSON.stringify(value, (_, item: Json) => {
+    return isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item;
+  });
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A document whose schemas and error responses are inline, with each of them once, as a named component. */
+export function withComponents(document: object): object {
+  const names = namedSchemas();
+  const schemas: Record<string, Json> = {};
+  const responses: Record<string, Json> = {};
+
+  function referred(value: Json): Json {
+    if (Array.isArray(value)) return value.map(referred);
+    if (!isObject(value)) return value;
+    const { description, ...schema } = value;
+    const name = names.get(textOf(value)) ?? names.get(textOf(schema));
+    if (name === undefined) return children(value);
+    const own = names.has(textOf(value)) ? value : schema;
+    schemas[name] ??= children(own);
+    const ref = { $ref: `#/components/schemas/${name}` };
+    return own === value || description === undefined ? ref : { ...ref, description };
+  }
+  const children = (value: JsonObject): Json =>
+    Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        key,
+        key === 'example' || key === 'examples' ? item : referred(item),
+      ]),
+    );
+
+  function response(status: string, given: Json): Json {
+    const { description, content } = given as { readonly description: string; readonly content?: JsonObject };
+    if (content === undefined) return given;
+    const { schema } = content['application/json'] as { readonly schema: JsonObject };
+    // The description of a response comes with its schema, and says nothing more there.
+    const { description: _, ...plain } = schema;
+    const answered = { description, content: { 'application/json': { schema: referred(plain) } } };
+    if (status.startsWith('2')) return answered;
+    const text = textOf(answered);
+    const known = Object.keys(responses).find((name) => textOf(responses[name] ?? null) === text);
+    const name = known ?? freeName(responses, (STATUS_CODES[status] ?? status).replaceAll(' ', ''));
+    responses[name] ??= answered;
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  const { paths, components, ...rest } = plainJson(document) as {
+    readonly paths: Record<string, Record<string, { readonly responses: JsonObject; readonly [field: string]: Json }>>;
+    readonly components: JsonObject;
+    readonly [field: string]: Json | object;
+  };
+  const described = mapValues(paths, (methods) =>
+    mapValues(methods, ({ responses: own, ...operation }) => ({
+      ...(referred(operation) as object),
+      responses: Object.fromEntries(Object.entries(own).map(([status, each]) => [status, response(status, each)])),
+    })),
+  );
+  return {
+    ...rest,
+    components: { ...components, schemas: sorted(schemas), responses: sorted(responses) },
+    paths: described,
+  };
+}
+
+function freeName(taken: object, name: string): string {
+  for (let i = 1; ; i++) {
+    const tried = i === 1 ? name : `${name}_${i}`;
+    if (!(tried in taken)) return tried;
+  }
+}
+
+function mapValues<T, U>(values: Readonly<Record<string, T>>, of: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, of(value)]));
+}
+
+function sorted<T>(values: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
