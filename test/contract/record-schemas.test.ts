@@ -78,7 +78,7 @@ test('closed lists are the same in the code and in the schemas', () => {
   assert.deepEqual(jsonSchema('dead-letter').properties.reason.enum, DEAD_LETTER_REASONS);
 });
 
-test('every field of every schema is explained', () => {
+test('every field of every schema has a description', () => {
   const explained = ({ properties }: JsonSchema): void => {
     for (const [name, property] of Object.entries(properties)) {
       assert.ok(property.description, name);

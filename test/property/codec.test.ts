@@ -72,7 +72,7 @@ test('arbitrary bytes never make a decoder throw, only refuse for a reason of th
   }
 });
 
-test('a record with a few bytes changed is read or refused, never thrown', async () => {
+test('a record with a few changed bytes is decoded or refused, and never throws', async () => {
   const good = {
     avro: avroRecord(AVRO_ID, AVRO, { series: 'web-1/cpu', timestamp: CLOCK_MS, value: 1.5, group: null }),
     protobuf: protobufRecord(PROTO_ID, PROTO, 'tidewatch.Observation', { series: 'a', timestamp: CLOCK_MS, value: 1 }),
@@ -97,7 +97,7 @@ test('a record with a few bytes changed is read or refused, never thrown', async
 const FINITE = fc.double({ noNaN: true, noDefaultInfinity: true });
 const SERIES = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => !/[\0\ufffd]/.test(text));
 
-test('an observation is the same whatever format carried it', async () => {
+test('an observation is the same in every format', async () => {
   const decoders = {
     json: await decoderOf('json', null),
     avro: await decoderOf('avro', AVRO_ID),
@@ -173,7 +173,7 @@ test('every score survives every format', async () => {
   }
 });
 
-test('a path of quoted keys finds the place it names, whatever the keys', () => {
+test('a path of quoted keys finds its value, whatever the keys', () => {
   const key = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => text !== '__proto__');
   fc.assert(
     fc.property(fc.array(key, { minLength: 1, maxLength: 4 }), (keys) => {

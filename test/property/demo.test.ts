@@ -29,11 +29,12 @@ test('hashed noise keeps its bounds', () => {
   );
 });
 
-test('wherever a feed is cut off, the next one goes on without a gap and without feeding anything twice', () => {
+test('wherever a feed is interrupted, the next one continues without a gap or a repetition', () => {
   const cuts = fc.array(fc.nat(6), { minLength: DEMO_SERIES.length, maxLength: DEMO_SERIES.length });
   fc.assert(
     fc.property(step, cuts, (from, written) => {
-      // Of seven steps the first one of every series was written, and by chance some more: partitions are written each on its own.
+      // Of seven steps the first one of every series was written, and by chance some more: partitions are written each
+      // on its own.
       const first = demoRecords(from, from + 7, new Map());
       const kept = first.filter((_, i) => Math.floor(i / DEMO_SERIES.length) <= written[i % DEMO_SERIES.length]);
       const plan = planFeed(newestSteps(kept.map(({ value }) => value)), Number.MAX_SAFE_INTEGER);

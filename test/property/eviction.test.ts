@@ -34,7 +34,7 @@ async function scoresOf(input: readonly Input[], seriesMax: number, scoredByWork
   return run.scores();
 }
 
-test('with more series than there is room for, workers that take over evict the same ones as a single worker does', async () => {
+test('beyond the limit of series, workers that take over evict the same ones as a single worker does', async () => {
   const workers = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 });
   const seriesMax = fc.integer({ min: SERIES - 2 * BATCH_MAX, max: SERIES - 2 });
   await fc.assert(

@@ -39,7 +39,7 @@ const commits = fc.array(
   { minLength: 60, maxLength: 120 },
 );
 
-test('whatever was committed, the newest open states are the ones found, in bounded space', () => {
+test('a restore finds the newest open states after any commits, in bounded space', () => {
   fc.assert(
     fc.property(commits, fc.array(fc.nat(119), { maxLength: 4 }), (steps, restarts) => {
       let journal = new Journal();

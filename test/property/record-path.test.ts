@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { recordPath } from '../../src/config/kinds.ts';
 import { parseRecordPath } from '../../src/stream/codec/record-path.ts';
 
-test('the configuration takes exactly the paths that records are read by', () => {
+test('the configuration accepts exactly the paths that the decoder can read', () => {
   const piece = fc.constantFrom(
     'a',
     'b1',

@@ -33,7 +33,9 @@ export interface GroupState {
   readonly detector: GroupDetector;
   /** Aligned with `detector.members`. */
   readonly members: readonly Member[];
-  /** Series that wait to become members, because their first observation was late, and the position of that observation. */
+  /**
+   * Series that wait to become members, because their first observation was late, and the position of that observation.
+   */
   readonly joining: Map<string, number>;
   /** By position, ascending. */
   readonly pending: PendingStep[];
@@ -47,7 +49,10 @@ export interface GroupState {
   resumeMember(series: string, startOffset: number, newest: number): SeriesDetector;
 }
 
-/** Writes the open state of a group: its position, the open windows of its members, and the time steps that wait for members. */
+/**
+ * Writes the open state of a group: its position, the open windows of its members, and the time steps that wait for
+ * members.
+ */
 export function writeGroupState(writer: StateWriter, group: GroupState): void {
   const { detector, members, pending } = group;
   writer.u8(GROUP_ENTRY);

@@ -1,9 +1,15 @@
 import { STATE_FORMAT, StateWriter, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
-/** The journal grows to this size, or to JOURNAL_GARBAGE_RATIO times the live bytes in it. Then the slots of old records are reused. */
+/**
+ * The journal grows to this size, or to JOURNAL_GARBAGE_RATIO times the live bytes in it. Then the slots of old records
+ * are reused.
+ */
 export const JOURNAL_BYTES_MIN = 1024 * 1024;
 export const JOURNAL_GARBAGE_RATIO = 4;
-/** A journal record is closed once it is longer. It leaves room for one more open state below the broker's limit of 1 MiB. */
+/**
+ * A journal record is closed once it is longer. It leaves room for one more open state below the broker's limit of 1
+ * MiB.
+ */
 export const JOURNAL_RECORD_BYTES = 256 * 1024;
 
 /** A series or group whose open state is in the journal. */
@@ -15,7 +21,10 @@ export interface JournalEntry {
   writeOpenState(writer: StateWriter): void;
 }
 
-/** An open state that was made under other settings or another model. It is kept until an observation of the series arrives. */
+/**
+ * An open state that was made under other settings or another model. It is kept until an observation of the series
+ * arrives.
+ */
 export interface StaleState extends JournalEntry {
   readonly windowKeys: Buffer[];
 }
@@ -32,11 +41,12 @@ export interface JournalWrite {
 }
 
 /**
- * The open states of a partition in few, large records. Each commit writes one record with the open states of all series and groups
- * that it touched. A record for each of them would cost more than the scores. The newest open state of a series is the last one in the log.
+ * The open states of a partition in few, large records. Each commit writes one record with the open states of all
+ * series and groups that it touched. A record for each of them would cost more than the scores. The newest open state
+ * of a series is the last one in the log.
  *
- * Space is reclaimed from the oldest record. Its live open states are written again into the new record, under the key of the oldest
- * one. So the new record replaces it, in the same transaction.
+ * Space is reclaimed from the oldest record. Its live open states are written again into the new record, under the key
+ * of the oldest one. So the new record replaces it, in the same transaction.
  *
  *   slot 0 [A1 B1]   slot 1 [B2 C1]   slot 2 [C2]      + commit touching D, journal too large
  *   slot 0 [D1 A1]   slot 1 [B2 C1]   slot 2 [C2]      A1 is live and is written again; B1 is not
@@ -53,7 +63,10 @@ export class Journal {
     return this.#bytes;
   }
 
-  /** Adds a record that was read from the log; call it in log order. `openStateBytes` of the entries must be set; `journalRecord` is set here. */
+  /**
+   * Adds a record that was read from the log; call it in log order. `openStateBytes` of the entries must be set;
+   * `journalRecord` is set here.
+   */
   adopt(slot: number, bytes: number, entries: readonly JournalEntry[]): void {
     const record: JournalRecord = { slot, bytes, entries: [...entries] };
     for (const entry of entries) {
@@ -73,9 +86,9 @@ export class Journal {
   }
 
   /**
-   * Returns records with the open states of `touched` and of reclaimed records.
-   * Each key of `evicted` gets a tombstone, so that a restore does not find its older open states. A tombstone is never written again:
-   * all older open states are reclaimed before it.
+   * Returns records with the open states of `touched` and of reclaimed records. Each key of `evicted` gets a tombstone,
+   * so that a restore does not find its older open states. A tombstone is never written again: all older open states
+   * are reclaimed before it.
    */
   write(touched: Iterable<JournalEntry>, evicted: readonly string[] = []): JournalWrite[] {
     const entries = new Set(touched);

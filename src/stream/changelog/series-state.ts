@@ -6,9 +6,9 @@ import type { ChangelogSeries } from './changelog-series.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
 /**
- * The state of a series has two parts. The open window changes with every observation: `writeDetectorState` writes it with each
- * commit that touched the series. A closed window never changes: `writeClosedWindow` writes it once. Both together restore the
- * rings of values and residuals exactly.
+ * The state of a series has two parts. The open window changes with every observation: `writeDetectorState` writes it
+ * with each commit that touched the series. A closed window never changes: `writeClosedWindow` writes it once. Both
+ * together restore the rings of values and residuals exactly.
  */
 export function writeDetectorState(writer: StateWriter, detector: SeriesDetector): void {
   const { layout, block, positions, windowStart } = detector;
@@ -47,7 +47,10 @@ function readSums(reader: StateReader): ResidualSums {
   return { samples: reader.f64(), mean: reader.f64(), squares: reader.f64() };
 }
 
-/** Writes the newest closed window: its values, then the residuals of its forecasted positions. Call it when the window closes. */
+/**
+ * Writes the newest closed window: its values, then the residuals of its forecasted positions. Call it when the window
+ * closes.
+ */
 export function writeClosedWindow(writer: StateWriter, { startOffset, detector }: ChangelogSeries): void {
   const { settings, layout, windowStart } = detector;
   const start = windowStart - settings.detectionSize;
@@ -61,8 +64,8 @@ export function writeClosedWindow(writer: StateWriter, { startOffset, detector }
 }
 
 /**
- * Restores a closed window into the rings. A window with another start offset belongs to the series before it started over. Such a
- * window changes nothing, and neither does one that is older than the rings reach.
+ * Restores a closed window into the rings. A window with another start offset belongs to the series before it started
+ * over. Such a window changes nothing, and neither does one that is older than the rings reach.
  */
 export function readClosedWindow(reader: StateReader, { startOffset, detector }: ChangelogSeries): void {
   const { settings, layout, windowStart } = detector;

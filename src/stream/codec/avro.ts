@@ -2,10 +2,10 @@ import avsc from 'avsc';
 import type { FetchedSchema } from './schema-source.ts';
 import { WIRE_HEADER_BYTES } from './wire-header.ts';
 
-/** Parses the bytes of one record, header included. Throws when they are none. */
+/** Parses the bytes of a record, header included. Throws when they are invalid. */
 export type ReadRecord = (value: Buffer) => unknown;
 
-/** The position in a record's bytes, as the library's types pass it on. */
+/** The read position in a record's bytes, as the library's types pass it. */
 interface Tap {
   readonly buf: Buffer;
   pos: number;
@@ -21,8 +21,8 @@ type AvroSchema = Parameters<typeof avsc.Type.forSchema>[0];
 type AvroOptions = NonNullable<Parameters<typeof avsc.Type.forSchema>[1]>;
 
 /**
- * Longs beyond 2^53 come as bigint, decimals as number, unions unwrapped. Other logical types come as what they are stored as.
- * Throws when the schema is none.
+ * Compiles an Avro schema into a reader. Longs beyond 2^53 are bigints, decimals are numbers, and unions are unwrapped.
+ * Other logical types keep their underlying type. Throws when the schema is invalid.
  */
 export function compileAvro(schema: FetchedSchema): ReadRecord {
   const options: Partial<AvroOptions> = {
@@ -36,7 +36,10 @@ export function compileAvro(schema: FetchedSchema): ReadRecord {
   return (value) => type.fromBuffer(value.subarray(WIRE_HEADER_BYTES));
 }
 
-/** Writes records of one schema, `header` before each. The bytes belong to the caller. Throws when a record does not fit the schema. */
+/**
+ * Writes records of one schema, each after `header`. The buffer belongs to the caller. Throws when a record does not
+ * match the schema.
+ */
 export function compileAvroWriter(schemaText: string, header: Buffer): (record: unknown) => Buffer {
   const type = avsc.Type.forSchema(parseSchema(schemaText), { registry: {}, wrapUnions: 'never' });
   let scratch = Buffer.alloc(1_024);
@@ -65,10 +68,10 @@ function boundedType(schema: AvroSchema, options: AvroOptions): avsc.Type | unde
   return undefined;
 }
 
-/** Below it the library's arithmetic with doubles is exact. */
+/** Below this magnitude the library's arithmetic with doubles is exact. */
 const EXACT_LONG_MAX = 2 ** 52;
 
-/** Reads longs that a number cannot hold as bigint, where the library's type throws. */
+/** Reads longs that a number cannot represent as bigint. The library's type throws on them. */
 class WideLongType extends avsc.types.LongType {
   _read(tap: Tap): number | bigint {
     const start = tap.pos;
@@ -84,7 +87,10 @@ function readWideLong(bytes: Buffer, start: number, end: number): number | bigin
   return Number.isSafeInteger(Number(long)) ? Number(long) : long;
 }
 
-/** The value without the name of its branch, also where the library would insist on it: reading never needs to tell `int` from `double`. */
+/**
+ * Reads the value without the name of its branch, also where the library requires the name: a reader need not tell
+ * `int` from `double`.
+ */
 class BareUnionType extends avsc.types.WrappedUnionType {
   _read(tap: Tap): unknown {
     const branch = this.types[tap.readLong()] as unknown as Readable | undefined;
@@ -94,8 +100,9 @@ class BareUnionType extends avsc.types.WrappedUnionType {
 }
 
 /**
- * Believes no count larger than the bytes that are left: the library's type would allocate for it, then read past the end. Items that
- * take no bytes (nulls, records without fields) are refused, for a few bytes could count billions of them.
+ * Refuses a count that is larger than the number of bytes left. The library's type would allocate that many items and
+ * read past the end. Items of zero bytes (nulls, records without fields) are refused: a few bytes could count billions
+ * of them.
  */
 class BoundedArrayType extends avsc.types.ArrayType {
   _read(tap: Tap): unknown[] {
@@ -133,7 +140,7 @@ function readBlockCount(tap: Tap): number {
   return count;
 }
 
-/** Unscaled two's complement bytes, to the nearest number. */
+/** Converts unscaled two's complement bytes to the nearest number. */
 class DecimalType extends avsc.types.LogicalType {
   readonly scale: number;
 

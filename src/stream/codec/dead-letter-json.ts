@@ -1,12 +1,13 @@
 import type { DeadLetter } from '../record/dead-letter.ts';
 
 /**
- * Most bytes of key and value together that a dead letter repeats: with base64 and the rest it stays below the megabyte a broker takes by
- * default. Longer ones are cut at the end and marked `truncated`; the whole record is at its place in the input.
+ * Most bytes of key and value together that a dead letter contains. In base64 and with the other fields it stays below
+ * a broker's default limit of 1 MiB. Longer ones are cut at the end and marked `truncated`. The whole record is in the
+ * input topic.
  */
 export const DEAD_LETTER_BYTES_MAX = 700_000;
 
-/** The record of the dead-letter topic: always JSON, key and value in base64. */
+/** A record of the dead-letter topic: always JSON, with key and value in base64. */
 export function encodeDeadLetter(letter: DeadLetter): Buffer {
   const { reason, detail, series, detector, input, atMs } = letter;
   const key = letter.key?.subarray(0, DEAD_LETTER_BYTES_MAX) ?? null;
@@ -26,7 +27,7 @@ export function encodeDeadLetter(letter: DeadLetter): Buffer {
   return Buffer.from(JSON.stringify(record));
 }
 
-/** Lets a reader choose by reason without parsing the record. */
+/** With the reason as a header a consumer can filter without parsing the record. */
 export function deadLetterHeaders(letter: DeadLetter): Readonly<Record<string, string>> {
   return { reason: letter.reason };
 }

@@ -13,12 +13,12 @@ export interface DecodedObservation {
   readonly value: number;
 }
 
-/** A record that cannot become an observation. */
+/** A record that cannot be decoded into an observation. */
 export interface Undecodable {
   readonly kind: 'dead-letter';
   readonly reason: DeadLetterReason;
   readonly detail: string;
-  /** The series id, when the record gave it away before it failed. */
+  /** The series id, where it was decoded before the failure. */
   readonly series: string | null;
 }
 

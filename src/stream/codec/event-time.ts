@@ -2,9 +2,9 @@ import type { TimeUnit } from '../../config/config.ts';
 import type { DeadLetterReason } from '../record/dead-letter.ts';
 import { quoted } from './quoted.ts';
 
-/** An event time before it (1980-01-01) is taken for a wrong unit. */
+/** An earlier event time than 1980-01-01 is implausible: its unit is probably wrong. */
 export const EVENT_TIME_MS_MIN = Date.UTC(1980, 0, 1);
-/** An event time from it on (2200-01-01) is taken for a wrong unit. */
+/** An event time from 2200-01-01 on is implausible: its unit is probably wrong. */
 export const EVENT_TIME_MS_MAX = Date.UTC(2200, 0, 1);
 
 type NumericUnit = Exclude<TimeUnit, 'iso'>;
@@ -14,8 +14,8 @@ const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|([+-])(\d{2}):?(\d{2})?)?)?$/;
 
 /**
- * Milliseconds since the epoch, rounded to an integer; NaN when `raw` is no time in this unit.
- * Numeric units take numbers, bigints and numeric strings; `iso` takes ISO 8601 strings, UTC where they name no zone.
+ * Milliseconds since the epoch, rounded to an integer; NaN when `raw` is not a time in this unit. Numeric units take
+ * numbers, bigints and numeric strings. `iso` takes ISO 8601 strings, in UTC where they name no zone.
  */
 export function readEventTime(raw: unknown, unit: TimeUnit): number {
   if (unit === 'iso') return typeof raw === 'string' ? parseIso(raw) : Number.NaN;
@@ -24,17 +24,21 @@ export function readEventTime(raw: unknown, unit: TimeUnit): number {
   return typeof raw === 'string' && NUMERIC.test(raw) ? toMilliseconds(Number(raw), unit) : Number.NaN;
 }
 
-/** Is this a time of our age, and not further ahead than allowed? */
+/** Whether the time lies between 1980 and 2200 and is not later than `latestMs`. */
 export function isPlausible(timestampMs: number, latestMs: number): boolean {
   return timestampMs >= EVENT_TIME_MS_MIN && timestampMs < EVENT_TIME_MS_MAX && timestampMs <= latestMs;
 }
 
-/** Why `raw` was refused. `timestampMs` is what `readEventTime` made of it. */
+export interface RefusedTime {
+  readonly unit: TimeUnit;
+  readonly timestampMs: number;
+  readonly latestMs: number;
+}
+
+/** Why `raw` was refused. `timestampMs` is the result of `readEventTime`. */
 export function explainEventTime(
   raw: unknown,
-  unit: TimeUnit,
-  timestampMs: number,
-  latestMs: number,
+  { unit, timestampMs, latestMs }: RefusedTime,
 ): { reason: DeadLetterReason; detail: string } {
   if (raw === undefined || raw === null) return { reason: 'time-missing', detail: 'the record has no time' };
   const said = `the time is ${quoted(raw)}`;

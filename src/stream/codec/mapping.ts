@@ -8,21 +8,21 @@ import { compileRecordPath, type RecordAccessor } from './record-path.ts';
 /** Longest id of a series or group, in bytes of UTF-8. */
 export const SERIES_ID_BYTES_MAX = 512;
 
-/** Largest magnitude of a value. Two of them still have a finite distance in the single precision that models compute in. */
+/** Largest magnitude of a value. The distance of two values is finite in the single precision of the models. */
 export const VALUE_MAGNITUDE_MAX = 1.7014117e38;
 
-/** What stands in a text for bytes that were none: with it two ids could be one. */
+/** Replaces invalid bytes in a decoded string. With it two different ids could become one. */
 const REPLACEMENT = '\uFFFD';
 
-/** The path of the group's id for the detector that takes `series`; null where each series is judged alone. */
+/** The path of the group id for the detector of `series`; null where each series is scored alone. */
 export type GroupPathOf = (series: string) => string | null;
 
-/** From a parsed record to an observation. `nowMs` is the clock, milliseconds since the epoch. Never throws. */
+/** Maps a parsed record to an observation. `nowMs` is the clock, milliseconds since the epoch. Never throws. */
 export type CompiledMapping = (record: unknown, nowMs: number) => Decoded;
 
 /**
- * Ids are strings or numbers (written as a string), several paths joined by `/`. The value is a number: a string is not one, however numeric.
- * Throws a RangeError when a path of the mapping is none.
+ * Ids are strings or numbers. The values of several series paths are joined by `/`. The value must be a number: a
+ * numeric string is refused. Throws a RangeError when a path of the mapping is invalid.
  */
 export function compileMapping(mapping: RecordMapping, groupPathOf: GroupPathOf | null = null): CompiledMapping {
   const { timeUnit, futureMsMax } = mapping;
@@ -42,7 +42,7 @@ export function compileMapping(mapping: RecordMapping, groupPathOf: GroupPathOf 
     const timestampMs = readEventTime(rawTime, timeUnit);
     const latestMs = nowMs + futureMsMax;
     if (!isPlausible(timestampMs, latestMs)) {
-      const { reason, detail } = explainEventTime(rawTime, timeUnit, timestampMs, latestMs);
+      const { reason, detail } = explainEventTime(rawTime, { unit: timeUnit, timestampMs, latestMs });
       return undecodable(reason, detail, series);
     }
 
@@ -83,7 +83,7 @@ function compileSeries(paths: readonly string[]): (record: unknown) => string | 
   };
 }
 
-/** One accessor per path: there are as many paths as detectors that judge groups. */
+/** One accessor for each path. There are as many paths as detectors that score groups. */
 function groupAccessor(groupPathOf: GroupPathOf): (series: string) => RecordAccessor | null {
   const accessors = new Map<string, RecordAccessor>();
   return (series) => {
@@ -98,14 +98,17 @@ function groupAccessor(groupPathOf: GroupPathOf): (series: string) => RecordAcce
   };
 }
 
-/** Ids become record keys: what is lost in UTF-8 would make two series one, and a key of NULs disturbs readers of Kafka. */
+/**
+ * Ids become record keys. Characters that UTF-8 cannot encode could merge two series, and a key of NULs disturbs Kafka
+ * consumers.
+ */
 function isId(raw: unknown): raw is string | number | bigint {
   if (typeof raw === 'string') {
     if (raw.length === 0 || raw.length > SERIES_ID_BYTES_MAX) return false;
     if (raw.length * 3 > SERIES_ID_BYTES_MAX && Buffer.byteLength(raw) > SERIES_ID_BYTES_MAX) return false;
     return raw.isWellFormed() && !raw.includes('\0') && !raw.includes(REPLACEMENT);
   }
-  // Beyond 2^53 neighbouring ids are one number already.
+  // Beyond 2^53 neighbouring integers are the same number.
   if (typeof raw === 'number') return Number.isSafeInteger(raw) || (Number.isFinite(raw) && !Number.isInteger(raw));
   return typeof raw === 'bigint';
 }
@@ -128,7 +131,7 @@ function explainValue(raw: unknown, value: number, series: string): Undecodable 
   return undecodable('value-not-finite', `the value is ${quoted(raw)}: ${detail}`, series);
 }
 
-/** Protobuf's 64-bit integers arrive as objects. */
+/** Protobuf's 64-bit integers are objects. */
 function toBigInt(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null) return raw;
   const { toBigInt } = raw as { toBigInt?: unknown };

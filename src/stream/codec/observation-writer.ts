@@ -4,7 +4,7 @@ import { parseRecordPath } from './record-path.ts';
 
 export interface WritableObservation {
   readonly series: string;
-  /** null where each series is judged alone. */
+  /** null where each series is scored alone. */
   readonly group: string | null;
   /** Integer milliseconds since the epoch. */
   readonly timestampMs: number;
@@ -19,8 +19,8 @@ export type WrittenObservation =
 export type WriteObservation = (observation: WritableObservation, nowMs: number) => WrittenObservation;
 
 /**
- * Writes an observation as the JSON record that `mapping` reads back, keyed by its group or else its series. What the stream would not
- * read, or would read as something else, is refused.
+ * Writes an observation as a JSON record that `mapping` decodes again. The key is the group id, or else the series id.
+ * An observation is refused when its record would be decoded differently, or not at all.
  */
 export function compileObservationWriter(mapping: RecordMapping, groupPathOf: GroupPathOf): WriteObservation {
   const read = compileMapping(mapping, groupPathOf);
@@ -50,14 +50,14 @@ export function compileObservationWriter(mapping: RecordMapping, groupPathOf: Gr
 
 type Place = Record<string | number, unknown>;
 
-/** Makes the objects and arrays on the way to a path, and sets what it ends in. */
+/** Sets the value at a path, and creates the objects and arrays on the way. */
 function put(record: Place, path: string, value: unknown): void {
   const segments = parseRecordPath(path);
   if (segments === null) throw new RangeError(`not a record path: ${JSON.stringify(path)}`);
   let place = record;
   for (const [i, segment] of segments.slice(0, -1).entries()) {
     const next = place[segment];
-    // A place taken by something else stays: reading the record back tells.
+    // A scalar on the way is kept. Decoding the record will fail then.
     if (next !== undefined && (typeof next !== 'object' || next === null)) return;
     place[segment] ??= typeof segments[i + 1] === 'number' ? [] : Object.create(null);
     place = place[segment] as Place;
@@ -65,7 +65,7 @@ function put(record: Place, path: string, value: unknown): void {
   place[segments.at(-1)!] = value;
 }
 
-/** The last part keeps what slashes there are. */
+/** The last part keeps further slashes. */
 function splitSeries(series: string, count: number): readonly string[] | null {
   const parts = series.split('/');
   if (parts.length < count) return null;

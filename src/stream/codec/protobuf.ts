@@ -7,15 +7,15 @@ import { WIRE_HEADER_BYTES } from './wire-header.ts';
 const MESSAGE_DEPTH_MAX = 32;
 
 /**
- * The record names its message type by the indexes of nested types after the header. Fields keep the names of the schema;
- * 64-bit integers come as objects with `toBigInt()`; what the wire leaves out has its default only where the schema says so.
- * Throws when the schema is none.
+ * Compiles a Protobuf schema into a reader. The header of a record is followed by the indexes of its message type.
+ * Fields keep their names in the schema. 64-bit integers are objects with `toBigInt()`. An absent field has its default
+ * only where the schema declares no presence. Throws when the schema is invalid.
  */
 export function compileProtobuf(schema: FetchedSchema): ReadRecord {
   const root = new protobuf.Root();
   const parsed = protobuf.parse(schema.text, root, { keepCase: true });
   const scope = parsed.package === undefined ? root : root.lookup(parsed.package);
-  // Before the references join: they may share the package, and only the types of this file are counted.
+  // Before the references are added: they may share the package, and the indexes count only the types of this file.
   const messages = messagesOf(scope);
   const imports = [...(parsed.imports ?? []), ...(parsed.weakImports ?? [])];
   for (const reference of schema.references) {
@@ -33,7 +33,7 @@ export function compileProtobuf(schema: FetchedSchema): ReadRecord {
   return (value) => {
     const reader = protobuf.Reader.create(value);
     reader.pos = WIRE_HEADER_BYTES;
-    // A lone zero stands for the first message, by far the most common.
+    // A single zero stands for the first message, which is by far the most common.
     if (value[WIRE_HEADER_BYTES] !== 0) return findMessage(reader, messages).decode(reader);
     reader.pos++;
     return first.decode(reader);
@@ -65,7 +65,7 @@ function forEachType(scope: protobuf.Namespace, visit: (type: protobuf.Type) => 
   }
 }
 
-/** The library gives every absent field a default; a field that can be told to be absent must read as absent. */
+/** The library gives every absent field a default. A field with presence must be null when it is absent. */
 function hideAbsentFields(type: protobuf.Type): void {
   const { prototype } = type.ctor as unknown as { prototype: Record<string, unknown> };
   for (const field of type.fieldsArray) {

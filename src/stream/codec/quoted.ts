@@ -1,7 +1,7 @@
-/** Characters of a foreign value that a dead letter's detail repeats. */
+/** Most characters of an input value that the detail of a dead letter repeats. */
 const QUOTED_CHARS_MAX = 80;
 
-/** A foreign value for a sentence: what it is and how it begins. */
+/** Describes an input value in a sentence: its type and its beginning. */
 export function quoted(raw: unknown): string {
   if (typeof raw === 'string') return JSON.stringify(clip(raw));
   if (Array.isArray(raw)) return 'an array';
@@ -9,7 +9,7 @@ export function quoted(raw: unknown): string {
   return clip(String(raw));
 }
 
-/** The message of anything thrown, clipped. */
+/** The clipped message of a thrown value. */
 export function reasonOf(error: unknown): string {
   return clip(error instanceof Error ? error.message : String(error), 300);
 }

@@ -9,22 +9,28 @@ import { reasonOf } from './quoted.ts';
 import type { FetchedSchema, SchemaSource, SchemaType } from './schema-source.ts';
 import { readSchemaId, WIRE_HEADER_BYTES } from './wire-header.ts';
 
-/** Schemas kept; beyond it those that no record named for `SCHEMA_IDLE_MS` are forgotten, and fetched again when they are needed. */
+/**
+ * Size of the schema cache. Beyond it, schemas that no record named for `SCHEMA_IDLE_MS` are removed, and fetched again
+ * when needed.
+ */
 export const SCHEMAS_MAX = 1_000;
 
-/** A schema named more recently may still be needed by a batch that is being read: it is kept, however many there are. */
+/** A schema that was named more recently stays cached in any case: a batch that is being decoded may need it. */
 export const SCHEMA_IDLE_MS = 60_000;
 
-/** How long the registry's word that it does not know a schema is believed: a replica of it may learn a moment later. */
+/**
+ * How long an unknown schema id is not asked for again. A replica of the registry may learn of the schema a moment
+ * later.
+ */
 export const SCHEMA_UNKNOWN_MS = 30_000;
 
-/** Reads input records. Synchronous, once the schemas that they name are loaded. */
+/** Decodes input records. Synchronous, once the schemas that they name are loaded. */
 export interface RecordDecoder {
   /** The id of the schema that must be loaded before this value can be decoded; null when it can be. */
   missingSchema(value: Buffer | null, nowMs: number): number | null;
-  /** Rejects with `registry-unavailable` (retryable) when the registry is out of reach; an id it does not know is no error. */
+  /** Rejects with `registry-unavailable` (retryable) when the registry is out of reach. An unknown id is no error. */
   loadSchemas(schemaIds: Iterable<number>, nowMs: number): Promise<void>;
-  /** Never throws for what a record contains. Throws `schema-not-loaded` when its schema never was. `nowMs` is the clock. */
+  /** Never throws because of the contents of a record. Throws `schema-not-loaded` when its schema was not loaded. */
   decode(value: Buffer | null, nowMs: number): Decoded;
 }
 
@@ -38,7 +44,7 @@ interface LoadedSchema {
   namedMs: number;
 }
 
-/** `schemas` may be null for the formats that read without any (json, json-schema). */
+/** `schemas` may be null for formats that are decoded without a schema (json, json-schema). */
 export function createRecordDecoder(
   mapping: RecordMapping,
   options: { readonly groupPathOf?: GroupPathOf | null; readonly schemas?: SchemaSource | null } = {},
@@ -51,7 +57,7 @@ export function createRecordDecoder(
   return withSchemas(schemaType, schemas, observationOf);
 }
 
-/** What a format must know before it can read. A JSON Schema says nothing that reading JSON needs. */
+/** The schema type that decoding a format needs. JSON is decoded without its JSON Schema. */
 const SCHEMA_TYPES: Readonly<Record<RecordFormat, SchemaType | null>> = {
   json: null,
   'json-schema': null,
@@ -85,7 +91,7 @@ function withSchemas(
 ): RecordDecoder {
   const loaded = new Map<number, LoadedSchema>();
 
-  /** Whether records of this schema can be decoded, without asking the registry (again). */
+  /** Whether records of this schema can be decoded without a request to the registry. */
   function isLoaded(schemaId: number, nowMs: number): boolean {
     const found = loaded.get(schemaId);
     if (found === undefined) return false;
@@ -93,7 +99,7 @@ function withSchemas(
     return found.schema.kind === 'readable' || nowMs < found.schema.untilMs;
   }
 
-  function forgetIdle(nowMs: number): void {
+  function removeIdle(nowMs: number): void {
     for (const [schemaId, { namedMs }] of loaded) {
       if (loaded.size <= SCHEMAS_MAX) return;
       if (namedMs < nowMs - SCHEMA_IDLE_MS) loaded.delete(schemaId);
@@ -108,10 +114,10 @@ function withSchemas(
     async loadSchemas(schemaIds, nowMs) {
       for (const schemaId of new Set(schemaIds)) {
         if (isLoaded(schemaId, nowMs)) continue;
-        const schema = compileSchema(schemaId, schemaType, await source.fetch(schemaId), nowMs);
+        const schema = compileSchema(schemaId, { wanted: schemaType, schema: await source.fetch(schemaId), nowMs });
         loaded.set(schemaId, { schema, namedMs: nowMs });
       }
-      forgetIdle(nowMs);
+      removeIdle(nowMs);
     },
     decode(value, nowMs) {
       if (value === null) return unreadable('the record is a tombstone: it has no value');
@@ -135,7 +141,13 @@ function withSchemas(
   };
 }
 
-function compileSchema(schemaId: number, wanted: SchemaType, schema: FetchedSchema | null, nowMs: number): Schema {
+interface FoundSchema {
+  readonly wanted: SchemaType;
+  readonly schema: FetchedSchema | null;
+  readonly nowMs: number;
+}
+
+function compileSchema(schemaId: number, { wanted, schema, nowMs }: FoundSchema): Schema {
   const untilMs = nowMs + SCHEMA_UNKNOWN_MS;
   const refused = (reason: DeadLetterReason, detail: string): Schema => ({
     kind: 'refused',

@@ -1,14 +1,14 @@
 /** A key of an object or an index of an array. */
 export type PathSegment = string | number;
 
-/** Reads one place of a record; undefined where the record has no such place. Never throws. */
+/** Reads the value at a path of a record; undefined where it does not exist. Never throws. */
 export type RecordAccessor = (record: unknown) => unknown;
 
 const SEGMENT = /\.?([^.[\]"'\s][^.[\]"']*)|\[(\d{1,6})\]|\["((?:[^"\\]|\\.)+)"\]|\['((?:[^'\\]|\\.)+)'\]/y;
 
 /**
- * The segments of a path: `tags.host`, `points[0].value`, `["a.b"].c` where a key itself holds a dot; a leading `$.` is allowed.
- * null when the text is no such path.
+ * The segments of a path: `tags.host`, `points[0].value`, or `["a.b"].c` where a key contains a dot. A leading `$.` is
+ * allowed. null when the text is not a path.
  */
 export function parseRecordPath(text: string): readonly PathSegment[] | null {
   const segments: PathSegment[] = [];
@@ -28,7 +28,7 @@ export function parseRecordPath(text: string): readonly PathSegment[] | null {
   return segments.length === 0 ? null : segments;
 }
 
-/** Throws a RangeError when `text` is no path. */
+/** Throws a RangeError when `text` is not a path. */
 export function compileRecordPath(text: string): RecordAccessor {
   const segments = parseRecordPath(text);
   if (segments === null) throw new RangeError(`not a record path: ${JSON.stringify(text)}`);
@@ -45,7 +45,7 @@ export function compileRecordPath(text: string): RecordAccessor {
 
 function compileStep(segment: PathSegment): RecordAccessor {
   if (typeof segment === 'number') return (place) => (Array.isArray(place) ? place[segment] : undefined);
-  // Only such a key can be found on an object that does not have it. Protobuf's defaults do sit on a prototype, so the check is not for all.
+  // Only these keys are found on every object. Other keys may be on a prototype: Protobuf's defaults are.
   if (segment in Object.prototype) {
     return (place) => (isObject(place) && Object.hasOwn(place, segment) ? place[segment] : undefined);
   }

@@ -4,10 +4,10 @@ import { ServiceError } from '../../service-error.ts';
 import { reasonOf } from './quoted.ts';
 import type { FetchedSchema, SchemaDefinition, SchemaRegistrar, SchemaSource, SchemaType } from './schema-source.ts';
 
-/** Longest wait for one answer of the registry. */
+/** Time-out of a request to the registry. */
 const REGISTRY_TIMEOUT_MS = 10_000;
 
-/** Deepest chain of schemas that refer to schemas, and most references in all. */
+/** Most references of a schema, and the longest chain of them. */
 const REFERENCES_MAX = 100;
 
 const SCHEMA_NOT_FOUND = 40403;
@@ -16,9 +16,9 @@ export interface SchemaRegistry extends SchemaSource, SchemaRegistrar {
   close(): Promise<void>;
 }
 
-/** A registry that speaks Confluent's API. It is not retried here: the stream waits and asks again. */
+/** A registry with Confluent's API. Requests are not retried here: the partition task retries. */
 export async function connectRegistry(config: RegistryConfig): Promise<SchemaRegistry> {
-  // Loaded only where a registry is in use; the package's main entry would load three cloud KMS clients.
+  // Imported only where a registry is used. The main entry of the package would load three cloud KMS clients.
   const { SchemaRegistryClient } = await import('@confluentinc/schemaregistry/dist/schemaregistry-client.js');
   const client = new SchemaRegistryClient({
     baseURLs: [config.url],
@@ -56,7 +56,7 @@ async function fetchSchema(client: Client, schemaId: number): Promise<FetchedSch
   }
 }
 
-/** Depth first, so that each schema comes after those it needs. */
+/** Depth first, so that each schema comes after the ones it needs. */
 async function collectReferences(client: Client, info: SchemaInfo, found: Map<string, string>): Promise<void> {
   for (const { name, subject, version } of info.references ?? []) {
     if (found.has(name)) continue;
@@ -87,8 +87,8 @@ function schemaTypeOf(info: SchemaInfo): SchemaType {
 }
 
 /**
- * Without the client's error as its cause: that one carries the request, and with it the password. Only credentials that are refused
- * need someone to change something.
+ * The client's error is not kept as the cause: it contains the request with the password. Only refused credentials are
+ * not retryable.
  */
 function unavailable(what: string, error: unknown): ServiceError {
   const status = statusOf(error);

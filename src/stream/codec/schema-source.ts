@@ -5,27 +5,27 @@ export interface SchemaDefinition {
   readonly text: string;
 }
 
-/** A schema with those it refers to, each before the ones that need it. */
+/** A schema with its references. Each reference comes before the ones that need it. */
 export interface FetchedSchema extends SchemaDefinition {
   readonly references: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** Where schemas come from: the registry, or a table in tests. */
+/** The source of schemas: the registry, or a table in tests. */
 export interface SchemaSource {
-  /** null when the id is unknown there. Rejects with `registry-unavailable` when nobody could tell. */
+  /** null when the registry does not know the id. Rejects with `registry-unavailable` when it is out of reach. */
   fetch(schemaId: number): Promise<FetchedSchema | null>;
 }
 
-/** Where the schemas of our own records are made known. */
+/** Registers the schemas of our own records. */
 export interface SchemaRegistrar {
   /**
-   * The id of `schema` under `subject`, registered if it is new.
-   * Rejects with `schema-refused` when it is incompatible with an earlier one, with `registry-unavailable` when it is out of reach.
+   * Returns the id of `schema` under `subject`, and registers the schema if it is new. Rejects with `schema-refused`
+   * when it is incompatible with an earlier one, and with `registry-unavailable` when it is out of reach.
    */
   register(subject: string, schema: SchemaDefinition): Promise<number>;
 }
 
-/** Subject of the schema of a topic's values (the TopicNameStrategy). */
+/** The subject of a topic's values, by the TopicNameStrategy. */
 export function valueSubject(topic: string): string {
   return `${topic}-value`;
 }

@@ -5,12 +5,12 @@ import type { ScoreFormat } from './score-encoder.ts';
 import { readSchemaId, WIRE_HEADER_BYTES } from './wire-header.ts';
 
 /**
- * Reads what an encoder of the same format has written, in this version of the service or another: fields it does not know are left out.
- * Rejects what is no score record with an Error, and with `registry-unavailable` when a schema cannot be fetched.
+ * Decodes a score record of the same format, of any version of the service: unknown fields are left out. Rejects with
+ * an Error when the value is not a score record, and with `registry-unavailable` when a schema cannot be fetched.
  */
 export type DecodeScore = (value: Buffer) => Promise<ScoreRecord>;
 
-/** `schemas` is needed for `avro` only. It is for tools and tests: the stream itself never reads a score. */
+/** `schemas` is needed for `avro` only. For tools and tests: the stream never reads scores. */
 export function createScoreDecoder(format: ScoreFormat, schemas: SchemaSource | null = null): DecodeScore {
   if (format === 'json') return async (value) => toScoreRecord(JSON.parse(value.toString()));
   if (format === 'json-schema') {

@@ -8,21 +8,21 @@ import { WIRE_HEADER_BYTES, wireHeader } from './wire-header.ts';
 
 export type ScoreFormat = StreamConfig['output']['format'];
 
-/** The bytes of one score record; they belong to the caller. */
+/** Encodes a score record. The buffer belongs to the caller. */
 export type EncodeScore = (score: ScoreRecord) => Buffer;
 
 const SCHEMAS_DIR = join(import.meta.dirname, '../../../schemas');
 
 /**
- * For `avro` and `json-schema` the schema of a score is registered first, as the one of the values of `topic`. Numbers keep the full
- * precision of a double. Rejects with `schema-refused` when the registry holds an incompatible one, with `registry-unavailable`
- * (retryable) when it is out of reach.
+ * For `avro` and `json-schema` the schema of a score is registered first, for the values of `topic`. Numbers keep the
+ * full precision of a double. Rejects with `schema-refused` when the registry has an incompatible schema, and with
+ * `registry-unavailable` (retryable) when it is out of reach.
  */
 export async function createScoreEncoder(
   format: ScoreFormat,
   options: { readonly topic: string; readonly registrar: SchemaRegistrar | null },
 ): Promise<EncodeScore> {
-  // No writer by hand: the engine's own is faster, and writes a number that is not finite as null.
+  // JSON.stringify is faster than a hand-written encoder, and writes a number that is not finite as null.
   if (format === 'json') return (score) => Buffer.from(JSON.stringify(score));
   const { topic, registrar } = options;
   if (registrar === null) throw new TypeError(`${format} scores need a schema registry`);

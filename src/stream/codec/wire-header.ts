@@ -1,4 +1,4 @@
-/** Length of the header that registry clients put before a record: a zero byte, then the schema id as a big-endian 32-bit integer. */
+/** Length of the header of registry clients: a zero byte, then the schema id as a big-endian 32-bit integer. */
 export const WIRE_HEADER_BYTES = 5;
 
 /** The schema id of a record; null when it has no header. */

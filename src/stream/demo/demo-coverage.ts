@@ -6,8 +6,8 @@ import { demoRecords } from './demo-feed.ts';
 import { stepAt } from './demo-time.ts';
 
 /**
- * The series of the demo that these detectors score.
- * Throws ServiceError `configuration` when there are none: the detectors file was written for other streams.
+ * The demo series that these detectors score. Throws ServiceError `configuration` when there are none: the detectors
+ * file was written for other streams.
  */
 export function coveredDemoSeries({ input, detectors }: StreamConfig, nowMs: number): ReadonlySet<string> {
   const covered = new Set<string>();

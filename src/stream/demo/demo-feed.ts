@@ -2,34 +2,34 @@ import { ServiceError } from '../../service-error.ts';
 import { DEMO_SERIES, demoValue } from './demo-series.ts';
 import { STEPS_PER_DAY, stepAt, timeOf } from './demo-time.ts';
 
-/** What is fed at once at the first start, so that there is something to judge by. */
+/** Steps that are written at once at the first start, so that the series can be calibrated. */
 export const HISTORY_STEPS = 3 * STEPS_PER_DAY;
-/** How long ago the history begins. What follows it is fed faster than it happens until the clock is reached. */
+/** How long ago the history begins. The steps after it are written faster than real time until the clock is reached. */
 const HISTORY_AGE_MS = 30 * 24 * 60 * 60_000;
 /** Steps of all series in one send. */
 const SEND_STEPS = 96;
 /** From one live step to the next: five minutes of event time in a second. */
 export const LIVE_STEP_MS = 1_000;
-/** Records at the end of a partition that are looked through for the newest step of each series. */
+/** Records at the end of a partition in which the newest step of each series is searched. */
 export const TAIL_RECORDS = 2_000;
 
 export interface DemoRecord {
-  /** The group's name, or the series' where it is judged alone. */
+  /** The group id, or the series id where the series is scored alone. */
   readonly key: Buffer;
-  /** JSON: series, timestamp (ms), value, and the group where there is one. */
+  /** JSON: series, timestamp (ms), value, and group where there is one. */
   readonly value: Buffer;
 }
 
 export interface FeedPlan {
-  /** The first step that is to be fed. */
+  /** The first step to be written. */
   readonly start: number;
-  /** Steps before this one are fed at once, this and all others one by one. */
+  /** Steps before this one are written at once; this one and later ones one by one. */
   readonly liveStart: number;
-  /** Newest step of each series that is fed already. */
+  /** The newest step of each series that is written already. */
   readonly newest: ReadonlyMap<string, number>;
 }
 
-/** The newest step of each series of the demo among these records; other records do not count. */
+/** The newest step of each demo series in these records. Other records are ignored. */
 export function newestSteps(values: Iterable<Buffer | null>): Map<string, number> {
   const known = new Set(DEMO_SERIES.map(({ id }) => id));
   const newest = new Map<string, number>();
@@ -51,17 +51,17 @@ function parseObservation(value: Buffer): { readonly series: string; readonly ti
   }
 }
 
-/** From where the demo goes on; where nothing is fed yet it begins with its history. */
+/** Where the demo continues. Without earlier records it begins with its history. */
 export function planFeed(newest: ReadonlyMap<string, number>, nowMs: number): FeedPlan {
   if (newest.size === 0) {
     const start = stepAt(nowMs - HISTORY_AGE_MS);
     return { start, liveStart: start + HISTORY_STEPS, newest };
   }
-  // A feed that was cut off in the middle of a send left some series behind the others.
+  // A send that was interrupted left some series behind the others.
   return { start: Math.min(...newest.values()) + 1, liveStart: Math.max(...newest.values()) + 1, newest };
 }
 
-/** Steps `from <= step < until` of every series, oldest first, without what is fed already. */
+/** Steps `from <= step < until` of every series, oldest first, without steps that are written already. */
 export function demoRecords(from: number, until: number, newest: ReadonlyMap<string, number>): DemoRecord[] {
   const records: DemoRecord[] = [];
   for (let step = from; step < until; step++) {
@@ -82,29 +82,30 @@ export interface FeedTarget {
   /** Resolves when the records are written. */
   send(records: readonly DemoRecord[]): Promise<void>;
   readonly nowMs: () => number;
-  /** Resolves after `ms`, or when the feed is to end. */
+  /** Resolves after `ms`, or when `signal` aborts. */
   readonly wait: (ms: number) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Feeds the history in a burst (it is short: it does not stop half-way), then a step of every series a second, and once event time has
- * reached the clock, a step whenever one is due. Resolves when `signal` aborts; throws what sending cannot recover from.
+ * Writes the history at once, then one step of every series a second. When event time has reached the clock, it writes
+ * each step when it is due. Resolves when `signal` aborts; the history is written to its end in any case. Throws errors
+ * that are not retryable.
  */
 export async function feedDemo({ start, liveStart, newest }: FeedPlan, target: FeedTarget): Promise<void> {
   for (let from = start; from < liveStart; from += SEND_STEPS) {
-    await sendPatiently(demoRecords(from, Math.min(from + SEND_STEPS, liveStart), newest), target);
+    await sendWithRetries(demoRecords(from, Math.min(from + SEND_STEPS, liveStart), newest), target);
   }
   const { wait, nowMs, signal } = target;
   for (let step = liveStart; ; step++) {
     await wait(Math.max(LIVE_STEP_MS, timeOf(step) - nowMs()));
     if (signal.aborted) return;
-    await sendPatiently(demoRecords(step, step + 1, newest), target);
+    await sendWithRetries(demoRecords(step, step + 1, newest), target);
   }
 }
 
-/** A broker that is away comes back. What was written before it went is written twice then, and dropped as a duplicate. */
-async function sendPatiently(records: readonly DemoRecord[], { send, wait, signal }: FeedTarget): Promise<void> {
+/** Retries while the broker is out of reach. A step that is written twice is dropped as a duplicate. */
+async function sendWithRetries(records: readonly DemoRecord[], { send, wait, signal }: FeedTarget): Promise<void> {
   for (;;) {
     try {
       await send(records);

@@ -5,9 +5,9 @@ import { disturbed, INCIDENT_PERIOD, type Incident, type IncidentKind, incidentA
 /** A metric of the demo: a function of its step alone. */
 export interface DemoSeries {
   readonly id: string;
-  /** The group that it is judged in; null where it is judged alone. */
+  /** The group that it is scored in; null where it is scored alone. */
   readonly group: string | null;
-  /** What goes wrong with it from time to time; null: nothing ever. */
+  /** The kind of its incidents; null where it has none. */
   readonly incident: IncidentKind | null;
   /** Step of its first incident, modulo INCIDENT_PERIOD. */
   readonly phase: number;
@@ -16,7 +16,7 @@ export interface DemoSeries {
   /** Amplitude of the day and of the week, in units of the metric. */
   readonly daily: number;
   readonly weekly: number;
-  /** Amplitude of a cycle of three hours, such as that of a cooling; 0 where there is none. */
+  /** Amplitude of a cycle of three hours, such as that of a cooling system; 0 where there is none. */
   readonly cycle: number;
   /** Step of the day at which it is highest. */
   readonly peak: number;
@@ -31,7 +31,7 @@ interface Metric extends Pick<DemoSeries, 'incident' | 'base' | 'daily' | 'weekl
   readonly of: readonly string[];
 }
 
-/** Every kind of metric has one kind of incident: who reads the name of a flagged series knows what to look for. */
+/** Every kind of metric has one kind of incident, so that the name of a flagged series says what to look for. */
 const METRICS: readonly Metric[] = [
   {
     name: 'request-rate',
@@ -83,7 +83,10 @@ const METRICS: readonly Metric[] = [
   },
 ];
 
-/** Three metrics of one service, judged together: what is small in each of them is large in all. */
+/**
+ * Three metrics of one service that are scored together. Their incidents are small in each metric and large in all of
+ * them.
+ */
 const CHECKOUT: readonly Metric[] = [
   {
     name: 'payments',
@@ -120,7 +123,7 @@ const CHECKOUT: readonly Metric[] = [
   },
 ];
 
-/** All series of the demo. One alone or the group begins an incident every 32 steps. */
+/** All series of the demo. Every 32 steps an incident begins, in one series or in the group. */
 export const DEMO_SERIES: readonly DemoSeries[] = planSeries();
 
 function planSeries(): DemoSeries[] {
@@ -134,7 +137,10 @@ function planSeries(): DemoSeries[] {
   return [...series, ...CHECKOUT.map((metric) => plan(metric, 'checkout', 'checkout', phase))];
 }
 
-/** The first of every metric, the second of every metric, ...: neighbours in time fail in different ways. */
+/**
+ * The first series of every metric, then the second of every metric, and so on. So consecutive incidents differ in
+ * kind.
+ */
 function interleaved(metrics: readonly Metric[]): { metric: Metric; owner: string }[] {
   const most = Math.max(...metrics.map((metric) => metric.of.length));
   return Array.from({ length: most }, (_, i) =>
@@ -145,7 +151,7 @@ function interleaved(metrics: readonly Metric[]): { metric: Metric; owner: strin
 function plan(metric: Metric, owner: string, group: string | null, phase: number): DemoSeries {
   const { name, of: _, ...shape } = metric;
   const id = `${owner}/${name}`;
-  // Each of a kind is a little different from the next.
+  // Series of the same metric differ a little.
   const scale = 0.7 + 0.6 * (seedOf(id) / 2 ** 32);
   const { base, daily, weekly, cycle, noise } = shape;
   const scaled = {
@@ -158,7 +164,10 @@ function plan(metric: Metric, owner: string, group: string | null, phase: number
   return { ...shape, ...scaled, id, group, phase, peak: peakOf(metric.incident, phase, id) };
 }
 
-/** The hour of the peak: in the afternoon, but where an incident takes the season away it has to begin while there is much to lose. */
+/**
+ * The hour of the peak: in the afternoon. Where an incident removes the season, the peak is near the incident, so that
+ * it is visible.
+ */
 function peakOf(incident: IncidentKind | null, phase: number, id: string): number {
   if (incident === 'dropped-season') return (phase + 2 * STEPS_PER_HOUR) % STEPS_PER_DAY;
   if (incident === 'stuck') return phase % STEPS_PER_DAY;
@@ -176,17 +185,17 @@ export function demoValue(series: DemoSeries, step: number): number {
   return Math.max(0, Number(value.toFixed(series.decimals)));
 }
 
-/** The incident that is under way in a series. */
+/** The incident of a series at a step; null when there is none. */
 export function incidentOf(series: DemoSeries, step: number): Incident | null {
   return series.incident === null ? null : incidentAt(series.incident, series.phase, step);
 }
 
-/** What stands out of the noise; members of a group are only disturbed a little each. */
+/** A distance that stands out of the noise. It is smaller for members of a group. */
 function unitOf({ noise, group }: DemoSeries): number {
   return (group === null ? 6 : 2.5) * noise;
 }
 
-/** The series without incidents. */
+/** The parts of the series without incidents. */
 export function partsAt({ id, base, daily, weekly, cycle, peak, noise }: DemoSeries, step: number): Parts {
   const seed = seedOf(id);
   const day = (2 * Math.PI * (step - peak)) / STEPS_PER_DAY;
@@ -194,6 +203,6 @@ export function partsAt({ id, base, daily, weekly, cycle, peak, noise }: DemoSer
   const week = (2 * Math.PI * (step + STEPS_PER_DAY / 2)) / STEPS_PER_WEEK;
   const season =
     daily * (Math.cos(day) + 0.2 * Math.cos(2 * day)) + weekly * Math.cos(week) + cycle * Math.cos(8 * day);
-  const restless = noise * (noiseAt(seed, step) + 0.5 * wanderAt(seed, step, 3 * STEPS_PER_HOUR));
-  return { base, season, noise: restless };
+  const wandering = noise * (noiseAt(seed, step) + 0.5 * wanderAt(seed, step, 3 * STEPS_PER_HOUR));
+  return { base, season, noise: wandering };
 }

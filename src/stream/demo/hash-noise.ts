@@ -1,4 +1,6 @@
-/** Chance without a state: the same seed and place always give the same number, so any step can be computed alone. */
+/**
+ * Random numbers without state. The same seed and place always give the same number, so any step can be computed alone.
+ */
 
 /** A 32-bit seed of a text (FNV-1a). */
 export function seedOf(text: string): number {
@@ -15,7 +17,9 @@ export function uniformAt(seed: number, place: number, draw: number): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** Nearly normal, mean 0 and deviation 1, never beyond 3.5: the sum of four uniform numbers (Irwin and Hall). */
+/**
+ * Nearly normal, mean 0 and deviation 1, never beyond 3.5: the sum of four uniform numbers (Irwin-Hall distribution).
+ */
 export function noiseAt(seed: number, place: number): number {
   const sum =
     uniformAt(seed, place, 0) + uniformAt(seed, place, 1) + uniformAt(seed, place, 2) + uniformAt(seed, place, 3);

@@ -1,6 +1,6 @@
 import { STEPS_PER_DAY } from './demo-time.ts';
 
-/** What may go wrong with a series of the demo. */
+/** The kinds of incidents of the demo series. */
 export const INCIDENT_KINDS = ['spike', 'level-shift', 'drift', 'stuck', 'dropped-season', 'burst'] as const;
 
 export type IncidentKind = (typeof INCIDENT_KINDS)[number];
@@ -23,29 +23,32 @@ export const INCIDENT_STEPS: Readonly<Record<IncidentKind, number>> = {
 };
 
 /**
- * Each series has its incident once in this many steps, whole days: long enough for its calibration to forget the last one, and at
- * the same hour each time, so that a lost season is lost when there is one.
+ * Distance of a series' incidents, in steps; whole days. The calibration has forgotten the last incident by then. Each
+ * incident comes at the same hour, when there is a season to lose.
  */
 export const INCIDENT_PERIOD = 4 * STEPS_PER_DAY;
 
-/** The incident of a series at `step`, if there is one; they begin at `phase`, `phase + INCIDENT_PERIOD`, ... */
+/**
+ * The incident of a series at `step`; null when there is none. Incidents begin at `phase`, `phase + INCIDENT_PERIOD`,
+ * ...
+ */
 export function incidentAt(kind: IncidentKind, phase: number, step: number): Incident | null {
   const since = (((step - phase) % INCIDENT_PERIOD) + INCIDENT_PERIOD) % INCIDENT_PERIOD;
   if (since >= INCIDENT_STEPS[kind]) return null;
   return { kind, start: step - since, end: step - since + INCIDENT_STEPS[kind] };
 }
 
-/** What a series is made of at one step. */
+/** The parts that a series is the sum of at one step. */
 export interface Parts {
   readonly base: number;
-  /** Distance from the base that belongs to the hour and the weekday. */
+  /** Distance from the base by hour and weekday. */
   readonly season: number;
-  /** Distance from the base that follows no clock. */
+  /** Distance from the base that does not depend on the time. */
   readonly noise: number;
 }
 
 /**
- * The value at `step`, an incident being under way.
+ * The value at `step` during an incident.
  *
  * - `partsAt`: the parts of the series at any step, without incidents.
  * - `unit`: a distance that stands out of the series' noise.

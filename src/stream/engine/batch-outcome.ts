@@ -32,7 +32,9 @@ export interface ScoreSink {
   duplicate(): void;
   gapFilled(): void;
   restarted(reason: RestartReason): void;
-  /** A detection window of a series closed: its values and residuals are final. Read them before the next observation. */
+  /**
+   * A detection window of a series closed: its values and residuals are final. Read them before the next observation.
+   */
   windowClosed(series: ChangelogSeries): void;
   /** The open state of a series or group changed in this batch. */
   touched(unit: JournalEntry): void;

@@ -23,7 +23,9 @@ import { lateness } from './series-unit.ts';
 
 /** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
 const GROUP_MEMBERS_MAX = 1_000;
-/** The open state of a group, pending steps included, is one record of the changelog, below the broker's limit of 1 MiB. */
+/**
+ * The open state of a group, pending steps included, is one record of the changelog, below the broker's limit of 1 MiB.
+ */
 const GROUP_STATE_BYTES_MAX = 700_000;
 const PENDING_BYTES = 32;
 
@@ -36,8 +38,8 @@ export interface GroupUnitOptions {
 }
 
 /**
- * Series that are scored together, step by step. A time step is scored when every member has an observation of it, or when one
- * member is more than `grace` steps ahead. Then members without an observation count as missing.
+ * Series that are scored together, step by step. A time step is scored when every member has an observation of it, or
+ * when one member is more than `grace` steps ahead. Then members without an observation count as missing.
  *
  *   grace 1      a: 0 1 2 . 4          b has step 3, a has not: the step waits
  *                b: 0 1 2 3 4 5        step 5 arrives: step 3 is scored without a
@@ -57,8 +59,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
   /** Aligned with `detector.members`. */
   members: Member[] = [];
   /**
-   * Series whose first observation was late, and its position. Further steps wait for them. Otherwise a series that is slower than
-   * the members would be late for ever.
+   * Series whose first observation was late, and its position. Further steps wait for them. Otherwise a series that is
+   * slower than the members would be late for ever.
    */
   joining = new Map<string, number>();
   /** By position, ascending. */

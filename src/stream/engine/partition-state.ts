@@ -17,8 +17,8 @@ const EVICTED_SHARE = 1 / 16;
 export type GroupPlaces = Map<string, number>;
 
 /**
- * Every series and group of one partition. It is deterministic: the same observations in the same order give the same scores and
- * state, however they are batched.
+ * Every series and group of one partition. It is deterministic: the same observations in the same order give the same
+ * scores and state, however they are batched.
  */
 export class PartitionState {
   readonly place: InputPlace;
@@ -42,8 +42,9 @@ export class PartitionState {
   }
 
   /**
-   * Scores observations in input order. Forecasts that are due at the end are requested, but not awaited: usually they are ready
-   * before the next observation of their series. Rejects when the model fails or `signal` aborts. Then the state must be discarded.
+   * Scores observations in input order. Forecasts that are due at the end are requested, but not awaited: usually they
+   * are ready before the next observation of their series. Rejects when the model fails or `signal` aborts. Then the
+   * state must be discarded.
    */
   async score(
     observations: readonly (ReceivedObservation & { readonly bound: BoundDetector })[],
@@ -107,8 +108,8 @@ export class PartitionState {
   }
 
   /**
-   * Evicts the units that were idle for longest by input offset, so that a repeated run evicts the same ones. A unit that waits for a
-   * forecast stays. It is among the newest, unless one batch has nearly as many series as `unitsMax`.
+   * Evicts the units that were idle for longest by input offset, so that a repeated run evicts the same ones. A unit
+   * that waits for a forecast stays. It is among the newest, unless one batch has nearly as many series as `unitsMax`.
    */
   #evict(sink: ScoreSink): void {
     const idle = [...this.units.values()]

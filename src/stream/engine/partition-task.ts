@@ -10,12 +10,15 @@ import { PARTITION_COUNT_KEY, type Restored, restorePartition } from './restore-
 import { type Scoring, scoreRecords } from './score-records.ts';
 import type { StreamEvents } from './stream-events.ts';
 
-/** First wait after a failure, doubled with each one that follows, up to RETRY_MS_MAX. */
+/** Back-off after the first failure. Each further one doubles it, up to RETRY_MS_MAX. */
 const RETRY_MS_MIN = 200;
 export const RETRY_MS_MAX = 5_000;
-/** A partition is paused while its waiting records have more bytes, whatever `queueRecordsMax` says. */
+/** A partition is paused while its queue has more bytes than this, or more records than `queueRecordsMax`. */
 export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
-/** Input records of one transaction have these bytes at most, and one more record, whatever `commitRecordsMax` says. */
+/**
+ * The input records of a transaction have at most these bytes and one more record, and at most `commitRecordsMax`
+ * records.
+ */
 export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface PartitionTaskOptions extends CommitFormat, Scoring {
@@ -26,11 +29,13 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly groupPlaces: GroupPlaces;
   readonly events: StreamEvents;
   readonly onFatal: (error: Error) => void;
-  /** Resolves once the partition is free: the task that had it before has ended. */
+  /** Resolves when the earlier tasks have stopped, so that the partition is free. */
   readonly free: Promise<Subscription>;
-  /** Called once the partition is restored, or will not be soon. */
+  /** Called when the first restore has succeeded or failed, or the task was stopped. */
   readonly onRestoreTried: () => void;
-  /** Resolves once it is known where groups live: no partition that came with this one is still on its first restore. */
+  /**
+   * Resolves when the partition of each group is known: every partition of the assignment has tried its first restore.
+   */
   readonly placesKnown: Promise<unknown>;
 }
 
@@ -41,11 +46,11 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
  *        ^                                                      |
  *        +---- wait <---- discard everything <---- any failure -+
  *
- * Where there are groups it takes no record before the partitions that came with it are restored too: until then it is not known which
- * groups live on those.
+ * With groups, it takes no record before the other partitions of the assignment are restored as well. Until then it
+ * does not know which groups those partitions own.
  *
- * While one transaction commits, the next records are scored already. Transactions begin `commitIntervalMs` apart, or, as long as records
- * wait, when `commitRecordsMax` of them are scored: fewer and larger ones are cheaper.
+ * While a transaction commits, the next records are scored. Transactions begin `commitIntervalMs` apart. With a lag, a
+ * transaction begins when `commitRecordsMax` records are scored: fewer and larger transactions are cheaper.
  */
 export class PartitionTask {
   readonly #options: PartitionTaskOptions;
@@ -68,7 +73,7 @@ export class PartitionTask {
     this.#wake();
   }
 
-  /** Ends after the transaction that is on its way; what was scored beyond it is scored again by the next owner. */
+  /** Stops after the transaction in flight. Records that were scored after it are scored again by the next owner. */
   stop(): Promise<void> {
     this.#stop.abort();
     this.#options.onRestoreTried();
@@ -103,7 +108,8 @@ export class PartitionTask {
         }
         this.restoring = true;
         this.#options.onRestoreTried();
-        // To fence the later owner at once would throw away what it has just restored; most often the group is about to say that it is right.
+        // Fencing the later owner at once would discard the state that it has just restored. Usually its assignment is
+        // right, and the group is about to revoke ours.
         if (error.code === 'fenced') delayMs = RETRY_MS_MAX;
         this.#options.events.retrying(this.#options.place.partition, error, delayMs);
         await setTimeout(delayMs, null, { signal }).catch(() => null);
@@ -142,7 +148,7 @@ export class PartitionTask {
     const { detectorOf, detectorNamed, partitionCount, place, topics } = this.#options;
     const { signal } = this.#stop;
     signal.throwIfAborted();
-    // A changelog may take a minute to read, and the next owner waits: what is closed is not read any further.
+    // Reading a changelog may take a minute, and the next owner waits. Closing the session ends it.
     const abandon = () => void session.close();
     signal.addEventListener('abort', abandon);
     const restored = await restorePartition(session, state, { detectorOf, detectorNamed }).finally(() =>
@@ -231,7 +237,7 @@ export class PartitionTask {
     return records;
   }
 
-  /** Above 1 the queue is full. */
+  /** Fill level of the queue. Above 1 the queue is full. */
   get #queueFill(): number {
     return Math.max(this.#queue.length / this.#options.limits.queueRecordsMax, this.#queue.bytes / QUEUE_BYTES_MAX);
   }
@@ -245,7 +251,7 @@ export class PartitionTask {
     events.paused(place.partition, paused);
   }
 
-  /** Until something happens (records, a finished commit, stop), at most `ms`. */
+  /** Sleeps until records arrive, a commit ends or the task is stopped, and at most `ms`. */
   #sleep(ms: number | null): Promise<void> {
     return new Promise((resolve) => {
       const timer = ms === null ? undefined : globalThis.setTimeout(resolve, ms);
@@ -257,7 +263,7 @@ export class PartitionTask {
   }
 }
 
-/** A later owner took over while this one did not know yet: sooner or later the group says whose the partition is. */
+/** Fencing is recoverable: a later owner took over the partition, and the next assignment says who owns it. */
 function isRecoverable(error: Error): error is ServiceError {
   return error instanceof ServiceError && (error.retryable || error.code === 'fenced');
 }

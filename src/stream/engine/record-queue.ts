@@ -1,12 +1,12 @@
 import type { InputRecord } from '../log/log.ts';
 
-/** Records of one partition that wait to be scored. */
+/** The records of a partition that wait to be scored. */
 export class RecordQueue {
   #batches: (readonly InputRecord[])[] = [];
-  /** Records of the first batch that were taken already. */
+  /** Number of records of the first batch that were taken already. */
   #taken = 0;
   length = 0;
-  /** Of keys and values. */
+  /** Bytes of keys and values. */
   bytes = 0;
 
   push(records: readonly InputRecord[]): void {
@@ -17,8 +17,8 @@ export class RecordQueue {
   }
 
   /**
-   * The oldest records: at most `max`, and no further one once they have `bytesMax`, but at least one when there is any.
-   * A batch is never joined with the next.
+   * Takes the oldest records: at most `max`, and none after `bytesMax` is reached, but at least one when there is any.
+   * Never takes records of two batches at once.
    */
   take(max: number, bytesMax: number): readonly InputRecord[] {
     const batch = this.#batches[0];

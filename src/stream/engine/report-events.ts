@@ -4,7 +4,7 @@ import { forgetPartition, type Metrics } from '../../telemetry/metrics.ts';
 import type { StreamEvents } from './stream-events.ts';
 import type { WorkerEvents } from './stream-worker.ts';
 
-/** Counts what the engine tells, and logs what an operator should hear of. */
+/** Counts the events of the engine in metrics, and logs those that an operator should know. */
 export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & WorkerEvents {
   let owned: readonly number[] = [];
   return {
@@ -56,7 +56,7 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
   };
 }
 
-/** The same forecaster, with its latency measured. `nowMs` is a clock that never goes back. */
+/** Measures the latency of a forecaster. `nowMs` is a monotonic clock. */
 export function timeForecasts(forecaster: Forecaster, metrics: Metrics, nowMs: () => number): Forecaster {
   return {
     limits: forecaster.limits,

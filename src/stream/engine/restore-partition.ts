@@ -25,8 +25,8 @@ const JOURNAL_PREFIX = 'j'.charCodeAt(0);
 const WINDOW_PREFIX = 'w'.charCodeAt(0);
 
 /**
- * Fills `state` from the changelog. A first pass reads the open states, a second one the closed windows that belong to them.
- * So nothing but the journal is held in memory twice.
+ * Fills `state` from the changelog. A first pass reads the open states, a second one the closed windows that belong to
+ * them. So nothing but the journal is held in memory twice.
  */
 export async function restorePartition(
   session: PartitionSession,

@@ -28,8 +28,8 @@ const BATCH_MAX = 8_192;
 const UNITS_MAX = Number.POSITIVE_INFINITY;
 
 /**
- * Scores a history with the code of the stream, without Kafka. The input offset of a score is the index of its observation in
- * `byTime`. Rejects when the model fails or `signal` aborts.
+ * Scores a history with the code of the stream, without Kafka. The input offset of a score is the index of its
+ * observation in `byTime`. Rejects when the model fails or `signal` aborts.
  */
 export async function scoreHistory(
   history: readonly PastObservation[],
@@ -59,8 +59,8 @@ export async function scoreHistory(
 }
 
 /**
- * Orders the observations of all series by time. The order within a series stays: a late observation stays late. Observations of
- * the same time keep their order in `history`.
+ * Orders the observations of all series by time. The order within a series stays: a late observation stays late.
+ * Observations of the same time keep their order in `history`.
  */
 export function byTime(history: readonly PastObservation[]): PastObservation[] {
   const newest = new Map<string, number>();

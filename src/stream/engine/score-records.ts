@@ -26,8 +26,8 @@ export interface ScoringContext {
 type RoutedObservation = ReceivedObservation & { readonly bound: BoundDetector };
 
 /**
- * Decodes and scores records into `pending`. Rejects when the registry or the model fails, or `signal` aborts. Then `state` and
- * `pending` must be discarded.
+ * Decodes and scores records into `pending`. Rejects when the registry or the model fails, or `signal` aborts. Then
+ * `state` and `pending` must be discarded.
  */
 export async function scoreRecords(
   records: readonly InputRecord[],
@@ -87,7 +87,10 @@ function whyKeyUnusable(key: Buffer | null): string | null {
   return key.length === 4 && key.readInt32BE() === 0 ? 'the key is four zero bytes, which disturbs readers' : null;
 }
 
-/** The key of a member's record must be the group's id, so that all members share a partition. A member elsewhere is never scored alone. */
+/**
+ * The key of a member's record must be the group's id, so that all members share a partition. A member elsewhere is
+ * never scored alone.
+ */
 function whySplit({ key, partition }: InputRecord, group: string, place: number | undefined): string | null {
   if (key === null || key.toString() !== group) {
     return `the record's key must be the group's id ${JSON.stringify(group)}, so that all members share a partition`;

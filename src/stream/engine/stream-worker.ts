@@ -15,7 +15,7 @@ export interface WorkerOptions {
   /** In the order of the detectors file. */
   readonly detectors: readonly BoundDetector[];
   readonly encodeScore: EncodeScore;
-  /** Needed for formats that read by schema. */
+  /** Needed for formats that are decoded by schema. */
   readonly schemas: SchemaSource | null;
   readonly events: StreamEvents & WorkerEvents;
   readonly nowMs: () => number;
@@ -23,20 +23,20 @@ export interface WorkerOptions {
 
 export interface WorkerEvents {
   assigned(partitions: readonly number[]): void;
-  /** `error`: Kafka is out of reach; null: it is back. */
+  /** Kafka is out of reach (`error`) or back (null). */
   connection(error: Error | null): void;
 }
 
 export interface Worker {
-  /** Why observations are not being scored right now, one sentence each; empty when they are. */
+  /** Why the worker does not score right now, one sentence each; empty when it does. */
   notReady(): string[];
-  /** Ends when the worker does: null after `stop`, otherwise what it cannot go on from. */
+  /** Resolves when the worker ends: with null after `stop`, otherwise with the fatal error. */
   readonly finished: Promise<Error | null>;
-  /** Finishes the transactions that are on their way, then leaves. */
+  /** Completes the transactions in flight, then leaves the group. */
   stop(): Promise<void>;
 }
 
-/** Joins the consumer group and scores whatever partitions it is given. */
+/** Joins the consumer group and scores the assigned partitions. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { log, events } = options;
   const partitionCount = await log.partitionCount();
@@ -51,7 +51,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const taskOptions = commonTaskOptions(options, partitionCount, hasGroups);
   const subscription = await log.subscribe({
     onAssignment(partitions) {
-      // Others leave at the same time, and the group hands their partitions round.
+      // Other workers may stop at the same time. Their partitions are not taken over.
       if (stopping) return;
       assigned = true;
       events.assigned(partitions);

@@ -2,10 +2,10 @@ import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { Forecaster } from '../../forecast/forecaster.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 
-/** Contexts of one partition that wait for the model at a time: bounds their memory and the queue of the model. */
+/** Most contexts of a partition that wait for the model at a time. Bounds their memory and the queue of the model. */
 export const FORECAST_ROWS_MAX = 1_024;
 
-/** Detectors whose forecasts come from the same run of the model. */
+/** Detectors whose forecasts come from one batch of the model. */
 interface DueForecasts {
   readonly forecaster: Forecaster;
   readonly contextLength: number;
@@ -13,7 +13,9 @@ interface DueForecasts {
   readonly detectors: SeriesDetector[];
 }
 
-/** Forecasts for every detector of `units` that waits for one, batched over all that share model, context length and horizon. */
+/**
+ * Supplies forecasts to every detector of `units` that waits for one. A batch shares model, context length and horizon.
+ */
 export async function supplyForecasts(units: readonly DetectionUnit[], signal: AbortSignal): Promise<void> {
   for (const wave of inWaves(dueForecasts(units))) await Promise.all(wave.map((batch) => supplyBatch(batch, signal)));
 }
@@ -27,7 +29,7 @@ async function supplyBatch(
   for (let row = 0; row < rows; row++) detectors[row].context(values, row * contextLength, contextLength);
   const medians = await forecaster.forecast({ rows, contextLength, values, horizon }, signal);
   for (let row = 0; row < rows; row++) {
-    // What was given up in the meantime wants no forecast any more.
+    // A detector that started over in the meantime needs no forecast.
     if (detectors[row].forecastDue) detectors[row].forecasted(medians, row * horizon);
   }
 }
@@ -42,7 +44,7 @@ function inWaves(batches: readonly DueForecasts[]): DueForecasts[][] {
       waves.push([]);
       rows = batch.detectors.length;
     }
-    waves.at(-1)!.push(batch);
+    waves.at(-1)?.push(batch);
   }
   return waves;
 }

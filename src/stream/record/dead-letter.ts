@@ -1,16 +1,16 @@
-/** Why a record could not become a score. The list is closed: alerts and dashboards rely on it. */
+/** Why a record could not be scored. The list is closed: alerts and dashboards rely on it. */
 export const DEAD_LETTER_REASONS = [
-  /** The bytes are not a record of the configured format (a tombstone is none either). */
+  /** The bytes are not a record of the configured format. A tombstone is not one either. */
   'record-unreadable',
-  /** The registry does not know the schema the record names. */
+  /** The registry does not know the schema that the record names. */
   'schema-unknown',
   /** No series id in the record: absent, null or empty. */
   'series-missing',
-  /** A series id that is no string or number, too long, or not text. */
+  /** The series id is not a string or number, too long, or not valid text. */
   'series-unreadable',
   'time-missing',
   'time-unreadable',
-  /** The time is no time of our age, most likely because of a wrong unit. */
+  /** The time lies before 1980 or after 2199. Its unit is probably wrong. */
   'time-implausible',
   /** Further ahead of the clock than `futureMsMax`. */
   'time-in-future',
@@ -18,13 +18,13 @@ export const DEAD_LETTER_REASONS = [
   'value-missing',
   'value-not-a-number',
   'value-not-finite',
-  /** The record's key cannot be the key of its score: too long, or one that disturbs readers of Kafka. */
+  /** The record's key cannot be the key of its score: it is too long, or it disturbs Kafka consumers. */
   'key-unusable',
   /** No detector's globs match the series. */
   'series-unknown',
   /** Older than the newest observation of its series. */
   'late',
-  /** The detector judges groups and the record names none. */
+  /** The detector scores groups and the record names none. */
   'group-missing',
   /** A member of a group arrived on another partition than the group. */
   'group-split',
@@ -34,10 +34,10 @@ export const DEAD_LETTER_REASONS = [
 
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
-/** A record that needs a human: its bytes, its place and the reason. */
+/** A record that could not be scored: its bytes, its place in the input, and the reason. */
 export interface DeadLetter {
   readonly reason: DeadLetterReason;
-  /** One sentence for the human. */
+  /** One sentence for the operator. */
   readonly detail: string;
   readonly input: {
     readonly topic: string;
@@ -48,9 +48,9 @@ export interface DeadLetter {
   };
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  /** null as long as the record did not give it away. */
+  /** null where the record does not say it. */
   readonly series: string | null;
   readonly detector: string | null;
-  /** When it was set aside, milliseconds since the epoch. */
+  /** When the record was refused, milliseconds since the epoch. */
   readonly atMs: number;
 }

@@ -28,8 +28,8 @@ export interface InputPlace {
 }
 
 /**
- * A record of the output topic: the score of one observation. In memory a number that does not exist may be NaN; it is written as
- * null. Every written number is finite.
+ * A record of the output topic: the score of one observation. In memory a number that does not exist may be NaN; it is
+ * written as null. Every written number is finite.
  */
 export interface ScoreRecord {
   readonly series: string;
@@ -42,7 +42,10 @@ export interface ScoreRecord {
   readonly timestampMs: number;
   readonly value: number;
   readonly forecast: number | null;
-  /** Bounds of the interval at `level`; an observation strictly outside is an anomaly. null where a group is scored together. */
+  /**
+   * Bounds of the interval at `level`; an observation strictly outside is an anomaly. null where a group is scored
+   * together.
+   */
   readonly lo: number | null;
   readonly hi: number | null;
   /** Confidence level in percent. */

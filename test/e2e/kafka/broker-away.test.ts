@@ -41,7 +41,7 @@ kafkaTest(
   },
 );
 
-kafkaTest('a worker that is told to stop while the broker is away ends in time', async (t) => {
+kafkaTest('a worker that is stopped while the broker is out of reach ends in time', async (t) => {
   const broker = await sharedKafka();
   const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
   const worker = await stream.startWorker({ SHUTDOWN_MS_MAX: '3000' });
@@ -56,7 +56,7 @@ kafkaTest('a worker that is told to stop while the broker is away ends in time',
   assert.deepEqual(end, { code: 0, signal: null });
 });
 
-kafkaTest('a worker whose broker does not answer any more ends as soon as its time to stop is over', async (t) => {
+kafkaTest('a worker whose broker does not answer ends when its shutdown time is over', async (t) => {
   const broker = await sharedKafka();
   const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
   const worker = await stream.startWorker({ SHUTDOWN_MS_MAX: '2000' });

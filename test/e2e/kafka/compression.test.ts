@@ -9,7 +9,7 @@ import { committedRecords, freshTopics, kafkaTest, sharedKafka } from '../../fix
 const run = promisify(execFile);
 const recordCount = 20_000;
 
-kafkaTest("what Kafka's own client compressed is read, in every codec", async () => {
+kafkaTest("records that Kafka's own client compressed are read, in every codec", async () => {
   const { brokers } = await sharedKafka();
   const classPath = await kafkaClassPath(join(homedir(), '.cache', 'tidewatch'));
   const topicOf = new Map<string, string>();

@@ -37,7 +37,7 @@ const BAD: readonly (readonly [DeadLetterReason, ProducerRecord, RegExp])[] = [
   ['key-unusable', { ...observed({}), key: Buffer.alloc(5_000, 'k') }, /5000 bytes/],
 ];
 
-kafkaTest('what cannot be scored goes to the dead letters with place, reason and bytes', async () => {
+kafkaTest('a record that cannot be scored becomes a dead letter with its place, reason and bytes', async () => {
   const stream = await kafkaStream(2, DETECTORS);
   const good = BAD.map((_, step) => ({ partition: 1, ...observationRecord('web-1', step, step) }));
   const input = [good[0], good[0], good[0], ...BAD.flatMap(([, bad], i) => [bad, ...good.slice(i + 1, i + 2)])];

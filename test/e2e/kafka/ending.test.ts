@@ -6,7 +6,7 @@ import { startWorkerProcess } from '../../fixture/kafka/worker-process.ts';
 import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
 import { until } from '../../fixture/until.ts';
 
-test('a worker that is told to stop while it waits for a broker that does not answer ends in its time', async (t) => {
+test('a worker that is stopped while it waits for a broker that does not answer ends in time', async (t) => {
   let asked = false;
   const silent = createServer(() => {
     asked = true;

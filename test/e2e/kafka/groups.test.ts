@@ -74,7 +74,7 @@ kafkaTest(
   },
 );
 
-kafkaTest('a member that arrives away from its group goes to the dead letters', async () => {
+kafkaTest('a member on another partition than its group becomes a dead letter', async () => {
   const stream = await kafkaStream(2, DETECTORS);
   let worker = await stream.startWorker();
   await stream.feed(MEMBERS.map((member) => observation(member, 0)));

@@ -118,7 +118,7 @@ kafkaTest('a subject that holds an incompatible schema refuses ours', async () =
   await assert.rejects(refused, { code: 'schema-refused', retryable: false });
 });
 
-kafkaTest('a registry that is away is worth another try, and its errors keep the password', async () => {
+kafkaTest('an unreachable registry is retryable, and its errors do not contain the password', async () => {
   const away = await connectRegistry({ url: 'http://127.0.0.1:9/', username: 'u', password: 'hunter2' });
   const failures = [away.fetch(1), away.register('a-value', { type: 'AVRO', text: '"long"' })];
   for (const failure of failures) {

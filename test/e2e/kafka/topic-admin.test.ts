@@ -16,7 +16,7 @@ function mismatch(wanted: RegExp) {
   };
 }
 
-kafkaTest('topics are made once, and those that are made fit together', async () => {
+kafkaTest('topics are created once, and pass the check', async () => {
   const connection = await kafkaConnection();
   const topics = await freshTopics(3);
   assert.equal(await checkTopics(connection, topics), 3);
@@ -66,7 +66,7 @@ kafkaTest('records go to the partition of their key as Kafka places it', async (
   }
 });
 
-kafkaTest('the tail of a partition holds its newest records', async () => {
+kafkaTest('the tail of a partition is its newest records', async () => {
   const connection = await kafkaConnection();
   const { scores } = await freshTopics(1);
   const values = Array.from({ length: 100 }, (_, at) => String(at));
@@ -83,7 +83,7 @@ kafkaTest('the tail of a partition holds its newest records', async () => {
   assert.deepEqual(await readTail(connection, { topic: scores, partition: 0, recordsMax: 0 }), []);
 });
 
-kafkaTest('a tail shows what comes, from where it was asked to begin, until it is stopped', async () => {
+kafkaTest('a tail delivers records from the requested start until it is stopped', async () => {
   const connection = await kafkaConnection();
   const { scores } = await freshTopics(2);
   const send = (value: string) =>

@@ -4,7 +4,7 @@ import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
 import { tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 
-kafkaTest('who watches more slowly than retention deletes goes on with the oldest record there is', async () => {
+kafkaTest('a tail that retention overtakes continues with the oldest record', async () => {
   const connection = await kafkaConnection();
   const { scores: topic } = await freshTopics(1);
   const feed = (...values: string[]) =>

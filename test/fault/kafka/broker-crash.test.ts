@@ -5,7 +5,7 @@ import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka 
 /** About one crash in eight catches the broker between its promise to commit and the markers that carry it out. */
 const crashes = 4;
 
-kafkaTest('a commit just before a crash of the broker is there after it, once', async (t) => {
+kafkaTest('a commit just before a broker crash is visible after it, once', async (t) => {
   const connection = await kafkaConnection();
   const kafka = await sharedKafka();
   const topics = await freshTopics(1);

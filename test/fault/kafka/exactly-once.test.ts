@@ -10,7 +10,10 @@ import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka 
 const partitions = 4;
 const recordsPerPartition = 12_000;
 
-/** Requests whose connection is lost now and then: InitProducerId, AddPartitions, Produce, AddOffsets, TxnOffsetCommit, EndTxn, Fetch, Heartbeat. */
+/**
+ * Requests whose connection is lost now and then: InitProducerId, AddPartitions, Produce, AddOffsets, TxnOffsetCommit,
+ * EndTxn, Fetch, Heartbeat.
+ */
 const targets = new Set([22, 24, 0, 25, 28, 26, 1, 12]);
 
 /** Loses a connection at every `period`th request, by turns instead of sending it, or in place of its answer. */
@@ -42,7 +45,10 @@ function unreliableSockets(period: number): { readonly factory: ISocketFactory; 
   return { factory, losses: () => losses };
 }
 
-/** Copies input to scores and counts in the changelog; after any failure it starts over from what is committed, if still assigned. */
+/**
+ * Copies input to scores and counts in the changelog; after any failure it starts over from what is committed, if still
+ * assigned.
+ */
 async function runCopier(log: StreamLog, scores: string, changelog: string): Promise<() => Promise<void>> {
   let generation = 0;
   const queues = new Map<number, InputRecord[]>();

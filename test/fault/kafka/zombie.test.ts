@@ -8,7 +8,7 @@ const PARTITIONS = 4;
 const FREEZES = 3;
 const records = waves(16, 90, PARTITIONS);
 
-kafkaTest('a worker that was frozen until others took over scores nothing twice when it goes on', async (t) => {
+kafkaTest('a worker that was frozen until others took over scores nothing twice when it continues', async (t) => {
   const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
   const frozen = await stream.startWorker();
   await until('it is ready', async () => (await frozen.readiness())?.status === 200);

@@ -13,8 +13,8 @@ export interface ProducerRecord extends EncodableRecord {
 /** Writes records to one topic outside of transactions. */
 export interface BulkProducer {
   /**
-   * Resolves when all in-sync replicas have every record. After a rejection some records may be written; sending them again may
-   * write them twice.
+   * Resolves when all in-sync replicas have every record. After a rejection some records may be written; sending them
+   * again may write them twice.
    */
   send(records: readonly ProducerRecord[]): Promise<void>;
   close(): Promise<void>;

@@ -9,8 +9,9 @@ export interface GroupPartition {
 }
 
 /**
- * The committed offset of a group for a partition, or null. Rejects with UNSTABLE_OFFSET_COMMIT while an open transaction moves it;
- * kafkajs's own request is older and returns the offset before that transaction. Needs Kafka 2.5 or later.
+ * The committed offset of a group for a partition, or null. Rejects with UNSTABLE_OFFSET_COMMIT while an open
+ * transaction moves it; kafkajs's own request is older and returns the offset before that transaction. Needs Kafka 2.5
+ * or later.
  */
 export async function fetchCommittedOffset(
   coordinator: Broker,
@@ -36,8 +37,9 @@ interface CommittedOffset {
 }
 
 /**
- * OffsetFetch request, version 7, in the compact encoding. Lengths are uvarints of n + 1. Each structure ends with its tagged fields,
- * here none; so does the header before this body: tags | groupId | [topic | [partition i32] | tags] | stable u8 | tags
+ * OffsetFetch request, version 7, in the compact encoding. Lengths are uvarints of n + 1. Each structure ends with its
+ * tagged fields, here none; so does the header before this body: tags | groupId | [topic | [partition i32] | tags] |
+ * stable u8 | tags
  */
 function encodeBody(groupId: string, topic: string, partition: number): Buffer {
   const number = Buffer.alloc(4);
@@ -56,8 +58,8 @@ function compact(text: string): Buffer {
 }
 
 /**
- * tags | throttleMs i32 | [topic | [partition i32 | offset i64 | leaderEpoch i32 | metadata | errorCode i16 | tags] | tags]
- * | errorCode i16 | tags
+ * tags | throttleMs i32 | [topic | [partition i32 | offset i64 | leaderEpoch i32 | metadata | errorCode i16 | tags] |
+ * tags] | errorCode i16 | tags
  */
 function decodeResponse(payload: Buffer): CommittedOffset {
   let at = 5;

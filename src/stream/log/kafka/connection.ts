@@ -36,8 +36,8 @@ export interface ClusterLink {
 }
 
 /**
- * Connects to the brokers and loads the metadata of `topics`. A request opens a connection again that the broker has closed.
- * Throws kafkajs's errors.
+ * Connects to the brokers and loads the metadata of `topics`. A request opens a connection again that the broker has
+ * closed. Throws kafkajs's errors.
  */
 export async function linkCluster(connection: KafkaConnection, topics: readonly string[]): Promise<ClusterLink> {
   const sockets = trackSockets(connection.socketFactory ?? defaultSocketFactory());
@@ -86,7 +86,9 @@ export function kafkaClient(connection: KafkaConnection): { readonly kafka: Kafk
   return { kafka, destroy: sockets.destroy };
 }
 
-/** Waits for an orderly disconnect, DISCONNECT_MS_MAX at most: a broker that does not answer must not delay a shutdown. */
+/**
+ * Waits for an orderly disconnect, DISCONNECT_MS_MAX at most: a broker that does not answer must not delay a shutdown.
+ */
 export async function disconnect(disconnecting: Promise<unknown>, destroy: () => void): Promise<void> {
   const late = new AbortController();
   await Promise.race([

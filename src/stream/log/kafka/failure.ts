@@ -8,8 +8,19 @@ const FENCED = new Set([
 ]);
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 const UNKNOWN_TOPIC = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']);
-const REFUSED =
-  /AUTHORIZATION_FAILED|SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|UNSUPPORTED_VERSION|SASLAuthentication|DoesNotSupport|INVALID_SESSION_TIMEOUT|INVALID_GROUP_ID|INCONSISTENT_GROUP_PROTOCOL/;
+const REFUSED = new RegExp(
+  [
+    'AUTHORIZATION_FAILED',
+    'SASL_AUTHENTICATION_FAILED',
+    'UNSUPPORTED_SASL',
+    'UNSUPPORTED_VERSION',
+    'SASLAuthentication',
+    'DoesNotSupport',
+    'INVALID_SESSION_TIMEOUT',
+    'INVALID_GROUP_ID',
+    'INCONSISTENT_GROUP_PROTOCOL',
+  ].join('|'),
+);
 const OUT_OF_REACH =
   /Connection|RequestTimeout|BrokerNotFound|NoBrokerAvailable|CoordinatorNotFound|Metadata|LockTimeout/;
 
@@ -20,8 +31,9 @@ interface KafkaJsFailure extends Error {
 }
 
 /**
- * Maps an error of kafkajs to a ServiceError: `fenced`, `record-too-large`, `topic-mismatch`, `configuration` (Kafka refuses this
- * client), `broker-unavailable` (retryable) or `internal`. `doing` completes the sentence "Kafka failed while ...".
+ * Maps an error of kafkajs to a ServiceError: `fenced`, `record-too-large`, `topic-mismatch`, `configuration` (Kafka
+ * refuses this client), `broker-unavailable` (retryable) or `internal`. `doing` completes the sentence "Kafka failed
+ * while ...".
  */
 export function explainFailure(error: unknown, doing: string): ServiceError {
   if (error instanceof ServiceError) return error;

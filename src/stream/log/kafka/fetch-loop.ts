@@ -37,7 +37,10 @@ interface Reading {
   held: FetchedPartition | null;
 }
 
-/** Fetches the started partitions of a topic, with one request in flight to each broker. It recovers from every failure of a broker. */
+/**
+ * Fetches the started partitions of a topic, with one request in flight to each broker. It recovers from every failure
+ * of a broker.
+ */
 export class FetchLoop {
   readonly #connection: KafkaConnection;
   readonly #topic: string;

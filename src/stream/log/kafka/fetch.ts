@@ -36,8 +36,8 @@ export interface FetchedTopic {
 }
 
 /**
- * Reads committed records of partitions that `broker` leads. Waits for the first byte, `waitMsMax` at most. Rejects when the broker
- * is out of reach. The error of a single partition is in its `errorCode`.
+ * Reads committed records of partitions that `broker` leads. Waits for the first byte, `waitMsMax` at most. Rejects
+ * when the broker is out of reach. The error of a single partition is in its `errorCode`.
  */
 export function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRequest): Promise<FetchedTopic> {
   const partitions = positions.map(({ partition, offset }) => ({
@@ -66,8 +66,9 @@ export function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRe
 }
 
 /**
- * Fetch response, version 11: throttleMs i32 | errorCode i16 | sessionId i32 | [topic | [partition i32 | errorCode i16 |
- * highWatermark i64 | lastStableOffset i64 | logStartOffset i64 | [producerId i64 | firstOffset i64] | preferredReplica i32 | records]]
+ * Fetch response, version 11: throttleMs i32 | errorCode i16 | sessionId i32 | [topic | [partition i32 | errorCode i16
+ * | highWatermark i64 | lastStableOffset i64 | logStartOffset i64 | [producerId i64 | firstOffset i64] |
+ * preferredReplica i32 | records]]
  */
 function decodeResponse(payload: Buffer): FetchedTopic & { readonly clientSideThrottleTime: number } {
   const throttledMs = payload.readInt32BE(0);

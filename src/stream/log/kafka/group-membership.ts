@@ -25,8 +25,8 @@ export interface GroupOptions {
 }
 
 /**
- * Membership in a consumer group, by kafkajs's consumer. The consumer joins again after every failure. It fetches no records: the
- * fetch loop does.
+ * Membership in a consumer group, by kafkajs's consumer. The consumer joins again after every failure. It fetches no
+ * records: the fetch loop does.
  */
 export class GroupMembership {
   readonly #connection: KafkaConnection;
@@ -122,8 +122,8 @@ export class GroupMembership {
 }
 
 /**
- * After a crash kafkajs joins as a new member, and the group waits for the old member until the session time-out. This removes the
- * old member from the group as soon as the coordinator can be reached.
+ * After a crash kafkajs joins as a new member, and the group waits for the old member until the session time-out. This
+ * removes the old member from the group as soon as the coordinator can be reached.
  */
 async function removeMember(
   connection: KafkaConnection,

@@ -1,4 +1,6 @@
-/** Output buffer of a decompressor. Copies may refer to earlier output. Throws when the output would exceed its bound. */
+/**
+ * Output buffer of a decompressor. Copies may refer to earlier output. Throws when the output would exceed its bound.
+ */
 export class InflatedBytes {
   readonly #bytesMax: number;
   #bytes: Buffer;

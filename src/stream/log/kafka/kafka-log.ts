@@ -10,7 +10,10 @@ import { type CommitReport, openPartitionSession } from './partition-session.ts'
 export interface KafkaLogOptions extends KafkaConnection {
   readonly topics: Topics;
   readonly groupId: string;
-  /** Prefix of every transactional id; the group id by default. All workers of a group must use the same one to fence each other. */
+  /**
+   * Prefix of every transactional id; the group id by default. All workers of a group must use the same one to fence
+   * each other.
+   */
   readonly transactionalIdPrefix?: string;
   /** Session time-out: how long a dead worker keeps its partitions. Brokers set a minimum, usually 6 s. */
   readonly sessionMs: number;
@@ -72,8 +75,8 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
 }
 
 /**
- * The group membership receives the assignment, and the fetch loop reads the started partitions. The group is joined before this
- * resolves. The first assignment is reported just after that, when the caller has the subscription.
+ * The group membership receives the assignment, and the fetch loop reads the started partitions. The group is joined
+ * before this resolves. The first assignment is reported just after that, when the caller has the subscription.
  */
 async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandlers): Promise<Subscription> {
   const topic = options.topics.observations;

@@ -2,8 +2,9 @@ import { createRequire } from 'node:module';
 import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
 
 /**
- * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: connections and requests. Its producer is slow (its encoder
- * costs 3 us a record), and its transaction state machine does not recover from a failed EndTxn. All deep imports are here.
+ * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: connections and requests. Its producer is slow
+ * (its encoder costs 3 us a record), and its transaction state machine does not recover from a failed EndTxn. All deep
+ * imports are here.
  */
 const load = createRequire(import.meta.url);
 
@@ -125,8 +126,8 @@ interface RequestQueue {
 }
 
 /**
- * After every response kafkajs sets a timer that checks for delayed requests. Without throttling the delay of the timer is a large
- * negative number, and Node 24 warns about it each time. No request is delayed then, so no timer is needed.
+ * After every response kafkajs sets a timer that checks for delayed requests. Without throttling the delay of the timer
+ * is a large negative number, and Node 24 warns about it each time. No request is delayed then, so no timer is needed.
  */
 const queue = (load('kafkajs/src/network/requestQueue/index.js') as { readonly prototype: RequestQueue }).prototype;
 const schedule = queue.scheduleCheckPendingRequests;

@@ -2,7 +2,9 @@ import { protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
 import { type Backoff, retryWithBackoff } from './retry.ts';
 
-/** The request had no effect: the leader moved or is being elected, or the topic is too new for every broker to know it. */
+/**
+ * The request had no effect: the leader moved or is being elected, or the topic is too new for every broker to know it.
+ */
 const LEADER_CHANGES = new Set([
   'NOT_LEADER_FOR_PARTITION',
   'LEADER_NOT_AVAILABLE',

@@ -7,8 +7,9 @@ const DICTIONARY_FLAG = 0x01;
 const STORED_FLAG = 0x8000_0000;
 
 /**
- * Inflates an LZ4 frame: magic u32 | flags u8 | block size u8 | [content size u64] | header checksum u8 | [size u32 | block
- * | [checksum u32]] | 0 u32. Does not verify checksums. Throws on damaged bytes, or more than `bytesMax` of output.
+ * Inflates an LZ4 frame: magic u32 | flags u8 | block size u8 | [content size u64] | header checksum u8 | [size u32 |
+ * block | [checksum u32]] | 0 u32. Does not verify checksums. Throws on damaged bytes, or more than `bytesMax` of
+ * output.
  */
 export function inflateLz4(bytes: Buffer, bytesMax: number): Buffer {
   if (bytes.length < 7 || bytes.readUInt32LE(0) !== FRAME_MAGIC) throw new Error('Not an LZ4 frame');

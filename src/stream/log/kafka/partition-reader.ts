@@ -4,7 +4,9 @@ import { leaderOf, retryOnLeaderChange } from './leader.ts';
 import { decodeRecords, endOffset, type RecordSink } from './record-batch-decoder.ts';
 
 const LIMITS: FetchLimits = { waitMsMax: 200, partitionBytesMax: 8 * 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
-/** After this many empty responses in a row below the end nothing is left to read: compaction removed the last records. */
+/**
+ * After this many empty responses in a row below the end nothing is left to read: compaction removed the last records.
+ */
 const EMPTY_RESPONSES_MAX = 3;
 
 /** The first offset of a partition, and its last stable offset: no open transaction lies before `end`. */
@@ -22,7 +24,10 @@ export async function stableRange(
   return { start: await read(true), end: await read(false) };
 }
 
-/** A new leader may not know the last stable offset for a moment. Its empty response does not mean that nothing is there. */
+/**
+ * A new leader may not know the last stable offset for a moment. Its empty response does not mean that nothing is
+ * there.
+ */
 function laggingLeader(topic: string, partition: number): Error {
   const text = `The leader of partition ${partition} of topic ${topic} has not caught up`;
   return Object.assign(new Error(text), { type: 'OFFSET_NOT_AVAILABLE', retriable: true });
@@ -37,8 +42,8 @@ export interface PartitionRange {
 }
 
 /**
- * Reads the committed records of a range without a consumer group. The next fetch is in flight while a response is decoded. Keys
- * and values are views of the response. Throws kafkajs's errors.
+ * Reads the committed records of a range without a consumer group. The next fetch is in flight while a response is
+ * decoded. Keys and values are views of the response. Throws kafkajs's errors.
  */
 export async function readPartition(
   cluster: Cluster,

@@ -29,8 +29,8 @@ export interface CommitReport {
 }
 
 /**
- * Takes over a partition: fences the earlier owners first, then reads the committed offset, so that no earlier owner can move it.
- * Retries while Kafka is out of reach, until `signal` aborts. Then it throws the reason of `signal`.
+ * Takes over a partition: fences the earlier owners first, then reads the committed offset, so that no earlier owner
+ * can move it. Retries while Kafka is out of reach, until `signal` aborts. Then it throws the reason of `signal`.
  */
 export async function openPartitionSession(
   connection: KafkaConnection,
@@ -86,10 +86,11 @@ const UNTIL_SETTLED: Backoff = { initialMs: 50, delayMsMax: 1_000, totalMsMax: 4
 /**
  * The committed input offset; without one, the offset of the oldest record.
  *
- * After the fence no transaction of this partition is open, so the offset is stable. There is one exception, seen with Kafka 4.3 on
- * one node. A broker crashed after it had decided to commit and before it had written the commit markers. At its restart it gave up
- * the markers, because the partitions had no leader yet. Outputs and offset then stay pending. The next commit would make them
- * visible together with outputs that were computed again. So the decided commit is completed first.
+ * After the fence no transaction of this partition is open, so the offset is stable. There is one exception, seen with
+ * Kafka 4.3 on one node. A broker crashed after it had decided to commit and before it had written the commit markers.
+ * At its restart it gave up the markers, because the partitions had no leader yet. Outputs and offset then stay
+ * pending. The next commit would make them visible together with outputs that were computed again. So the decided
+ * commit is completed first.
  */
 async function settleOffset(
   connection: KafkaConnection,

@@ -12,9 +12,9 @@ export interface PartitionBatch {
 const ACKNOWLEDGED_MS_MAX = 15_000;
 
 /**
- * Sends batches to the leaders of their partitions, one request to each leader. Takes at most one batch for each partition. Resolves
- * when all in-sync replicas have them. `transactionalId` is null outside of transactions. Throws kafkajs's errors; then it is unknown
- * which batches were written.
+ * Sends batches to the leaders of their partitions, one request to each leader. Takes at most one batch for each
+ * partition. Resolves when all in-sync replicas have them. `transactionalId` is null outside of transactions. Throws
+ * kafkajs's errors; then it is unknown which batches were written.
  */
 export async function produceBatches(
   cluster: Cluster,
@@ -71,7 +71,10 @@ function sendBatches(
   });
 }
 
-/** Produce request, version 7: transactionalId string? | acks i16 | timeoutMs i32 | [topic string | [partition i32 | bytes]] */
+/**
+ * Produce request, version 7: transactionalId string? | acks i16 | timeoutMs i32 | [topic string | [partition i32 |
+ * bytes]]
+ */
 function encodeBody(batches: readonly PartitionBatch[], transactionalId: string | null): Buffer {
   const byTopic = Map.groupBy(batches, ({ topic }) => topic);
   let size = 2 + Buffer.byteLength(transactionalId ?? '') + 10;

@@ -17,8 +17,8 @@ export interface AbortedTransaction {
 }
 
 /**
- * Called for each record; positional arguments, because an object for each record would cost too much. `key` and `value` are views of
- * the fetched bytes. `headers` decodes the record's headers and works only during the call.
+ * Called for each record; positional arguments, because an object for each record would cost too much. `key` and
+ * `value` are views of the fetched bytes. `headers` decodes the record's headers and works only during the call.
  */
 export type RecordSink = (
   offset: number,
@@ -41,8 +41,9 @@ export interface DecodeOptions {
 }
 
 /**
- * Decodes the fetched bytes of a partition: the records from `fromOffset` on that were committed or written outside of transactions,
- * in offset order. An incomplete batch at the end is left for the next fetch. Throws on a format before v2.
+ * Decodes the fetched bytes of a partition: the records from `fromOffset` on that were committed or written outside of
+ * transactions, in offset order. An incomplete batch at the end is left for the next fetch. Throws on a format before
+ * v2.
  */
 export function decodeRecords(section: Buffer, { fromOffset, aborted }: DecodeOptions, sink: RecordSink): void {
   const open = new Set<number>();

@@ -26,8 +26,8 @@ export function recordBytesMax(record: EncodableRecord): number {
 }
 
 /**
- * Encodes a record batch (format v2, not compressed) into one buffer: computes its size first, then writes in place. A test holds that
- * the bytes equal those of kafkajs's encoder.
+ * Encodes a record batch (format v2, not compressed) into one buffer: computes its size first, then writes in place. A
+ * test holds that the bytes equal those of kafkajs's encoder.
  */
 export function encodeRecordBatch(records: readonly EncodableRecord[], identity: BatchIdentity, nowMs: number): Buffer {
   const firstMs = records[0]?.timestampMs ?? nowMs;

@@ -5,8 +5,8 @@
  *    21 attributes i16 | 23 lastOffsetDelta i32 | 27 baseTimestamp i64 | 35 maxTimestamp i64 | 43 producerId i64
  *    51 producerEpoch i16 | 53 baseSequence i32 | 57 count i32 | 61 records
  *
- * A record: length varint | attributes i8 | timestampDelta varlong | offsetDelta varint | key | value | headers, where bytes are
- * preceded by their length as a varint and -1 stands for null.
+ * A record: length varint | attributes i8 | timestampDelta varlong | offsetDelta varint | key | value | headers, where
+ * bytes are preceded by their length as a varint and -1 stands for null.
  */
 export const HEADER_BYTES = 61;
 /** Bytes before the part that `length` counts. */

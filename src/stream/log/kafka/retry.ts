@@ -14,7 +14,10 @@ export interface RetryOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Tries until `attempt` succeeds. Throws the first error that is not retryable, the last one after `totalMsMax`, or the reason of `signal`. */
+/**
+ * Tries until `attempt` succeeds. Throws the first error that is not retryable, the last one after `totalMsMax`, or the
+ * reason of `signal`.
+ */
 export async function retryWithBackoff<T>(
   attempt: () => Promise<T>,
   { isRetryable, backoff, signal }: RetryOptions,

@@ -1,6 +1,9 @@
 import { InflatedBytes } from './inflated-bytes.ts';
 
-/** The Java clients put blocks into a frame: this magic, version i32, oldest readable version i32, then [length i32 | block]. */
+/**
+ * The Java clients put blocks into a frame: this magic, version i32, oldest readable version i32, then [length i32 |
+ * block].
+ */
 const FRAME_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const FRAME_HEADER_BYTES = 16;
 

@@ -16,7 +16,10 @@ export interface TopicCreation {
   readonly retentionMs: number | null;
 }
 
-/** Compaction skips the active segment, so segments are small. Tombstones are kept for a day, for a restore that is running. */
+/**
+ * Compaction skips the active segment, so segments are small. Tombstones are kept for a day, for a restore that is
+ * running.
+ */
 const CHANGELOG_CONFIG: Readonly<Record<string, string>> = {
   'cleanup.policy': 'compact',
   'segment.bytes': String(32 * 1024 * 1024),
@@ -46,7 +49,8 @@ export function ensureTopics(
       isRetryable: isNotKnownYet,
       backoff,
     });
-    // Metadata name a leader before the leader knows it. Until then a member that joins a group is removed and joins again.
+    // Metadata name a leader before the leader knows it. Until then a member that joins a group is removed and joins
+    // again.
     for (const topic of missing) {
       await retryWithBackoff(() => admin.fetchTopicOffsets(topic), { isRetryable: isLeaderChange, backoff });
     }
@@ -75,8 +79,8 @@ function planTopic(topics: Topics, topic: string, creation: TopicCreation): ITop
 }
 
 /**
- * Checks that all topics exist, that observations, scores and changelog have the same partition count, and that the changelog is
- * compacted. Throws a ServiceError `topic-mismatch` that says what to do. Returns the partition count.
+ * Checks that all topics exist, that observations, scores and changelog have the same partition count, and that the
+ * changelog is compacted. Throws a ServiceError `topic-mismatch` that says what to do. Returns the partition count.
  */
 export function checkTopics(connection: KafkaConnection, topics: Topics): Promise<number> {
   return asAdmin(connection, 'topics were checked', async (admin) => {

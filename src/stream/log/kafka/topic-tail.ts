@@ -31,7 +31,9 @@ export interface TailOptions {
 }
 
 export interface TailHandlers {
-  /** Records of each partition in offset order. A returned promise is awaited before the next fetch; it must not reject. */
+  /**
+   * Records of each partition in offset order. A returned promise is awaited before the next fetch; it must not reject.
+   */
   onRecords(records: readonly TopicRecord[]): void | Promise<void>;
   /** Kafka is out of reach (`error`) or back (`null`). The tail continues at its position by itself. */
   onConnection?(error: Error | null): void;

@@ -12,8 +12,8 @@ export interface PlannedBatch {
 const BATCH_BYTES_MAX = 900_000;
 
 /**
- * Divides the outputs into rounds that are sent one after the other. A round has at most one batch for each partition, and no batch is
- * above `bytesMax`. The order within a partition is kept.
+ * Divides the outputs into rounds that are sent one after the other. A round has at most one batch for each partition,
+ * and no batch is above `bytesMax`. The order within a partition is kept.
  */
 export function planRounds(outputs: readonly OutputRecord[], bytesMax = BATCH_BYTES_MAX): PlannedBatch[][] {
   const rounds: PlannedBatch[][] = [];
@@ -45,8 +45,8 @@ interface Filling {
 }
 
 /**
- * kafkajs consumers take a record whose key is four zero bytes for an abort marker, and then deliver aborted records. So such a key is
- * written as null.
+ * kafkajs consumers take a record whose key is four zero bytes for an abort marker, and then deliver aborted records.
+ * So such a key is written as null.
  */
 function readableByKafkaJs(record: OutputRecord): OutputRecord {
   const { key } = record;

@@ -23,15 +23,15 @@ export interface MovedOffset extends GroupPartition {
 }
 
 /**
- * The only producer with its transactional id that is not fenced. After a rejected call it must be discarded: the state of the
- * transaction on the broker is unknown. The next fence ends that transaction.
+ * The only producer with its transactional id that is not fenced. After a rejected call it must be discarded: the state
+ * of the transaction on the broker is unknown. The next fence ends that transaction.
  */
 export interface TransactionalProducer {
   /** Writes the records and commits the offset in one transaction. One call at a time. */
   commit(outputs: readonly OutputRecord[], moved: MovedOffset): Promise<void>;
   /**
-   * Completes the commit of an earlier producer with this id whose markers the broker lost: see `settleOffset`. Its records in
-   * `places` and its offsets of the group become visible.
+   * Completes the commit of an earlier producer with this id whose markers the broker lost: see `settleOffset`. Its
+   * records in `places` and its offsets of the group become visible.
    */
   finish(places: readonly TopicPartitions[], groupId: string): Promise<void>;
 }
@@ -42,8 +42,8 @@ export interface TopicPartitions {
 }
 
 /**
- * Fences every earlier producer with this id. When it resolves, their open transaction is aborted, or committed if that was already
- * decided, and their further requests are refused.
+ * Fences every earlier producer with this id. When it resolves, their open transaction is aborted, or committed if that
+ * was already decided, and their further requests are refused.
  */
 export async function fenceTransactionalProducer(
   cluster: Cluster,

@@ -1,6 +1,6 @@
 /**
- * Zigzag varints of Kafka's record format: seven bits in each byte, the lowest first. The functions for int32 use integer arithmetic.
- * The long ones (timestamp deltas) take integers of at most 52 bits.
+ * Zigzag varints of Kafka's record format: seven bits in each byte, the lowest first. The functions for int32 use
+ * integer arithmetic. The long ones (timestamp deltas) take integers of at most 52 bits.
  */
 
 export function varintBytes(value: number): number {

@@ -16,7 +16,7 @@ function long(value: bigint): Buffer {
   return Buffer.concat([wireHeader(1), Buffer.from(bytes)]);
 }
 
-test('longs are numbers as far as numbers are exact, and bigints beyond', () => {
+test('longs are numbers where numbers are exact, and bigints beyond', () => {
   const readLong = read('"long"');
   const safe = BigInt(Number.MAX_SAFE_INTEGER);
   for (const value of [0n, -1n, safe, -safe]) assert.equal(readLong(long(value)), Number(value));
@@ -31,7 +31,7 @@ test('decimals are read as the nearest number', () => {
   assert.equal(decimal(), 0);
 });
 
-test('unions come unwrapped, also where branches cannot be told apart by their JavaScript type', () => {
+test('unions are unwrapped, also where the branches have the same JavaScript type', () => {
   const schema = '["null","int","long","double","string"]';
   const bytes = Buffer.from([0x06, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
   assert.equal(read(schema)(Buffer.concat([wireHeader(1), bytes])), 1);
@@ -66,7 +66,7 @@ test('arrays and maps are read, in one block or several', () => {
   assert.deepEqual({ ...(read(map)(avroRecord(1, map, { a: 'b' })) as object) }, { a: 'b' });
 });
 
-test('a record larger than the writer had room for is written whole', () => {
+test('a record larger than the buffer of the writer is written whole', () => {
   const write = compileAvroWriter('"string"', wireHeader(7));
   const long = 'x'.repeat(100_000);
   const [first, second, third] = [write('a'), write(long), write('b')];

@@ -12,7 +12,7 @@ const RECORD_BYTES_MAX = 1_048_588;
 
 const encoded = (letter: Parameters<typeof encodeDeadLetter>[0]) => JSON.parse(encodeDeadLetter(letter).toString());
 
-test('a dead letter repeats key and value byte for byte, in base64', () => {
+test('a dead letter contains key and value byte for byte, in base64', () => {
   const key = Buffer.from([0, 0, 0, 0]);
   const value = Buffer.from([0xff, 0x00, 0x7b]);
   const record = encoded(deadLetter({ key, value }));
@@ -28,7 +28,7 @@ test('an absent key or value is null, an empty one is empty', () => {
   assert.deepEqual([empty.key, empty.value, empty.truncated], ['', '', false]);
 });
 
-test('a record too large to repeat is cut, so that its dead letter is never too large itself', () => {
+test('a large record is cut, so that its dead letter is never too large', () => {
   const large = Buffer.alloc(2 * DEAD_LETTER_BYTES_MAX);
   const small = Buffer.alloc(10);
   for (const [key, value] of [
@@ -45,6 +45,6 @@ test('a record too large to repeat is cut, so that its dead letter is never too 
   assert.equal(fits.truncated, false);
 });
 
-test('the reason is a header too', () => {
+test('the reason is also a header', () => {
   assert.deepEqual(deadLetterHeaders(deadLetter({ reason: 'late' })), { reason: 'late' });
 });

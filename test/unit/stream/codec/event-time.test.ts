@@ -36,12 +36,12 @@ test('ISO 8601 is read with any zone, and as UTC without one', () => {
   assert.equal(readEventTime('2026-05-01', 'iso'), Date.UTC(2026, 4, 1));
 });
 
-test('a date or a time of day that does not exist is no time', () => {
+test('a date or a time of day that does not exist is not a time', () => {
   const impossible = ['2026-02-30', '2026-13-01', '2026-05-01T24:00', '2026-05-01T12:60Z', '20260501', 'yesterday', ''];
   for (const text of impossible) assert.equal(readEventTime(text, 'iso'), Number.NaN, text);
 });
 
-test('what is no number of its unit is no time', () => {
+test('a value that is not a number of its unit is not a time', () => {
   for (const raw of ['1e3', ' 1', '0x10', '', 'NaN', true, {}, [], null, undefined, Number.NaN, Infinity]) {
     assert.equal(readEventTime(raw, 'ms'), Number.NaN, String(raw));
   }
@@ -56,9 +56,9 @@ test('plausible times begin with 1980, end before 2200 and before the future lim
   assert.ok(!isPlausible(Number.NaN, far));
 });
 
-test('a time in the wrong unit is told with the unit that fits', () => {
+test('the refusal of a time in the wrong unit names the unit that fits', () => {
   const explain = (raw: unknown, unit: TimeUnit) =>
-    explainEventTime(raw, unit, readEventTime(raw, unit), TIME_MS + 60_000);
+    explainEventTime(raw, { unit, timestampMs: readEventTime(raw, unit), latestMs: TIME_MS + 60_000 });
   const cases: [number, TimeUnit, string][] = [
     [TIME_MS, 's', 'ms'],
     [Math.round(TIME_MS / 1e3), 'ms', 's'],
@@ -80,7 +80,8 @@ test('a time in the wrong unit is told with the unit that fits', () => {
 });
 
 test('missing, unreadable and future times have reasons of their own', () => {
-  const reason = (raw: unknown) => explainEventTime(raw, 'ms', readEventTime(raw, 'ms'), TIME_MS).reason;
+  const reason = (raw: unknown) =>
+    explainEventTime(raw, { unit: 'ms', timestampMs: readEventTime(raw, 'ms'), latestMs: TIME_MS }).reason;
   assert.equal(reason(null), 'time-missing');
   assert.equal(reason(undefined), 'time-missing');
   assert.equal(reason('soon'), 'time-unreadable');

@@ -33,7 +33,7 @@ test('several series paths are joined by a slash, and numbers are ids as they ar
   assert.equal(decoded.kind === 'observation' && decoded.series, '17/cpu');
 });
 
-test('the value must be a number: a text is none, however numeric', () => {
+test('the value must be a number: a numeric string is refused', () => {
   for (const value of ['1', '', 'NaN', true, {}, [1]]) assert.equal(reasonOf(flat({ value })), 'value-not-a-number');
   for (const value of [null, undefined]) assert.equal(reasonOf(flat({ value })), 'value-missing');
 });
@@ -68,14 +68,14 @@ test('an event time may lie ahead of the clock as far as the limit', () => {
   assert.equal(reasonOf(flat({ timestamp: CLOCK_MS + 60_001 })), 'time-in-future');
 });
 
-test('a dead letter carries the series as soon as the record gave it away', () => {
+test('a dead letter names the series when it was decoded before the failure', () => {
   const series = (decoded: ReturnType<typeof decode>) => decoded.series;
   assert.equal(series(flat({ value: null })), 'a');
   assert.equal(series(flat({ timestamp: 'soon' })), 'a');
   assert.equal(series(flat({ series: null })), null);
 });
 
-test('a group is read only for series whose detector judges groups', () => {
+test('a group is read only for series whose detector scores groups', () => {
   const grouped = compileMapping(recordMapping(), (series) => (series === 'a' ? 'host' : null));
   const record = { timestamp: CLOCK_MS, value: 1 };
   const group = (series: string, host: unknown) => grouped({ ...record, series, host }, CLOCK_MS);

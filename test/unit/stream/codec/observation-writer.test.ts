@@ -30,7 +30,7 @@ function write(
   return [written.key.toString(), JSON.parse(written.value.toString())];
 }
 
-test('the record has the shape of the mapping, and the series for a key', () => {
+test('the record has the shape of the mapping, and its key is the series', () => {
   const { timestampMs: timestamp, value } = observation;
   assert.deepEqual(write({}), ['web/1', { series: 'web/1', timestamp, value }]);
   assert.deepEqual(write({ series: ['tags.id'], time: '$.at[0]', value: 'points[1]["a.b"]' }), [
@@ -39,12 +39,12 @@ test('the record has the shape of the mapping, and the series for a key', () => 
   ]);
 });
 
-test('every unit of time says the same moment', () => {
+test('every unit of time gives the same event time', () => {
   for (const timeUnit of ['s', 'ms', 'us', 'ns', 'iso'] as const)
     assert.ok(Array.isArray(write({ timeUnit })), timeUnit);
 });
 
-test('an id that the mapping joins is taken apart', () => {
+test('an id that the mapping joins is split into its parts', () => {
   const series = ['host', 'metric'];
   assert.deepEqual(write({ series }, { series: 'a/b/c' })[1], {
     host: 'a',
@@ -55,19 +55,19 @@ test('an id that the mapping joins is taken apart', () => {
   assert.equal(write({ series }, { series: 'a' }), 'series "a" is not host and metric joined by /');
 });
 
-test('a member of a group is keyed by the group, whose id stands where the detector looks for it', () => {
+test('the key of a member is the group id, which is also at the group path of the detector', () => {
   const [key, record] = write({}, { group: 'shop' }, 'tags.group') as [string, { tags: unknown }];
   assert.deepEqual([key, record.tags], ['shop', { group: 'shop' }]);
   assert.equal(write({}, {}, 'tags.group'), 'the group id is missing');
   assert.equal(write({}, { group: 'shop' }), 'the detector of series "web/1" judges it alone, not in a group');
 });
 
-test('what the stream would not take is refused in its words', () => {
+test('an observation that the stream would refuse is refused for the same reason', () => {
   assert.match(String(write({}, { timestampMs: NOW + 120_000 })), /60000 ms further ahead of the clock than allowed/);
   assert.match(String(write({}, { value: 1e300 })), /its magnitude is beyond/);
 });
 
-test('a mapping whose paths collide is not written wrongly', () => {
+test('an observation is refused when the paths of the mapping collide', () => {
   const collide = 'the paths of the input mapping get in the way of each other';
   assert.equal(write({ value: 'series' }), collide);
   assert.match(String(write({ value: 'series.value' })), /the record has no value/);

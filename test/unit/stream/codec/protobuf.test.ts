@@ -72,7 +72,7 @@ test('a schema may import others and the well-known types', () => {
   assert.equal(compileMapping(mapping)(record, CLOCK_MS).kind, 'observation');
 });
 
-test('a text that is no schema is refused', () => {
+test('an invalid schema is refused', () => {
   assert.throws(() => read('message {'));
   assert.throws(() => read('syntax = "proto3"; message A { Missing b = 1; }'));
 });

@@ -85,7 +85,7 @@ test('a record that is not of its format is unreadable, whatever it is', async (
   }
 });
 
-test('an id that is no ASCII is read; one whose bytes are no text is refused in every format', async () => {
+test('an id beyond ASCII is read; one of invalid UTF-8 is refused in every format', async () => {
   const series = 'Zürich/\u{1f30a}';
   const decoded = await decodeWith('json', Buffer.from(JSON.stringify({ ...RECORD, series })), new SchemaTable());
   assert.equal(decoded.series, series);
@@ -105,7 +105,7 @@ test('an id that is no ASCII is read; one whose bytes are no text is refused in 
   }
 });
 
-test('a schema is fetched once, and its absence is believed for a while only', async () => {
+test('a schema is fetched once, and an unknown one is asked for again after a while', async () => {
   const table = new SchemaTable();
   const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: table });
   const record = avroRecord(1, AVRO, { ...RECORD, group: null });
@@ -124,7 +124,7 @@ test('a schema is fetched once, and its absence is believed for a while only', a
   assert.deepEqual(table.fetched, [1, 1]);
 });
 
-test('beyond the limit of schemas only those that no record named lately are forgotten', async () => {
+test('beyond the cache limit only schemas that no recent record named are removed', async () => {
   const table = new SchemaTable();
   for (let id = 1; id <= SCHEMAS_MAX + 1; id++) table.add('AVRO', '"long"');
   const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: table });
@@ -143,14 +143,14 @@ test('beyond the limit of schemas only those that no record named lately are for
   assert.equal(missing(3, laterMs), null);
 });
 
-test('a record can be decoded although its refusal ran out since it was asked for', async () => {
+test('a record can be decoded although the refusal of its schema has expired since', async () => {
   const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: new SchemaTable() });
   await decoder.loadSchemas([7], CLOCK_MS);
   const decoded = decoder.decode(avroRecord(7, '"long"', 1), CLOCK_MS + SCHEMA_UNKNOWN_MS);
   assert.equal(decoded.kind === 'dead-letter' && decoded.reason, 'schema-unknown');
 });
 
-test('a schema that cannot be used refuses its records and nothing else', async () => {
+test('an unusable schema refuses its own records only', async () => {
   const table = new SchemaTable();
   const id = table.add('AVRO', '{"type":"record","name":"A","fields":[{"name":"b","type":"B"}]}');
   assert.match(await refusal('avro', avroRecord(id, '"long"', 1), table), /record-unreadable: schema 1 cannot be used/);

@@ -11,14 +11,14 @@ test('a path is keys joined by dots and indexes in brackets', () => {
   assert.deepEqual(parseRecordPath("tags['it\\'s']"), ['tags', "it's"]);
 });
 
-test('what is no path is refused', () => {
+test('a text that is not a path is refused', () => {
   for (const text of ['', '.a', 'a.', 'a..b', 'a[', 'a[x]', 'a[-1]', ' a', 'a]']) {
     assert.equal(parseRecordPath(text), null, text);
     assert.throws(() => compileRecordPath(text), RangeError);
   }
 });
 
-test('a place that a record does not have reads as undefined', () => {
+test('a path that a record does not have reads as undefined', () => {
   const record = { points: [{ value: 7 }], tags: null };
   assert.equal(compileRecordPath('points[0].value')(record), 7);
   for (const path of ['points[1].value', 'points.length', 'points.value', 'tags.host', 'value.x.y', 'points[0][0]']) {

@@ -54,7 +54,7 @@ test('plain JSON needs no registry; the other formats are refused without one', 
   assert.throws(() => createScoreDecoder('avro'), TypeError);
 });
 
-test('what is no score is rejected with the field that says so', async () => {
+test('a record that is not a score is rejected with the name of the wrong field', async () => {
   const decode = createScoreDecoder('json');
   const json = (record: unknown) => Buffer.from(JSON.stringify(record));
   await assert.rejects(decode(json(null)), /not a score record: series/);

@@ -22,7 +22,7 @@ test('a group that is not the key of its records is not awaited', () => {
   assert.equal(covered.size, 37);
 });
 
-test('a detectors file for other streams is refused, and says what start is for', () => {
+test('a detectors file for other streams is refused with an explanation', () => {
   const { input } = streamConfig([]);
   const other = [
     streamConfig([detectorConfig({ series: ['nothing-of-the-demo'] })]),

@@ -41,7 +41,7 @@ async function feed({ newest = new Map<string, number>(), runMs = 3_500, failure
 
 const everySeriesAt = (step: number) => new Map(DEMO_SERIES.map(({ id }) => [id, step]));
 
-test('a new demo feeds three days at once, and then a step of every series a second', async () => {
+test('a new demo writes three days at once, and then a step of every series a second', async () => {
   const { plan, waits, observations } = await feed();
   assert.equal(plan.liveStart - plan.start, HISTORY_STEPS);
   assert.equal(observations.length, (HISTORY_STEPS + 3) * DEMO_SERIES.length);
@@ -50,7 +50,7 @@ test('a new demo feeds three days at once, and then a step of every series a sec
   assert.ok(times.every(({ timestamp }, i) => i === 0 || timestamp - times[i - 1].timestamp === STEP_MS));
 });
 
-test('members of the group have its name as key and in the record, all others their own', async () => {
+test('the key of members is the group id, that of other series their own id', async () => {
   const { sent } = await feed({ newest: everySeriesAt(stepAt(NOW_MS) - 100) });
   for (const { key, value } of sent) {
     const { series, group } = JSON.parse(value.toString());
@@ -59,29 +59,29 @@ test('members of the group have its name as key and in the record, all others th
   }
 });
 
-test('a demo that was fed before goes on with the step after its newest one', async () => {
+test('a restarted demo continues with the step after its newest one', async () => {
   const newest = stepAt(NOW_MS) - 100;
   const { observations } = await feed({ newest: everySeriesAt(newest), runMs: 1_500 });
   assert.deepEqual(new Set(observations.map(({ timestamp }) => timestamp)), new Set([(newest + 1) * STEP_MS]));
 });
 
-test('once event time has reached the clock, a step is fed when it is due', async () => {
+test('once event time has reached the clock, a step is written when it is due', async () => {
   const { waits } = await feed({ newest: everySeriesAt(stepAt(NOW_MS)), runMs: 2.5 * STEP_MS });
   assert.deepEqual(waits, [STEP_MS, STEP_MS, STEP_MS]);
 });
 
-test('while Kafka is away the same step is tried again', async () => {
+test('while Kafka is out of reach the same step is retried', async () => {
   const away = new ServiceError('broker-unavailable', 'away', { retryable: true });
   const { observations } = await feed({ newest: everySeriesAt(1_000), failures: [away, away], runMs: 3_500 });
   assert.equal(new Set(observations.map(({ timestamp }) => timestamp)).size, 1);
 });
 
-test('a failure that trying again does not mend ends the feed', async () => {
+test('an error that is not retryable ends the feed', async () => {
   const refused = new ServiceError('record-too-large', 'refused');
   await assert.rejects(feed({ newest: everySeriesAt(1_000), failures: [refused] }), refused);
 });
 
-test('records of others in the topic do not count', () => {
+test('other records in the topic are ignored', () => {
   const values = ['{"series":"other","timestamp":1}', 'no json', '{"series":"host-1/cpu"}', 'null', '7'];
   assert.equal(newestSteps([null, ...values.map((value) => Buffer.from(value))]).size, 0);
 });

@@ -7,7 +7,7 @@ import { INCIDENT_KINDS, INCIDENT_PERIOD } from '../../../../src/stream/demo/inc
 const START = 5_000_000;
 const period = Array.from({ length: INCIDENT_PERIOD }, (_, i) => START + i);
 
-test('forty series of different names, every kind of incident among them, and three that are judged together', () => {
+test('forty series of different names, every kind of incident among them, and three that are scored together', () => {
   assert.equal(DEMO_SERIES.length, 40);
   assert.equal(new Set(DEMO_SERIES.map(({ id }) => id)).size, 40);
   for (const kind of INCIDENT_KINDS) assert.ok(DEMO_SERIES.some(({ incident }) => incident === kind));
@@ -19,7 +19,7 @@ test('metrics of one name have one kind of incident', () => {
   for (const series of kinds.values()) assert.equal(new Set(series.map(({ incident }) => incident)).size, 1);
 });
 
-test('values stay what they are: a restarted demo goes on with the same series', () => {
+test('values never change: a restarted demo continues the same series', () => {
   const shown = ['web-1/request-rate', 'rack-1/temperature', 'db-1/connections', 'checkout/errors'].map((id) =>
     demoValue(DEMO_SERIES.find((series) => series.id === id)!, START),
   );
@@ -41,7 +41,7 @@ test('members of a group are disturbed at the same steps', () => {
   }
 });
 
-test('a season is lost, and a value stuck, while there is much of it', () => {
+test('a season is lost, and a value stuck, while the season is large', () => {
   for (const series of DEMO_SERIES.filter(({ incident }) => incident === 'dropped-season' || incident === 'stuck')) {
     const start = period.find((step) => incidentOf(series, step)?.start === step)!;
     const day = Array.from({ length: STEPS_PER_DAY }, (_, i) => partsAt(series, start + i).season);

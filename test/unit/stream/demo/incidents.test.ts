@@ -36,7 +36,7 @@ test('a spike is short and high', () => {
   assert.ok(distances('spike').every((distance) => distance === 4 * UNIT));
 });
 
-test('a shifted level is off by the same distance all the time', () => {
+test('a shifted level stays off by the same distance', () => {
   assert.ok(distances('level-shift').every((distance) => distance === 2 * UNIT));
 });
 
@@ -50,7 +50,7 @@ test('a stuck value does not change', () => {
   assert.deepEqual(new Set(valuesOf('stuck')), new Set([normal(10)]));
 });
 
-test('without its season a series stays at its base, noise as ever', () => {
+test('without its season a series stays at its base, with its usual noise', () => {
   assert.ok(valuesOf('dropped-season').every((value, i) => value === 100 + partsAt(10 + i).noise));
 });
 

@@ -48,7 +48,7 @@ const published = (run: Awaited<ReturnType<typeof scoreAll>>) =>
 
 //  a   0 1 2        a0 and b0 wait until a2 shows that nobody else belongs to step 0
 //  b   0 1
-test('the first step waits out its grace, since nobody knows the members yet', async () => {
+test('the first step always waits for its grace, since the members are not known yet', async () => {
   assert.deepEqual(
     published(
       await scoreAll([
@@ -90,15 +90,15 @@ test('after its grace a step is scored without the members that are missing', as
   );
 });
 
-test('a member that waits for others may be followed by itself', async () => {
+test('a member may have several pending steps', async () => {
   const run = await scoreAll([...both(0, 3), ['a', 3], ['a', 4], ['b', 3], ['b', 4]]);
   assert.deepEqual(published(run).slice(6), ['a3', 'a4', 'b3', 'b4']);
   assert.equal(run.deadLetters().length, 0);
 });
 
-//  a   0 1 2 3 ... 14 15 16     step 15 is scored when a15 arrives: nobody waits for b any more. b15 is late, but from now on
-//  b   0 1 2 .      .  15 16    steps wait for b again
-test('a member missing for longer than the gap limit is waited for no more, until it is heard of again', async () => {
+// a 0 1 2 3 ... 14 15 16 step 15 is scored when a15 arrives: nobody waits for b any more. b15 is late, but from now on
+// b 0 1 2 . . 15 16 steps wait for b again
+test('a member that is missing for longer than the gap limit is not waited for until it returns', async () => {
   const alone: Observed[] = Array.from({ length: 12 }, (_, i) => ['a', 3 + i]);
   const run = await scoreAll([
     ...both(0, 3),
@@ -179,7 +179,7 @@ test('a member on another partition than its group is never scored alone', async
   );
 });
 
-test('a member away from its group is known as such right after a restart too, whichever partition is restored first', async () => {
+test('a member on another partition than its group is recognised after a restart, whichever partition is restored first', async () => {
   const run = streamRun({ detectors, partitions: 2 });
   append(run, 0, 'a', 0);
   const before = await run.start();
@@ -208,7 +208,7 @@ test('a member away from its group is known as such right after a restart too, w
   );
 });
 
-test('a member away from its group is known as such while the partition of the group is taken up anew', async () => {
+test('a member on another partition than its group is recognised while the partition of the group is being restored', async () => {
   const run = streamRun({ detectors, partitions: 2 });
   append(run, 0, 'a', 0);
   const log = run.broker.openLog();
@@ -270,7 +270,7 @@ async function scoreCrowd(observed: readonly Observed[]) {
 const refused = (run: Awaited<ReturnType<typeof scoreCrowd>>) =>
   run.deadLetters().map(({ reason, series }) => [reason, series]);
 
-test('a group with no room left takes no further member, and says so', async () => {
+test('a full group refuses further members with a dead letter', async () => {
   const run = await scoreCrowd(members(0, 20).map((series) => [series, 0]));
   assert.deepEqual(
     refused(run),
@@ -278,7 +278,7 @@ test('a group with no room left takes no further member, and says so', async () 
   );
 });
 
-test('series that wait for their first step take room in a group, whatever step that is', async () => {
+test('series of pending steps count as members of a group', async () => {
   const run = await scoreCrowd([
     ...members(0, 14).map((series) => [series, 0] as const),
     ...members(14, 20).map((series) => [series, 1] as const),
@@ -289,14 +289,14 @@ test('series that wait for their first step take room in a group, whatever step 
   );
 });
 
-test('a member refused for want of room leaves no empty step behind that a group could not get over', async () => {
+test('a member that a full group refuses leaves no empty pending step behind', async () => {
   const steps = [0, 1, 2].flatMap((step) => members(0, 14).map((series) => [series, step] as const));
   const run = await scoreCrowd([...steps, [member(14), 4], [member(0), 9], [member(0), 10], [member(0), 11]]);
   assert.deepEqual(refused(run), [['group-full', member(14)]]);
   assert.deepEqual(published(run).slice(-3), ['m00', 'm01', 'm02']);
 });
 
-test('a group that was evicted does not hold its place: it may begin anew on another partition', async () => {
+test('an evicted group may start over on another partition', async () => {
   const run = streamRun({ detectors, partitions: 2, limits: { seriesMax: 2 } });
   const append = (partition: number, group: string) => {
     const { key, value } = observationRecord('a', 0, 1, group);
@@ -315,14 +315,14 @@ test('a group that was evicted does not hold its place: it may begin anew on ano
   );
 });
 
-test('a series that comes too late for a group without room is not waited for', async () => {
+test('a full group does not wait for a series whose first observation is late', async () => {
   const all = (step: number) => members(0, 14).map((series) => [series, step] as const);
   const run = await scoreCrowd([...all(0), ...all(1), ...all(2), [member(14), 0], ...all(3)]);
   assert.deepEqual(refused(run), [['late', member(14)]]);
   assert.deepEqual(published(run).slice(-1), ['m133']);
 });
 
-test('a member that left and came back is restored without its former life', async () => {
+test('a member that left and returned is restored without its earlier windows', async () => {
   const alone = (from: number, to: number): Observed[] => Array.from({ length: to - from }, (_, i) => ['a', from + i]);
   const observed = [...both(0, 40), ...alone(40, 52), ['b', 52] as const, ...both(53, 62), ...both(62, 110)];
   const handedOverAfter = async (records: number) => {

@@ -8,7 +8,7 @@ const record = (offset: number, bytes: number): InputRecord => {
 };
 const offsets = (records: readonly InputRecord[]) => records.map(({ offset }) => offset);
 
-test('records are taken in their order, as many as are wanted, and no batch is joined with the next', () => {
+test('records are taken in their order, at most as many as requested, and never of two batches at once', () => {
   const queue = new RecordQueue();
   queue.push([record(0, 10), record(1, 10), record(2, 10)]);
   queue.push([record(3, 10)]);
@@ -20,7 +20,7 @@ test('records are taken in their order, as many as are wanted, and no batch is j
   assert.deepEqual([queue.length, queue.bytes], [0, 0]);
 });
 
-test('no further record is taken once they have the bytes that are wanted, but one always is', () => {
+test('no further record is taken once the bytes are reached, but at least one is taken', () => {
   const queue = new RecordQueue();
   queue.push([record(0, 10), record(1, 500), record(2, 10)]);
   assert.deepEqual(offsets(queue.take(9, 100)), [0, 1]);

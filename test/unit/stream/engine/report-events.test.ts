@@ -12,7 +12,7 @@ function setUp() {
   return { metrics, lines, events: reportEvents(metrics, logger) };
 }
 
-test('what became of records is counted', async () => {
+test('the outcomes of records are counted', async () => {
   const { metrics, events } = setUp();
   const tally = {
     ...emptyTally(),
@@ -39,7 +39,7 @@ test('what became of records is counted', async () => {
   }
 });
 
-test('a partition that was revoked is reported no more', async () => {
+test('a revoked partition is not reported any more', async () => {
   const { metrics, events } = setUp();
   events.assigned([0, 1]);
   for (const partition of [0, 1]) events.holding(partition, { units: 5, queuedRecords: 6, journalBytes: 7 });
@@ -50,7 +50,7 @@ test('a partition that was revoked is reported no more', async () => {
   assert.doesNotMatch(text, /partition="0"/);
 });
 
-test('an operator hears of assignments, lost connections, retries and changed settings, not of every batch', () => {
+test('assignments, lost connections, retries and changed settings are logged, batches are not', () => {
   const { lines, events } = setUp();
   events.scored(0, 1, emptyTally());
   events.committed(0, { records: 1, seconds: 0.01 });
@@ -67,7 +67,7 @@ test('an operator hears of assignments, lost connections, retries and changed se
   );
 });
 
-test('a forecast is timed, and passes through unchanged', async () => {
+test('the latency of a forecast is measured, and the forecast is unchanged', async () => {
   const { metrics } = setUp();
   const medians = new Float32Array([1, 2]);
   const limits = { context: 512, contextBuckets: [512], horizonMax: 24 };

@@ -109,7 +109,7 @@ test('a file sorted by series is scored as one sorted by time, groups too', asyn
   assert.ok(inFile.scores.some(({ anomaly, group }) => anomaly && group === GROUP));
 });
 
-test('scores come in the order in which their observations arrived', async () => {
+test('scores come in the order of their observations', async () => {
   const rows = steps(0, 100).flatMap((step) => [row('a', step), row('b', step, 1), row('c', step, 2)]);
   const { scores } = await backtested(await historyOf(csvOf(rows)), detectorConfig());
   assert.deepEqual(

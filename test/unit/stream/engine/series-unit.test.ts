@@ -69,7 +69,7 @@ test('beyond the gap limit the series starts over at position 0, and says so onc
   );
 });
 
-test('a score says where its observation came from and how it was judged', async () => {
+test('a score names its input record and how it was scored', async () => {
   const run = await scoreAll(steps(0, 60, (step) => (step === 59 ? 500 : (step * 7) % 5)));
   const score = run.scores().at(-1)!;
   assert.deepEqual(
@@ -99,7 +99,7 @@ test('a score says where its observation came from and how it was judged', async
   assert.ok(score.lo! < score.forecast! && score.forecast! < score.hi! && score.hi! < 500);
 });
 
-test('series whose settings changed start over and say so; the others go on', async () => {
+test('series whose settings changed start over and say so; others continue', async () => {
   const detectors = [detectorConfig({ name: 'a', series: ['a*'] }), detectorConfig({ name: 'b', series: ['b*'] })];
   const run = streamRun({ detectors });
   const append = (from: number, to: number) => {
@@ -153,7 +153,7 @@ test('series whose settings changed start over and say so; the others go on', as
   assert.ok(keysOf('b1').length > 0 && keysOf('b1').every((key) => windows.get(key) === null));
 });
 
-test('with no room left the longest idle series are forgotten, and start over when they return', async () => {
+test('beyond the limit the longest idle series are evicted, and start over when they return', async () => {
   const series = Array.from({ length: 20 }, (_, i) => `s${i}`);
   const records = [
     ...series.map((id) => observationRecord(id, 0, 1)),

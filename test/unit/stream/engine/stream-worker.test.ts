@@ -7,7 +7,7 @@ import type { WorkerEvents } from '../../../../src/stream/engine/stream-worker.t
 import type { StreamLog } from '../../../../src/stream/log/log.ts';
 import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream/stream-run.ts';
 
-test('a worker that has joined says that the log is in reach, without having lost it before', async () => {
+test('a worker that has joined reports the connection, although it was never lost', async () => {
   const said: (Error | null)[] = [];
   const connection: WorkerEvents['connection'] = (error) => void said.push(error);
   const worker = await streamRun().start({ events: { ...streamEvents(), connection } });
@@ -15,7 +15,7 @@ test('a worker that has joined says that the log is in reach, without having los
   await worker.stop();
 });
 
-test('a worker ends when its topic grows under it, since series move to partitions that know nothing of them', async () => {
+test('a worker ends when its topic gets more partitions, since series move away from their state', async () => {
   const { broker, start, scores } = streamRun({ partitions: 2 });
   broker.append(1, Buffer.from('s'), observationRecord('s', 0, 1).value);
   const log: StreamLog = { ...broker.openLog(), partitionCount: async () => 1 };
@@ -26,7 +26,7 @@ test('a worker ends when its topic grows under it, since series move to partitio
   await worker.stop();
 });
 
-test('a worker refuses state that was learned with another number of partitions', async () => {
+test('a worker refuses state that was made with another partition count', async () => {
   const { broker, start, settled } = streamRun();
   broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
   const learns = await start();
@@ -40,7 +40,7 @@ test('a worker refuses state that was learned with another number of partitions'
   await worker.stop();
 });
 
-test('a worker that is ending takes up no partition that the group gives it meanwhile', async () => {
+test('a worker that is stopping ignores further assignments', async () => {
   const { broker, start } = streamRun();
   const log = broker.openLog();
   let opened = 0;
@@ -58,7 +58,7 @@ test('a worker that is ending takes up no partition that the group gives it mean
   assert.equal(opened, 1);
 });
 
-test('a worker that is told to stop while it restores does not read the changelog to its end first', async () => {
+test('a worker that is stopped during a restore does not read the changelog to its end', async () => {
   const { broker, start } = streamRun();
   const log = broker.openLog();
   const { promise: reading, resolve: onReading } = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ test('a worker that is told to stop while it restores does not read the changelo
   assert.equal(await Promise.race([stopped, sleep(2_000, 'still reading')]), 'stopped');
 });
 
-test('large records are committed, and wait, by their bytes, not by their number alone', async () => {
+test('the bytes of records bound transactions and queues, not only their number', async () => {
   const { broker, start, settled, deadLetters } = streamRun({ limits: { commitRecordsMax: 100_000 } });
   const large = Buffer.alloc(900_000, 'x');
   const count = 60;
@@ -98,7 +98,7 @@ test('large records are committed, and wait, by their bytes, not by their number
   assert.deepEqual(pauses, [true, false]);
 });
 
-test('who was fenced leaves the partition to the later owner for a while, since that one is likely to be right', async () => {
+test('a fenced task waits before it opens a session again, since the later owner is likely to be right', async () => {
   const { broker, start } = streamRun();
   const { promise: retrying, resolve: onRetrying } = Promise.withResolvers<{ code: string; delayMs: number }>();
   const worker = await start(

@@ -6,14 +6,14 @@ function protocolError(type: string): Error {
   return Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, code: 1, retriable: false });
 }
 
-test('what no second attempt can help is the configuration, and is not tried again', () => {
+test('an error that no retry can cure is `configuration` and not retryable', () => {
   for (const type of ['SASL_AUTHENTICATION_FAILED', 'INVALID_SESSION_TIMEOUT', 'INCONSISTENT_GROUP_PROTOCOL']) {
     const { code, retryable } = explainFailure(protocolError(type), 'it joined');
     assert.deepEqual([type, code, retryable], [type, 'configuration', false]);
   }
 });
 
-test('any other word from a broker concerns a session, and the next one is worth a try', () => {
+test('any other protocol error ends the session and is retryable', () => {
   const { code, retryable } = explainFailure(protocolError('ILLEGAL_GENERATION'), 'it joined');
   assert.deepEqual([code, retryable], ['internal', true]);
 });

@@ -38,13 +38,13 @@ const two = encodeRecordBatch(
   0,
 );
 
-test('a new leader that has not heard yet how much is committed is waited for: nothing is left out', async () => {
+test('a new leader that does not know the last stable offset yet is waited for: nothing is left out', async () => {
   const behind = { records: NOTHING, stableOffset: 0 };
   const cluster = clusterAnswering(behind, behind, behind, behind, { records: two, stableOffset: 2 });
   assert.deepEqual(await keysRead(cluster, 2), ['a', 'b']);
 });
 
-test('what compaction removed at the end is not waited for', async () => {
+test('records that compaction removed at the end are not waited for', async () => {
   const cluster = clusterAnswering({ records: two, stableOffset: 9 }, { records: NOTHING, stableOffset: 9 });
   assert.deepEqual(await keysRead(cluster, 9), ['a', 'b']);
 });

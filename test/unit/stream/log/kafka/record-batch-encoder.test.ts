@@ -53,7 +53,7 @@ async function encodedByKafkaJs(batch: readonly EncodableRecord[], of: Record<st
   return made.buffer;
 }
 
-test('an encoded batch is what kafkajs encodes, byte for byte', async () => {
+test('an encoded batch equals that of kafkajs byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(records, identity, async (batch, of) => {
       assert.deepEqual(encodeRecordBatch(batch, of, nowMs), await encodedByKafkaJs(batch, of));
@@ -87,7 +87,7 @@ test('a batch is decoded to the records that were encoded, and as kafkajs decode
   );
 });
 
-test('a header may have any name, also one that means something to objects', () => {
+test('a header may have any name, also that of an inherited property', () => {
   const headers = Object.fromEntries([
     ['__proto__', 'a'],
     ['toString', 'b'],
@@ -101,7 +101,7 @@ test('a header may have any name, also one that means something to objects', () 
   assert.deepEqual(read, [headers]);
 });
 
-test('the bound of a record holds', () => {
+test('a record never takes more bytes than its bound', () => {
   fc.assert(
     fc.property(records, identity, (batch, of) => {
       const bound = batch.reduce((sum, one) => sum + recordBytesMax(one), HEADER_BYTES);
@@ -159,7 +159,7 @@ function decoded(
   return values;
 }
 
-test('records before the asked offset are left out, and a cut batch waits for the next fetch', () => {
+test('records before the requested offset are left out, and an incomplete batch is left for the next fetch', () => {
   const section = Buffer.concat([batchAt(10, ['a', 'b', 'c']), batchAt(13, ['d'])]);
   assert.deepEqual(decoded(section, 11), ['11:b', '12:c', '13:d']);
   assert.equal(endOffset(section), 14);
@@ -169,7 +169,7 @@ test('records before the asked offset are left out, and a cut batch waits for th
   assert.equal(endOffset(cut.subarray(0, 70)), null);
 });
 
-test('aborted records are hidden until their marker, those of others are not', () => {
+test('records of an aborted transaction are hidden up to its marker, records of others are not', () => {
   const section = Buffer.concat([
     batchAt(0, ['aborted'], { producerId: 7 }),
     batchAt(1, ['kept'], { producerId: 8 }),
@@ -194,7 +194,7 @@ test('a data record that looks like an abort marker ends no transaction', () => 
   assert.deepEqual(decoded(Buffer.concat([lookalike, after]), 0, [{ producerId: 7, firstOffset: 0 }]), []);
 });
 
-test('batches that the broker stamped carry its time', () => {
+test('batches with log append time have the time of the broker', () => {
   const times: number[] = [];
   const batch = batchAt(0, ['a', 'b'], { attributes: 0x08 });
   batch.writeBigInt64BE(123_456n, 35);

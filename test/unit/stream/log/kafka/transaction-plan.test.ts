@@ -35,7 +35,7 @@ test('rounds keep every record in its partition and order, one batch a partition
   );
 });
 
-test('every partition of a transaction is in its first round, where it is announced', () => {
+test('every partition of a transaction is in its first round, before which it is added to the transaction', () => {
   fc.assert(
     fc.property(fc.array(output, { maxLength: 60 }), (outputs) => {
       const [first = [], ...rest] = planRounds(outputs, 500);
