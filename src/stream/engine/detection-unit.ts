@@ -1,10 +1,19 @@
 import type { SeriesDetector } from '../../detector/series-detector.ts';
+import type { SeriesMemory } from '../../detector/series-memory.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalEntry } from '../changelog/journal.ts';
 import type { StateReader } from '../changelog/state-bytes.ts';
-import type { RestartReason } from '../record/score-record.ts';
+import type { InputPlace, RestartReason } from '../record/score-record.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
+
+/** What a unit is made with. */
+export interface UnitOptions {
+  readonly bound: BoundDetector;
+  readonly memory: SeriesMemory;
+  /** The partition that owns the unit. */
+  readonly place: InputPlace;
+}
 
 /** What is scored by itself: a series, or a group of series. */
 export interface DetectionUnit extends JournalEntry {

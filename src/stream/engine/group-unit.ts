@@ -18,7 +18,7 @@ import type { DeadLetterReason } from '../record/dead-letter.ts';
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../record/score-record.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
-import type { DetectionUnit } from './detection-unit.ts';
+import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { lateness } from './series-unit.ts';
 
 /** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
@@ -28,14 +28,6 @@ const GROUP_MEMBERS_MAX = 1_000;
  */
 const GROUP_STATE_BYTES_MAX = 700_000;
 const PENDING_BYTES = 32;
-
-export interface GroupUnitOptions {
-  /** The id of the group. */
-  readonly group: string;
-  readonly bound: BoundDetector;
-  readonly memory: SeriesMemory;
-  readonly place: InputPlace;
-}
 
 /**
  * Series that are scored together, step by step. A time step is scored when every member has an observation of it, or
@@ -76,7 +68,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   #flushing = false;
   restarted: RestartReason | null = null;
 
-  constructor({ group, bound, memory, place }: GroupUnitOptions) {
+  constructor({ group, bound, memory, place }: UnitOptions & { readonly group: string }) {
     this.key = groupKey(bound.config.name, group);
     this.group = group;
     this.bound = bound;

@@ -9,15 +9,7 @@ import { SERIES_ENTRY, type StateReader, type StateWriter } from '../changelog/s
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../record/score-record.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
-import type { DetectionUnit } from './detection-unit.ts';
-
-export interface SeriesUnitOptions {
-  /** The id of the series. */
-  readonly key: string;
-  readonly bound: BoundDetector;
-  readonly memory: SeriesMemory;
-  readonly place: InputPlace;
-}
+import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 
 /** A series that is scored alone. It exists from its first observation on. */
 export class SeriesUnit implements DetectionUnit, ChangelogSeries {
@@ -36,7 +28,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   /** Why the series started over, until its next score has said so. */
   #restarted: RestartReason | null = null;
 
-  constructor({ key, bound, memory, place }: SeriesUnitOptions) {
+  constructor({ key, bound, memory, place }: UnitOptions & { readonly key: string }) {
     this.key = key;
     this.bound = bound;
     this.#memory = memory;
