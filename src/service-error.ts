@@ -1,34 +1,34 @@
-/** What a caller may tell apart. Closed: match the code, never the message. */
+/** Codes of failures. The list is closed: match the code, never the message. */
 export type ServiceErrorCode =
-  /** Settings that contradict themselves or each other. */
+  /** Invalid or contradictory settings. */
   | 'configuration'
-  /** A program the service starts is not installed. */
+  /** A required external program is not installed. */
   | 'missing-tool'
-  /** Kafka is out of reach. */
+  /** Kafka is unreachable. */
   | 'broker-unavailable'
-  /** A later owner took the partition over. */
+  /** A newer owner fenced this one. */
   | 'fenced'
-  /** Topics are missing, or their partition counts do not fit together. */
+  /** Topics are missing, or their partition counts differ. */
   | 'topic-mismatch'
-  /** A record that the broker does not take, however often it is sent. */
+  /** The broker rejects a record by its size; a retry does not help. */
   | 'record-too-large'
-  /** The schema registry is out of reach or refuses this client. */
+  /** The schema registry is unreachable or refuses this client. */
   | 'registry-unavailable'
-  /** The registry knows an incompatible schema under this subject, or does not accept ours. */
+  /** The registry has an incompatible schema under this subject, or rejects ours. */
   | 'schema-refused'
-  /** A record was decoded before the schema it names was loaded. */
+  /** A record was decoded before its schema was loaded. */
   | 'schema-not-loaded'
-  /** A model folder that is damaged or does not match its manifest. */
+  /** A model folder is damaged or contradicts its manifest. */
   | 'model-invalid'
   | 'model-unknown'
-  /** The database of keys, models and jobs is out of reach, or its disk is full. */
+  /** The database is unreachable, or its disk is full. */
   | 'store-unavailable'
   /** A queue is full. */
   | 'overloaded'
-  /** A part ended that must not end. */
+  /** A component ended unexpectedly. */
   | 'internal';
 
-/** A failure that has a name, in one sentence for the operator. `retryable`: the same call may succeed later without anyone changing anything. */
+/** A failure with a code, and a message of one sentence for the operator. `retryable`: the same call may succeed later without any change. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;

@@ -1,5 +1,5 @@
 /**
- * Sampling frequencies by their pandas aliases, as grids on which event times find their position.
+ * Sampling frequencies by their pandas aliases, as grids of event times.
  */
 
 const SECOND_MS = 1_000;
@@ -12,7 +12,7 @@ export type Frequency = { readonly alias: string } & (
   | { readonly kind: 'weekday'; readonly days: number }
 );
 
-/** What an alias says of the distance from one value to the next; half months and business hours have no grid of their own. */
+/** The step between two values. Half months and business hours have no grid. */
 export type AliasStep =
   | { readonly kind: 'fixed'; readonly stepMs: number }
   | { readonly kind: 'months'; readonly months: number }
@@ -29,7 +29,7 @@ const FIXED_MS: Readonly<Record<string, number>> = {
   L: 1,
   s: SECOND_MS,
   S: SECOND_MS,
-  // Polars' minutes; the months of pandas are capitals.
+  // Minutes in Polars. Months in pandas are upper case.
   m: 60 * SECOND_MS,
   min: 60 * SECOND_MS,
   T: 60 * SECOND_MS,
@@ -39,7 +39,7 @@ const FIXED_MS: Readonly<Record<string, number>> = {
   W: 7 * DAY_MS,
 };
 
-/** Starts, ends, and their business days: the old spellings, then those since pandas 2.2. */
+/** Starts and ends of periods, and their business days: spellings before pandas 2.2, then since. */
 const MONTHS: Readonly<Record<string, number>> = {
   ...monthsEach(1, 'M MS BM BMS CBM CBMS WOM LWOM', 'ME BME CBME'),
   ...monthsEach(3, 'Q QS BQ BQS REQ', 'QE BQE'),
@@ -54,12 +54,12 @@ function monthsEach(months: number, ...spellings: readonly string[]): Record<str
   return Object.fromEntries(spellings.flatMap((names) => names.split(' ').map((name) => [name, months])));
 }
 
-/** Anchored aliases: `W-SUN`, `QS-DEC`, `WOM-2FRI`. The anchor names a phase; the grid takes its phase from the series. */
+/** Anchored aliases: `W-SUN`, `QS-DEC`, `WOM-2FRI`. The anchor is a phase; the grid has the phase of the series. */
 const ALIAS = /^(\d*)([A-Za-z]+)(-[A-Z0-9-]+)?$/;
 const ANCHOR = /^-(?:MON|TUE|WED|THU|FRI|SAT|SUN|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)$/;
 
 /**
- * Reads a pandas alias in the spelling of any of its versions, with or without a multiple: `5min`, `15T`, `h`, `D`, `W-THU`, `QS-DEC`, `2B`, `cbh`.
+ * Reads a pandas alias in the spelling of any version, with an optional multiple: `5min`, `15T`, `h`, `D`, `W-THU`, `QS-DEC`, `2B`, `cbh`.
  * @returns null for an unknown name
  */
 export function readAlias(alias: string): AliasStep | null {
@@ -68,7 +68,7 @@ export function readAlias(alias: string): AliasStep | null {
   const multiple = match[1] === '' ? 1 : Number(match[1]);
   if (!Number.isSafeInteger(multiple) || multiple < 1) return null;
   const exact = match[2];
-  // Before version 2.2 pandas took most names in small letters, too.
+  // Before version 2.2 pandas accepted most names in lower case, too.
   return stepOf(exact, multiple) ?? stepOf(exact.toUpperCase(), multiple);
 }
 
@@ -83,7 +83,7 @@ function stepOf(unit: string, multiple: number): AliasStep | null {
 
 /**
  * The grid of a pandas alias (`5min`, `h`, `D`, `W-THU`, `QS-DEC`, `B`).
- * @returns null for an alias without a grid of its own (business hours, half months, less than the millisecond of event times, unknown names).
+ * @returns null for an alias without a grid: business hours, half months, steps below a millisecond, unknown names
  */
 export function parseFrequency(alias: string): Frequency | null {
   const anchor = ALIAS.exec(alias)?.[3];
@@ -102,8 +102,8 @@ export function parseFrequency(alias: string): Frequency | null {
 }
 
 /**
- * Position of an event time on the grid that has position 0 at `originMs`; negative before it.
- * On a grid of equal steps the nearest position counts, so that jitter up to half a step does no harm.
+ * Position of an event time on the grid with position 0 at `originMs`; negative before it.
+ * A grid of equal steps rounds to the nearest position, so that it tolerates jitter up to half a step.
  */
 export function gridPosition(freq: Frequency, originMs: number, timestampMs: number): number {
   switch (freq.kind) {

@@ -11,24 +11,24 @@ const UNITS: readonly (readonly [alias: string, ms: number])[] = [
   ['s', SECOND_MS],
 ];
 
-/** Days of a step that calendar grids have, by their alias. */
+/** Days of a step of calendar grids, by alias. */
 const CALENDAR: readonly (readonly [alias: string, daysMin: number, daysMax: number])[] = [
   ['MS', 28, 31],
   ['QS', 89, 92],
   ['YS', 365, 366],
 ];
 
-/** More steps than these are never all equal on a calendar grid: months are twice in a row, years three times. */
+/** Most consecutive equal steps on a calendar grid: two months in a row, three years. */
 const CALENDAR_EQUAL_MAX = 3;
 
-/** Jitter that is smoothed away: the share of a step by which most steps may differ from a whole number of units. */
+/** Tolerated jitter, as a share of the step. */
 const JITTER_SHARE_MAX = 0.01;
-/** As many days without a weekend are no accident. */
+/** Least number of daily steps without a weekend from which weekdays are inferred. */
 const WEEKDAYS_MIN = 10;
 
 /**
- * The frequency of series by the median of their steps; null when there is no step.
- * @param series event times of each series in their order, milliseconds; only steps forward count
+ * The frequency of series, by the median of their steps; null without any step.
+ * @param series event times of each series in order of arrival, milliseconds; only steps forward count
  */
 export function inferFrequency(series: Iterable<readonly number[]>): Frequency | null {
   const steps: number[] = [];
@@ -52,7 +52,7 @@ export function inferFrequency(series: Iterable<readonly number[]>): Frequency |
   return parseFrequency(fixedAlias(median, same * 2 > steps.length ? 0 : JITTER_SHARE_MAX));
 }
 
-/** The largest unit that the step is a whole number of, within `tolerance` of the step. */
+/** Alias of the largest unit that divides the step, within `tolerance` of the step. */
 function fixedAlias(stepMs: number, tolerance: number): string {
   for (const [alias, unitMs] of UNITS) {
     const count = Math.round(stepMs / unitMs);

@@ -6,12 +6,12 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 
-/** A cycle of fewer steps than this, and not a whole number of them, is taken as many times as make it one. */
-const ROUNDED_MIN = 4;
+/** A cycle of fewer steps than this that is no whole number of steps is multiplied until it is. */
+const ROUNDED_STEPS_MIN = 4;
 
 /**
- * Observations in the shortest natural cycle that is longer than a step: an hour of seconds, a day of minutes or hours, a week of days, a year of
- * weeks, months or quarters; of less than a second a thousand of the unit, which make the next one.
+ * Observations in the season: the shortest natural cycle longer than a step. An hour for seconds, a day for minutes and hours, a week for days, a year for
+ * weeks, months and quarters; a thousand units for steps below a second.
  */
 export function seasonLength(step: AliasStep): number {
   switch (step.kind) {
@@ -38,9 +38,9 @@ function fixedSeason(stepMs: number): number {
   return stepsIn(1_000, Math.round(stepMs / unitMs));
 }
 
-/** Steps in a cycle, to the nearest; or in the fewest cycles that are a whole number of steps, where one has but a few. */
+/** Steps in a cycle, rounded; for a cycle of few steps, in the fewest cycles that are a whole number of steps. */
 function stepsIn(cycle: number, step: number): number {
-  if (cycle / step >= ROUNDED_MIN || !Number.isInteger(step)) return Math.max(1, Math.round(cycle / step));
+  if (cycle / step >= ROUNDED_STEPS_MIN || !Number.isInteger(step)) return Math.max(1, Math.round(cycle / step));
   return cycle / divisorOf(cycle, step);
 }
 

@@ -4,34 +4,34 @@ import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../service-error.ts';
 import { type ModelManifest, readModelFolder } from './manifest.ts';
 
-/** A model that passed its checks. */
+/** A model folder that passed its checks. */
 export interface Model {
   readonly name: string;
   readonly graphPath: string;
-  /** SHA-256 of the graph: states and results made with another digest are not comparable. */
+  /** SHA-256 of the graph. Scores of models with different digests are not comparable. */
   readonly digest: string;
   readonly manifest: ModelManifest;
 }
 
 export interface ModelCatalog {
-  /** Names of all models, sorted; aliases are not among them. */
+  /** Names of all models, sorted, without aliases. */
   readonly names: readonly string[];
-  /** Other names that `get` takes, sorted. */
+  /** Aliases that `get` accepts, sorted. */
   readonly aliases: readonly string[];
-  /** The model of a name or an alias. Throws ServiceError `model-unknown`, naming the known ones. */
+  /** The model of a name or an alias. Throws ServiceError `model-unknown`, listing the known names. */
   get(name: string): Model;
 }
 
 export interface CatalogSources {
-  /** The operator's folder of model folders; null = none. */
+  /** The operator's folder of model folders; null: none. */
   readonly modelsDir: string | null;
-  /** Other names of models. A model's own name goes before an alias; an alias whose model is absent is unknown. */
+  /** Model names by alias. A model's own name takes precedence; an alias of an absent model is unknown. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Where the models of this repository lie. */
+  /** Folder of the models of this repository. */
   readonly pretrainedDir?: string;
 }
 
-/** The names that public clients of the compatible API send. */
+/** Model names that public clients of the compatible API send. */
 const CLIENT_ALIASES: Readonly<Record<string, string>> = {
   'timegpt-1': 'tsmodel-1',
   'timegpt-1-long-horizon': 'tsmodel-1-long-horizon',
@@ -45,23 +45,23 @@ const CLIENT_ALIASES: Readonly<Record<string, string>> = {
 const PRETRAINED_DIR = fileURLToPath(new URL('./pretrained/', import.meta.url));
 
 /**
- * Reads and verifies every model folder. A folder that is damaged, two of one name, and one of the operator's that has the name of an alias are refused:
- * throws ServiceError `model-invalid` with the reasons of all of them.
+ * Reads and verifies every model folder. Throws ServiceError `model-invalid` with all reasons when a folder is damaged, when two have one name, or when
+ * one of the operator's has the name of an alias.
  */
 export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog> {
   const aliases = sources.aliases ?? CLIENT_ALIASES;
   const shipped = await modelFolders(sources.pretrainedDir ?? PRETRAINED_DIR);
-  const own = sources.modelsDir === null ? [] : await modelFolders(sources.modelsDir);
+  const operators = sources.modelsDir === null ? [] : await modelFolders(sources.modelsDir);
   const models = new Map<string, Model>();
   const reasons: string[] = [];
-  for (const folder of [...shipped, ...own]) {
+  for (const folder of [...shipped, ...operators]) {
     try {
       const manifest = await readModelFolder(folder);
       const { name, sha256 } = manifest;
       const taken = models.get(name);
       if (taken !== undefined) {
         reasons.push(`model folder ${folder}: name ${name} is that of the model in ${dirname(taken.graphPath)}`);
-      } else if (own.includes(folder) && Object.hasOwn(aliases, name)) {
+      } else if (operators.includes(folder) && Object.hasOwn(aliases, name)) {
         reasons.push(`model folder ${folder}: name ${name} is an alias of ${aliases[name]}, which clients rely on`);
       }
       models.set(name, { name, graphPath: join(folder, manifest.graph), digest: sha256, manifest });
@@ -74,7 +74,7 @@ export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog
   return catalogOf([...models.values()], aliases);
 }
 
-/** A catalog of models of different names that were verified before. */
+/** A catalog of verified models of different names. */
 export function catalogOf(verified: readonly Model[], aliases: Readonly<Record<string, string>>): ModelCatalog {
   const models = new Map(verified.map((model) => [model.name, model]));
   const names = [...models.keys()].sort();
@@ -95,7 +95,7 @@ export function catalogOf(verified: readonly Model[], aliases: Readonly<Record<s
   };
 }
 
-/** Folders of a folder, sorted. Names that begin with a dot are none of ours. */
+/** Subfolders, sorted, without hidden ones. */
 async function modelFolders(dir: string): Promise<string[]> {
   try {
     const entries = await readdir(dir, { withFileTypes: true });

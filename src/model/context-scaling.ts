@@ -1,21 +1,22 @@
-/** Contexts as a graph takes them. */
+/** Inputs of a graph that belong to its contexts. */
 export interface GraphContexts {
   /** 1 where something was observed, else 0; as long as the values. */
   readonly observed: Float32Array<ArrayBuffer>;
-  /** What each row was divided by; 1 nearly always. */
+  /** Divisor of each row; 1 for ordinary values. */
   readonly scales: Float64Array;
-  /** Rows that hold an infinite value. */
+  /** Rows with an infinite value. */
   readonly infinite: readonly number[];
 }
 
 /** Rows whose largest magnitude is 2^31 or more, or less than 2^-30, are scaled. */
 const EXPONENT_MAX = 30;
+/** Smaller forecasts are numerical noise. */
 const NOISE_MAX = 2 ** -100;
 const FLOAT32_MAX = 2 ** 127 * (2 - 2 ** -23);
 
 /**
- * Puts 0 where a value is not finite, in place, and brings rows of huge or tiny values near 1: a graph squares its inputs, and the square
- * of 2^64 (a common sentinel) is no float32. The scale is a power of two, so nothing is rounded; ordinary rows are not touched.
+ * Replaces values that are not finite by 0, in place, and scales rows of huge or tiny values to about 1: a graph squares its inputs, and the square of
+ * 2^64 (a common sentinel value) overflows float32. The scale is a power of two, so that nothing is rounded. Ordinary rows stay as they are.
  * @param values `rows * contextLength`, row-major, NaN where nothing was observed
  */
 export function scaleContexts(values: Float32Array, contextLength: number): GraphContexts {
@@ -46,8 +47,8 @@ export function scaleContexts(values: Float32Array, contextLength: number): Grap
 }
 
 /**
- * Brings forecasts back to the units of their contexts, in place; what lies beyond float32 becomes its largest number. What is nothing
- * beside the smallest context (NOISE_MAX) becomes 0: it is noise around a series that is flat at 0, and would be judged as if it were not.
+ * Rescales forecasts to the units of their contexts, in place, and clamps them to float32. Forecasts below NOISE_MAX become 0: they are numerical noise
+ * around a series that is constantly 0, and must not give residuals.
  */
 export function unscaleForecasts(forecasts: Float32Array, scales: Float64Array): void {
   const rowLength = forecasts.length / scales.length;

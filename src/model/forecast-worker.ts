@@ -1,6 +1,6 @@
 /**
- * An inference thread: one session for each model, one run at a time, because a run blocks the event loop it is made on.
- * A run that fails is answered as failed; only a model that cannot be loaded ends the thread.
+ * An inference thread: one session for each model, one run at a time, because a run blocks the event loop of its thread.
+ * A failed run is reported as failed. A model that cannot be loaded ends the thread.
  */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
@@ -16,11 +16,11 @@ interface LoadedModel {
   readonly model: Model;
   readonly session: InferenceSession;
   readonly medianLevel: number;
-  /** The graph that takes its weights; loaded when they first come. One serves all weights that were tuned. */
+  /** Session of the graph with theta as an input, shared by all tuned weights; opened on first use. */
   tuned: InferenceSession | null;
 }
 
-/** A model that proved itself in a trial run. Throws with everything that is wrong with it. */
+/** Opens a model and checks it in test runs. Throws with every problem. */
 async function load(model: Model): Promise<LoadedModel> {
   const { manifest, graphPath } = model;
   const invalid = (reasons: readonly string[]) =>
@@ -31,8 +31,8 @@ async function load(model: Model): Promise<LoadedModel> {
   const ports = portProblems(manifest, { inputs: session.inputMetadata, outputs: session.outputMetadata });
   if (ports.length > 0) throw invalid(ports);
   const loaded: LoadedModel = { model, session, medianLevel: manifest.quantiles.indexOf(0.5), tuned: null };
-  const problems = await testRunProblems(manifest, (trial) =>
-    run(loaded, { model: 0, members: 0, quantiles: 'all', theta: null, ...trial }),
+  const problems = await testRunProblems(manifest, (test) =>
+    run(loaded, { model: 0, members: 0, quantiles: 'all', theta: null, ...test }),
   );
   if (problems.length > 0) throw invalid(problems);
   return loaded;
@@ -115,7 +115,7 @@ async function answer(request: RunRequest): Promise<void> {
   }
 }
 
-/** Runs begin in the order of their requests, each after the one before, so that their times are their own. */
+/** Runs are sequential, in the order of their requests. So the time of a run contains no other run. */
 let last = Promise.resolve();
 port.on('message', (request: RunRequest) => {
   last = last.then(() => answer(request));

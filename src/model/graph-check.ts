@@ -1,14 +1,14 @@
 import type { RunForecasts } from './inference-thread.ts';
 import type { ModelManifest } from './manifest.ts';
 
-/** An input or output of a graph, as the runtime describes it. */
+/** An input or output of a graph, as described by the runtime. */
 export interface GraphPort {
   readonly name: string;
-  /** Type of its numbers; absent where it is no tensor. */
+  /** Element type; absent where it is no tensor. */
   readonly type?: string;
 }
 
-/** What is said of the inputs and outputs of a graph and is not so, one sentence each. */
+/** Differences between the manifest and the inputs and outputs of the graph, one sentence each. */
 export function portProblems(
   { inputs, output }: Pick<ModelManifest, 'inputs' | 'output'>,
   graph: { readonly inputs: readonly GraphPort[]; readonly outputs: readonly GraphPort[] },
@@ -36,7 +36,7 @@ function namesOf(ports: readonly GraphPort[]): string {
   return ports.map(({ name }) => JSON.stringify(name)).join(', ') || 'nothing';
 }
 
-/** Contexts of one length, forecast in one run with every quantile. */
+/** Input of a test run: contexts of one length, forecast with every quantile. */
 export interface TestRun {
   readonly rows: number;
   readonly contextLength: number;
@@ -44,7 +44,7 @@ export interface TestRun {
   readonly values: Float32Array<ArrayBuffer>;
 }
 
-/** A series by its distance from the present, at what a model may stumble. */
+/** A series as a function of the position before the cutoff. */
 type TestSeries = readonly [name: string, valueAt: (position: number) => number];
 
 const wave = (position: number) => 10 + 3 * Math.sin(position / 3) + Math.sin(position * position);
@@ -55,7 +55,7 @@ const SERIES: readonly TestSeries[] = [
   ['a constant', () => 5],
   ['a series without observations', () => Number.NaN],
 ];
-const OTHERS: readonly TestSeries[] = [
+const OTHER_SERIES: readonly TestSeries[] = [
   WAVE,
   ['a larger wave', (position) => 50 * wave(position + 7)],
   ['zeros', () => 0],
@@ -63,13 +63,13 @@ const OTHERS: readonly TestSeries[] = [
 ];
 
 /**
- * Runs a model as it will be run, at every context length and at its shortest and longest horizon, and tells what does not hold: that it runs, that
- * its forecasts are finite and its quantiles ascend, and that a row has the same forecast in every company, bit for bit.
- * @param run makes forecasts; rejects where the graph fails or gives another shape than it should
+ * Runs a model at every context length and at its shortest and longest horizon. Returns the violated requirements: the graph runs, forecasts are finite,
+ * quantiles ascend, and a row's forecast does not depend on the other rows, bit for bit.
+ * @param run makes forecasts; rejects where the graph fails or the output has a wrong shape
  */
 export async function testRunProblems(
   { patch, contextBuckets, horizonMax, quantiles }: ModelManifest,
-  run: (trial: TestRun) => Promise<Pick<RunForecasts, 'forecasts' | 'badRows'>>,
+  run: (test: TestRun) => Promise<Pick<RunForecasts, 'forecasts' | 'badRows'>>,
 ): Promise<string[]> {
   const shapes = contextBuckets.map((contextLength) => ({ contextLength, horizon: patch }));
   shapes.push({ contextLength: contextBuckets.at(-1)!, horizon: horizonMax });
@@ -85,12 +85,12 @@ export async function testRunProblems(
         ({ row }) => `forecasts ${SERIES[row][0]} with numbers that are not finite ${where}`,
       );
       if (problems.length === 0) problems.push(...crossings(forecasts, length, quantiles, where));
-      const beside = await forecast(OTHERS);
-      const same = forecasts.subarray(0, length).every((value, i) => Object.is(value, beside.forecasts[i]));
+      const others = await forecast(OTHER_SERIES);
+      const same = forecasts.subarray(0, length).every((value, i) => Object.is(value, others.forecasts[i]));
       if (problems.length === 0 && !same) {
         problems.push(`forecasts a series differently from run to run, or beside other series, ${where}`);
       }
-      // What is wrong at one shape is wrong at the next; once is enough.
+      // A problem at one shape repeats at the next ones.
       if (problems.length > 0) return problems.map((problem) => `the graph ${problem}`);
     } catch (error) {
       return [`the graph fails ${where}: ${(error as Error).message}`];
@@ -105,7 +105,7 @@ function contextsOf(series: readonly TestSeries[], contextLength: number): Float
   });
 }
 
-/** The first place in each row where a quantile lies below the one before it. */
+/** The first crossing of each row: a quantile below that of the next lower level. */
 function crossings(forecasts: Float32Array, length: number, levels: readonly number[], where: string): string[] {
   return SERIES.flatMap(([name], row) => {
     const ofRow = forecasts.subarray(row * length, (row + 1) * length);

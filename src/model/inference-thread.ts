@@ -3,21 +3,21 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
 
-/** One execution of a model's graph. `values` changes hands. */
+/** One run of a model's graph. The buffer of `values` is transferred. */
 export interface RunRequest {
-  /** Position of the model in the list the thread was started with. */
+  /** Index of the model in the list the thread was started with. */
   readonly model: number;
   readonly rows: number;
-  /** So many rows, from the first on, are one group; 0 = every row is alone. */
+  /** The first rows, this many, are one group; 0: every row is alone. */
   readonly members: number;
   readonly contextLength: number;
   /** A multiple of the model's patch. */
   readonly horizon: number;
   /** `rows * contextLength`, NaN where nothing was observed. */
   readonly values: Float32Array<ArrayBuffer>;
-  /** Every quantile of a step, or the median alone. */
+  /** Every quantile, or the median alone. */
   readonly quantiles: 'all' | 'median';
-  /** Weights to forecast with, shared between threads; null: the model's own. */
+  /** Tuned weights, in shared memory; null: the model's own. */
   readonly theta: Float32Array<SharedArrayBuffer> | null;
 }
 
@@ -27,7 +27,7 @@ export interface RunForecasts {
   readonly forecasts: Float32Array<ArrayBuffer>;
   /** Rows whose forecast must not be used, and why; usually none. */
   readonly badRows: readonly { readonly row: number; readonly reason: string }[];
-  /** How long the graph ran, by the clock and by the thread's processor time, milliseconds. */
+  /** Duration of the run: wall-clock and CPU time of the thread, milliseconds. */
   readonly runMs: number;
   readonly cpuMs: number;
 }
@@ -36,15 +36,15 @@ export type RunResult = RunForecasts | { readonly kind: 'failed'; readonly reaso
 
 export type ThreadMessage = { readonly kind: 'ready' } | RunResult;
 
-interface Waiting {
+interface PendingRun {
   resolve(result: RunResult): void;
   reject(error: Error): void;
 }
 
-/** The main thread's end of one inference thread. Runs are answered in the order in which they were handed over. */
+/** Handle of an inference thread. Runs are answered first in, first out. */
 export class InferenceThread {
   readonly #worker: Worker;
-  readonly #waiting: Waiting[] = [];
+  readonly #pending: PendingRun[] = [];
   #stopping = false;
 
   private constructor(worker: Worker) {
@@ -52,8 +52,8 @@ export class InferenceThread {
   }
 
   /**
-   * Resolves when every model is loaded and has made one forecast; rejects with the reason when one cannot.
-   * `onLost` hears of a thread that ends later without having been stopped, after its runs were rejected with the same error.
+   * Resolves when every model is loaded and passed its test runs; rejects with the reasons otherwise.
+   * `onLost` is called when the thread ends later without `stop`, after its runs were rejected with the same error.
    */
   static start(models: readonly Model[], onLost: (error: ServiceError) => void): Promise<InferenceThread> {
     return new Promise((resolve, reject) => {
@@ -73,26 +73,26 @@ export class InferenceThread {
         if (!ready) return reject(cause);
         if (thread.#stopping) return;
         const error = new ServiceError('internal', `an inference thread ended: ${cause.message}`, { cause });
-        for (const waiting of thread.#waiting.splice(0)) waiting.reject(error);
+        for (const pending of thread.#pending.splice(0)) pending.reject(error);
         onLost(error);
       });
     });
   }
 
-  /** Runs that were handed over and not answered yet. */
+  /** Runs in flight. */
   get runs(): number {
-    return this.#waiting.length;
+    return this.#pending.length;
   }
 
-  /** Hands a run over; the buffer of `request.values` is transferred. Rejects with ServiceError `internal` when the thread is lost. */
+  /** Transfers the buffer of `request.values`. Rejects with ServiceError `internal` when the thread is lost. */
   run(request: RunRequest): Promise<RunResult> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+      this.#pending.push({ resolve, reject });
       this.#worker.postMessage(request, [request.values.buffer]);
     });
   }
 
-  /** Ends the thread. Only when no run is under way: ending a thread inside the graph would abort the whole process. */
+  /** Ends the thread, which must be idle: terminating a thread inside a run aborts the process. */
   async stop(): Promise<void> {
     assert(this.runs === 0, 'a thread is stopped only when it is idle');
     this.#stopping = true;
@@ -100,8 +100,8 @@ export class InferenceThread {
   }
 
   #answer(result: RunResult): void {
-    const waiting = this.#waiting.shift();
-    assert(waiting !== undefined, 'a thread answers only what it was asked');
-    waiting.resolve(result);
+    const pending = this.#pending.shift();
+    assert(pending !== undefined, 'a thread answers only pending runs');
+    pending.resolve(result);
   }
 }

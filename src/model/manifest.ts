@@ -7,23 +7,23 @@ import { ServiceError } from '../service-error.ts';
 import { checkTuning, type GraphFile, type TuningGraphs } from './tuning-graphs.ts';
 
 /**
- * What a model folder says of itself in manifest.json (there in snake case). Anyone may drop in a folder that follows it; README.md says how.
- * The graph takes `values` and `observed` [batch, T] and `future` [batch, H], all float32, and returns [batch, H, quantiles]
- * in the units of `values`, ascending along the last axis. A row without any observation gives zeros. A graph that also takes `group` [batch]
- * forecasts rows of equal numbers together: series that end at the same time. No other rows may change a row's forecast.
+ * The content of a model folder's manifest.json (there in snake case). README.md explains how to write one.
+ * Inputs of the graph are `values` and `observed` [batch, T] and `future` [batch, H], all float32. The output is [batch, H, quantiles] in the units of
+ * `values`, ascending along the last axis, and 0 for a row without observations. A graph with the input `group` [batch] forecasts rows of equal numbers
+ * as a group: series with the same cutoff in time. Rows of other groups must not change a row's forecast.
  */
 export interface ModelManifest {
   readonly name: string;
   readonly version: string;
   /** File name of the forecasting graph, in the same folder. */
   readonly graph: string;
-  /** SHA-256 of the graph, lower-case hex. It is the digest of the model. */
+  /** SHA-256 of the graph, lower-case hex: the digest of the model. */
   readonly sha256: string;
-  /** Observations per token; contexts and decoded horizons are multiples of it. */
+  /** Observations per token. Contexts and horizons of the graph are multiples of it. */
   readonly patch: number;
   /** Longest context, observations. */
   readonly context: number;
-  /** Context lengths the graph is run at, ascending; the last equals `context`. */
+  /** Context lengths the graph runs at, ascending; the last equals `context`. */
   readonly contextBuckets: readonly number[];
   /** Longest horizon decoded in one pass, observations. */
   readonly horizonMax: number;
@@ -35,14 +35,14 @@ export interface ModelManifest {
     readonly future: string;
     readonly group?: string;
   };
-  /** Rows of one group, at most; only where `inputs` has a `group`. */
+  /** Most members of a group; only where `inputs` has a `group`. */
   readonly membersMax?: number;
   readonly output: string;
   /** null where the model cannot be fine-tuned. */
   readonly tuning: TuningGraphs | null;
   readonly parameters: number;
   readonly license: string;
-  /** How it was trained and how well it does; for people, read by no code. */
+  /** Training and evaluation, as documentation; not read by code. */
   readonly trained: Readonly<Record<string, unknown>>;
   readonly quality: Readonly<Record<string, unknown>>;
 }
@@ -52,12 +52,12 @@ export type ManifestReading =
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
 const MANIFEST_FORMAT = 1;
-/** Longest context and horizon, observations; a slip of the keyboard should not fill the memory. */
+/** Longest context and horizon, observations. It bounds the memory of a mistyped manifest. */
 const LENGTH_MAX = 65_536;
-/** As long as the names that detectors and requests may use. */
+/** The same limit as in detectors files and requests. */
 const NAME = /^[\w.-]{1,36}$/;
 
-/** Checks the parsed content of a manifest.json. Every problem is reported at once, each naming its key and what was expected. */
+/** Checks the parsed content of a manifest.json. Reports every problem, with its key and the expected value. */
 export function checkManifest(json: unknown): ManifestReading {
   if (!isRecord(json)) return { kind: 'problems', problems: [`the manifest must be an object, got ${show(json)}`] };
   const problems: string[] = [];
@@ -117,8 +117,8 @@ export function checkManifest(json: unknown): ManifestReading {
 }
 
 /**
- * Reads the manifest of a model folder and proves that the graph is the one it names.
- * Throws ServiceError `model-invalid` with every reason found when the folder is damaged.
+ * Reads the manifest of a model folder and verifies the digests of its files.
+ * Throws ServiceError `model-invalid` with every problem.
  */
 export async function readModelFolder(folder: string): Promise<ModelManifest> {
   const invalid = (reasons: readonly string[], cause?: unknown) =>
@@ -143,7 +143,7 @@ export async function readModelFolder(folder: string): Promise<ModelManifest> {
   return reading.manifest;
 }
 
-/** What is wrong with a file whose digest is known; null where nothing is. */
+/** The problem of a file with a known digest; null where there is none. */
 async function fileProblem(folder: string, { graph, sha256 }: GraphFile): Promise<string | null> {
   try {
     const digest = createHash('sha256');
@@ -175,7 +175,7 @@ function isAscending(value: unknown): value is number[] {
   );
 }
 
-/** A value as a reader of the message can find it in the file, cut short. */
+/** A value in JSON, truncated, for messages. */
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 80 ? `${text.slice(0, 80)}...` : text;

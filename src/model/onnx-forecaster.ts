@@ -11,52 +11,51 @@ import { weightCount } from './tuning-graphs.ts';
 export interface ForecasterLimits {
   /** Inference threads; each holds a session of every model. */
   readonly threads: number;
-  /** Rows that may wait for a thread. A request that does not fit is rejected as `overloaded`. */
+  /** Length of the queue, in rows. A request that does not fit is rejected as `overloaded`. */
   readonly queueRowsMax?: number;
-  /** Rows of one run of the graph; fewer where contexts are long (RUN_VALUES_MAX). */
+  /** Most rows of one run; fewer for long contexts (RUN_VALUES_MAX). */
   readonly runRowsMax?: number;
 }
 
-/** A model that forecasts. The values of a batch must not change before its promise is settled. */
+/** A model as a forecaster. The values of a batch must not change before its promise is settled. */
 export interface ModelForecaster extends QuantileForecaster {
   readonly model: Model;
 }
 
-/** Sums since the start, but for what waits now. */
+/** Sums since the start; `rowsWaiting` is current. */
 export interface ForecasterStats {
   readonly threads: number;
   readonly rowsWaiting: number;
   readonly runs: number;
   readonly forecasts: number;
-  /** Time spent inside the graphs, by the clock and by the threads' processor time, all threads together. */
+  /** Wall-clock and CPU time of the runs, summed over threads. */
   readonly runMs: number;
   readonly cpuMs: number;
 }
 
 interface Submission {
-  /** Position of the model. */
+  /** Index of the model. */
   readonly index: number;
   readonly batch: ForecastBatch;
   readonly quantiles: 'all' | 'median';
   readonly weights: TunedWeights | null;
 }
 
-/** 128 MiB of values at context 512, held by those who wait. */
+/** 128 MiB of values at context 512. */
 const QUEUE_ROWS_MAX = 65_536;
 const RUN_ROWS_MAX = 128;
-/** Values of one run: 32 rows of context 512, some 7 ms. More rows are no faster there; short contexts want more of them. */
+/** Values of one run: 32 rows of context 512 take some 7 ms. More rows are no faster there; short contexts need more rows. */
 const RUN_VALUES_MAX = 16_384;
-/** Below this a run costs more for each row; work for idle threads is not cut finer. */
+/** Smaller runs cost more per row. Work for idle threads is not cut finer. */
 const RUN_ROWS_MIN = 8;
-/** A thread that runs gets its next run in advance, so that it does not wait for a busy main thread. */
+/** Runs in flight per thread. The next run is submitted in advance, so that a thread does not wait for a busy main thread. */
 const RUNS_PER_THREAD_MAX = 2;
 
 /**
- * Forecasters of several models that share inference threads. Rows that wait for the same model, context length and horizon
- * (rounded up to patches) are merged into one run as soon as a thread is free; nobody waits for company. The rows of a group are a run of their own.
+ * Forecasters of several models that share inference threads. Queued rows of the same model, context length and horizon (rounded up to patches) are
+ * merged into one run when a thread is idle. No request waits to fill a run. A group is a run of its own.
  *
- * A run that fails rejects the requests in it. A thread that ends by itself ends everything: every request, now and
- * from then on, is rejected as `internal`.
+ * A failed run rejects its requests. When a thread ends by itself, all queued and later requests are rejected as `internal`.
  */
 export class Forecasters {
   readonly #models: readonly Model[];
@@ -81,21 +80,21 @@ export class Forecasters {
   }
 
   /**
-   * Loads the models, each once, into `threads` inference threads.
-   * Throws ServiceError `model-invalid` when a graph cannot be loaded or does not take and give what its manifest says.
+   * Loads the models into `threads` inference threads.
+   * Throws ServiceError `model-invalid` when a graph cannot be loaded or contradicts its manifest.
    */
   static async start(models: readonly Model[], limits: ForecasterLimits): Promise<Forecasters> {
-    const different = new Map(models.map((model) => [model.name, model]));
-    const forecasters = new Forecasters([...different.values()], limits);
+    const unique = new Map(models.map((model) => [model.name, model]));
+    const forecasters = new Forecasters([...unique.values()], limits);
     await forecasters.#start();
     return forecasters;
   }
 
   /**
    * The forecaster of a loaded model, for forecasts of `horizon` steps.
-   * @param weights that were tuned from the model; null: its own. All weights share the sessions; a run takes one of them. Where tuning changed
-   *   nothing and the model's own are a file by themselves (`source`), that is seen by their digest, and the forecasts are the model's to the bit.
-   * Throws ServiceError `model-unknown` for a model that was not loaded, `configuration` when it does not decode that far.
+   * Throws ServiceError `model-unknown` for a model that was not loaded, `configuration` for a horizon beyond its `horizon_max`.
+   * @param weights tuned from the model; null: its own. All weights share the sessions; a run uses one of them. Tuned weights whose digest is that of
+   *   `source` are the model's own: they use its own graph, so that forecasts are equal to the bit.
    */
   forecasterFor(name: string, horizon: number, weights: TunedWeights | null = null): ModelForecaster {
     const index = this.#models.findIndex((model) => model.name === name);
@@ -119,7 +118,7 @@ export class Forecasters {
     return { threads: this.#threads.length, rowsWaiting: this.#queue.rows, ...this.#sums };
   }
 
-  /** Takes nothing more, finishes what was taken, and ends the threads. */
+  /** Rejects new requests, finishes accepted ones, and ends the threads. */
   close(): Promise<void> {
     this.#ended ??= new Error('the forecasters are closed');
     this.#closing ??= this.#drainAndStop();
@@ -162,8 +161,8 @@ export class Forecasters {
     signal?.throwIfAborted();
     if (this.#ended !== null) throw this.#ended;
     const horizonRun = Math.ceil(batch.horizon / patch) * patch;
-    const alike = `${index} ${batch.contextLength} ${horizonRun} ${quantiles} ${weights?.digest}`;
-    const key = batch.isGroup ? `${alike} group ${this.#groups++}` : alike;
+    const shared = `${index} ${batch.contextLength} ${horizonRun} ${quantiles} ${weights?.digest}`;
+    const key = batch.isGroup ? `${shared} group ${this.#groups++}` : shared;
     const result = new Float32Array(batch.rows * batch.horizon * (quantiles === 'all' ? levels.length : 1));
     if (batch.rows === 0) return result;
     const { promise, resolve, reject } = Promise.withResolvers<Float32Array>();
@@ -187,7 +186,7 @@ export class Forecasters {
     return new ServiceError('overloaded', text, { retryable: rows <= rowsMax });
   }
 
-  /** After the calls of this turn, so that requests made together are run together. */
+  /** In a microtask, so that requests of the same turn of the event loop are merged. */
   #dispatchSoon(): void {
     if (this.#dispatching) return;
     this.#dispatching = true;
@@ -203,7 +202,7 @@ export class Forecasters {
       const share = Math.ceil(this.#queue.rowsNext / (idle.length + 1));
       this.#run(thread, this.#queue.take(Math.max(RUN_ROWS_MIN, share)));
     }
-    // A full run would gain nothing from waiting any longer. While there are some no thread is ever idle; so others have their turn here, too.
+    // A full run gains nothing by waiting. While there are full runs no thread is idle, so other lines have their turn here, too.
     for (const thread of this.#threads) {
       if (thread.runs < RUNS_PER_THREAD_MAX && this.#queue.hasFullRun()) this.#run(thread, this.#queue.take());
     }
@@ -227,7 +226,7 @@ export class Forecasters {
       .finally(() => this.#dispatch());
   }
 
-  /** Rows of the request that wait are not run any more; those that run already are run for nothing. */
+  /** Removes the queued rows of the request. The result of rows in flight is ignored. */
   #fail(request: QueuedForecast, reason: unknown): void {
     this.#queue.remove(request);
     request.reject(reason);

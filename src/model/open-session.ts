@@ -1,6 +1,6 @@
 import { InferenceSession } from 'onnxruntime-node';
 
-/** Loads a graph. Runs use the thread they are made on alone: how many cores are used is decided by how many threads forecast. */
+/** Loads a graph. A run uses its own thread alone: the number of inference threads decides how many cores are used. */
 export function openSession(graphPath: string): Promise<InferenceSession> {
   return InferenceSession.create(graphPath, {
     executionProviders: ['cpu'],

@@ -5,11 +5,11 @@ import type { Model } from './catalog.ts';
 import type { RunForecasts, RunRequest } from './inference-thread.ts';
 import { rowsOf, type Segment } from './run-queue.ts';
 
-/** A batch somebody waits for, its forecasts as far as they were made, and how to tell. Telling twice is harmless: the first time counts. */
+/** A batch in the queue, with its partial result and its promise. Settling twice has no effect. */
 export interface QueuedForecast {
-  /** Requests of one key may share a run. */
+  /** Forecasts of one key may share a run. */
   readonly key: string;
-  /** Position of the model in the threads' list. */
+  /** Index of the model in the threads' list. */
   readonly model: number;
   readonly batch: ForecastBatch;
   /** The batch's horizon, rounded up to patches. */
@@ -22,7 +22,7 @@ export interface QueuedForecast {
   reject(reason: unknown): void;
 }
 
-/** Throws ServiceError `configuration` when the model does not decode that far in one pass. */
+/** Throws ServiceError `configuration` for a horizon beyond the model's `horizon_max`. */
 export function checkHorizon(horizon: number, { name, manifest }: Model): void {
   assert(Number.isInteger(horizon) && horizon >= 1, 'a forecast has a horizon');
   if (horizon <= manifest.horizonMax) return;
@@ -39,12 +39,12 @@ export function checkBatch({ rows, contextLength, horizon, values, isGroup }: Fo
 }
 
 /**
- * Runs have a multiple of these rows, filled up with zeros: the runtime computes what is left over of four numbers by other instructions,
- * which round differently, and a forecast must not depend on its company.
+ * The rows of a run are padded with zeros to a multiple of this. The runtime uses other instructions for a remainder of less than four numbers; they round
+ * differently, and a forecast must not depend on the other rows.
  */
 const RUN_ROWS_UNIT = 4;
 
-/** Rows of several requests in one block; it is copied, since the block is given away to the thread. */
+/** One run of several requests. Values are copied, because the buffer is transferred to the thread. */
 export function runOf(segments: readonly Segment<QueuedForecast>[]): RunRequest {
   const { model, quantiles, theta, horizonRun, batch } = segments[0].request;
   const { contextLength } = batch;
@@ -59,7 +59,7 @@ export function runOf(segments: readonly Segment<QueuedForecast>[]): RunRequest 
   return { model, rows, members, contextLength, horizon: horizonRun, values, quantiles, theta };
 }
 
-/** Gives the requests of a run their rows; a request whose last row this was is resolved, one with a bad row fails. */
+/** Copies the rows of a run to their requests. Resolves complete requests; fails those with a bad row. */
 export function deliver(
   segments: readonly Segment<QueuedForecast>[],
   run: RunForecasts,
@@ -71,20 +71,15 @@ export function deliver(
     runRow += rows;
     const bad = run.badRows.find(({ row }) => row >= from && row < runRow);
     if (bad !== undefined) fail(request, new Error(`row ${firstRow + bad.row - from}: ${bad.reason}`));
-    copyRows(request, firstRow, rows, run.forecasts, from);
+    copyRows({ request, firstRow, rows }, run.forecasts, from);
     request.rowsMissing -= rows;
     if (request.rowsMissing === 0) request.resolve(request.result);
   }
 }
 
-/** Copies the steps a request asked for out of a run, whose horizon may be longer. */
-function copyRows(
-  { batch, horizonRun, result }: QueuedForecast,
-  firstRow: number,
-  rows: number,
-  forecasts: Float32Array,
-  runRow: number,
-): void {
+/** Copies the requested steps out of a run, whose horizon may be longer. */
+function copyRows({ request, firstRow, rows }: Segment<QueuedForecast>, forecasts: Float32Array, runRow: number): void {
+  const { batch, horizonRun, result } = request;
   const wanted = result.length / batch.rows;
   const made = (wanted / batch.horizon) * horizonRun;
   for (let row = 0; row < rows; row++) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ForecastBatch } from '../forecast/forecaster.ts';
 
-/** Rows that one caller waits for. Requests of one `key` may share a run of the graph. */
+/** The rows of one call. Requests of one `key` may share a run of the graph. */
 export interface QueuedRequest {
   readonly key: string;
   readonly batch: ForecastBatch;
@@ -26,18 +26,18 @@ interface Line<R extends QueuedRequest> {
 }
 
 /**
- * The rows that wait for a thread: one line for each key, the lines in turn, and in turn the requests of a line.
- * Requests of a line are merged, and cut, into runs of the size a thread asks for; what is left of a request that was cut goes to the
- * end of its line, so that a request of thousands of rows holds nobody up for longer than a run. A group has a line of its own and is never cut.
+ * The queue of rows: one line for each key. Lines take turns (round robin), and so do the requests of a line. Requests of a line are merged and cut into
+ * runs. The remainder of a cut request goes to the end of its line, so that a request of thousands of rows delays others by one run at most. A group
+ * has a line of its own and is never cut.
  */
 export class RunQueue<R extends QueuedRequest> {
   readonly rowsMax: number;
   readonly #fullRun: (batch: ForecastBatch) => number;
-  /** Insertion order is the order of turns. */
+  /** In the order of turns. */
   readonly #lines = new Map<string, Line<R>>();
   #rows = 0;
 
-  /** @param fullRun the most rows of such batches that a run takes */
+  /** @param fullRun the rows of a full run of such batches */
   constructor(rowsMax: number, fullRun: (batch: ForecastBatch) => number) {
     this.rowsMax = rowsMax;
     this.#fullRun = fullRun;
@@ -47,7 +47,7 @@ export class RunQueue<R extends QueuedRequest> {
     return this.#rows;
   }
 
-  /** False, and nothing queued, when the rows would not fit. */
+  /** False, without queueing anything, when the rows do not fit. */
   add(request: R): boolean {
     const { rows } = request.batch;
     assert(rows > 0, 'a request has rows');
@@ -63,7 +63,7 @@ export class RunQueue<R extends QueuedRequest> {
     return true;
   }
 
-  /** Forgets every request, and returns them. */
+  /** Removes every request, and returns them. */
   clear(): R[] {
     const requests = [...this.#lines.values()].flatMap((line) => line.segments.map((segment) => segment.request));
     this.#lines.clear();
@@ -71,7 +71,7 @@ export class RunQueue<R extends QueuedRequest> {
     return requests;
   }
 
-  /** Forgets the rows of a request that no run has taken yet. */
+  /** Removes the queued rows of a request. */
   remove(request: R): void {
     const line = this.#lines.get(request.key);
     const index = line?.segments.findIndex((segment) => segment.request === request) ?? -1;
@@ -80,19 +80,19 @@ export class RunQueue<R extends QueuedRequest> {
     this.#shrink(request.key, line, segment.rows);
   }
 
-  /** Rows of the line whose turn it is; 0 when there is none. */
+  /** Rows of the next line; 0 for an empty queue. */
   get rowsNext(): number {
     for (const { rows } of this.#lines.values()) return rows;
     return 0;
   }
 
-  /** Whether any line has enough rows for a full run. */
+  /** Whether any line has the rows of a full run. */
   hasFullRun(): boolean {
     for (const { rows, full } of this.#lines.values()) if (rows >= full) return true;
     return false;
   }
 
-  /** Takes a run of at most `rowsMax` rows off the line whose turn it is, which then goes to the end of the turns. */
+  /** Takes a run of at most `rowsMax` rows from the next line. The line goes to the end of the turns. */
   take(rowsMax = Number.POSITIVE_INFINITY): Segment<R>[] {
     for (const [key, line] of this.#lines) {
       const whole = line.segments[0].request.batch.isGroup === true;
@@ -112,7 +112,7 @@ export class RunQueue<R extends QueuedRequest> {
   }
 }
 
-/** Removes up to `rowsMax` rows from the front; what is left of a segment that does not fit goes to the end. */
+/** Removes up to `rowsMax` rows from the front. The remainder of a cut segment goes to the end. */
 function cut<R extends QueuedRequest>(segments: Segment<R>[], rowsMax: number): Segment<R>[] {
   let left = rowsMax;
   let whole = 0;

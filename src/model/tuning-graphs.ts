@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** A graph beside forecast.onnx. */
+/** A file of a model folder, with its digest. */
 export interface GraphFile {
   /** File name, in the same folder. */
   readonly graph: string;
@@ -10,17 +10,17 @@ export interface GraphFile {
 }
 
 /**
- * What a model folder says of fine-tuning. All weights are one vector, theta. Neither graph holds weights of its own.
+ * The fine-tuning part of a manifest. All weights are one vector, theta. Neither graph contains weights.
  *
- * `step` is one step of Adam on a batch of fixed shape: theta, m, v, mask [P]; values, observed [B, T]; target, weight [B, H]; series [B, 3]
- * (what was taken away from values and targets, deviation and mean magnitude of the series); loss [7], one-hot in the order of
- * TUNING_LOSSES; rates [3]: learning rate, 1 - beta_1^n, 1 - beta_2^n. It gives theta_next, m_next, v_next [P] and row_losses [B], those of theta.
+ * `step` is one update of Adam on a batch of fixed shape. Inputs: theta, m, v, mask [P]; values, observed [B, T]; target, weight [B, H]; series [B, 3]
+ * (origin that was subtracted, deviation and mean magnitude of the series); loss [7], one-hot in the order of TUNING_LOSSES; rates [3]: learning rate,
+ * 1 - beta_1^n, 1 - beta_2^n. Outputs: theta_next, m_next, v_next [P] and row_losses [B], the losses of theta.
  *
- * `forecast` is the forecasting graph with one more input, theta.
+ * `forecast` is the forecasting graph with theta as an additional input.
  */
 export interface TuningGraphs {
   readonly step: GraphFile;
-  /** Its digest names what weights fit: those tuned for another one are of no use. */
+  /** Tuned weights belong to the digest of this graph. */
   readonly forecast: GraphFile;
   /** B, T and H. */
   readonly batch: number;
@@ -28,11 +28,11 @@ export interface TuningGraphs {
   readonly horizon: number;
   /** Adam's. */
   readonly betas: readonly [number, number];
-  /** The file that holds the pretrained theta: forecast.onnx, or one of its own. */
+  /** The file with the pretrained theta: forecast.onnx, or a separate one. */
   readonly source: GraphFile;
-  /** The parts of theta: the byte of `source` at which each begins (float32, little-endian), its length, and the depth from which on it is tuned. */
+  /** The parts of theta: byte offset in `source` (float32, little-endian), length, and the least depth that tunes it. */
   readonly weights: readonly (readonly [at: number, length: number, depth: number])[];
-  /** What PyTorch made of a batch that the tests repeat: by loss, three row losses and the sum of |m|. */
+  /** Reference values by PyTorch on the batch of the tests: by loss, three row losses and the sum of |m|. */
   readonly golden?: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -47,7 +47,7 @@ export function weightCount({ weights }: Pick<TuningGraphs, 'weights'>): number 
   return weights.reduce((sum, [, length]) => sum + length, 0);
 }
 
-/** Checks `tuning` of a manifest; problems are added, each with its key and what was expected. */
+/** Checks `tuning` of a manifest. Adds every problem, with its key and the expected value. */
 export function checkTuning(json: unknown, problems: string[]): TuningGraphs {
   const tuning = (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
   const need = (key: string, expected: string, holds: boolean) => {
@@ -86,7 +86,7 @@ function isGraphFile(value: unknown): boolean {
   return graph !== '' && graph !== '..' && basename(graph) === graph && /^[0-9a-f]{64}$/.test(sha256);
 }
 
-/** 1 where a weight may change at this depth, else 0. */
+/** 1 for weights that are tuned at this depth, else 0. */
 export function depthMask({ weights }: Pick<TuningGraphs, 'weights'>, depth: number): Float32Array {
   const mask = new Float32Array(weightCount({ weights }));
   let start = 0;
@@ -97,7 +97,7 @@ export function depthMask({ weights }: Pick<TuningGraphs, 'weights'>, depth: num
   return mask;
 }
 
-/** Theta as the model was pretrained. @param graphPath of its forecasting graph */
+/** The pretrained theta. @param graphPath of the forecasting graph */
 export async function readWeights(
   graphPath: string,
   { source, weights }: Pick<TuningGraphs, 'source' | 'weights'>,

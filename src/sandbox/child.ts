@@ -1,4 +1,4 @@
-/** The child's end of a sandbox: loads the program, then answers one piece of work after the other. */
+/** The child process of a sandbox: loads the program, then does one piece of work after the other. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { type FrameKind, FrameReader, frameBytes } from './frames.ts';
 import type { Sandboxed, SandboxWork } from './program.ts';
 
-/** The end of a pair of sockets that the parent made; standard output belongs to whoever prints by mistake. */
+/** The child's end of the socket pair. Standard output is not used, because a library may print to it. */
 const LINK_FD = 3;
 
 const [entry, parentPid, inputBytesMax] = process.argv.slice(2);
@@ -16,14 +16,14 @@ const reader = new FrameReader(Number(inputBytesMax));
 let work: SandboxWork | null = null;
 let running: AbortController | null = null;
 
-function say(kind: FrameKind, payload?: Uint8Array): void {
+function send(kind: FrameKind, payload?: Uint8Array): void {
   for (const piece of frameBytes(kind, payload)) link.write(piece);
 }
 
 async function prepare(setup: Uint8Array): Promise<void> {
   const { sandboxed } = (await import(entry)) as { readonly sandboxed: Sandboxed };
   work = await sandboxed(setup);
-  say('ready');
+  send('ready');
 }
 
 async function answer(input: Uint8Array): Promise<void> {
@@ -31,9 +31,9 @@ async function answer(input: Uint8Array): Promise<void> {
   running = new AbortController();
   try {
     const { signal } = running;
-    say('output', await work(input, { signal, progress: (bytes) => say('progress', bytes) }));
+    send('output', await work(input, { signal, progress: (bytes) => send('progress', bytes) }));
   } catch (error) {
-    say('problem', Buffer.from(inspect(error)));
+    send('problem', Buffer.from(inspect(error)));
   }
   running = null;
 }
@@ -47,11 +47,11 @@ link.on('data', (chunk) => {
     if (kind === 'stop') running?.abort(new Error('the result is not wanted any more'));
   }
 });
-// Whoever asked is gone.
+// The parent has ended.
 link.on('close', () => process.kill(process.pid, 'SIGKILL'));
 link.pause();
 const watchdog = new Worker(new URL('./watchdog.ts', import.meta.url), { workerData: Number(parentPid) });
-// Work that spins from its first line on would keep it from starting.
+// Work that never yields would keep the watchdog from starting.
 await once(watchdog, 'online');
 watchdog.unref();
 link.resume();

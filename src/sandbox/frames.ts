@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** What the two ends of a sandbox say. To the child: `setup`, `input`, `stop`. From it: `ready`, `progress`, `output`, `problem`. */
+/** Kinds of frames. To the child: `setup`, `input`, `stop`. From it: `ready`, `progress`, `output`, `problem`. */
 const KINDS = ['setup', 'input', 'stop', 'ready', 'progress', 'output', 'problem'] as const;
 export type FrameKind = (typeof KINDS)[number];
 
@@ -12,7 +12,7 @@ export interface Frame {
 /** One byte for the kind, four for the length of the payload (big endian), then the payload. */
 const HEADER_BYTES = 5;
 
-/** A frame as the pieces that are written one after the other; the payload is not copied. */
+/** The header and the payload of a frame, to be written in this order. The payload is not copied. */
 export function frameBytes(kind: FrameKind, payload: Uint8Array = new Uint8Array()): [Buffer, Uint8Array] {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt8(KINDS.indexOf(kind));
@@ -22,12 +22,12 @@ export function frameBytes(kind: FrameKind, payload: Uint8Array = new Uint8Array
 
 export type FrameReading =
   | { readonly kind: 'frames'; readonly frames: readonly Frame[] }
-  /** A frame larger than the reader takes; nothing after it can be read. */
+  /** A frame above the limit; nothing after it can be read. */
   | { readonly kind: 'too-large'; readonly bytes: number }
-  /** Bytes that are no frame. */
+  /** Not a frame. */
   | { readonly kind: 'unreadable' };
 
-/** Puts frames together from bytes that arrive in any pieces. Never holds more than one frame of `payloadBytesMax`. */
+/** Reassembles frames from chunks. Buffers at most one payload of `payloadBytesMax`. */
 export class FrameReader {
   readonly #payloadBytesMax: number;
   readonly #header = Buffer.alloc(HEADER_BYTES);
@@ -64,7 +64,7 @@ export class FrameReader {
     return { kind: 'frames', frames };
   }
 
-  /** Bytes of a header that this chunk holds from `at` on. */
+  /** Copies header bytes from the chunk and returns their number. */
   #take(chunk: Buffer, at: number): number {
     const copied = chunk.copy(this.#header, this.#headerBytes, at);
     this.#headerBytes += copied;

@@ -1,26 +1,26 @@
-/** What one piece of work is told and may say. */
+/** Signal and progress of one piece of work. */
 export interface WorkContext {
-  /** Aborts when the result is not wanted any more; whoever goes on after that is killed soon. */
+  /** Aborts when the result is no longer needed. A child that continues is killed soon after. */
   readonly signal: AbortSignal;
-  /** Tells how far the work has come, in bytes of the program's own. */
+  /** Reports progress, in bytes of the program's own format. */
   progress(bytes: Uint8Array): void;
 }
 
-/** Makes bytes of bytes. What it throws is a failure of the program: the caller gets its stack, for the log. */
+/** Computes output bytes from input bytes. An exception is a failure of the program; the caller gets its stack, for the log. */
 export type SandboxWork = (input: Uint8Array, context: WorkContext) => Promise<Uint8Array>;
 
 /**
- * A program that runs in a sandbox exports this as `sandboxed`. It is called once in each child, with what the caller gave as `setup`, before the first piece of
- * work: what is costly to make and serves every piece is made here.
+ * The entry point of a sandboxed program, exported as `sandboxed`. It is called once in each child, with `setup`, before the first piece of work. It does
+ * the costly preparation that all work shares.
  */
 export type Sandboxed = (setup: Uint8Array) => Promise<SandboxWork>;
 
-/** What runs, and with what it is made ready. */
+/** A program and its setup. */
 export interface SandboxProgram {
-  /** The module that exports `sandboxed` (see program.ts). */
+  /** The module that exports `sandboxed`. */
   readonly entry: URL;
-  /** Given to `sandboxed` once in each child. */
+  /** Argument of `sandboxed`. */
   readonly setup: Uint8Array;
-  /** Folders and files that it may read, besides the sources and packages of this program. Nothing may be written. */
+  /** Readable folders and files, besides the sources and packages of this program. Nothing is writable. */
   readonly readable: readonly string[];
 }

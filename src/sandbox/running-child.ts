@@ -5,16 +5,16 @@ import type { SandboxLimits, SandboxOutcome, SandboxRun } from './sandbox-run.ts
 
 const BYTES_PER_MIB = 1024 * 1024;
 
-/** One child from its start to its end. */
+/** A child process from its start to its end. */
 export class RunningChild {
   readonly #child: Child;
   readonly #limits: SandboxLimits;
   readonly #reader: FrameReader;
-  readonly #gone: Promise<unknown>;
+  readonly #closed: Promise<unknown>;
   #ready = false;
   #ended = false;
-  /** Why it was killed, when we did it. */
-  #verdict: SandboxOutcome | null = null;
+  /** Why the child was killed by this process; null: it was not. */
+  #killedFor: SandboxOutcome | null = null;
   #onFrame: (frame: Frame) => void = () => {};
 
   constructor({ entry, setup, readable }: SandboxProgram, limits: SandboxLimits) {
@@ -23,7 +23,7 @@ export class RunningChild {
     this.#reader = new FrameReader(outputBytesMax);
     this.#child = startChild({ entry, readable, heapMbMax, inputBytesMax });
     const { process, link } = this.#child;
-    this.#gone = new Promise<void>((resolve) => {
+    this.#closed = new Promise<void>((resolve) => {
       const end = () => {
         this.#ended = true;
         resolve();
@@ -32,40 +32,40 @@ export class RunningChild {
       process.once('error', end);
     });
     link.on('data', (chunk: Buffer) => this.#read(chunk));
-    this.#say('setup', setup);
+    this.#send('setup', setup);
   }
 
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** 0 where that cannot be known. */
+  /** 0 where it is unknown. */
   async memoryBytes(): Promise<number> {
     const { pid } = this.#child.process;
     return (pid === undefined ? null : await residentBytes(pid)) ?? 0;
   }
 
-  /** Resolves when it has ended; work that was under way was stopped. */
+  /** Resolves when the child has ended. Running work is stopped. */
   async kill(): Promise<void> {
     this.#end({ kind: 'stopped' });
-    await this.#gone;
+    await this.#closed;
   }
 
-  /** Gives the outcome when it stands: with the answer, or when the child has ended. */
+  /** Resolves with the result of the work, or when the child has ended. */
   async work(input: Uint8Array, { timeoutMs, signal, onProgress }: SandboxRun): Promise<SandboxOutcome> {
     const { startMsMax, stopMsMax, memoryCheckMs } = this.#limits;
     const { promise: answered, resolve: answer } = Promise.withResolvers<SandboxOutcome>();
-    const killAfter = (ms: number, verdict: SandboxOutcome) => setTimeout(() => this.#end(verdict), ms);
+    const killAfter = (ms: number, outcome: SandboxOutcome) => setTimeout(() => this.#end(outcome), ms);
     let deadline = killAfter(startMsMax, { kind: 'ended', text: `it was not ready after ${startMsMax} ms` });
     const begin = () => {
       this.#ready = true;
       clearTimeout(deadline);
       deadline = killAfter(timeoutMs, { kind: 'timeout' });
-      this.#say('input', input);
+      this.#send('input', input);
     };
     const stop = () => {
       if (!this.#ready) return this.#end({ kind: 'stopped' });
-      this.#say('stop');
+      this.#send('stop');
       clearTimeout(deadline);
       deadline = killAfter(stopMsMax, { kind: 'stopped' });
     };
@@ -76,31 +76,31 @@ export class RunningChild {
       else if (kind === 'problem') answer({ kind: 'problem', text: payload.toString() });
     };
     if (this.#ready) begin();
-    const watch = setInterval(() => void this.#checkMemory(), memoryCheckMs);
+    const memoryCheck = setInterval(() => void this.#checkMemory(), memoryCheckMs);
     signal?.addEventListener('abort', stop, { once: true });
-    const outcome = await Promise.race([answered, this.#gone.then(() => this.#verdict ?? this.#howItEnded())]);
+    const outcome = await Promise.race([answered, this.#closed.then(() => this.#killedFor ?? this.#howItEnded())]);
     signal?.removeEventListener('abort', stop);
-    clearInterval(watch);
+    clearInterval(memoryCheck);
     clearTimeout(deadline);
     this.#onFrame = () => {};
-    // Nobody wants what was made in spite of the signal.
+    // An output after the abort is discarded.
     return signal?.aborted === true ? { kind: 'stopped' } : outcome;
   }
 
-  #say(kind: FrameKind, payload?: Uint8Array): void {
+  #send(kind: FrameKind, payload?: Uint8Array): void {
     for (const piece of frameBytes(kind, payload)) this.#child.link.write(piece);
   }
 
   #read(chunk: Buffer): void {
-    if (this.#verdict !== null) return;
+    if (this.#killedFor !== null) return;
     const reading = this.#reader.push(chunk);
     if (reading.kind === 'frames') for (const frame of reading.frames) this.#onFrame(frame);
     else if (reading.kind === 'too-large') this.#end({ kind: 'output-too-large' });
-    else this.#end({ kind: 'ended', text: 'it said what is no frame' });
+    else this.#end({ kind: 'ended', text: 'it wrote bytes that are no frame' });
   }
 
-  #end(verdict: SandboxOutcome): void {
-    this.#verdict ??= verdict;
+  #end(outcome: SandboxOutcome): void {
+    this.#killedFor ??= outcome;
     this.#child.process.kill('SIGKILL');
   }
 
@@ -110,10 +110,10 @@ export class RunningChild {
 
   #howItEnded(): SandboxOutcome {
     const { exitCode, signalCode } = this.#child.process;
-    const complaints = this.#child.complaints();
-    // V8 says so before it aborts the process; the kernel kills without a word, and nobody else kills.
-    if (/heap out of memory/.test(complaints) || signalCode === 'SIGKILL') return { kind: 'out-of-memory' };
+    const stderrTail = this.#child.stderrTail();
+    // V8 prints this before it aborts the process. A SIGKILL that this process did not send is the kernel's, out of memory.
+    if (/heap out of memory/.test(stderrTail) || signalCode === 'SIGKILL') return { kind: 'out-of-memory' };
     const how = signalCode === null ? `with code ${exitCode}` : `by ${signalCode}`;
-    return { kind: 'ended', text: `it ended by itself ${how}: ${complaints.trim()}` };
+    return { kind: 'ended', text: `it ended by itself ${how}: ${stderrTail.trim()}` };
   }
 }

@@ -1,17 +1,17 @@
 export interface SandboxLimits {
-  /** Memory of the child, everything together, MiB; looked at every `memoryCheckMs`, where there is a /proc. Beyond it the child is killed. */
+  /** Resident memory of the child, MiB, checked every `memoryCheckMs` where there is a /proc. Above it the child is killed. */
   readonly memoryMbMax: number;
-  /** Its heap of JavaScript, MiB; beyond it the child ends itself, on every platform. */
+  /** JavaScript heap, MiB. Above it the child ends itself, on every platform. */
   readonly heapMbMax: number;
   readonly inputBytesMax: number;
-  /** A larger output is refused, and the child killed. */
+  /** A larger output is refused, and the child is killed. */
   readonly outputBytesMax: number;
   readonly memoryCheckMs: number;
-  /** How long the program may take to make itself ready. */
+  /** Time limit of the setup. */
   readonly startMsMax: number;
-  /** How long work goes on after it was told to stop; then the child is killed. */
+  /** Grace period after a stop; then the child is killed. */
   readonly stopMsMax: number;
-  /** How long a child waits for its next work; then it ends, and gives its memory back. */
+  /** An idle child ends after this time, to free its memory. */
   readonly idleMsMax: number;
 }
 
@@ -27,7 +27,7 @@ export const SANDBOX_LIMITS: SandboxLimits = {
 };
 
 export interface SandboxRun {
-  /** How long the work may take; the start of a child does not count. Then the child is killed. */
+  /** Time limit of the work, without the start of the child. Then the child is killed. */
   readonly timeoutMs: number;
   /** Stops the work. */
   readonly signal?: AbortSignal;
@@ -36,11 +36,11 @@ export interface SandboxRun {
 
 export type SandboxOutcome =
   | { readonly kind: 'output'; readonly output: Buffer }
-  /** The program threw; what it threw, with stack and causes, is for the log. */
+  /** The program threw. `text` has stack and causes, for the log. */
   | { readonly kind: 'problem'; readonly text: string }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'out-of-memory' }
   | { readonly kind: 'output-too-large' }
-  /** The child ended by itself, could not start, or said what cannot be understood. `text` is for the log. */
+  /** The child ended by itself, did not start, or wrote no frame. `text` is for the log. */
   | { readonly kind: 'ended'; readonly text: string };

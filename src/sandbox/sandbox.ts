@@ -3,13 +3,13 @@ import type { SandboxProgram } from './program.ts';
 import { RunningChild } from './running-child.ts';
 import { SANDBOX_LIMITS, type SandboxLimits, type SandboxOutcome, type SandboxRun } from './sandbox-run.ts';
 
-/** Memory of a child after its work, as a share of what it may hold; above it the next work begins in a new one. */
+/** A child that holds more than this share of its memory limit after its work is replaced. */
 const HEALTHY_SHARE = 0.5;
 const BYTES_PER_MIB = 1024 * 1024;
 
 /**
- * A child process that does one piece of work at a time, within limits, and can do no harm when it fails. The child stays for the work that follows, since what it
- * loaded costs time; one that was killed, or ended, is replaced with the next work.
+ * A child process with limits that does one piece of work at a time. A failure of the work is a value. The child is reused, because its setup is costly;
+ * after it was killed or has ended, the next work starts a new one.
  */
 export class Sandbox {
   readonly #program: SandboxProgram;
@@ -23,7 +23,7 @@ export class Sandbox {
     this.#limits = { ...SANDBOX_LIMITS, ...limits };
   }
 
-  /** Gives the outcome once it stands; a child that had to be killed has ended by then. Never rejects for what the child does. */
+  /** Never rejects because of the child. A killed child has ended when this resolves. */
   async run(input: Uint8Array, run: SandboxRun): Promise<SandboxOutcome> {
     assert(!this.#busy, 'a sandbox does one piece of work at a time');
     if (run.signal?.aborted === true) return { kind: 'stopped' };
@@ -40,7 +40,7 @@ export class Sandbox {
     return outcome;
   }
 
-  /** Ends the child, whatever it does, and waits until it has. */
+  /** Kills the child and waits until it has ended. */
   async close(): Promise<void> {
     if (this.#idle !== null) clearTimeout(this.#idle);
     await this.#replace();

@@ -1,4 +1,4 @@
-/** Ends the child when its parent is gone: work that spins never sees the end of its link, and would spin for ever. */
+/** Kills the child when its parent has ended. Work that never yields does not notice the closed socket. */
 import { workerData } from 'node:worker_threads';
 
 const PARENT_CHECK_MS = 500;

@@ -2,14 +2,14 @@ import { type DestinationStream, type LevelWithSilent, type Logger, pino, stdTim
 
 export type { Logger } from 'pino';
 
-/** Fields whose content no log may hold, at the top of what is logged and up to two levels below. */
+/** Fields that are always redacted, at the top level and up to two levels below. */
 const SECRETS = ['password', 'apiKey', 'token', 'secret', 'authorization', 'tls.key'];
-/** Fields of observations, at the top and one level below: only who debugs may see them. */
+/** Fields of observations, at the top level and one level below; redacted except at the levels debug and trace. */
 const OBSERVED = ['value', 'values', 'observation'];
 
 /**
- * JSON lines, to standard output unless told otherwise. An error is logged as `{ err }`. Secrets are never written; values of series only
- * at the levels debug and trace.
+ * JSON lines, to standard output by default. An error is logged as `{ err }`. Secrets are redacted; values of series are, too, except at the levels debug
+ * and trace.
  */
 export function createLogger(level: LevelWithSilent, destination?: DestinationStream): Logger {
   const secrets = SECRETS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);

@@ -10,9 +10,9 @@ const FORECAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * Every metric there is, in a registry of its own. Names stand here and nowhere else. None is labelled by series: their number is not ours
- * to bound. Looking a label up costs more than counting: on the way of every observation count first, then `inc(count)` once a batch.
- * @param collectProcess whether figures of the process (memory, processor, event loop) are collected too
+ * All metrics, in a registry of their own. Names are defined here only. None has a label by series, because the number of series is not bounded. A label
+ * lookup costs more than counting: per observation count first, then `inc(count)` once a batch.
+ * @param collectProcess whether process metrics (memory, processor, event loop) are collected, too
  */
 export function createMetrics({ collectProcess }: { readonly collectProcess: boolean }) {
   const registry = new Registry();
@@ -26,7 +26,7 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
 
   return {
     registry,
-    // What becomes of input records.
+    // Input records.
     recordsConsumed: counter('records_consumed_total', 'Input records processed'),
     scores: counter('scores_total', 'Scores by state', 'state'),
     anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
@@ -45,7 +45,7 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
       'Open states of series and groups in the changelog, replaced ones included',
       'partition',
     ),
-    // The life of the worker.
+    // State of the worker.
     brokerConnected: gauge('broker_connected', '1 while Kafka is in reach, else 0'),
     partitionsAssigned: gauge('partitions_assigned', 'Input partitions this worker owns'),
     partitionPaused: gauge('partition_paused', '1 while the partition waits for its queue to empty', 'partition'),
@@ -53,34 +53,34 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     // The HTTP interface.
     httpRequests: counter('http_requests_total', 'Requests answered, by route and status', 'route', 'status'),
     httpRequestSeconds: histogram('http_request_seconds', 'From a request to the end of its answer', REQUEST_SECONDS),
-    // Fine-tunings, those of jobs among them; one that waits for a child to be ready runs already.
+    // Fine-tunings, including those of jobs. One that waits for its child process counts as running.
     tunings: counter('tunings_total', 'Fine-tunings that ended, by outcome', 'outcome'),
     tuningSteps: counter('tuning_steps_total', 'Steps that fine-tunings made'),
     tuningSeconds: histogram('tuning_seconds', 'Duration of a fine-tuning, waiting not counted', TUNING_SECONDS),
     tuningsRunning: gauge('tunings_running', 'Fine-tunings that are made now'),
     tuningsWaiting: gauge('tunings_waiting', 'Fine-tunings that wait for their turn'),
-    // Inference; more of it by collectForecasts().
+    // Inference; see also collectForecasts().
     forecastLatencySeconds: histogram('forecast_latency_seconds', 'From asking to having forecasts', FORECAST_SECONDS),
   };
 }
 
-/** A partition that is owned no more must not be reported with its last figures. */
+/** Removes the gauges of a revoked partition. */
 export function forgetPartition(metrics: Metrics, partition: number): void {
   const { unitsHeld, journalBytes, partitionPaused, queueRecords } = metrics;
   for (const gauge of [unitsHeld, journalBytes, partitionPaused, queueRecords]) gauge.remove({ partition });
 }
 
-/** Sums since the start, but for what waits now. */
+/** Sums since the start; `rowsWaiting` is current. */
 export interface ForecastSums {
   readonly rowsWaiting: number;
   readonly runs: number;
   readonly forecasts: number;
-  /** Time inside the graphs, all threads together: by the clock, and of the processor. */
+  /** Wall-clock and CPU time of the runs, summed over threads. */
   readonly runMs: number;
   readonly cpuMs: number;
 }
 
-/** Reports what the inference threads did; `sums` is asked whenever the metrics are read. */
+/** Registers the metrics of the inference threads. `sums` is called at each scrape. */
 export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: () => ForecastSums): void {
   const registers = [registry];
   const total = (name: string, help: string, read: (sums: ForecastSums) => number) =>

@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { ServiceError } from '../service-error.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Only probes and scrapers come here: further connections are refused, and requests that take longer to arrive are ended. */
+/** Only probes and scrapers connect. Further connections are refused, and slow requests are closed. */
 const CONNECTIONS_MAX = 64;
 const REQUEST_MS_MAX = 10_000;
 
 export interface OpsServerOptions {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   readonly port: number;
   readonly metrics: Pick<Metrics, 'registry'>;
-  /** Why the service is not ready, one sentence each; none when it is. Asked at every probe. */
+  /** Reasons why the service is not ready, one sentence each; empty when it is. Called at every probe. */
   readonly reasonsNotReady: () => readonly string[];
 }
 
@@ -21,15 +21,15 @@ export interface OpsServer {
   close(): Promise<void>;
 }
 
-interface Answer {
+interface OpsResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
 }
 
 /**
- * For operators: `/healthz` (the process answers), `/readyz` (it does its work; 503 with the reasons while it does not), `/metrics`.
- * Throws a ServiceError `configuration` when it cannot listen there.
+ * HTTP server for operators: `/healthz` (the process answers), `/readyz` (503 with reasons until the service is ready), `/metrics`.
+ * Throws a ServiceError `configuration` when it cannot listen.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const server = createServer((request, response) => {
@@ -53,7 +53,7 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
   };
 }
 
-async function answer(request: IncomingMessage, { metrics, reasonsNotReady }: OpsServerOptions): Promise<Answer> {
+async function answer(request: IncomingMessage, { metrics, reasonsNotReady }: OpsServerOptions): Promise<OpsResponse> {
   if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { status: 'method not allowed' });
   switch (request.url?.split('?', 1)[0]) {
     case '/healthz':
@@ -69,11 +69,11 @@ async function answer(request: IncomingMessage, { metrics, reasonsNotReady }: Op
   }
 }
 
-function json(status: number, body: unknown): Answer {
+function json(status: number, body: unknown): OpsResponse {
   return { status, contentType: 'application/json', body: `${JSON.stringify(body)}\n` };
 }
 
-function write(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: Answer): void {
+function write(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: OpsResponse): void {
   response.writeHead(status, {
     'content-type': contentType,
     'content-length': Buffer.byteLength(body),
@@ -90,7 +90,7 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is no known host',
 };
 
-/** The listener for errors stays: a connection that could not be accepted later is the prober's loss, not the end of the service. */
+/** The error listener stays: a connection that cannot be accepted later must not end the service. */
 function listen(server: Server, { host, port }: OpsServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-/** One suite for every implementation of Forecaster: the arithmetic of the tests, a tiny graph, and each pretrained model. */
+/** The contract of Forecaster, on every implementation: the arithmetic of the tests, a tiny graph, and each pretrained model. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,9 +13,9 @@ import { writeModel } from '../fixture/model/model-folder.ts';
 interface Implementation {
   readonly name: string;
   readonly forecaster: Forecaster;
-  /** Whether a context moved up or down, or scaled, moves or scales its forecast; so it is for models. */
-  readonly followsUnits: boolean;
-  /** How far the forecasts of equivalent contexts may differ, in standard deviations of the context. */
+  /** Whether forecasts are equivariant to shifts and scales of the context; models are. */
+  readonly isEquivariant: boolean;
+  /** Largest difference between forecasts of equivalent contexts, in standard deviations of the context. */
   readonly tolerance: number;
 }
 
@@ -29,19 +29,19 @@ after(async () => {
 });
 
 const implementations: Implementation[] = [
-  { name: 'arithmetic', forecaster: arithmeticForecaster(), followsUnits: false, tolerance: 0 },
+  { name: 'arithmetic', forecaster: arithmeticForecaster(), isEquivariant: false, tolerance: 0 },
   ...models.map(({ name }) => ({
     name: `model ${name}`,
     forecaster: forecasters.forecasterFor(name, 1),
-    followsUnits: true,
-    // Products are of eight-bit integers: a hair's difference may round to the other side.
+    isEquivariant: true,
+    // Products are of eight-bit integers: a tiny difference may round to the next integer.
     tolerance: 0.05,
   })),
 ];
 
 type Context = (position: number) => number;
 
-/** A daily wave with some noise that is the same in every run; its standard deviation is about 1. */
+/** A daily wave with deterministic noise; its standard deviation is about 1. */
 function wave(seed: number): Context {
   return (position) =>
     1.3 * Math.sin((2 * Math.PI * (position + 5 * seed)) / 24) + 0.4 * Math.sin(position * position * 12.9898 + seed);
@@ -50,7 +50,7 @@ function wave(seed: number): Context {
 function batchOf(contexts: readonly Context[], contextLength: number, horizon: number): ForecastBatch {
   const values = new Float32Array(contexts.length * contextLength);
   for (const [row, context] of contexts.entries()) {
-    // The newest observation is position 0 whatever the length.
+    // The newest observation is position 0 at every length.
     for (let i = 0; i < contextLength; i++) values[row * contextLength + i] = context(i + 1 - contextLength);
   }
   return { rows: contexts.length, contextLength, horizon, values };
@@ -66,7 +66,7 @@ function assertFinite(forecasts: Float32Array): void {
   assert(forecasts.every(Number.isFinite), `a forecast is not finite: ${forecasts}`);
 }
 
-for (const { name, forecaster, followsUnits, tolerance } of implementations) {
+for (const { name, forecaster, isEquivariant, tolerance } of implementations) {
   const { limits } = forecaster;
   const { context, contextBuckets, horizonMax } = limits;
 
@@ -92,18 +92,18 @@ for (const { name, forecaster, followsUnits, tolerance } of implementations) {
       }
     });
 
-    test('a row has the same forecast whatever rows it is batched with', async () => {
+    test('the forecast of a row does not depend on the other rows of its batch', async () => {
       const contexts = Array.from({ length: 70 }, (_, row) => wave(row));
-      const together = await forecaster.forecast(batchOf(contexts, context, 5));
+      const inOneBatch = await forecaster.forecast(batchOf(contexts, context, 5));
       const merged = await Promise.all(contexts.map((each) => forecaster.forecast(batchOf([each], context, 5))));
       for (const [row, medians] of merged.entries()) {
-        assert.deepEqual(medians, together.slice(row * 5, row * 5 + 5));
+        assert.deepEqual(medians, inOneBatch.slice(row * 5, row * 5 + 5));
       }
       const alone = await forecaster.forecast(batchOf([contexts[3]], context, 5));
-      assert.deepEqual(alone, together.slice(15, 20));
+      assert.deepEqual(alone, inOneBatch.slice(15, 20));
     });
 
-    test('the same batch twice has the same forecast, bit for bit', async () => {
+    test('the same batch has the same forecast, bit for bit', async () => {
       const batch = batchOf([wave(1), wave(2)], contextBuckets[0], horizonMax);
       assert.deepEqual(await forecaster.forecast(batch), await forecaster.forecast(batch));
     });
@@ -126,7 +126,7 @@ for (const { name, forecaster, followsUnits, tolerance } of implementations) {
       });
     }
 
-    test('missing observations on the left are as good as a shorter context', async () => {
+    test('padding on the left gives the forecast of the shorter context', async () => {
       for (const contextLength of contextBuckets.slice(0, -1)) {
         const padded: Context = (position) => (position > -contextLength ? wave(1)(position) : Number.NaN);
         const short = await forecaster.forecast(batchOf([wave(1)], contextLength, horizonMax));
@@ -140,10 +140,10 @@ for (const { name, forecaster, followsUnits, tolerance } of implementations) {
       await assert.rejects(aborted, reason);
     });
 
-    if (limits.membersMax !== undefined) holdsGroups(forecaster, tolerance);
-    if (!followsUnits) return;
+    if (limits.membersMax !== undefined) testGroups(forecaster, tolerance);
+    if (!isEquivariant) return;
 
-    test('a context moved by 100 has its forecast moved by 100', async () => {
+    test('a context shifted by 100 has its forecast shifted by 100', async () => {
       const forecast = await forecaster.forecast(batchOf([wave(1)], context, horizonMax));
       const moved = await forecaster.forecast(batchOf([(position) => wave(1)(position) + 100], context, horizonMax));
       assertNear(
@@ -169,53 +169,53 @@ for (const { name, forecaster, followsUnits, tolerance } of implementations) {
   });
 }
 
-/** Noise between -1 and 1 that nothing before it foretells, the same in every run. */
+/** Deterministic white noise between -1 and 1. */
 function hashed(position: number): number {
   const mixed = Math.imul(position ^ (position >>> 15), 0x2c1b3c6d) ^ 0x297a2d39;
   return (Math.imul(mixed ^ (mixed >>> 12), 0x9e3779b1) >>> 0) / 2 ** 31 - 1;
 }
 
-/** What holds where rows can be a group. */
-function holdsGroups(forecaster: Forecaster, tolerance: number): void {
+/** Tests of implementations that take groups. */
+function testGroups(forecaster: Forecaster, tolerance: number): void {
   const { context, membersMax = 1 } = forecaster.limits;
   const horizon = 12;
   const lead = 20;
-  const news: Context = (position) => hashed(position) + hashed(position - 1);
-  const follower: Context = (position) => 3 * news(position - lead) + 7;
-  const together = (contexts: readonly Context[]) => ({ ...batchOf(contexts, context, horizon), isGroup: true });
+  const leader: Context = (position) => hashed(position) + hashed(position - 1);
+  const follower: Context = (position) => 3 * leader(position - lead) + 7;
+  const groupOf = (contexts: readonly Context[]) => ({ ...batchOf(contexts, context, horizon), isGroup: true });
 
-  test('a group of one is forecast like a series alone', async () => {
+  test('a group of one has the forecast of a single series', async () => {
     const alone = await forecaster.forecast(batchOf([wave(1)], context, horizon));
-    assert.deepEqual(await forecaster.forecast(together([wave(1)])), alone);
+    assert.deepEqual(await forecaster.forecast(groupOf([wave(1)])), alone);
   });
 
-  test('a group has the same forecast whatever is forecast beside it', async () => {
-    const members = [news, follower, wave(1), wave(2), wave(3)];
-    const before = await forecaster.forecast(together(members));
+  test('the forecast of a group does not depend on concurrent requests', async () => {
+    const members = [leader, follower, wave(1), wave(2), wave(3)];
+    const before = await forecaster.forecast(groupOf(members));
     const [beside] = await Promise.all([
-      forecaster.forecast(together(members)),
-      forecaster.forecast(together([follower, news])),
-      forecaster.forecast(batchOf([wave(1), news, follower], context, horizon)),
+      forecaster.forecast(groupOf(members)),
+      forecaster.forecast(groupOf([follower, leader])),
+      forecaster.forecast(batchOf([wave(1), leader, follower], context, horizon)),
     ]);
     assert.deepEqual(beside, before);
   });
 
-  test('the order of members changes nothing but the order of their forecasts', async () => {
-    const first = await forecaster.forecast(together([news, wave(1), follower]));
-    const second = await forecaster.forecast(together([follower, news, wave(1)]));
+  test('the order of members changes only the order of their forecasts', async () => {
+    const first = await forecaster.forecast(groupOf([leader, wave(1), follower]));
+    const second = await forecaster.forecast(groupOf([follower, leader, wave(1)]));
     assertNear(second, Float32Array.of(...first.slice(2 * horizon), ...first.slice(0, 2 * horizon)), tolerance);
   });
 
-  test('a member that follows another is forecast better than alone', async () => {
-    const missed = (forecasts: Float32Array) =>
+  test('a member that lags another has less than half the error of a single forecast', async () => {
+    const errorOf = (forecasts: Float32Array) =>
       forecasts.reduce((sum, value, k) => sum + Math.abs(value - follower(k + 1)), 0);
     const alone = await forecaster.forecast(batchOf([follower], context, horizon));
-    const forecasts = await forecaster.forecast(together([news, follower, wave(1)]));
-    assert(missed(forecasts.slice(horizon, 2 * horizon)) < 0.5 * missed(alone));
+    const forecasts = await forecaster.forecast(groupOf([leader, follower, wave(1)]));
+    assert(errorOf(forecasts.slice(horizon, 2 * horizon)) < 0.5 * errorOf(alone));
   });
 
-  test('a group of as many as the model takes is forecast', async () => {
+  test('a group of membersMax members is forecast', async () => {
     const members = Array.from({ length: membersMax }, (_, row) => wave(row));
-    assertFinite(await forecaster.forecast(together(members)));
+    assertFinite(await forecaster.forecast(groupOf(members)));
   });
 }

@@ -10,7 +10,7 @@ function positionOf(alias: string, origin: string, time: string): number {
   return gridPosition(freq, utc(origin), utc(time));
 }
 
-test('aliases of one step are one grid', () => {
+test('aliases of the same step give the same grid', () => {
   for (const [alias, stepMs] of [
     ['min', 60_000],
     ['T', 60_000],
@@ -26,7 +26,7 @@ test('aliases of one step are one grid', () => {
   }
 });
 
-test('a step is read in the spelling of any version of pandas, and of Polars', () => {
+test('steps are read in the spelling of any version of pandas, and of Polars', () => {
   const steps: readonly (readonly [string, AliasStep])[] = [
     ...['min', '1min', 'T', 't', 'm', '60s', '60S'].map((alias) => [alias, { kind: 'fixed', stepMs: 60_000 }] as const),
     ...['h', 'H', '1h', '60min', '60T'].map((alias) => [alias, { kind: 'fixed', stepMs: 3_600_000 }] as const),
@@ -60,17 +60,17 @@ test('a step is read in the spelling of any version of pandas, and of Polars', (
 const PANDAS =
   'B BHYE BHYS BME BMS BQE BQS BYE BYS C CBME CBMS D HYE HYS LWOM ME MS QE QS RE REQ SME SMS W WOM YE YS bh cbh h min ms ns s us';
 
-test('every name that pandas has is read, with a multiple and with an anchor too', () => {
+test('every pandas alias is read, also with a multiple or an anchor', () => {
   for (const name of PANDAS.split(' ')) {
     for (const alias of [name, `3${name}`, `${name}-DEC`]) assert.notEqual(readAlias(alias), null, alias);
   }
 });
 
-test('half months, business hours and what is finer than the milliseconds of event times have no grid', () => {
+test('half months, business hours and steps below a millisecond have no grid', () => {
   for (const alias of ['SM', 'SMS', 'BH', 'cbh', 'us', '10U', 'ns']) assert.equal(parseFrequency(alias), null, alias);
 });
 
-test('what is no alias is refused', () => {
+test('an unknown alias gives null', () => {
   for (const alias of ['', 'x', '0min', '-5min', '1.5h', 'min5', 'W-XYZ', '99999999999999999999s', 'constructor']) {
     assert.equal(parseFrequency(alias), null, alias);
   }

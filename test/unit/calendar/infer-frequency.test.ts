@@ -22,7 +22,7 @@ test('gaps, late and equal times do not change the step', () => {
   assert.equal(aliasOf([...times, times[3], times[3], times.at(-1)! + DAY]), 'min');
 });
 
-test('jitter is smoothed away, an odd step that keeps is not', () => {
+test('jitter is tolerated, an odd step without jitter is kept', () => {
   const jitter = [-800, 300, 1_100, -200, 700, 0, -1_000];
   const jittery = every(300_000).map((time, i) => time + jitter[i % jitter.length]);
   assert.equal(aliasOf(jittery), '5min');
@@ -37,19 +37,19 @@ test('months, quarters and years are calendar steps', () => {
   );
 });
 
-test('steps of 28, 30 or 365 days that never differ are days and weeks, not months or years', () => {
+test('equal steps of 28, 30 or 365 days are days and weeks, not months or years', () => {
   assert.deepEqual(
     [28, 30, 91, 365].map((days) => aliasOf(every(days * DAY))),
     ['4W', '30D', '13W', '365D'],
   );
 });
 
-test('days that leave out every weekend are weekdays', () => {
+test('days without any weekend are weekdays', () => {
   const weekdays = every(DAY, 40).filter((time) => new Date(time).getUTCDay() % 6 !== 0);
   assert.equal(aliasOf(weekdays), 'B');
 });
 
-test('steps are those within each series, and without any there is no frequency', () => {
+test('only steps within a series count, and without any the frequency is null', () => {
   assert.equal(aliasOf(every(60_000), every(60_000)), 'min');
   assert.equal(aliasOf([START], [START + 5]), null);
   assert.equal(aliasOf([START, START]), null);

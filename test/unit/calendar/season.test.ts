@@ -10,7 +10,7 @@ test('the season is the shortest natural cycle that is longer than a step', () =
   assert.deepEqual(seasonsOf('W', 'SM', 'MS', 'QS', 'HYS', 'YS'), [52, 24, 12, 4, 2, 1]);
 });
 
-test('a cycle of few steps that is no whole number of them is taken as often as makes it one', () => {
+test('a cycle of few steps is multiplied until it is a whole number of steps', () => {
   assert.deepEqual(seasonsOf('2D', '3D', '7h', '5MS', '2B'), [7, 7, 24, 12, 5]);
 });
 

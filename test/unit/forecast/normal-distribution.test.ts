@@ -14,14 +14,14 @@ const QUANTILES: readonly (readonly [probability: number, quantile: number])[] =
   [1e-20, -9.262340089798409],
 ];
 
-test('quantiles of the standard normal are right to fourteen digits', () => {
+test('quantiles of the standard normal have fourteen correct digits', () => {
   for (const [probability, quantile] of QUANTILES) {
     const error = Math.abs(normalQuantile(probability) - quantile);
     assert.ok(error <= 1e-14 * Math.max(1, Math.abs(quantile)), `${probability}: off by ${error}`);
   }
 });
 
-test('certain and impossible events lie at infinity', () => {
+test('probabilities 0 and 1 give infinite quantiles', () => {
   assert.equal(normalQuantile(0), Number.NEGATIVE_INFINITY);
   assert.equal(normalQuantile(1), Number.POSITIVE_INFINITY);
 });

@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 
-/** Folders as a deployment has them: the models that came along, and the operator's own. */
+/** Folders as in a deployment: the pretrained models and the operator's own. */
 async function folders(t: TestContext): Promise<{ pretrainedDir: string; modelsDir: string }> {
   const dir = await mkdtemp(join(tmpdir(), 'tidewatch-catalog-'));
   t.after(() => rm(dir, { recursive: true }));
@@ -16,7 +16,7 @@ async function folders(t: TestContext): Promise<{ pretrainedDir: string; modelsD
   return { pretrainedDir, modelsDir };
 }
 
-test('models of both folders are known by name, sorted; files and hidden folders are none', async (t) => {
+test('models of both folders are listed by name, sorted, without files and hidden folders', async (t) => {
   const { pretrainedDir, modelsDir } = await folders(t);
   await writeModelFolder(pretrainedDir, 'tsmodel-1');
   await writeModelFolder(modelsDir, 'own');
@@ -40,7 +40,7 @@ test('an unknown model is refused with the names and aliases that are known', as
   assert.throws(() => catalog.get('constructor'), { code: 'model-unknown' });
 });
 
-test("a model's own name goes before an alias", async (t) => {
+test("a model's own name takes precedence over an alias", async (t) => {
   const { pretrainedDir } = await folders(t);
   await writeModelFolder(pretrainedDir, 'tsmodel-1');
   await writeModelFolder(pretrainedDir, 'timegpt-1');
@@ -49,7 +49,7 @@ test("a model's own name goes before an alias", async (t) => {
   assert.equal(catalog.get('timegpt-2').name, 'tsmodel-1');
 });
 
-test('all damaged folders, a name used twice and one that clients use for another model are reported together', async (t) => {
+test('all damaged folders, a duplicate name and a name that is an alias are reported together', async (t) => {
   const { pretrainedDir, modelsDir } = await folders(t);
   await writeModelFolder(pretrainedDir, 'tsmodel-1');
   await writeModelFolder(modelsDir, 'tsmodel-1');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { scaleContexts, unscaleForecasts } from '../../../src/model/context-scaling.ts';
 
-test('what was not observed becomes 0 and is masked', () => {
+test('missing values become 0 and are masked', () => {
   const values = Float32Array.of(1, Number.NaN, 3, Number.NaN, Number.NaN, 0);
   const { observed, scales, infinite } = scaleContexts(values, 3);
   assert.deepEqual([...values], [1, 0, 3, 0, 0, 0]);
@@ -11,14 +11,14 @@ test('what was not observed becomes 0 and is masked', () => {
   assert.deepEqual(infinite, []);
 });
 
-test('a row of ordinary values is not touched', () => {
+test('a row of ordinary values stays as it is', () => {
   const before = Float32Array.of(1e9, -0.001, 1.1);
   const values = before.slice();
   assert.equal(scaleContexts(values, 3).scales[0], 1);
   assert.deepEqual(values, before);
 });
 
-test('rows of huge and of tiny values come near 1, and their forecasts go back without a rounding', () => {
+test('rows of huge and of tiny values are scaled to about 1, and their forecasts rescaled without rounding', () => {
   const before = Float32Array.of(3e38, 1e38, -1e-30, 3e-31, 1e-45, 0);
   const values = before.slice();
   const { scales } = scaleContexts(values, 2);
@@ -29,7 +29,7 @@ test('rows of huge and of tiny values come near 1, and their forecasts go back w
   assert.deepEqual(values, before);
 });
 
-test('a forecast beyond float32 becomes its largest number', () => {
+test('a forecast beyond float32 is clamped', () => {
   const { scales } = scaleContexts(Float32Array.of(3e38), 1);
   const forecasts = Float32Array.of(5, -5);
   unscaleForecasts(forecasts, scales);
@@ -37,12 +37,12 @@ test('a forecast beyond float32 becomes its largest number', () => {
   assert.deepEqual([...forecasts], [largest, -largest]);
 });
 
-test('a row that holds an infinite value is reported', () => {
+test('a row with an infinite value is reported', () => {
   const values = Float32Array.of(1, 2, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, 1);
   assert.deepEqual(scaleContexts(values, 2).infinite, [1]);
 });
 
-test('noise around a series that is flat at 0 is 0, in its own units too', () => {
+test('numerical noise around a series that is constantly 0 becomes 0', () => {
   const { scales } = scaleContexts(Float32Array.of(0, 0, 1e-35, 1e-35), 2);
   const forecasts = Float32Array.of(1e-39, -5e-39, 1e-39, 1);
   unscaleForecasts(forecasts, scales);

@@ -10,11 +10,11 @@ const manifest = (reading as { manifest: ModelManifest }).manifest;
 const float = (name: string) => ({ name, type: 'float32' });
 const inputs = ['values', 'observed', 'future'].map(float);
 
-test('what the manifest names and the graph has is no problem', () => {
+test('a graph that matches its manifest has no problems', () => {
   assert.deepEqual(portProblems(manifest, { inputs, outputs: ['quantiles', 'another'].map(float) }), []);
 });
 
-test('numbers of another type, and an input that nobody feeds, are problems', () => {
+test('an input of another type, and an unnamed input, are problems', () => {
   const graph = {
     inputs: [float('values'), { name: 'observed', type: 'bool' }, float('future'), float('theta')],
     outputs: [{ name: 'quantiles' }],
@@ -26,7 +26,7 @@ test('numbers of another type, and an input that nobody feeds, are problems', ()
   ]);
 });
 
-/** A forecast that knows the first value of its row alone. */
+/** A forecast that depends on the first value of its row alone. */
 function forecastOf({ rows, contextLength, horizon, values }: TestRun) {
   const forecasts = new Float32Array(rows * horizon * 3);
   for (let i = 0; i < forecasts.length; i++) {
@@ -36,7 +36,7 @@ function forecastOf({ rows, contextLength, horizon, values }: TestRun) {
   return Promise.resolve({ forecasts, badRows: [] });
 }
 
-test('a model is tried at every context length, and at its shortest and longest horizon', async () => {
+test('a model is tested at every context length, and at its shortest and longest horizon', async () => {
   const shapes = new Set<string>();
   const problems = await testRunProblems(manifest, (trial) => {
     shapes.add(`${trial.contextLength} ${trial.horizon}`);
@@ -45,14 +45,14 @@ test('a model is tried at every context length, and at its shortest and longest 
   assert.deepEqual([problems, [...shapes]], [[], ['8 8', '32 8', '32 24']]);
 });
 
-test('what only goes wrong at the longest horizon is found', async () => {
+test('a problem at the longest horizon alone is found', async () => {
   const problems = await testRunProblems(manifest, (trial) => {
     return trial.horizon === 24 ? Promise.reject(new Error('too long')) : forecastOf(trial);
   });
   assert.deepEqual(problems, ['the graph fails at context 32 and horizon 24: too long']);
 });
 
-test('rows that are not finite are named by what they were made of', async () => {
+test('rows that are not finite are named by their test series', async () => {
   const badRows = [{ row: 3, reason: 'not finite' }];
   const problems = await testRunProblems(manifest, async (trial) => ({ ...(await forecastOf(trial)), badRows }));
   const text = 'with numbers that are not finite at context 8 and horizon 8';

@@ -17,7 +17,7 @@ function problemsOf(changes: Record<string, unknown>): readonly string[] {
   return reading.kind === 'problems' ? reading.problems : [];
 }
 
-test('every problem of a manifest is reported at once, each naming its key and what was found', () => {
+test('every problem of a manifest is reported at once, each with its key and the value found', () => {
   const problems = problemsOf({
     format: 2,
     name: '../escape',
@@ -62,17 +62,17 @@ for (const [law, changes, key] of [
   });
 }
 
-test('a graph that takes groups says how many members they may have', () => {
+test('a graph that takes groups has a limit of members', () => {
   const inputs = { values: 'values', observed: 'observed', future: 'future', group: 'group' };
   assert.deepEqual(problemsOf({ inputs }), ['members_max must be an integer from 1, got nothing']);
   assert.deepEqual(problemsOf({ inputs, members_max: 8 }), []);
 });
 
-test('what is no object is refused', () => {
+test('a manifest that is no object is refused', () => {
   assert.deepEqual(checkManifest([]), { kind: 'problems', problems: ['the manifest must be an object, got []'] });
 });
 
-test('a model folder is read as its manifest says', async (t) => {
+test('a model folder is read with its manifest', async (t) => {
   const folder = await writeModelFolder(await emptyFolder(t), 'mean');
   const { name, contextBuckets, horizonMax, inputs } = await readModelFolder(folder);
   assert.deepEqual(
@@ -86,7 +86,7 @@ test('a model folder is read as its manifest says', async (t) => {
   );
 });
 
-test('a graph that is not the one its manifest names is refused, with both digests', async (t) => {
+test('a graph with another digest than in its manifest is refused, with both digests', async (t) => {
   const folder = await writeModelFolder(await emptyFolder(t), 'mean');
   await appendFile(join(folder, 'forecast.onnx'), 'x');
   await assert.rejects(readModelFolder(folder), (error: Error & { code?: string }) => {
@@ -109,7 +109,7 @@ test('a manifest that is no JSON is refused', async (t) => {
   await assert.rejects(readModelFolder(folder), { code: 'model-invalid', message: /manifest\.json cannot be read/ });
 });
 
-test('what a manifest says of fine-tuning is checked, too: every problem names its key', () => {
+test('the fine-tuning part of a manifest is checked, and every problem names its key', () => {
   assert.deepEqual(
     problemsOf({ tuning: { step: { graph: '../step.onnx' }, batch: 0, betas: [2], weights: [[0, 1, 6]] } }),
     [

@@ -15,7 +15,7 @@ async function writeModels(t: TestContext, faults: Record<string, Fault>): Promi
   return Promise.all(Object.entries(faults).map(([name, fault]) => writeModel(dir, name, { fault })));
 }
 
-/** Forecasters of the tests' model, named `mean`; they are closed after the test. */
+/** Forecasters of the fixture model `mean`, closed after the test. */
 async function start(
   t: TestContext,
   limits: Partial<ForecasterLimits> = {},
@@ -35,7 +35,7 @@ function levels(rows: readonly number[], { horizon = 1, contextLength = 8 } = {}
   return { rows: rows.length, contextLength, horizon, values };
 }
 
-/** Ends a thread from outside, as a crash would. */
+/** Terminates a thread, like a crash. */
 function catchWorkers(t: TestContext): Worker[] {
   const workers: Worker[] = [];
   const onWorker = (worker: Worker) => workers.push(worker);
@@ -44,7 +44,7 @@ function catchWorkers(t: TestContext): Worker[] {
   return workers;
 }
 
-test('requests made together are run together, and each gets its own rows', async (t) => {
+test('concurrent requests share a run, and each gets its own rows', async (t) => {
   const forecasters = await start(t);
   const { forecast } = forecasters.forecasterFor('mean', 3);
   const results = await Promise.all([
@@ -60,7 +60,7 @@ test('requests made together are run together, and each gets its own rows', asyn
   assert.deepEqual({ runs, forecasts, rowsWaiting, threads }, { runs: 1, forecasts: 5, rowsWaiting: 0, threads: 1 });
 });
 
-test('a request longer than a run is cut, over all threads, and put together again', async (t) => {
+test('a request longer than a run is distributed over the threads and reassembled', async (t) => {
   const forecasters = await start(t, { threads: 2, runRowsMax: 16 });
   const rows = Array.from({ length: 100 }, (_, row) => row - 50);
   const batch = levels(rows, { horizon: 2, contextLength: 32 });
@@ -97,7 +97,7 @@ test('context lengths, horizons and models do not share a run', async (t) => {
   assert.equal(forecasters.stats().runs, 4);
 });
 
-test('a model that is given twice is loaded once', async (t) => {
+test('a duplicate model is loaded once', async (t) => {
   const [model] = await writeModels(t, { mean: 'none' });
   const workers = catchWorkers(t);
   const forecasters = await Forecasters.start([model, model], { threads: 1 });
@@ -106,7 +106,7 @@ test('a model that is given twice is loaded once', async (t) => {
   assert.deepEqual([...(await forecasters.forecasterFor('mean', 1).forecast(levels([7])))], [7]);
 });
 
-test('every quantile can be had', async (t) => {
+test('forecastQuantiles returns every quantile', async (t) => {
   const forecasters = await start(t);
   const batch = levels([2, -4], { horizon: 2 });
   const { levels: quantiles, values } = await forecasters.forecasterFor('mean', 2).forecastQuantiles(batch);
@@ -122,7 +122,7 @@ test('a model that was not loaded, and a horizon beyond horizon_max, are refused
   await assert.rejects(forecasters.forecasterFor('mean', 24).forecast(levels([1], { horizon: 25 })), refusal);
 });
 
-test('rows beyond queueRowsMax are refused as overloaded; those that wait are not harmed', async (t) => {
+test('rows beyond queueRowsMax are rejected as overloaded; queued requests are not affected', async (t) => {
   const forecasters = await start(t, { queueRowsMax: 10 });
   const { forecast } = forecasters.forecasterFor('mean', 1);
   const taken = forecast(levels(Array(8).fill(1)));
@@ -131,7 +131,7 @@ test('rows beyond queueRowsMax are refused as overloaded; those that wait are no
   assert.equal((await taken).length, 8);
 });
 
-test('an aborted request is rejected with the reason at once, its rows are forgotten, and the others go on', async (t) => {
+test('an aborted request is rejected with the reason at once, its rows are removed, and other requests continue', async (t) => {
   const forecasters = await start(t);
   const { forecast } = forecasters.forecasterFor('mean', 1);
   const controller = new AbortController();
@@ -165,14 +165,14 @@ test('an infinite observation fails its request and no other request of the run'
   assert.deepEqual([...(await good)], [3]);
 });
 
-test('a run that fails rejects its requests with the reason, and the thread goes on', async (t) => {
+test('a failed run rejects its requests with the reason, and the thread continues', async (t) => {
   const forecasters = await start(t, {}, { mean: 'fails-above-thousand' });
   const { forecast } = forecasters.forecasterFor('mean', 1);
   await assert.rejects(forecast(levels([1, 2000])), { message: /^model mean cannot be run: .*Gather/s });
   assert.deepEqual([...(await forecast(levels([5])))], [5]);
 });
 
-test('a thread that ends by itself rejects what waits and everything after it as internal', async (t) => {
+test('a thread that ends by itself rejects queued and later requests as internal', async (t) => {
   const workers = catchWorkers(t);
   const forecasters = await start(t);
   const { forecast } = forecasters.forecasterFor('mean', 1);
@@ -181,7 +181,7 @@ test('a thread that ends by itself rejects what waits and everything after it as
   await forecasters.close();
 });
 
-test('close finishes what was taken and takes nothing more', async (t) => {
+test('close finishes accepted requests and rejects new ones', async (t) => {
   const forecasters = await start(t, { threads: 2 });
   const { forecast } = forecasters.forecasterFor('mean', 1);
   const taken = forecast(levels(Array(500).fill(3)));
@@ -192,7 +192,7 @@ test('close finishes what was taken and takes nothing more', async (t) => {
   await forecasters.close();
 });
 
-test('a graph that is none, and one that gives another shape than its manifest says, are refused by folder, all at once', async (t) => {
+test('an invalid graph, and one with another output shape than in its manifest, are refused by folder, all at once', async (t) => {
   const [model, other] = await writeModels(t, { mean: 'none', other: 'none' });
   const quantiles = [0.5, 0.9];
   const wrong = { ...other, manifest: { ...other.manifest, quantiles } };
@@ -216,7 +216,7 @@ for (const [fault, reason] of [
   ['looks-aside', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
   ['draws', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
 ] as const) {
-  test(`a graph that ${fault} is refused after a trial run, with the reason`, async (t) => {
+  test(`a graph that ${fault} is refused after a test run, with the reason`, async (t) => {
     const models = await writeModels(t, { own: fault });
     await assert.rejects(Forecasters.start(models, { threads: 1 }), (error: Error & { code?: string }) => {
       assert.equal(error.code, 'model-invalid');
@@ -227,7 +227,7 @@ for (const [fault, reason] of [
   });
 }
 
-test('inputs and outputs that the graph does not have are all named before it is run', async (t) => {
+test('all inputs and outputs that the graph does not have are reported before a run', async (t) => {
   const [model] = await writeModels(t, { own: 'fails' });
   const inputs = { values: 'x', observed: 'observed', future: 'h' };
   const wrong = { ...model, manifest: { ...model.manifest, inputs, output: 'y' } };

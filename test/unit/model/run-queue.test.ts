@@ -19,14 +19,14 @@ function shown(segments: readonly Segment<Named>[]): string {
   return segments.map(({ request, firstRow, rows }) => `${request.name}[${firstRow}..${firstRow + rows}]`).join(' ');
 }
 
-test('requests of one key are merged in the order they came', () => {
+test('requests of one key are merged first in, first out', () => {
   const queue = queueOf([request('a', 3), request('b', 2), request('c', 4)]);
   assert.equal(shown(queue.take(5)), 'a[0..3] b[0..2]');
   assert.equal(shown(queue.take(5)), 'c[0..4]');
   assert.equal(queue.rows, 0);
 });
 
-test('a request that is cut goes to the end of its line: a long one does not hold up a short one', () => {
+test('the remainder of a cut request goes to the end of its line, so that a long request does not block a short one', () => {
   const queue = queueOf([request('long', 20), request('short', 2)]);
   assert.equal(shown(queue.take(8)), 'long[0..8]');
   assert.equal(shown(queue.take(8)), 'short[0..2] long[8..14]');
@@ -41,14 +41,14 @@ test('requests of different keys never share a run, and their lines take turns',
   assert.equal(shown(queue.take(2)), '');
 });
 
-test('a group is taken whole, however few rows are asked for', () => {
+test('a group is never cut', () => {
   const one = request('group', 20, 'its own line');
   const queue = queueOf([{ ...one, batch: { ...one.batch, isGroup: true } }, request('a', 3)]);
   assert.equal(shown(queue.take(8)), 'group[0..20]');
   assert.equal(shown(queue.take(8)), 'a[0..3]');
 });
 
-test('a line with a full run is seen behind a shorter one, which has its turn first', () => {
+test('a line with a full run is found behind a shorter one, which has its turn first', () => {
   const queue = queueOf([request('a', 2, 'x'), request('b', 9, 'y')]);
   assert.equal(queue.rowsNext, 2);
   assert.equal(queue.hasFullRun(), true);
@@ -77,7 +77,7 @@ test('a removed request leaves the others; removing it twice, or after it was ta
   assert.equal(queue.rows, 0);
 });
 
-test('clear returns what waited', () => {
+test('clear returns the queued requests', () => {
   const queue = queueOf([request('a', 1, 'x'), request('b', 2, 'y')]);
   assert.deepEqual(
     queue.clear().map(({ name }) => name),

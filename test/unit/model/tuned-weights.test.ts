@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { bytesOfWeights, shareWeights, WeightsCache } from '../../../src/model/tuned-weights.ts';
 
-test('weights come back from their bytes, wherever these lie, under the digest of the bytes', () => {
+test('weights survive the way through bytes at any offset, with the digest of the bytes', () => {
   const theta = Float32Array.of(1, -2.5, 1e-9);
   const bytes = bytesOfWeights(theta);
   const shifted = new Uint8Array(bytes.length + 1);
@@ -14,7 +14,7 @@ test('weights come back from their bytes, wherever these lie, under the digest o
   assert.equal(shareWeights(theta).digest, shared.digest);
 });
 
-test('weights that were not used for longest are forgotten first', async () => {
+test('the least recently used weights are evicted first', async () => {
   const cache = new WeightsCache(2);
   const reads: string[] = [];
   const get = (digest: string) =>
@@ -26,7 +26,7 @@ test('weights that were not used for longest are forgotten first', async () => {
   assert.deepEqual(reads, ['a', 'b', 'c', 'b']);
 });
 
-test('those who ask at once wait for one reading; one that fails is tried again by the next', async () => {
+test('concurrent calls share one read, and a failed read is not cached', async () => {
   const cache = new WeightsCache(2);
   let reads = 0;
   const failing = async () => {

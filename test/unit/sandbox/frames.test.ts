@@ -18,7 +18,7 @@ function read(reader: FrameReader, bytes: Buffer, pieceBytes: number): string[] 
   return texts;
 }
 
-test('frames come out as they went in, in whatever pieces their bytes arrive', () => {
+test('frames are reassembled from chunks of any size', () => {
   const texts = ['one', '', 'a longer one', '', ''];
   const bytes = written(...texts);
   for (let pieceBytes = 1; pieceBytes <= bytes.length; pieceBytes++) {
@@ -26,12 +26,12 @@ test('frames come out as they went in, in whatever pieces their bytes arrive', (
   }
 });
 
-test('a frame that is announced larger than the reader takes is refused before memory is taken for it', () => {
+test('a frame with an announced length above the limit is refused before memory is allocated', () => {
   const [header] = frameBytes('output', { length: 4_000_000_000 } as Uint8Array);
   assert.deepEqual(new FrameReader(10).push(header), { kind: 'too-large', bytes: 4_000_000_000 });
   assert.equal(new FrameReader(3).push(written('four')).kind, 'too-large');
 });
 
-test('bytes that are no frame are told from frames', () => {
+test('bytes that are no frame are unreadable', () => {
   assert.deepEqual(new FrameReader(10).push(Buffer.from('no frame')), { kind: 'unreadable' });
 });

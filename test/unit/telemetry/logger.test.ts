@@ -8,7 +8,7 @@ function lines(level: Parameters<typeof createLogger>[0], log: (logger: Logger) 
   return written.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('a line has its level by name, its time and its text', () => {
+test('a line has the name of its level, its time and its message', () => {
   const [line, ...more] = lines('info', (logger) => {
     logger.info({ partition: 3 }, 'restored');
     logger.debug('not asked for');
@@ -38,7 +38,7 @@ test('secrets are never written, at any level and up to two levels deep', () => 
   }
 });
 
-test('values of series are written only to who debugs', () => {
+test('values of series are written only at the levels debug and trace', () => {
   const log = (logger: Logger) => logger.info({ series: 'a', value: 4.25, record: { value: 4.25 } });
   assert.doesNotMatch(JSON.stringify(lines('info', log)), /4\.25/);
   assert.match(JSON.stringify(lines('debug', log)), /4\.25/);

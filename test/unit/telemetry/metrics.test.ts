@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { collectForecasts, createMetrics, forgetPartition } from '../../../src/telemetry/metrics.ts';
 
-test('every name has the prefix, its unit last, and an explanation', async () => {
+test('every metric has the prefix, its unit last, and a help text', async () => {
   const { registry } = createMetrics({ collectProcess: false });
   collectForecasts({ registry }, () => ({ rowsWaiting: 0, runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 }));
   for (const { name, help, type } of await registry.getMetricsAsJSON()) {
@@ -12,14 +12,14 @@ test('every name has the prefix, its unit last, and an explanation', async () =>
   }
 });
 
-test('two sets of metrics do not share figures', async () => {
+test('two registries do not share values', async () => {
   const [first, second] = [createMetrics({ collectProcess: false }), createMetrics({ collectProcess: false })];
   first.anomalies.inc(2);
   assert.match(await first.registry.metrics(), /^tidewatch_anomalies_total 2$/m);
   assert.match(await second.registry.metrics(), /^tidewatch_anomalies_total 0$/m);
 });
 
-test('a partition that is owned no more is not reported, the others are', async () => {
+test('a revoked partition is no longer reported, the others are', async () => {
   const metrics = createMetrics({ collectProcess: false });
   for (const partition of [0, 1]) {
     metrics.unitsHeld.set({ partition }, 5);
@@ -31,7 +31,7 @@ test('a partition that is owned no more is not reported, the others are', async 
   assert.match(text, /^tidewatch_units_held\{partition="1"\} 5$/m);
 });
 
-test('forecasts are reported as they stand when the metrics are read', async () => {
+test('forecast sums are read at each scrape', async () => {
   const { registry } = createMetrics({ collectProcess: false });
   let runs = 2;
   collectForecasts({ registry }, () => ({ rowsWaiting: 3, runs, forecasts: 64, runMs: 1_500, cpuMs: 1_250 }));

@@ -13,7 +13,7 @@ async function start(
   return server;
 }
 
-test('a process that answers is healthy, ready or not', async (t) => {
+test('a process that answers is healthy, also while it is not ready', async (t) => {
   const { url } = await start(t, ['Kafka is out of reach']);
   const response = await fetch(`${url}/healthz`);
   assert.equal(response.status, 200);
@@ -32,7 +32,7 @@ test('readiness is 503 with the reasons until there are none', async (t) => {
   assert.deepEqual(await after.json(), { status: 'ready' });
 });
 
-test('metrics are served as Prometheus reads them', async (t) => {
+test('metrics are served in the format of Prometheus', async (t) => {
   const metrics = createMetrics({ collectProcess: true });
   const { url } = await start(t, [], metrics);
   metrics.deadLetters.inc({ reason: 'late' }, 3);
@@ -43,7 +43,7 @@ test('metrics are served as Prometheus reads them', async (t) => {
   assert.match(text, /^process_resident_memory_bytes \d/m);
 });
 
-test('metrics that cannot be collected are a 500, and the server goes on', async (t) => {
+test('a failed collection of metrics is a 500, and the server continues', async (t) => {
   const failing = { registry: { contentType: 'x', metrics: () => Promise.reject(new Error('no figures')) } };
   const { url } = await start(t, [], failing as unknown as Metrics);
   const response = await fetch(`${url}/metrics`);
@@ -61,7 +61,7 @@ test('other paths and methods are refused', async (t) => {
   assert.deepEqual([head.status, await head.text()], [200, '']);
 });
 
-test('a port that is taken is said in one sentence', async (t) => {
+test('a port in use is reported in one sentence', async (t) => {
   const { url } = await start(t);
   const port = Number(new URL(url).port);
   const metrics = createMetrics({ collectProcess: false });

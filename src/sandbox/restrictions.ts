@@ -1,6 +1,6 @@
 /**
- * Loaded before anything else, on every thread of a sandbox: takes the network away from JavaScript, and the means to disturb other processes. The permission model of
- * Node 24 knows neither. Native code is not held by it.
+ * Loaded first on every thread of a sandbox. Blocks the network, signals to other processes and changes of their priority in JavaScript, which the
+ * permission model of Node 24 does not cover. Native code is not restricted by this file.
  */
 import dgram from 'node:dgram';
 import dns from 'node:dns';
@@ -23,7 +23,7 @@ function refuse(target: object, names: readonly string[], what: string): void {
   }
 }
 
-/** Names of functions that are no classes. */
+/** Names of functions, without classes. */
 function functionsOf(target: object): string[] {
   return Object.getOwnPropertyNames(target).filter((name) => {
     return /^[a-z]/.test(name) && name !== 'constructor' && typeof (target as Functions)[name] === 'function';
@@ -34,7 +34,7 @@ refuse(net.Socket.prototype, ['connect'], 'the network');
 refuse(net.Server.prototype, ['listen'], 'the network');
 refuse(dgram.Socket.prototype, ['bind', 'connect', 'send', 'addMembership'], 'the network');
 for (const target of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype]) {
-  // Node asks this one by itself.
+  // Node itself calls this one.
   refuse(
     target,
     functionsOf(target).filter((name) => name !== 'getDefaultResultOrder'),
