@@ -25,12 +25,12 @@ const COMMANDS: readonly RunnableCommand[] = [
   modelsCommand,
 ];
 
-/** A second Ctrl-C does not wait for an orderly end. */
+/** Exit code after a second Ctrl-C, which does not wait for an orderly shutdown. */
 const EXIT_INTERRUPTED = 130;
-/** npm hands on the signal of a Ctrl-C that the terminal has sent to everyone already. */
+/** npm forwards the signal of a Ctrl-C that the terminal has sent to every process already. */
 const SAME_SIGNAL_MS = 500;
 
-/** What a command gave up waiting for, such as the answer of a broker, may hold the process for so long. */
+/** Requests that a command no longer waits for may keep the process alive for at most this time. */
 const LEFTOVERS_MS_MAX = 500;
 
 process.exitCode = await main(process.argv.slice(2));
@@ -64,10 +64,10 @@ async function run(
     stop.abort();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  // The reader of a pipe may go first (`watch | head`): that is an end, not a failure.
+  // The reader of a pipe may end first (`watch | head`): that is an end, not a failure.
   process.stdout.on('error', () => stop.abort());
   const io: CommandIo = { out: (text) => console.log(text), err: (text) => console.error(text), stop: stop.signal };
-  // A command that only waits for its user, as the broker does, must not end for want of work.
+  // A command that only waits for its user, such as `broker`, must not end when the event loop is empty.
   const waiting = setInterval(() => {}, 2 ** 30);
   try {
     return await command.run(operands, flags, io);

@@ -1,6 +1,6 @@
 import type { Tally } from '../stream/engine/batch-outcome.ts';
 import type { ScoreRecord } from '../stream/record/score-record.ts';
-import { printable, shownScore, shownTime } from './score-line.ts';
+import { formatScore, formatTime, printable } from './score-line.ts';
 
 const SERIES_SHOWN_MAX = 20;
 const WORST_SHOWN = 3;
@@ -9,11 +9,11 @@ interface SeriesReport {
   observations: number;
   scored: number;
   flagged: number;
-  /** Of the flagged ones, those farthest from what was expected, worst first. */
+  /** Flagged observations with the largest scores, largest first. */
   worst: { readonly timestampMs: number; readonly score: number }[];
 }
 
-/** What a backtest found, for people. */
+/** The summary of a backtest. */
 export class BacktestReport {
   readonly #series = new Map<string, SeriesReport>();
 
@@ -35,7 +35,7 @@ export class BacktestReport {
     }
   }
 
-  /** @param tally of the whole backtest */
+  /** @param tally counts of the whole backtest */
   lines(tally: Tally, seconds: number): readonly string[] {
     const shown = [...this.#series].slice(0, SERIES_SHOWN_MAX).map(([series, report]) => seriesLine(series, report));
     const more = this.#series.size - shown.length;
@@ -45,7 +45,7 @@ export class BacktestReport {
 }
 
 function seriesLine(series: string, { observations, scored, flagged, worst }: SeriesReport): string {
-  const said = worst.map(({ timestampMs, score }) => `${shownTime(timestampMs)} (${shownScore(score)})`);
+  const said = worst.map(({ timestampMs, score }) => `${formatTime(timestampMs)} (${formatScore(score)})`);
   const line = `${printable(series)}: ${observations} observations, ${scored} scored, ${flagged} flagged`;
   return said.length === 0 ? line : `${line}; worst: ${said.join(', ')}`;
 }

@@ -4,12 +4,12 @@ import { readFlags } from '../config/command-line.ts';
 import type { Config, ConfigResult, LoadedConfig } from '../config/config.ts';
 import { text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { optionalFlag, processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
+import { commandFlag, processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import { ServiceError } from '../service-error.ts';
 import { type PastObservation, scoreHistory } from '../stream/engine/score-history.ts';
 import { BacktestReport } from './backtest-report.ts';
-import { type CommandIo, DONE, type ExitCode, FAILED, type RunnableCommand, sayProblems } from './command.ts';
+import { type CommandIo, DONE, type ExitCode, FAILED, printProblems, type RunnableCommand } from './command.ts';
 import { csvFlags, csvReading } from './csv/flags.ts';
 import { openInput } from './csv/input.ts';
 import { readObservations } from './csv/observations.ts';
@@ -19,13 +19,13 @@ import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detec
 import { bindToModel, type DetectorModels, modelsBelow } from './detector-models.ts';
 import { resolveWithModels } from './run-worker.ts';
 
-/** The whole history is held in memory; a longer one is refused. */
+/** Observations of a history. It is held in memory as a whole. */
 const HISTORY_MAX = 2_000_000;
 
-const own = {
+const ownFlags = {
   ...csvFlags,
   ...detectorFlags,
-  out: optionalFlag('out', text, 'file for the scores as CSV (default: standard output)'),
+  out: commandFlag('out', text, 'file for the scores as CSV (default: standard output)'),
 };
 
 /** Scores the history in a CSV file with the stream's own code, without Kafka. */
@@ -34,7 +34,7 @@ export const backtestCommand: RunnableCommand = {
   summary: 'Scores the observations of a CSV file (- reads standard input) as the stream would, and writes CSV',
   operands: ['FILE'],
   options: [
-    ...Object.values(own),
+    ...Object.values(ownFlags),
     streamOptions.detectors,
     processOptions.modelsDir,
     processOptions.dataDir,
@@ -43,13 +43,13 @@ export const backtestCommand: RunnableCommand = {
   ],
   async run([path = ''], flags, io) {
     const loaded = loadProcessConfig(flags, []);
-    const read = readFlags(flags, own);
-    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
-    if (read.kind === 'problems') return sayProblems(read.problems, io);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
+    if (read.kind === 'problems') return printProblems(read.problems, io);
     const { values } = read;
     const flagged = Object.keys(detectorFlags).some((name) => values[name as keyof DetectorFlagValues] !== undefined);
     if (flagged && flags[streamOptions.detectors.flag!] !== undefined) {
-      return sayProblems(['--detectors says all of a detector: no other flag of it may stand beside it'], io);
+      return printProblems(['--detectors says all of a detector: no other flag of it may stand beside it'], io);
     }
     const input = await openInput(path, io.stop);
     const pull = pullObservations(readObservations(input, csvReading(path, values)), io.err);
@@ -61,11 +61,11 @@ export const backtestCommand: RunnableCommand = {
         return FAILED;
       }
       const fromFile = !flagged && loaded.config.stream.detectors.length > 0;
-      const settled = fromFile ? loaded : withFlags(loaded.config, values, history, io);
-      if (settled.kind === 'problems') return sayProblems(settled.problems, io);
+      const settled = fromFile ? loaded : withFlags(loaded.config, { values, history }, io);
+      if (settled.kind === 'problems') return printProblems(settled.problems, io);
       const { models, result } = await resolveWithModels(settled.config);
       if (result.kind === 'problems') {
-        return sayProblems(fromFile ? result.problems : result.problems.map(inTermsOfFlags), io);
+        return printProblems(fromFile ? result.problems : result.problems.map(inTermsOfFlags), io);
       }
       const group = values.group ?? null;
       await score(history, { config: result.config, models, source: path, group, out: values.out }, io);
@@ -97,8 +97,7 @@ async function readHistory({ observations }: CsvPull): Promise<PastObservation[]
 
 function withFlags(
   loaded: LoadedConfig,
-  values: DetectorFlagValues,
-  history: readonly PastObservation[],
+  { values, history }: { readonly values: DetectorFlagValues; readonly history: readonly PastObservation[] },
   io: CommandIo,
 ): ConfigResult<LoadedConfig> {
   const bySeries = [...Map.groupBy(history, ({ series }) => series).values()];
@@ -138,7 +137,9 @@ async function score(history: readonly PastObservation[], scoring: Scoring, io: 
     threads: config.worker.inferenceThreads,
   });
   try {
-    const detectors = configs.map((detector) => bindToModel(detector, models, forecasters));
+    const detectors = configs.map((detector) =>
+      bindToModel(detector, models, (...asked) => forecasters.forecasterFor(...asked)),
+    );
     const report = new BacktestReport();
     const write = async (lines: readonly string[]) => {
       if (output !== null) await output.appendFile(lines.map((line) => `${line}\n`).join(''));

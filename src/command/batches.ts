@@ -1,15 +1,14 @@
 /**
- * Items in batches of at most `max`. What comes slowly is not kept waiting: a batch ends when the next item is not there yet, or failed
- * to come.
+ * Items in batches of at most `max`. A batch ends early when the next item is not available yet, or failed.
  */
 export async function* inBatches<T>(items: AsyncIterable<T>, max: number): AsyncGenerator<T[]> {
   const iterator = items[Symbol.asyncIterator]();
   let batch: T[] = [];
   for (;;) {
     const next = iterator.next();
-    // Told where it is awaited, which may be a batch later.
+    // It is handled where it is awaited, which may be a batch later.
     next.catch(() => {});
-    if (batch.length >= max || (batch.length > 0 && !(await isThere(next)))) {
+    if (batch.length >= max || (batch.length > 0 && !(await isAvailable(next)))) {
       yield batch;
       batch = [];
     }
@@ -20,7 +19,7 @@ export async function* inBatches<T>(items: AsyncIterable<T>, max: number): Async
   if (batch.length > 0) yield batch;
 }
 
-function isThere(next: Promise<unknown>): Promise<boolean> {
+function isAvailable(next: Promise<unknown>): Promise<boolean> {
   const turn = new Promise<boolean>((resolve) => setImmediate(() => resolve(false)));
   const item = next.then(
     () => true,

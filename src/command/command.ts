@@ -1,11 +1,11 @@
 import type { Command } from '../config/command-line.ts';
 import type { Flags } from '../config/option-reader.ts';
 
-/** What a command talks through. Results go to `out`, everything else to `err`. */
+/** The terminal of a command. Results go to `out`, everything else to `err`. */
 export interface CommandIo {
   out(line: string): void;
   err(line: string): void;
-  /** Aborts when the user wants the command to end (Ctrl-C, SIGTERM). */
+  /** Aborts on Ctrl-C and SIGTERM. */
   readonly stop: AbortSignal;
 }
 
@@ -15,13 +15,13 @@ export const WRONG_USE = 2;
 
 export type ExitCode = typeof DONE | typeof FAILED | typeof WRONG_USE;
 
-/** A command with what it does. A ServiceError that it throws is told to the user in its own words. */
+/** A command that can run. `main.ts` prints the message of a ServiceError that it throws. */
 export interface RunnableCommand extends Command {
   run(operands: readonly string[], flags: Flags, io: CommandIo): Promise<ExitCode>;
 }
 
-/** Says everything that is wrong with the configuration. */
-export function sayProblems(problems: readonly string[], io: CommandIo): ExitCode {
+/** Prints every problem of the configuration. */
+export function printProblems(problems: readonly string[], io: CommandIo): ExitCode {
   io.err(
     problems.length === 1 ? 'The configuration is wrong:' : `The configuration is wrong in ${problems.length} places:`,
   );
@@ -35,7 +35,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** Waits for an orderly end, but not for ever: whatever is not committed then is scored again by the next owner. */
+/** Waits for an orderly shutdown, at most `ms`. What is not committed by then is scored again by the next owner. */
 export async function withDeadline(ending: Promise<void>, ms: number): Promise<void> {
   const { promise: expired, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

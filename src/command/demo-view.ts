@@ -4,33 +4,36 @@ import type { IncidentKind } from '../stream/demo/incidents.ts';
 import type { ScoreRecord } from '../stream/record/score-record.ts';
 import { type ScoreLineStyle, scoreLine, scoreLineHeader } from './score-line.ts';
 
-/** Series whose last flagged score in the history is shown. */
+/** Lines of flagged scores shown of the history, one a series. */
 const HISTORY_LINES_MAX = 8;
 const PROGRESS_MS = 1_000;
-/** From one score that was not flagged to the next that is shown: a sample, each series in turn. */
+/** Time between the scores shown that are not flagged: a sample, each series in turn. */
 const SAMPLE_MS = 2_000;
-/** The end of an incident is as abrupt as its beginning: forecasts made until then expect it to go on. */
+/** The end of an incident is as abrupt as its start: forecasts made during it expect it to continue. */
 const AFTERMATH_STEPS = 4 * STEPS_PER_HOUR;
 
-/** On a terminal the next line of progress takes the place of the last one. */
+/** On a terminal a new line of progress overwrites the previous one. */
 const OVERWRITE = '\u001b[1A\u001b[2K';
 
 const seriesById = new Map(DEMO_SERIES.map((series) => [series.id, series]));
 
 export interface DemoViewOptions {
-  /** The series whose scores are awaited. */
+  /** Series whose scores are expected. */
   readonly covered: ReadonlySet<string>;
-  /** Steps before it are history. */
+  /** First live step; earlier steps are history. */
   readonly liveStart: number;
-  /** Scores of the history that will come; 0 when all of it is scored already. */
+  /** Expected scores of the history; 0 when all of it is scored already. */
   readonly historyScores: number;
   readonly style: ScoreLineStyle;
 }
 
-/** What the command start shows of the scores: first how the history goes, then every flagged one and now and then another. */
+/**
+ * The scores that `start` shows: first the progress of the history, then every flagged score and a sample of the
+ * others.
+ */
 export class DemoView {
   readonly #options: DemoViewOptions;
-  /** Series whose history is not scored to its end. */
+  /** Series whose history is not scored completely. */
   readonly #behind: Set<string>;
   /** Newest flagged score of each series. */
   readonly #lastFlagged = new Map<string, ScoreRecord>();
@@ -51,12 +54,12 @@ export class DemoView {
     return this.#behind.size === 0;
   }
 
-  /** What goes above the first scores. */
+  /** Lines above the first score. */
   get header(): readonly string[] {
     return ['', scoreLineHeader(this.#options.style)];
   }
 
-  /** The lines that these scores give rise to. */
+  /** Lines to print for these scores. */
   take(scores: readonly ScoreRecord[], nowMs: number): string[] {
     return this.live ? this.#showLive(scores, nowMs) : this.#countHistory(scores, nowMs);
   }
@@ -72,7 +75,8 @@ export class DemoView {
       if (score.anomaly) this.#keepFlagged(score);
     }
     if (this.live) {
-      const sum = `History of ${covered.size} series scored: ${counted(this.#scored)} observations, ${counted(this.#flagged)} flagged`;
+      const counts = `${counted(this.#scored)} observations, ${counted(this.#flagged)} flagged`;
+      const sum = `History of ${covered.size} series scored: ${counts}`;
       const flagged = [...this.#lastFlagged.values()].sort((a, b) => a.timestampMs - b.timestampMs);
       const last = flagged.slice(-HISTORY_LINES_MAX).map((score) => flaggedLine(score, style));
       const lines = [last.length === 0 ? `${sum}.` : `${sum}, lately:`, ...this.header, ...last];
@@ -121,7 +125,7 @@ function flaggedLine(score: ScoreRecord, style: ScoreLineStyle): string {
   return cause === null ? scoreLine(score, style) : `${scoreLine(score, style)}  ${cause}`;
 }
 
-/** What the demo has done to the series; null where it has done nothing, and the flag is a false one. */
+/** The incident that explains a flag; null where there is none and the flag is a false alarm. */
 export function causeOf({ series: id, timestampMs }: Pick<ScoreRecord, 'series' | 'timestampMs'>): string | null {
   const series = seriesById.get(id);
   if (series === undefined) return null;

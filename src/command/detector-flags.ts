@@ -1,39 +1,35 @@
 import type { Frequency } from '../calendar/frequency.ts';
 import type { WrittenDetector } from '../config/config.ts';
 import { completeDetector, detectorKinds } from '../config/detector-section.ts';
-import { type Option, optionalFlag } from '../config/options.ts';
+import { commandFlag, type Option } from '../config/options.ts';
 import { mustBe } from '../config/problems.ts';
 
 const DETECTION_SIZE_DEFAULT = 24;
-/** No record is read here, so no path leads to the group; it only has to be there. */
+/** No record is read here, so any path will do. */
 const GROUP_PATH = 'group';
 
 /** The keys of a detector as flags. */
 export const detectorFlags = {
-  freq: optionalFlag(
-    'freq',
-    detectorKinds.freq,
-    'step of the series: 5min, h, D ... (default: its median in the file)',
-  ),
-  h: optionalFlag('h', detectorKinds.windowLength, 'observations a forecast covers (default: --detection-size)'),
-  detectionSize: optionalFlag(
+  freq: commandFlag('freq', detectorKinds.freq, 'step of the series: 5min, h, D ... (default: its median in the file)'),
+  h: commandFlag('h', detectorKinds.windowLength, 'observations a forecast covers (default: --detection-size)'),
+  detectionSize: commandFlag(
     'detection-size',
     detectorKinds.windowLength,
     `observations of a detection window (default: --h, or ${DETECTION_SIZE_DEFAULT})`,
   ),
-  stepSize: optionalFlag('step-size', detectorKinds.windowLength, 'observations between forecasts (default: --h)'),
-  level: optionalFlag('level', detectorKinds.level, 'confidence level in percent (default: 99)'),
-  thresholdMethod: optionalFlag(
+  stepSize: commandFlag('step-size', detectorKinds.windowLength, 'observations between forecasts (default: --h)'),
+  level: commandFlag('level', detectorKinds.level, 'confidence level in percent (default: 99)'),
+  thresholdMethod: commandFlag(
     'threshold-method',
     detectorKinds.thresholdMethod,
     'univariate (default) or multivariate',
   ),
-  calibrationSize: optionalFlag(
+  calibrationSize: commandFlag(
     'calibration-size',
     detectorKinds.calibrationSize,
     'observations that calibrate, or all (default: 12 x --detection-size)',
   ),
-  model: optionalFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1)'),
+  model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1)'),
 };
 
 export type DetectorFlagValues = {
@@ -44,7 +40,7 @@ export type FlagDetector =
   | { readonly kind: 'detector'; readonly detector: WrittenDetector }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
-/** One detector for every series, completed and checked as an entry of a detectors file is. */
+/** One detector for all series, completed and checked like an entry of a detectors file. */
 export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): FlagDetector {
   const problems: string[] = [];
   const { h, thresholdMethod, stepSize, level, calibrationSize, model } = values;

@@ -12,12 +12,12 @@ import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { openDatabase, weightsFolder } from '../store/open-store.ts';
 import { type BoundDetector, bindDetector } from '../stream/engine/bound-detector.ts';
 
-/** What a detector runs on: a model, or weights that were fine-tuned from it. */
+/** The model of a detector, or fine-tuned weights of it. */
 export interface DetectorModel {
   readonly model: Model;
-  /** null: the model's own. */
+  /** null: the weights of the model itself. */
   readonly weights: TunedWeights | null;
-  /** Results and states made with another digest are not comparable. */
+  /** Scores and states of different digests are not comparable. */
   readonly digest: string;
 }
 
@@ -28,7 +28,8 @@ export interface DetectorModels {
 }
 
 /**
- * The models of a catalog, and of the store those that detectors name and the catalog does not know. Throws a ServiceError for one that cannot be used as it is.
+ * All models of the catalog, and the fine-tuned models of the store that detectors name. Their weights are loaded.
+ * Throws a ServiceError for one that cannot be used.
  */
 export async function findDetectorModels(loaded: LoadedConfig, catalog: ModelCatalog): Promise<DetectorModels> {
   const byName = new Map<string, DetectorModel>();
@@ -43,7 +44,7 @@ export async function findDetectorModels(loaded: LoadedConfig, catalog: ModelCat
   try {
     const kept = new FinetunedWeights(database, weightsFolder(place));
     for (const name of missing) {
-      const found = await finetuned(name, database, kept, catalog);
+      const found = await loadFinetuned(name, { database, kept, catalog });
       if (found !== null) byName.set(name, found);
     }
   } finally {
@@ -52,39 +53,36 @@ export async function findDetectorModels(loaded: LoadedConfig, catalog: ModelCat
   return { catalog, byName };
 }
 
-/** null where no owner has one of this id. */
-async function finetuned(
+/** null where there is no fine-tuned model of this id. */
+async function loadFinetuned(
   id: string,
-  database: Database,
-  kept: FinetunedWeights,
-  catalog: ModelCatalog,
+  { database, kept, catalog }: { database: Database; kept: FinetunedWeights; catalog: ModelCatalog },
 ): Promise<DetectorModel | null> {
   const records = await findFinetunedModels(database, id);
   if (records.length === 0) return null;
   if (records.length > 1) {
-    const text = `${records.length} owners of keys have a fine-tuned model ${id}; a detector needs one whose id is its own`;
-    throw new ServiceError('configuration', text);
+    const found = `${records.length} owners of keys have a fine-tuned model ${id}`;
+    throw new ServiceError('configuration', `${found}; a detector needs one whose id is its own`);
   }
   const [record] = records as [FinetunedModelRecord];
   const known = catalog.names.includes(record.model) ? catalog.get(record.model) : null;
   const tuning = known?.manifest.tuning ?? null;
   if (known === null || tuning === null || record.bytes !== weightCount(tuning) * Float32Array.BYTES_PER_ELEMENT) {
-    const text = `fine-tuned model ${id} was tuned from another version of ${record.model} than is installed; fine-tune it again`;
-    throw new ServiceError('configuration', text);
+    const found = `fine-tuned model ${id} was tuned from another version of ${record.model} than is installed`;
+    throw new ServiceError('configuration', `${found}; fine-tune it again`);
   }
   const weights = shareWeights(await kept.read(record));
   return { model: known, weights, digest: weights.digest };
 }
 
-/** A detector with its model, ready to score. @param timed wraps the forecaster */
+/** A detector with its model, ready to score. */
 export function bindToModel(
   detector: DetectorConfig,
   models: DetectorModels,
-  forecasters: Forecasters,
-  timed: (forecaster: Forecaster) => Forecaster = (forecaster) => forecaster,
+  forecasterFor: (...asked: Parameters<Forecasters['forecasterFor']>) => Forecaster,
 ): BoundDetector {
   const { model, weights, digest } = models.byName.get(detector.model)!;
-  const forecaster = timed(forecasters.forecasterFor(model.name, detector.settings.h, weights));
+  const forecaster = forecasterFor(model.name, detector.settings.h, weights);
   return bindDetector(detector, { forecaster, digest }, settingsDigest(detector));
 }
 

@@ -3,7 +3,7 @@ import { readFlags } from '../config/command-line.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { kafkaOptions, optionalFlag, streamOptions } from '../config/options.ts';
+import { commandFlag, kafkaOptions, streamOptions } from '../config/options.ts';
 import type { GroupPathOf } from '../stream/codec/mapping.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
 import { matchDetectors } from '../stream/engine/bound-detector.ts';
@@ -14,40 +14,40 @@ import {
   DONE,
   type ExitCode,
   FAILED,
+  printProblems,
   type RunnableCommand,
-  sayProblems,
   WRONG_USE,
 } from './command.ts';
 import { csvFlags, csvReading } from './csv/flags.ts';
 import { openInput } from './csv/input.ts';
 import { readObservations } from './csv/observations.ts';
 import { type CsvPull, pullObservations } from './csv/pull.ts';
-import { shownTime } from './score-line.ts';
+import { formatTime } from './score-line.ts';
 
-/** Records of one send. Paced, a batch is a tenth of a second's. */
+/** Records of one send. With `--rate` a batch holds a tenth of a second. */
 const BATCH_RECORDS_MAX = 1_000;
 const BATCHES_PER_SECOND = 10;
 const PROGRESS_MS = 5_000;
 
-/** Where a group's id stands when no detectors file says it. */
+/** Path of the group's id without a detectors file. */
 const GROUP_PATH = 'group';
 
-const own = {
+const ownFlags = {
   ...csvFlags,
-  rate: optionalFlag('rate', integerFrom(1, 1_000_000), 'observations a second (default: as fast as possible)'),
+  rate: commandFlag('rate', integerFrom(1, 1_000_000), 'observations a second (default: as fast as possible)'),
 };
 
-/** Writes the observations of a CSV file to Kafka, in the shape in which the detectors file expects them. */
+/** Writes the observations of a CSV file to Kafka, in the layout that the detectors file maps. */
 export const feedCommand: RunnableCommand = {
   name: 'feed',
   summary: 'Writes the observations of a CSV file (- reads standard input) to the observations topic of KAFKA_BROKERS',
   operands: ['FILE'],
-  options: [...Object.values(own), ...Object.values(kafkaOptions), streamOptions.detectors],
+  options: [...Object.values(ownFlags), ...Object.values(kafkaOptions), streamOptions.detectors],
   async run([path = ''], flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
-    const read = readFlags(flags, own);
-    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
-    if (read.kind === 'problems') return sayProblems(read.problems, io);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
+    if (read.kind === 'problems') return printProblems(read.problems, io);
     const { stream, kafka } = loaded.config;
     if (stream.input.format !== 'json') {
       io.err(`feed writes JSON, but the detectors file reads ${stream.input.format} (input.format).`);
@@ -60,7 +60,7 @@ export const feedCommand: RunnableCommand = {
       const pull = pullObservations(readObservations(input, csvReading(path, read.values)), io.err);
       const producer = await openBulkProducer({ config: kafka! }, topic);
       try {
-        return await send(recordsOf(pull, stream, group), pull, producer, { rate, topic }, io);
+        return await send(recordsOf(pull, stream, group), { pull, producer, rate, topic }, io);
       } finally {
         await producer.close();
       }
@@ -99,14 +99,22 @@ async function* recordsOf(
   }
 }
 
-/** Sends in batches, at most `rate` records a second, until the file ends or the user stops it; then says what was sent. */
+interface Sending {
+  readonly pull: CsvPull;
+  readonly producer: BulkProducer;
+  readonly rate: number;
+  readonly topic: string;
+}
+
+/**
+ * Sends in batches, at most `rate` records a second, until the file ends or the command is stopped. Prints a summary.
+ */
 async function send(
   records: AsyncIterable<Outgoing>,
-  { refusals, problems }: CsvPull,
-  producer: BulkProducer,
-  { rate, topic }: { readonly rate: number; readonly topic: string },
+  { pull, producer, rate, topic }: Sending,
   io: CommandIo,
 ): Promise<ExitCode> {
+  const { refusals, problems } = pull;
   const sent = new SentRecords();
   const batchMax = Math.max(1, Math.min(BATCH_RECORDS_MAX, Math.ceil(rate / BATCHES_PER_SECOND)));
   const startedMs = performance.now();
@@ -119,7 +127,7 @@ async function send(
       sent.add(batch);
       if (performance.now() - progressMs < PROGRESS_MS) continue;
       progressMs = performance.now();
-      io.err(`${sent.count} observations, up to ${shownTime(sent.lastMs)}`);
+      io.err(`${sent.count} observations, up to ${formatTime(sent.lastMs)}`);
     }
   } catch (error) {
     if (!io.stop.aborted) throw error;
@@ -131,7 +139,7 @@ async function send(
   return refusals.count > 0 || problems.length > 0 ? FAILED : DONE;
 }
 
-/** Different series that are counted; a file with more says so. */
+/** Distinct series that are counted exactly. */
 const SERIES_COUNTED_MAX = 100_000;
 
 class SentRecords {
@@ -152,7 +160,7 @@ class SentRecords {
   summary(topic: string, seconds: number): string {
     if (this.count === 0) return `Nothing was written to ${topic}.`;
     const series = this.#series.size < SERIES_COUNTED_MAX ? `${this.#series.size}` : `${SERIES_COUNTED_MAX} or more`;
-    const times = `${shownTime(this.#firstMs)} to ${shownTime(this.lastMs)}`;
+    const times = `${formatTime(this.#firstMs)} to ${formatTime(this.lastMs)}`;
     return `${this.count} observations of ${series} series, ${times}, written to ${topic} in ${seconds.toFixed(1)} s`;
   }
 }

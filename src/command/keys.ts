@@ -2,7 +2,7 @@ import { readFlags } from '../config/command-line.ts';
 import { durationMs, integerFrom, text, textOf } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import type { Flags } from '../config/option-reader.ts';
-import { optionalFlag, processOptions, storeOptions } from '../config/options.ts';
+import { commandFlag, processOptions, storeOptions } from '../config/options.ts';
 import {
   type ApiKey,
   createApiKey,
@@ -16,7 +16,7 @@ import {
 import type { Database } from '../store/database.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase } from '../store/open-store.ts';
-import { type CommandIo, DONE, type ExitCode, type RunnableCommand, sayProblems, WRONG_USE } from './command.ts';
+import { type CommandIo, DONE, type ExitCode, printProblems, type RunnableCommand, WRONG_USE } from './command.ts';
 
 const TOKENS_MAX = 1_000_000_000_000;
 const LIMIT_MAX = 1_000_000;
@@ -26,35 +26,35 @@ const modelNames = textOf('names of models, separated by commas', (value) => {
   return names.every((name) => name !== '') ? (names as readonly string[]) : undefined;
 });
 
-const own = {
-  name: optionalFlag('name', text, 'create: whom or what the key is for'),
-  owner: optionalFlag('owner', text, 'create: keys of one owner share models and jobs (default: the key is its own)'),
-  expires: optionalFlag('expires', durationMs, 'create: when it ends, from now: 30d (default: never)'),
-  models: optionalFlag('models', modelNames, 'create: models it may use, separated by commas (default: all)'),
-  perMinute: optionalFlag('per-minute', integerFrom(1, LIMIT_MAX), 'create: calls a minute (default: no limit)'),
-  atOnce: optionalFlag('at-once', integerFrom(1, LIMIT_MAX), 'create: calls at one time (default: no limit)'),
-  credits: optionalFlag(
+const ownFlags = {
+  name: commandFlag('name', text, 'create: whom or what the key is for'),
+  owner: commandFlag('owner', text, 'create: keys of one owner share models and jobs (default: the key is its own)'),
+  expires: commandFlag('expires', durationMs, 'create: when it ends, from now: 30d (default: never)'),
+  models: commandFlag('models', modelNames, 'create: models it may use, separated by commas (default: all)'),
+  perMinute: commandFlag('per-minute', integerFrom(1, LIMIT_MAX), 'create: calls a minute (default: no limit)'),
+  atOnce: commandFlag('at-once', integerFrom(1, LIMIT_MAX), 'create: calls at one time (default: no limit)'),
+  credits: commandFlag(
     'credits',
     integerFrom(0, TOKENS_MAX),
     'create, credit: tokens it may spend (default: no limit)',
   ),
 };
 
-type OwnFlags = Extract<ReturnType<typeof readFlags<typeof own>>, { kind: 'values' }>['values'];
+type OwnFlags = Extract<ReturnType<typeof readFlags<typeof ownFlags>>, { kind: 'values' }>['values'];
 
-/** The keys of the HTTP interface. A running service heeds every change within seconds. */
+/** API keys of the HTTP service. A running service applies every change within seconds. */
 export const keysCommand: RunnableCommand = {
   name: 'keys',
   summary:
     'Keys of the HTTP interface: create, list, revoke KEY, credit KEY --credits N (KEY: an id, or how it begins)',
   operands: ['ACTION', '[KEY]'],
-  options: [...Object.values(own), processOptions.dataDir, ...Object.values(storeOptions)],
+  options: [...Object.values(ownFlags), processOptions.dataDir, ...Object.values(storeOptions)],
   async run([action, named], flags: Flags, io) {
     const loaded = loadProcessConfig(flags, []);
-    const read = readFlags(flags, own);
-    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
-    if (read.kind === 'problems') return sayProblems(read.problems, io);
-    const problem = useProblem(action, named, read.values);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
+    if (read.kind === 'problems') return printProblems(read.problems, io);
+    const problem = usageProblem(action, named, read.values);
     if (problem !== null) {
       io.err(problem);
       return WRONG_USE;
@@ -63,16 +63,18 @@ export const keysCommand: RunnableCommand = {
     try {
       if (action === 'create') return await create(database, read.values, io);
       if (action === 'list') return await list(database, io);
-      const key = await theKey(database, named, io);
+      const key = await findOneKey(database, named, io);
       if (key === null) return WRONG_USE;
-      return action === 'revoke' ? await revoke(database, key, io) : await credit(database, key, read.values, io);
+      return action === 'revoke'
+        ? await revoke(database, key, io)
+        : await credit(database, key, { credits: read.values.credits, io });
     } finally {
       await database.close();
     }
   },
 };
 
-function useProblem(action: string, named: string | undefined, { credits, ...others }: OwnFlags): string | null {
+function usageProblem(action: string, named: string | undefined, { credits, ...others }: OwnFlags): string | null {
   const flagged = Object.values(others).some((value) => value !== undefined);
   switch (action) {
     case 'create':
@@ -139,16 +141,16 @@ function cellsOf(key: ApiKey, nowMs: number): string[] {
   const { callsPerMinute, callsAtOnce, credits, models } = key;
   return [
     ...[key.id, `${key.prefix}…`, key.name, key.owner === key.id ? '-' : key.owner, state],
-    ...[shownDay(key.createdAtMs), key.expiresAtMs === null ? '-' : shownDay(key.expiresAtMs)],
+    ...[formatDay(key.createdAtMs), key.expiresAtMs === null ? '-' : formatDay(key.expiresAtMs)],
     ...[callsPerMinute, callsAtOnce, credits].map((limit) => (limit === null ? '-' : String(limit))),
     models === null ? 'all' : models.join(','),
   ];
 }
 
-const shownDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const formatDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** null, with the reason said, where the name does not tell one key. */
-async function theKey(database: Database, named: string, io: CommandIo): Promise<ApiKey | null> {
+/** The only key of this name; null, with the reason printed, where none or several match. */
+async function findOneKey(database: Database, named: string, io: CommandIo): Promise<ApiKey | null> {
   const keys = await matchApiKeys(database, named);
   if (keys.length === 1) return keys[0];
   const found = keys.map(({ id, name }) => `${id} (${name})`).join(', ');
@@ -169,10 +171,9 @@ async function revoke(database: Database, { id, name }: ApiKey, io: CommandIo): 
 async function credit(
   database: Database,
   { id, name }: ApiKey,
-  { credits }: OwnFlags,
-  io: CommandIo,
+  { credits, io }: { readonly credits: number | undefined; readonly io: CommandIo },
 ): Promise<ExitCode> {
-  const left = await grantCredits(database, { id: id, tokens: credits! }, { nowMs: Date.now(), actor: OPERATOR });
+  const left = await grantCredits(database, { id, tokens: credits! }, { nowMs: Date.now(), actor: OPERATOR });
   io.out(`Key ${id} (${name}) has ${left} tokens left to spend`);
   return DONE;
 }

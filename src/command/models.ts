@@ -2,16 +2,16 @@ import { loadProcessConfig } from '../config/load.ts';
 import { processOptions } from '../config/options.ts';
 import { openCatalog } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
-import { DONE, type RunnableCommand, sayProblems } from './command.ts';
+import { DONE, printProblems, type RunnableCommand } from './command.ts';
 
-/** Lists the models a detector may name, each folder verified and each model run. */
+/** Lists the models that a detector may name. Each folder is verified and each model is run. */
 export const modelsCommand: RunnableCommand = {
   name: 'models',
   summary: 'Verifies the model folders, runs each model on trial, and lists those that a detector may name',
   options: [processOptions.modelsDir],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, []);
-    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const catalog = await openCatalog({ modelsDir: loaded.config.modelsDir });
     const models = catalog.names.map((name) => catalog.get(name));
     const forecasters = await Forecasters.start(models, { threads: 1 });

@@ -18,13 +18,13 @@ import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
 import { readTail, type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
 import type { CommandIo } from './command.ts';
 import { DemoView } from './demo-view.ts';
-import { SCORE_LINE_STYLE, shownTime } from './score-line.ts';
+import { formatTime, SCORE_LINE_STYLE } from './score-line.ts';
 
-/** Of the topics that are missing. The demo goes on where its newest observation is: the broker must not forget that one soon. */
+/** For missing topics. The demo continues after its newest observation, so the broker must keep that one for long. */
 const creation = { partitions: 4, replicationFactor: 1, retentionMs: 365 * 86_400_000 };
 
 export interface RunningDemo {
-  /** Resolves with what feeding cannot recover from; never while it goes on. */
+  /** Resolves when feeding failed for good. */
   readonly failed: Promise<Error>;
   stopFeed(): Promise<void>;
   stopView(): Promise<void>;
@@ -32,7 +32,7 @@ export interface RunningDemo {
 
 export type DemoConfig = Config & { readonly kafka: KafkaConfig };
 
-/** Makes the topics that are missing, and finds out where the demo goes on. Throws a ServiceError. */
+/** Creates missing topics, and finds the step at which the demo continues. Throws a ServiceError. */
 export async function prepareDemo({ stream: { topics }, kafka }: DemoConfig): Promise<FeedPlan> {
   const connection = { config: kafka };
   await ensureTopics(connection, topics, creation);
@@ -45,15 +45,18 @@ export async function prepareDemo({ stream: { topics }, kafka }: DemoConfig): Pr
   return planFeed(newestSteps(tails.flat().map(({ value }) => value)), Date.now());
 }
 
-/** Feeds the demo, and shows every score that is written from now on. Throws a ServiceError when it cannot begin. */
-export async function startDemo(
-  config: DemoConfig,
-  plan: FeedPlan,
-  covered: ReadonlySet<string>,
-  io: CommandIo,
-): Promise<RunningDemo> {
+export interface Demo {
+  readonly config: DemoConfig;
+  readonly plan: FeedPlan;
+  /** Demo series that a detector scores. */
+  readonly covered: ReadonlySet<string>;
+}
+
+/** Feeds the demo, and prints the scores that are written from now on. Throws a ServiceError when it cannot start. */
+export async function startDemo(demo: Demo, io: CommandIo): Promise<RunningDemo> {
+  const { config, plan } = demo;
   const connection = { config: config.kafka };
-  const view = await startView(config, connection, plan, covered, io);
+  const view = await startView(demo, connection, io);
   const producer = await openBulkProducer(connection, config.stream.topics.observations);
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   const ending = new AbortController();
@@ -72,18 +75,18 @@ export async function startDemo(
 }
 
 async function startView(
-  { stream, registry: registryConfig }: DemoConfig,
+  { config, plan, covered }: Demo,
   connection: KafkaConnection,
-  { newest, liveStart }: FeedPlan,
-  covered: ReadonlySet<string>,
   io: CommandIo,
 ): Promise<{ stop(): Promise<void> }> {
+  const { stream, registry: registryConfig } = config;
+  const { newest, liveStart } = plan;
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   const decode = createScoreDecoder(stream.output.format, registry);
   const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
   const historyScores = newest.size === 0 ? HISTORY_STEPS * covered.size : 0;
   const view = new DemoView({ covered, liveStart, historyScores, style });
-  if (view.live) for (const line of [`Going on at ${shownTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
+  if (view.live) for (const line of [`Going on at ${formatTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
   const show = async (records: readonly TopicRecord[]) => {
     const scores = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decode(value)])));
     for (const line of view.take(scores, Date.now())) io.out(line);
@@ -94,7 +97,7 @@ async function startView(
     { topic: stream.topics.scores, from: 'latest' },
     {
       onRecords(records) {
-        // A record that is no score was written by somebody else.
+        // A record that is no score was written by another program.
         showing = showing.then(() => show(records)).catch(() => undefined);
       },
       onConnection: (error) => io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`),

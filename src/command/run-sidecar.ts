@@ -25,25 +25,31 @@ import type { Metrics } from '../telemetry/metrics.ts';
 
 export interface RunningSidecar {
   readonly url: string;
-  /** A key that was made because there was none; whoever started the sidecar shows it, once. */
+  /** The secret of a key that was created because there was none. The caller prints it once. */
   readonly madeKey: string | null;
   forecasts(): ForecasterStats;
   /** One sentence each. */
   reasonsNotReady(): readonly string[];
-  /** Answers the requests that are there, for as long as the configuration allows, and ends. */
+  /** Answers the requests in progress, at most `shutdownMsMax`, then closes everything. */
   stop(): Promise<void>;
 }
 
-/** Where keys and jobs are kept and what they may take, and where HTTP is. */
+/** Configuration of store, jobs and HTTP server. */
 export type SidecarConfig = Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
 
-/** The whole sidecar: store, inference threads, HTTP server, and the runner of jobs. Throws a ServiceError for what stands in its way. */
-export async function runSidecar(
-  { http, worker: limits, dataDir, storeUrl }: SidecarConfig,
-  catalog: ModelCatalog,
-  metrics: Metrics,
-  logger: Logger,
-): Promise<RunningSidecar> {
+export interface SidecarOptions {
+  readonly config: SidecarConfig;
+  readonly catalog: ModelCatalog;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/**
+ * Starts store, inference threads, HTTP server and job runner. Throws a ServiceError when one of them cannot start; the
+ * others are closed then.
+ */
+export async function runSidecar({ config, catalog, metrics, logger }: SidecarOptions): Promise<RunningSidecar> {
+  const { http, worker: limits, dataDir, storeUrl } = config;
   const models = catalog.names.map((name) => catalog.get(name));
   if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
   const place = { dataDir, url: storeUrl };
@@ -59,8 +65,8 @@ export async function runSidecar(
     const tuner = new Tuner(models);
     opened.push(() => tuner.close());
     const finetuned = { kept: new FinetunedWeights(store, weightsFolder(place)), cache: new WeightsCache() };
-    const upkeep = new RetentionSweeper({ store, kept: finetuned.kept, nowMs, logger });
-    opened.push(() => upkeep.close());
+    const sweeper = new RetentionSweeper({ store, kept: finetuned.kept, nowMs, logger });
+    opened.push(() => sweeper.close());
     const calls = new Calls(store, nowMs, logger);
     const watch = reportTunings(metrics, logger, nowMs);
     const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
@@ -89,7 +95,7 @@ export async function runSidecar(
     jobs.start();
     return {
       url: server.url,
-      // Last: a key that was made must be shown, whatever else stood in the way before.
+      // Last: a new key must reach the caller, so nothing after it may fail.
       madeKey: await firstKey(store, http, logger),
       forecasts: () => forecasters.stats(),
       reasonsNotReady: () => (calls.trouble === null ? [] : [calls.trouble]),
@@ -101,7 +107,7 @@ export async function runSidecar(
   }
 }
 
-/** The secret of a key that had to be made; null where there is a key already, or one was configured. */
+/** The secret of a new key; null where the store has a key, or one was configured. */
 async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {
   const [secret, id, createdAtMs] = [makeKeySecret(), makeKeyId(), Date.now()];
   const unlimited = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null, credits: null };

@@ -17,16 +17,17 @@ import { bindToModel, type DetectorModels, findDetectorModels, modelsBelow } fro
 
 export interface RunningWorker {
   readonly opsUrl: string;
-  /** Empty when every assigned partition is being scored. */
+  /** Empty when every assigned partition is being scored, else one reason a sentence. */
   notReady(): string[];
-  /** null after `stop`; an error when the worker cannot go on. */
+  /** null after `stop`; an error when the worker cannot continue. */
   readonly finished: Promise<Error | null>;
   stop(): Promise<void>;
 }
 
 /**
- * Fills in what depends on the models, and opens them.
- * Throws ServiceError `model-invalid` for a damaged model folder, `configuration` for a fine-tuned model that cannot be used.
+ * Opens the models, and completes the configuration with their limits.
+ * Throws ServiceError `model-invalid` for a damaged model folder, `configuration` for a fine-tuned model that cannot be
+ * used.
  */
 export async function resolveWithModels(loaded: LoadedConfig) {
   const models = await findDetectorModels(loaded, await openCatalog({ modelsDir: loaded.modelsDir }));
@@ -34,22 +35,24 @@ export async function resolveWithModels(loaded: LoadedConfig) {
   return { models, result: resolveConfig(loaded, limits) };
 }
 
-/** What runs in the same process and is reported at the same operator's port. */
+/** A sidecar in the same process, reported at the same operator's port. */
 export interface Beside {
   readonly metrics: Metrics;
   forecasts(): ForecastSums;
 }
 
+export interface RunWorkerOptions {
+  readonly config: Config & { readonly kafka: KafkaConfig };
+  readonly models: DetectorModels;
+  readonly logger: Logger;
+  readonly beside?: Beside;
+}
+
 /**
- * The whole worker: operator's port, models, inference threads, Kafka. Throws a ServiceError for what stands in its way; nothing
- * is left running then.
+ * Starts operator's port, inference threads and the stream. Throws a ServiceError when one of them cannot start; the
+ * others are closed then.
  */
-export async function runWorker(
-  config: Config & { readonly kafka: KafkaConfig },
-  models: DetectorModels,
-  logger: Logger,
-  beside: Beside | null = null,
-): Promise<RunningWorker> {
+export async function runWorker({ config, models, logger, beside }: RunWorkerOptions): Promise<RunningWorker> {
   const opened: (() => Promise<unknown> | undefined)[] = [];
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
@@ -61,10 +64,12 @@ export async function runWorker(
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
     opened.push(() => ops.close());
     logger.info({ url: ops.url }, 'operators can ask');
-    const { worker, forecasters } = await startStream(config, models, metrics, logger, (close) => opened.push(close));
+    const { worker, forecasters } = await startStream({ config, models, metrics, logger }, (close) =>
+      opened.push(close),
+    );
     collectForecasts(metrics, () => {
-      const own = forecasters.stats();
-      return beside === null ? own : together(own, beside.forecasts());
+      const stats = forecasters.stats();
+      return beside === undefined ? stats : sumOf(stats, beside.forecasts());
     });
     notReady = () => worker.notReady();
     return { opsUrl: ops.url, notReady: () => worker.notReady(), finished: worker.finished, stop: closeAll };
@@ -74,14 +79,12 @@ export async function runWorker(
   }
 }
 
-/** @param onOpened takes how to close each part that was opened, in the order of opening */
+/** @param onOpened called with the close function of each part, in the order of opening */
 async function startStream(
-  { kafka, stream, worker: limits, registry: registryConfig }: Config & { readonly kafka: KafkaConfig },
-  models: DetectorModels,
-  metrics: Metrics,
-  logger: Logger,
+  { config, models, metrics, logger }: Omit<RunWorkerOptions, 'beside'> & { readonly metrics: Metrics },
   onOpened: (close: () => Promise<unknown> | undefined) => void,
 ): Promise<{ readonly worker: Worker; readonly forecasters: Forecasters }> {
+  const { kafka, stream, worker: limits, registry: registryConfig } = config;
   await checkTopics({ config: kafka }, stream.topics);
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   onOpened(() => registry?.close());
@@ -103,7 +106,9 @@ async function startStream(
   });
   onOpened(() => forecasters.close());
   const timed = (forecaster: Forecaster) => timeForecasts(forecaster, metrics, () => performance.now());
-  const detectors = stream.detectors.map((detector) => bindToModel(detector, models, forecasters, timed));
+  const detectors = stream.detectors.map((detector) => {
+    return bindToModel(detector, models, (...asked) => timed(forecasters.forecasterFor(...asked)));
+  });
   const events = reportEvents(metrics, logger);
   const options = { log, stream, limits, detectors, encodeScore, schemas: registry, events, nowMs: Date.now };
   const worker = await startWorker(options);
@@ -111,7 +116,7 @@ async function startStream(
   return { worker, forecasters };
 }
 
-function together(a: ForecastSums, b: ForecastSums): ForecastSums {
+function sumOf(a: ForecastSums, b: ForecastSums): ForecastSums {
   return {
     rowsWaiting: a.rowsWaiting + b.rowsWaiting,
     runs: a.runs + b.runs,

@@ -1,7 +1,7 @@
 import type { ScoreRecord } from '../stream/record/score-record.ts';
 
 export interface ScoreLineStyle {
-  /** Escape sequences for colours are written. */
+  /** Whether to write escape sequences for colours. */
   readonly colour: boolean;
   /** Characters of the series column; a longer id keeps its end. */
   readonly seriesWidth: number;
@@ -19,28 +19,53 @@ const RED_BOLD = '\u001b[1;31m';
 const DIM = '\u001b[2m';
 const RESET = '\u001b[0m';
 
-/** The names of the columns of `scoreLine`, as wide as they are. */
+interface Cells {
+  readonly mark: string;
+  readonly time: string;
+  readonly series: string;
+  readonly value: string;
+  readonly forecast: string;
+  readonly interval: string;
+  readonly score: string;
+  readonly state: string;
+}
+
+const TITLES: Cells = {
+  mark: ' ',
+  time: 'time (UTC)',
+  series: 'series',
+  value: 'value',
+  forecast: 'forecast',
+  interval: 'interval',
+  score: 'score',
+  state: 'state',
+};
+
+/** Column titles of `scoreLine`. */
 export function scoreLineHeader(style: ScoreLineStyle): string {
-  const header = columns(' ', 'time (UTC)', 'series', 'value', 'forecast', 'interval', 'score', 'state', style);
+  const header = columns(TITLES, style);
   return style.colour ? `${DIM}${header}${RESET}` : header;
 }
 
 /**
- * One score as a line for people: time, series, value, forecast, interval, score, state. An anomaly begins with `!` and says ANOMALY in
- * place of its state; what was not judged is dim. The score of a group's member is the group's, marked by a `g`.
+ * One score as a line for people: time, series, value, forecast, interval, score, state. An anomaly begins with `!` and
+ * says ANOMALY in place of its state. What is not scored yet is dim. A member of a group shows the group's score,
+ * marked by `g`.
  */
 export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE_STYLE): string {
   const { anomaly, state, lo, hi, accumulatedAnomalyScore: ofGroup, anomalyScore } = score;
-  const z = ofGroup === null ? shownScore(anomalyScore) : `g ${shownScore(ofGroup)}`;
+  const shownScore = ofGroup === null ? formatScore(anomalyScore) : `g ${formatScore(ofGroup)}`;
   const line = columns(
-    anomaly ? '!' : ' ',
-    shownTime(score.timestampMs),
-    score.series,
-    shownNumber(score.value),
-    shownNumber(score.forecast),
-    lo === null || hi === null ? NOTHING : `${shownNumber(lo)}..${shownNumber(hi)}`,
-    z,
-    anomaly ? 'ANOMALY' : state,
+    {
+      mark: anomaly ? '!' : ' ',
+      time: formatTime(score.timestampMs),
+      series: score.series,
+      value: formatNumber(score.value),
+      forecast: formatNumber(score.forecast),
+      interval: lo === null || hi === null ? NOTHING : `${formatNumber(lo)}..${formatNumber(hi)}`,
+      score: shownScore,
+      state: anomaly ? 'ANOMALY' : state,
+    },
     style,
   );
   const marked = score.restarted ? `${line}, started over` : line;
@@ -50,42 +75,33 @@ export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE
 }
 
 /** `2014-02-14 14:30:00`, with milliseconds only where there are any. UTC. */
-export function shownTime(timestampMs: number): string {
+export function formatTime(timestampMs: number): string {
   return new Date(timestampMs)
     .toISOString()
     .replace('T', ' ')
     .replace(/\.000Z$|Z$/, '');
 }
 
-/** Six significant digits; `-` for what does not exist. */
-function shownNumber(value: number | null): string {
+/** Six significant digits; `-` for null. */
+function formatNumber(value: number | null): string {
   return value === null ? NOTHING : String(Number(value.toPrecision(SIGNIFICANT_DIGITS)));
 }
 
 /** A standardised score with its sign, two decimals. */
-export function shownScore(score: number | null): string {
+export function formatScore(score: number | null): string {
   if (score === null) return NOTHING;
   const shown = Math.abs(score) >= 1e6 ? score.toExponential(2) : score.toFixed(2);
   return score > 0 ? `+${shown}` : shown;
 }
 
-/** A foreign text must not move the cursor, or anything else that control characters do to a terminal. */
+/** Replaces control characters: text from records must not control the terminal. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
 }
 
-function columns(
-  mark: string,
-  time: string,
-  series: string,
-  value: string,
-  forecast: string,
-  interval: string,
-  score: string,
-  state: string,
-  { seriesWidth }: ScoreLineStyle,
-): string {
-  const cells = [
+function columns(cells: Cells, { seriesWidth }: ScoreLineStyle): string {
+  const { mark, time, series, value, forecast, interval, score, state } = cells;
+  const padded = [
     `${mark} ${time.padEnd(19)}`,
     fitted(printable(series), seriesWidth),
     value.padStart(NUMBER_WIDTH),
@@ -94,7 +110,7 @@ function columns(
     score.padStart(SCORE_WIDTH),
     state,
   ];
-  return cells.join('  ');
+  return padded.join('  ');
 }
 
 function fitted(text: string, width: number): string {

@@ -1,19 +1,19 @@
 import type { ScoreRecord } from '../stream/record/score-record.ts';
 import { type ScoreLineStyle, scoreLine } from './score-line.ts';
 
-/** `flagged`: anomalies, and from time to time how many were scored between them. */
+/** `flagged`: anomalies, and every second the number of other scores. */
 export type ScoreSelection = 'flagged' | 'anomalies' | 'all';
 
 export interface ScoreViewOptions {
   readonly selection: ScoreSelection;
-  /** Matches the series that are shown. */
+  /** Pattern of the series to show. */
   readonly series: RegExp;
-  /** One JSON record a line in place of lines for people. */
+  /** Print one JSON record a line. */
   readonly json: boolean;
   readonly style: ScoreLineStyle;
 }
 
-/** What of a stream of scores is shown. */
+/** Selects and formats the scores of a stream. */
 export class ScoreView {
   readonly #options: ScoreViewOptions;
   #scored = 0;
@@ -35,7 +35,7 @@ export class ScoreView {
     return json ? JSON.stringify(score) : scoreLine(score, style);
   }
 
-  /** What came since the last call, in a sentence; null where nothing came or every score is shown anyway. */
+  /** Counts since the last call, as a sentence; null where there was nothing, or every score is shown. */
   summary(): string | null {
     const [scored, others, flagged] = [this.#scored, this.#others, this.#flagged];
     this.#scored = this.#others = this.#flagged = 0;

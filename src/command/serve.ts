@@ -4,10 +4,10 @@ import { openCatalog } from '../model/catalog.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
-import { aborted, DONE, type RunnableCommand, sayProblems } from './command.ts';
+import { aborted, DONE, printProblems, type RunnableCommand } from './command.ts';
 import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
 
-/** Answers requests over HTTP until it is told to stop. */
+/** Answers requests over HTTP until it is stopped. */
 export const serveCommand: RunnableCommand = {
   name: 'serve',
   summary: 'Answers requests of public clients over HTTP: detection and forecasts of series that they send',
@@ -19,7 +19,7 @@ export const serveCommand: RunnableCommand = {
   ],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, []);
-    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const { opsHost: host, opsPort: port, modelsDir, logLevel } = loaded.config;
     const catalog = await openCatalog({ modelsDir });
     const metrics = createMetrics({ collectProcess: true });
@@ -31,7 +31,7 @@ export const serveCommand: RunnableCommand = {
     };
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady });
     try {
-      const running = await runSidecar(loaded.config, catalog, metrics, logger);
+      const running = await runSidecar({ config: loaded.config, catalog, metrics, logger });
       sidecar = running;
       collectForecasts(metrics, () => running.forecasts());
       if (running.madeKey !== null) {

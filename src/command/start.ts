@@ -17,8 +17,8 @@ import {
   DONE,
   type ExitCode,
   FAILED,
+  printProblems,
   type RunnableCommand,
-  sayProblems,
   withDeadline,
 } from './command.ts';
 import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from './run-demo.ts';
@@ -26,14 +26,15 @@ import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
 import { type RunningWorker, resolveWithModels, runWorker } from './run-worker.ts';
 
 const DETECTORS = 'deploy/demo.detectors.yaml';
-/** What passes by itself is said in the view; log lines would drown it. */
+/** The view shows passing failures. More log lines would hide the scores. */
 const LOG_LEVEL = 'error';
 
-/** Everything at once, for who sees it for the first time. */
+/** Demo: broker, topics, feed, worker and sidecar in one process. */
 export const startCommand: RunnableCommand = {
   name: 'start',
   summary:
-    'Scores a demo of 40 series before your eyes, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is set, and serves HTTP',
+    'Scores a demo of 40 series before your eyes, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is set, ' +
+    'and serves HTTP',
   options: Object.values({
     ...workerOptions,
     ...httpOptions,
@@ -43,26 +44,29 @@ export const startCommand: RunnableCommand = {
   async run(_operands, flags, io) {
     const detectors = fileURLToPath(new URL(`../../${DETECTORS}`, import.meta.url));
     const loaded = loadProcessConfig(flags, [], { detectors, logLevel: LOG_LEVEL });
-    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const { models, result } = await resolveWithModels(loaded.config);
-    if (result.kind === 'problems') return sayProblems(result.problems, io);
+    if (result.kind === 'problems') return printProblems(result.problems, io);
     const { config } = result;
     const logger = createLogger(config.logLevel, process.stderr);
     const metrics = createMetrics({ collectProcess: true });
     const covered = coveredDemoSeries(config.stream, Date.now());
-    const sidecar = await runSidecar(config, models.catalog, metrics, logger);
+    const sidecar = await runSidecar({ config, catalog: models.catalog, metrics, logger });
     let kafka: DemoKafka | null = null;
     try {
-      saySidecar(sidecar, io);
+      printAddress(sidecar, io);
       const found = config.kafka === null ? await startLocalKafka(config.dataDir, io) : clusterOf(config.kafka);
       if (io.stop.aborted) return DONE;
-      if (found === null) return await serveAlone(config, metrics, sidecar, io);
+      if (found === null) return await serveAlone(config, { metrics, sidecar }, io);
       kafka = found;
       const beside = { metrics, forecasts: () => sidecar.forecasts() };
-      const startStream = (demo: DemoConfig) => runWorker(demo, models, logger, beside);
-      return await scoreDemo({ ...config, kafka: kafka.config }, startStream, covered, kafka.lost, io);
+      const startStream = (demo: DemoConfig) => runWorker({ config: demo, models, logger, beside });
+      return await scoreDemo(
+        { config: { ...config, kafka: kafka.config }, startStream, covered, kafkaLost: kafka.lost },
+        io,
+      );
     } catch (error) {
-      // Whoever ends the start half-way is not told what it could not finish.
+      // After Ctrl-C during the start, its failures are not printed.
       if (io.stop.aborted) return DONE;
       throw error;
     } finally {
@@ -71,18 +75,17 @@ export const startCommand: RunnableCommand = {
   },
 };
 
-function saySidecar({ url, madeKey }: RunningSidecar, io: CommandIo): void {
+function printAddress({ url, madeKey }: RunningSidecar, io: CommandIo): void {
   io.out(`HTTP is at ${url}${madeKey === null ? '.' : `; the first key, shown once and stored: ${madeKey}`}`);
-  // A key that was configured is not repeated where others may read it; one that was made earlier nobody knows but who saw it.
+  // A configured key is a secret and is not printed. Of a stored key only the digest is known.
   io.out(`Try: curl -H "Authorization: Bearer ${madeKey ?? '$TIDEWATCH_API_KEY'}" ${url}/validate_api_key`);
   if (madeKey === null) io.out('If you have no key any more: npm start -- keys create');
 }
 
-/** Without a Kafka the sidecar is all there is. */
+/** Runs the sidecar alone, where there is no Kafka. */
 async function serveAlone(
   { opsHost: host, opsPort: port }: Config,
-  metrics: Metrics,
-  sidecar: RunningSidecar,
+  { metrics, sidecar }: { readonly metrics: Metrics; readonly sidecar: RunningSidecar },
   io: CommandIo,
 ): Promise<ExitCode> {
   collectForecasts(metrics, () => sidecar.forecasts());
@@ -94,17 +97,17 @@ async function serveAlone(
 
 interface DemoKafka {
   readonly config: KafkaConfig;
-  /** Resolves when it will not come back by itself. */
+  /** Resolves when the broker ended and will not restart by itself. */
   readonly lost: Promise<Error>;
   stop(): Promise<void>;
 }
 
-/** Whoever runs a cluster brings it back: it is waited for. */
+/** A cluster is restarted by its operators, so it is waited for. */
 function clusterOf(config: KafkaConfig): DemoKafka {
   return { config, lost: new Promise(() => {}), stop: async () => {} };
 }
 
-/** null, with the reason said, where this machine has not what it takes. */
+/** null, with the reason printed, where Java or Maven is missing. */
 async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafka | null> {
   const folder = join(dataDir, 'kafka');
   io.out(
@@ -124,13 +127,15 @@ async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafk
   };
 }
 
-async function scoreDemo(
-  config: DemoConfig,
-  startStream: (config: DemoConfig) => Promise<RunningWorker>,
-  covered: ReadonlySet<string>,
-  kafkaLost: Promise<Error>,
-  io: CommandIo,
-): Promise<ExitCode> {
+interface ScoredDemo {
+  readonly config: DemoConfig;
+  startStream(config: DemoConfig): Promise<RunningWorker>;
+  readonly covered: ReadonlySet<string>;
+  /** Resolves when the broker ended for good. */
+  readonly kafkaLost: Promise<Error>;
+}
+
+async function scoreDemo({ config, startStream, covered, kafkaLost }: ScoredDemo, io: CommandIo): Promise<ExitCode> {
   const plan = await prepareDemo(config);
   const worker = await startStream(config);
   const brokers = config.kafka.brokers.join(',');
@@ -138,7 +143,7 @@ async function scoreDemo(
   io.out(`or type in another terminal: KAFKA_BROKERS=${brokers} npm start -- watch`);
   let demo: RunningDemo | null = null;
   try {
-    demo = await startDemo(config, plan, covered, io);
+    demo = await startDemo({ config, plan, covered }, io);
     const failure = await Promise.race([worker.finished, demo.failed, kafkaLost, aborted(io.stop)]);
     if (failure) io.err(`The demo cannot go on: ${failure.message}`);
     else io.out('Stopping. The next start goes on from here.');

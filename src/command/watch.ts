@@ -2,44 +2,47 @@ import { stdoutTakesColour } from '../config/colour.ts';
 import { readFlags } from '../config/command-line.ts';
 import { boolean, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { flagOnly, kafkaOptions, optionalFlag, registryOptions, streamOptions } from '../config/options.ts';
+import { commandFlag, kafkaOptions, registryOptions, streamOptions, withDefault } from '../config/options.ts';
 import { ServiceError } from '../service-error.ts';
 import { reasonOf } from '../stream/codec/quoted.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreDecoder, type DecodeScore } from '../stream/codec/score-decoder.ts';
 import { seriesPattern } from '../stream/engine/bound-detector.ts';
 import { type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
-import { aborted, type CommandIo, DONE, type RunnableCommand, sayProblems } from './command.ts';
+import { aborted, type CommandIo, DONE, printProblems, type RunnableCommand } from './command.ts';
 import { SCORE_LINE_STYLE, scoreLineHeader } from './score-line.ts';
 import { ScoreView } from './score-view.ts';
 
 const SUMMARY_MS = 1_000;
 
-const own = {
-  all: flagOnly('all', boolean, false, 'every score (default: anomalies, and how many were scored between them)'),
-  anomalies: flagOnly('anomalies', boolean, false, 'anomalies alone'),
-  series: optionalFlag('series', text, 'only series that match: * is any run of characters, ? one'),
-  fromBeginning: flagOnly('from-beginning', boolean, false, 'also what was scored before'),
-  json: flagOnly('json', boolean, false, 'one JSON record a line; every score, but for --anomalies'),
+const ownFlags = {
+  all: withDefault(
+    commandFlag('all', boolean, 'every score (default: anomalies, and how many were scored between them)'),
+    false,
+  ),
+  anomalies: withDefault(commandFlag('anomalies', boolean, 'anomalies alone'), false),
+  series: commandFlag('series', text, 'only series that match: * is any run of characters, ? one'),
+  fromBeginning: withDefault(commandFlag('from-beginning', boolean, 'also what was scored before'), false),
+  json: withDefault(commandFlag('json', boolean, 'one JSON record a line; every score, but for --anomalies'), false),
 };
 
-/** Shows scores as they are committed, until it is stopped. */
+/** Prints scores as they are committed, until it is stopped. */
 export const watchCommand: RunnableCommand = {
   name: 'watch',
   summary: 'Shows the scores of the cluster of KAFKA_BROKERS as they are committed',
   options: [
-    ...Object.values(own),
+    ...Object.values(ownFlags),
     ...Object.values(kafkaOptions),
     ...Object.values(registryOptions),
     streamOptions.detectors,
   ],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
-    const read = readFlags(flags, own);
-    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
-    if (read.kind === 'problems') return sayProblems(read.problems, io);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
+    if (read.kind === 'problems') return printProblems(read.problems, io);
     const { all, anomalies, series, fromBeginning, json } = read.values;
-    if (all && anomalies) return sayProblems(['--all and --anomalies exclude each other'], io);
+    if (all && anomalies) return printProblems(['--all and --anomalies exclude each other'], io);
     const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
     const view = new ScoreView({
       selection: anomalies ? 'anomalies' : all || json ? 'all' : 'flagged',
@@ -51,7 +54,7 @@ export const watchCommand: RunnableCommand = {
     const { format } = stream.output;
     const registry = format === 'avro' ? await connectRegistry(registryConfig!) : null;
     const decode = createScoreDecoder(format, registry);
-    const summary = setInterval(() => sayIfAny(view.summary(), io), SUMMARY_MS);
+    const summary = setInterval(() => printIfAny(view.summary(), io), SUMMARY_MS);
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     failed.catch(() => {});
     try {
@@ -60,14 +63,14 @@ export const watchCommand: RunnableCommand = {
         { config: kafka! },
         { topic: stream.topics.scores, from },
         {
-          onRecords: (records) => showRecords(records, decode, view, io).catch(fail),
+          onRecords: (records) => showRecords(records, { decode, view }, io).catch(fail),
           onConnection: (error) =>
             io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch goes on when it is back.`),
         },
       );
       if (!json) io.out(scoreLineHeader(style));
       await Promise.race([aborted(io.stop), failed]).finally(() => tail.stop());
-      sayIfAny(view.summary(), io);
+      printIfAny(view.summary(), io);
       return DONE;
     } finally {
       clearInterval(summary);
@@ -76,11 +79,10 @@ export const watchCommand: RunnableCommand = {
   },
 };
 
-/** Rejects with `registry-unavailable` when a schema cannot be fetched. A record that is no score is told and left out. */
+/** Rejects with `registry-unavailable` when a schema cannot be fetched. Reports and skips a record that is no score. */
 async function showRecords(
   records: readonly TopicRecord[],
-  decode: DecodeScore,
-  view: ScoreView,
+  { decode, view }: { readonly decode: DecodeScore; readonly view: ScoreView },
   io: CommandIo,
 ): Promise<void> {
   for (const { value, partition, offset } of records) {
@@ -96,6 +98,6 @@ async function showRecords(
   }
 }
 
-function sayIfAny(line: string | null, io: CommandIo): void {
+function printIfAny(line: string | null, io: CommandIo): void {
   if (line !== null) io.err(line);
 }

@@ -2,22 +2,22 @@ import { describeConfig } from '../config/describe.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { workerOptions } from '../config/options.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { aborted, DONE, FAILED, type RunnableCommand, sayProblems, withDeadline } from './command.ts';
+import { aborted, DONE, FAILED, printProblems, type RunnableCommand, withDeadline } from './command.ts';
 import { resolveWithModels, runWorker } from './run-worker.ts';
 
-/** Scores the observations of a cluster until it is told to stop. */
+/** Scores the observations of a cluster until it is stopped. */
 export const workerCommand: RunnableCommand = {
   name: 'worker',
   summary: 'Scores the series of a detectors file on the cluster of KAFKA_BROKERS',
   options: Object.values(workerOptions),
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers', 'detectors']);
-    if (loaded.kind === 'problems') return sayProblems(loaded.problems, io);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const { models, result } = await resolveWithModels(loaded.config);
-    if (result.kind === 'problems') return sayProblems(result.problems, io);
+    if (result.kind === 'problems') return printProblems(result.problems, io);
     const { config } = result;
     const logger = createLogger(config.logLevel);
-    const starting = runWorker({ ...config, kafka: config.kafka! }, models, logger);
+    const starting = runWorker({ config: { ...config, kafka: config.kafka! }, models, logger });
     const worker = await Promise.race([starting, aborted(io.stop)]);
     if (!worker) {
       const ending = starting.then((late) => late.stop()).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where what can be fetched again is kept from one run to the next: the jars of a local Kafka, the tools of pretraining. */
+/** Cache between runs: the jars of a local Kafka, the tools of pretraining. */
 export function cacheFolder(): string {
   const { XDG_CACHE_HOME } = process.env;
   return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'tidewatch');

@@ -4,14 +4,14 @@ import { type Flags, OptionReader } from './option-reader.ts';
 import type { Option, OptionWithDefault } from './options.ts';
 import { nearestOf, notKnown } from './problems.ts';
 
-/** One command as the command line knows it. */
+/** A command, as the command line describes it. */
 export interface Command {
   readonly name: string;
-  /** What it does, in a sentence without a full stop. */
+  /** One sentence without a full stop. */
   readonly summary: string;
   /** Names of the words after the command (`ACTION`); in brackets where they may be left out (`[NAME]`). */
   readonly operands?: readonly string[];
-  /** Settings and flags of its own it heeds; `--help` lists them. */
+  /** The options it reads; `--help` lists them. */
   readonly options: readonly (Option<unknown> & { readonly fallback?: unknown })[];
 }
 
@@ -23,7 +23,7 @@ export type CommandLine<C extends Command> =
 const PROGRAM = 'npm start --';
 const HELP = 'help';
 
-/** Reads `COMMAND [OPERANDS] [--flags]`. The values of flags are not checked here: that happens beside the environment. */
+/** Parses `COMMAND [OPERANDS] [--flags]`. Values of flags are checked later, together with the environment. */
 export function parseCommandLine<C extends Command>(args: readonly string[], commands: readonly C[]): CommandLine<C> {
   const [name, ...rest] = args;
   if (name === undefined || name === `--${HELP}` || name === '-h') return { kind: 'help', text: overview(commands) };
@@ -85,7 +85,7 @@ export type ReadFlags<O> =
   | { readonly kind: 'values'; readonly values: Values<O> }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
-/** The values of a command's own flags, each of its type; all that is wrong at once. */
+/** Parses the flags that only this command has. Reports all problems at once. */
 export function readFlags<O extends Readonly<Record<string, Option<unknown>>>>(flags: Flags, own: O): ReadFlags<O> {
   const reader = new OptionReader(flags, {});
   const values = Object.entries(own).map(([name, option]) => {
@@ -102,7 +102,7 @@ function overview(commands: readonly Command[]): string {
   return `${PROGRAM} COMMAND [--flags]\n\n${table(rows)}\n\n${PROGRAM} COMMAND --help says more.`;
 }
 
-/** What a command does, and its settings: the flag, the variable of the same meaning, the default. */
+/** Summary and options of a command: flag, variable, default. */
 function commandHelp({ name, summary, operands = [], options }: Command): string {
   const use = [PROGRAM, name, ...operands, ...(options.length > 0 ? ['[--flags]'] : [])].join(' ');
   const rows = options.map(({ flag, env, help, fallback }) => {

@@ -58,8 +58,9 @@ export interface DetectorConfig {
 }
 
 /**
- * Names what a series' state depends on, 16 hexadecimal characters: state made under another digest cannot go on. Neither the level nor
- * the name is in it, nor is the model, whose own digest stands beside this one. Aliases of one frequency (`h`, `60min`) are one.
+ * Digest of the settings that the state of a series depends on, 16 hexadecimal characters. State of another digest is
+ * discarded. Level and name are not part of it. The model has a digest of its own. Aliases of a frequency (`h`,
+ * `60min`) have one digest.
  */
 export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): string {
   const { alias: _, ...grid } = settings.freq;
@@ -73,29 +74,29 @@ export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): 
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-/** What the worker may hold and how long it may wait. */
+/** Limits of a worker. */
 export interface WorkerLimits {
   readonly commitIntervalMs: number;
   /** Input records of one partition in one transaction. */
   readonly commitRecordsMax: number;
   /** Input records of one partition waiting to be processed; above it the partition is paused. */
   readonly queueRecordsMax: number;
-  /** Series of one partition held at a time; the longest idle is evicted (it starts over when it returns). */
+  /** Series held of one partition. The longest idle is evicted, and starts over when it returns. */
   readonly seriesMax: number;
   readonly inferenceThreads: number;
   readonly shutdownMsMax: number;
-  /** How long the partitions of a worker that fell silent wait for it; then others take them over. */
+  /** Session timeout of the consumer group: then the partitions of a silent worker go to others. */
   readonly sessionMs: number;
 }
 
-/** Where the HTTP interface listens, and who may use it. */
+/** Address, first key and limits of the HTTP service. */
 export interface HttpConfig {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** A key that opens the door beside those of the store; null: where the store has none, one is made. */
+  /** A key that is valid beside those of the store. null: one is created where the store has none. */
   readonly apiKey: string | null;
-  /** Jobs that wait or run. */
+  /** Jobs of an owner that wait or run. */
   readonly jobsInFlightMax: number;
   /** Memory of the process that runs jobs, MiB. */
   readonly jobMemoryMbMax: number;
@@ -126,17 +127,20 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
-/** A detector as the file says it: a context that was not written is null until its model is asked (`resolveConfig`). */
+/** A detector as written. A missing context is null until `resolveConfig` takes it from the model. */
 export interface WrittenDetector extends Omit<DetectorConfig, 'settings'> {
   readonly settings: Omit<StreamDetectionSettings, 'context'> & { readonly context: number | null };
 }
 
-/** What flags, environment and detectors file say. Without a detectors file it holds the default topics and mapping, and no detectors. */
+/**
+ * The configuration before models are known. Without a detectors file it has default topics, default mapping and no
+ * detectors.
+ */
 export interface LoadedConfig extends Omit<Config, 'stream'> {
   readonly stream: Omit<StreamConfig, 'detectors'> & { readonly detectors: readonly WrittenDetector[] };
 }
 
-/** What a reading gives: everything, or everything that is wrong with it, one sentence each. */
+/** The configuration, or all its problems, one sentence each. */
 export type ConfigResult<C> =
   | { readonly kind: 'config'; readonly config: C }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };

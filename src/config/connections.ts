@@ -41,7 +41,7 @@ function readTls(reader: OptionReader, readFile: ReadFile): KafkaConfig['tls'] {
 function readPem(reader: OptionReader, option: Option<string>, readFile: ReadFile): string | undefined {
   const path = reader.read(option);
   if (path === undefined) return undefined;
-  const content = readNamedFile(reader.nameOf(option), path, readFile, reader.problems);
+  const content = readNamedFile({ key: reader.nameOf(option), path }, readFile, reader.problems);
   if (content === null) return undefined;
   if (!content.includes('-----BEGIN ')) {
     reader.problems.push(mustBe(reader.nameOf(option), 'the path of a PEM file', path));
@@ -77,7 +77,7 @@ function readPassword(reader: OptionReader, readFile: ReadFile): string | undefi
   if (password !== undefined) {
     reader.problems.push(`${options.saslPassword.env} and ${name} are both set; set one of them`);
   }
-  const content = readNamedFile(name, path, readFile, reader.problems)?.replace(/\r?\n$/, '');
+  const content = readNamedFile({ key: name, path }, readFile, reader.problems)?.replace(/\r?\n$/, '');
   if (content === '') reader.problems.push(mustBe(name, 'the path of a file that is not empty', path));
   return content;
 }
@@ -96,7 +96,11 @@ export function readRegistry(reader: OptionReader): RegistryConfig | null {
 }
 
 /** The text of a file that a setting names; null and a problem where it cannot be read. */
-export function readNamedFile(key: string, path: string, readFile: ReadFile, problems: string[]): string | null {
+export function readNamedFile(
+  { key, path }: { readonly key: string; readonly path: string },
+  readFile: ReadFile,
+  problems: string[],
+): string | null {
   try {
     return readFile(path);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { KafkaConfig, LoadedConfig } from './config.ts';
 
 const HIDDEN = '***';
 
-/** The configuration for the log of a start: secrets are hidden, certificates only said to be there. */
+/** The configuration for the log: secrets are hidden, certificates only mentioned. */
 export function describeConfig(config: LoadedConfig): Readonly<Record<string, unknown>> {
   const { kafka, registry, stream, http, storeUrl, ...rest } = config;
   return {
@@ -29,7 +29,7 @@ function describeKafka({ brokers, clientId, tls, sasl }: KafkaConfig): Readonly<
   };
 }
 
-/** The named fields that are there, each hidden. */
+/** The named fields that are set, each hidden. */
 function hidden<T extends object>(
   fields: T,
   ...names: readonly (keyof T & string)[]

@@ -6,7 +6,7 @@ import type { WrittenDetector } from './config.ts';
 import { integerFrom, type Kind, numberBelow, oneOf, recordPath, text, textMatching, textOf } from './kinds.ts';
 import type { Section } from './yaml-section.ts';
 
-/** No length in observations may be longer: a slip of the keyboard should not fill the memory. */
+/** Upper bound of lengths in observations: a typing error must not fill the memory. */
 const LENGTH_MAX = 1_000_000;
 /** The open window of a series must fit into one record of the changelog. */
 const DETECTION_SIZE_MAX = 10_000;
@@ -15,7 +15,7 @@ const DEFAULT_MODEL = 'tsmodel-1';
 const DEFAULT_LEVEL = 99;
 const DEFAULT_GRACE = 1;
 
-/** Detection windows of forecasted positions that are kept by default: twice as many as a calibration needs. */
+/** Default calibration size in detection windows: twice the minimum. */
 const CALIBRATION_WINDOWS_DEFAULT = 2 * CALIBRATION_WINDOWS_MIN;
 
 const length = integerFrom(1, LENGTH_MAX);
@@ -26,7 +26,7 @@ const calibrationSize: Kind<CalibrationSize> = {
   fromValue: (value) => (value === 'all' ? value : length.fromValue(value)),
 };
 
-/** What the keys of a detector may hold, those of a detectors file and the flags of the same names. */
+/** Kinds of the keys of a detector, in a detectors file and as flags. */
 export const detectorKinds = {
   name: textMatching('1 to 64 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,64}$/),
   model: textMatching('1 to 36 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,36}$/),
@@ -40,7 +40,7 @@ export const detectorKinds = {
   calibrationSize,
 };
 
-/** What was written of a detector; undefined where nothing was, or what does not fit. */
+/** The fields of a detector as written; undefined where missing or invalid. */
 export interface DetectorFields {
   readonly name: string | undefined;
   readonly series: readonly string[] | undefined;
@@ -58,10 +58,10 @@ export interface DetectorFields {
   readonly grace?: number | undefined;
 }
 
-/** Where the fields come from: whether a key was written at all, and where problems go that only show beside other keys. */
+/** Where the fields come from: which keys were written, and where problems between keys are reported. */
 export type DetectorSource = Pick<Section, 'has' | 'problem'>;
 
-/** Reads one entry of `detectors`; null where it has a problem that leaves the others meaningless. */
+/** Reads one entry of `detectors`; null where a problem makes further checks meaningless. */
 export function readDetector(section: Section): WrittenDetector | null {
   const fields = {
     name: section.read('name', detectorKinds.name, 'required'),
@@ -83,7 +83,7 @@ export function readDetector(section: Section): WrittenDetector | null {
   return completeDetector(fields, section);
 }
 
-/** Gives what was not written its default, and checks how the fields fit together; null where something is missing for that. */
+/** Sets defaults, and checks the fields against each other; null where a required field is missing. */
 export function completeDetector(fields: DetectorFields, source: DetectorSource): WrittenDetector | null {
   const { name, series, freq, h, detectionSize, group, calibrationSize } = fields;
   const stepSize = source.has('step_size') ? fields.stepSize : h;
@@ -97,7 +97,7 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
   if (thresholdMethod === 'multivariate' && calibrationSize === 'all') {
     source.problem('calibration_size', `${length.expected}, as threshold_method is multivariate`, calibrationSize);
   }
-  if (detectionSize !== undefined) checkLengths(source, detectionSize, h, stepSize, calibrationSize);
+  if (detectionSize !== undefined) checkLengths(source, { detectionSize, h, stepSize, calibrationSize });
   if (!name || !series || !freq || !h || !detectionSize || !stepSize) return null;
   return {
     name,
@@ -122,11 +122,9 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
 /** The cutoffs of all windows must lie on one grid, and calibration must be reachable. */
 function checkLengths(
   source: DetectorSource,
-  detectionSize: number,
-  h: number | undefined,
-  stepSize: number | undefined,
-  calibration: CalibrationSize | undefined,
+  lengths: Pick<DetectorFields, 'h' | 'stepSize' | 'calibrationSize'> & { readonly detectionSize: number },
 ): void {
+  const { detectionSize, h, stepSize, calibrationSize: calibration } = lengths;
   if (h !== undefined && h > detectionSize) {
     source.problem('h', `at most detection_size (${detectionSize})`, h);
   } else if (stepSize !== undefined && detectionSize % stepSize !== 0) {

@@ -6,13 +6,13 @@ import { parseYaml, type Section } from './yaml-section.ts';
 
 type WrittenStream = LoadedConfig['stream'];
 
-/** What a detectors file holds. Limits it does not name are absent. */
+/** The content of a detectors file. Limits that it does not name are absent. */
 export interface DetectorsFile {
   readonly stream: Omit<WrittenStream, 'groupId'>;
   readonly worker: Partial<WorkerLimits>;
 }
 
-/** Kafka's own rule for the name of a topic. */
+/** Kafka's rule for topic names. */
 const topicName = textMatching(
   'a topic name: 1 to 249 letters, digits, dots, dashes or underscores',
   /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/,
@@ -20,7 +20,7 @@ const topicName = textMatching(
 
 const DAY_MS = 86_400_000;
 
-/** Reads a detectors file. `name` stands in the problems, which are added to `problems`; null when nothing could be read. */
+/** Reads a detectors file; null when it cannot be parsed. Adds to `problems`, which begin with `name`. */
 export function readDetectorsFile(name: string, content: string, problems: string[]): DetectorsFile | null {
   const file = parseYaml(name, content, problems);
   if (file === null) return null;
@@ -38,7 +38,7 @@ function readRecords(file: Section): Pick<WrittenStream, 'topics' | 'input' | 'o
   };
 }
 
-/** What holds without a detectors file: the default topics and mapping. A frequency cannot be guessed, so there is no detector. */
+/** Without a detectors file: default topics and mapping. There is no detector, since a frequency cannot be guessed. */
 export const noDetectorsFile: DetectorsFile = {
   stream: { ...readRecords(parseYaml('', '{}', [])!), detectors: [] },
   worker: {},

@@ -1,6 +1,6 @@
 /**
- * What a setting may hold: how it is said in a problem, and how it is read from text (environment, flags) and from YAML.
- * Both readings return undefined for a value that does not fit; nothing is coerced: in YAML the text "24" is no integer.
+ * The kind of a setting: how problems name it, and how it is parsed from text (environment, flags) and from YAML.
+ * Both parsers return undefined for an invalid value. Nothing is coerced: in YAML the text "24" is no integer.
  */
 export interface Kind<T> {
   readonly expected: string;
@@ -38,7 +38,7 @@ export const boolean: Kind<boolean> = {
   fromValue: (value) => (typeof value === 'boolean' ? value : undefined),
 };
 
-/** Text that `read` understands; undefined means it does not. */
+/** Text that `read` can parse; it returns undefined where it cannot. */
 export function textOf<T>(expected: string, read: (text: string) => T | undefined): Kind<T> {
   return { expected, fromText: read, fromValue: (value) => (typeof value === 'string' ? read(value) : undefined) };
 }
@@ -52,7 +52,10 @@ export const text = textMatching('text that is not empty', /\S/);
 const PATH_KEY = `[^.[\\]"'\\s][^.[\\]"']*`;
 const PATH_BRACKET = `\\[(?:\\d{1,6}|"(?:[^"\\\\]|\\\\.)+"|'(?:[^'\\\\]|\\\\.)+')\\]`;
 
-/** A path into a record: `value`, `tags.host`, `points[0].value`, `["a.b"].c` where a key holds a dot; each also after `$`. */
+/**
+ * A path into a record: `value`, `tags.host`, `points[0].value`, `["a.b"].c` where a key holds a dot; each also after
+ * `$`.
+ */
 export const recordPath = textMatching(
   'a path such as value, tags.host or points[0].value',
   new RegExp(`^(?:${PATH_KEY}|\\$\\.${PATH_KEY}|\\$?${PATH_BRACKET})(?:\\.${PATH_KEY}|${PATH_BRACKET})*$`),

@@ -7,17 +7,17 @@ import { type Environment, type Flags, OptionReader } from './option-reader.ts';
 import { options, workerLimits } from './options.ts';
 
 export interface ConfigSources {
-  /** Flags of a command of its own are not looked at. */
+  /** Flags that only one command has are ignored. */
   readonly flags: Flags;
   readonly env: Environment;
   readonly readFile: ReadFile;
   readonly processors: number;
-  /** What the command cannot do without. */
+  /** Options that the command requires. */
   readonly requires: readonly ('brokers' | 'detectors')[];
   readonly fallbacks?: CommandFallbacks;
 }
 
-/** What a command takes where nothing else is said. */
+/** Defaults of the command. */
 export interface CommandFallbacks {
   /** Path of a detectors file. */
   readonly detectors?: string;
@@ -30,8 +30,8 @@ const NEEDED = {
 } as const;
 
 /**
- * Reads the configuration: flags win over environment, environment over the detectors file, and what is nowhere has its default.
- * All that is wrong is said at once, and nothing wrong is replaced by a default.
+ * Reads the configuration: flags win over environment, environment over the detectors file, the file over defaults.
+ * Reports all problems at once. A wrong value is never replaced by a default.
  */
 export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   const reader = new OptionReader(sources.flags, sources.env);
@@ -74,7 +74,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
 function loadDetectorsFile(reader: OptionReader, { readFile, fallbacks }: ConfigSources): DetectorsFile {
   const path = reader.read(options.detectors) ?? fallbacks?.detectors;
   if (path === undefined) return noDetectorsFile;
-  const content = readNamedFile(reader.nameOf(options.detectors), path, readFile, reader.problems);
+  const content = readNamedFile({ key: reader.nameOf(options.detectors), path }, readFile, reader.problems);
   if (content === null) return noDetectorsFile;
   return readDetectorsFile(path, content, reader.problems) ?? noDetectorsFile;
 }
@@ -86,7 +86,7 @@ function readWorkerLimits(reader: OptionReader, file: Partial<WorkerLimits>, pro
   return Object.fromEntries(limits) as WorkerLimits;
 }
 
-/** The configuration of this process: its environment, its files, its processors. The only place that touches `process.env`. */
+/** The configuration of this process, from its environment, files and processors. */
 export function loadProcessConfig(
   flags: Flags,
   requires: ConfigSources['requires'],

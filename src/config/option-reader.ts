@@ -2,20 +2,23 @@ import { type Option, type OptionWithDefault, options } from './options.ts';
 import { mustBe, nearestOf, notKnown } from './problems.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-/** Flags as the command line had them, without dashes; a flag without a value is `true`. */
+/** Flags by name, without dashes; a flag without a value is `true`. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The prefix of ours alone: every variable with it must be known. */
+/** This prefix is ours alone: every variable that has it must be known. */
 const OUR_PREFIX = 'TIDEWATCH_';
-/** What Kubernetes sets in every container for a service that is named as we are. */
+/** Kubernetes sets such variables in every container for a service of our name. */
 const isServiceLink = (name: string, value: string | undefined) =>
   /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name) || /^(tcp|udp|sctp):\/\//.test(value ?? '');
-/** A variable that differs from one of ours by so few letters was meant to be it. */
+/** A variable that differs from a known one by at most so many letters is a typing error. */
 const SLIP_LETTERS_MAX = 2;
 
 type Named = Pick<Option<unknown>, 'env' | 'flag'>;
 
-/** Reads options from flags, then environment; collects what is wrong with them. An empty variable counts as unset, as compose files write it. */
+/**
+ * Reads options from flags, then from the environment, and collects their problems. An empty variable counts as unset,
+ * as in compose files.
+ */
 export class OptionReader {
   readonly problems: string[] = [];
   readonly #flags: Flags;
@@ -26,19 +29,19 @@ export class OptionReader {
     this.#env = env;
   }
 
-  /** The option's value; undefined where it is not set or does not fit, which is a problem. */
+  /** The value of an option; undefined where it is unset, or invalid and reported. */
   read<T>(option: Option<T>): T | undefined {
     const raw = this.#raw(option);
     if (raw === undefined) return undefined;
     const value = option.kind.fromText(raw);
     if (value !== undefined) return value;
-    // What has no flag is a secret; before an @ there may be one.
+    // An option without a flag is a secret. A URL may have one before its @.
     const shown = option.flag === null || raw.includes('@') ? 'a value that is not shown' : JSON.stringify(raw);
     this.problems.push(`${this.nameOf(option)} must be ${option.kind.expected}, got ${shown}`);
     return undefined;
   }
 
-  /** The option's value or its default; the default also where there was a problem, so that reading can go on. */
+  /** The value or the default; also the default where a problem was reported, so that reading continues. */
   readOr<T>(option: OptionWithDefault<T>): T {
     return this.read(option) ?? option.fallback;
   }
@@ -47,24 +50,24 @@ export class OptionReader {
     return this.#raw(option) !== undefined;
   }
 
-  /** Where the value came from: the flag if there was one or there is no variable, else the variable. */
+  /** Name for problems: the flag where one was given or there is no variable, else the variable. */
   nameOf({ env, flag }: Named): string {
     return env === null || (flag !== null && this.#flags[flag] !== undefined) ? `--${flag}` : env;
   }
 
-  /** A problem with an option that only shows beside others. */
+  /** Reports a problem of an option together with others. */
   problem(option: Named, expected: string): void {
     this.problems.push(mustBe(this.nameOf(option), expected, undefined));
   }
 
-  /** A problem where one of two is set that belong together. */
+  /** Reports a problem where only one of two options is set. */
   bothOrNone(first: Named, second: Named): void {
     if (this.isSet(first) === this.isSet(second)) return;
     const [set, missing] = this.isSet(first) ? [first, second] : [second, first];
     this.problem(missing, `set, as ${this.nameOf(set)} is`);
   }
 
-  /** Variables that were meant to be ours. Kafka's own tools share our other prefixes: there only a near miss is a problem. */
+  /** Reports misspelt variables. Kafka's tools share our other prefixes, so only near misses of those are reported. */
   checkEnvironment(): void {
     const known = Object.values(options).flatMap(({ env }) => env ?? []);
     for (const [name, value] of Object.entries(this.#env)) {

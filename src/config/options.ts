@@ -1,11 +1,11 @@
 import type { LogLevel, WorkerLimits } from './config.ts';
 import { boolean, integerFrom, type Kind, oneOf, text, textMatching, textOf } from './kinds.ts';
 
-/** One setting of the environment, the command line, or both. */
+/** An option of the environment, the command line, or both. */
 export interface Option<T> {
-  /** Variable; null for what only one command knows. */
+  /** Name of the variable; null where there is only a flag. */
   readonly env: string | null;
-  /** Without the dashes; null for a secret: command lines are seen by every user of a machine. */
+  /** Name of the flag without dashes; null for a secret, since every user of a machine can see command lines. */
   readonly flag: string | null;
   readonly kind: Kind<T>;
   readonly help: string;
@@ -20,21 +20,17 @@ function setting<T>(env: string, kind: Kind<T>, help: string): Option<T> {
   return { env, flag: env.toLowerCase().replaceAll('_', '-'), kind, help };
 }
 
-function settingOr<T>(env: string, kind: Kind<T>, fallback: NoInfer<T>, help: string): OptionWithDefault<T> {
-  return { ...setting(env, kind, help), fallback };
+/** The same option with a default. */
+export function withDefault<T>(option: Option<T>, fallback: NoInfer<T>): OptionWithDefault<T> {
+  return { ...option, fallback };
 }
 
 function secret(env: string, help: string): Option<string> {
   return { env, flag: null, kind: text, help };
 }
 
-/** A flag that only some commands know, such as `--rate` of `feed`. */
-export function flagOnly<T>(flag: string, kind: Kind<T>, fallback: NoInfer<T>, help: string): OptionWithDefault<T> {
-  return { env: null, flag, kind, fallback, help };
-}
-
-/** The same without a default: absent, it says something of its own. */
-export function optionalFlag<T>(flag: string, kind: Kind<T>, help: string): Option<T> {
+/** A flag that only some commands have, such as `--rate` of `feed`. */
+export function commandFlag<T>(flag: string, kind: Kind<T>, help: string): Option<T> {
   return { env: null, flag, kind, help };
 }
 
@@ -69,12 +65,15 @@ const limit = (max: number) => integerFrom(1, max);
 /** How to reach Kafka. */
 export const kafkaOptions = {
   brokers: setting('KAFKA_BROKERS', brokerList, 'host:port, separated by commas'),
-  clientId: settingOr('KAFKA_CLIENT_ID', text, 'tidewatch', 'name shown to the brokers'),
-  tls: settingOr('KAFKA_TLS', boolean, false, 'speak TLS to the brokers'),
+  clientId: withDefault(setting('KAFKA_CLIENT_ID', text, 'name shown to the brokers'), 'tidewatch'),
+  tls: withDefault(setting('KAFKA_TLS', boolean, 'speak TLS to the brokers'), false),
   tlsCa: setting('KAFKA_TLS_CA', text, 'PEM file of the authority that signed the brokers'),
   tlsCert: setting('KAFKA_TLS_CERT', text, 'PEM file of the client certificate'),
   tlsKey: setting('KAFKA_TLS_KEY', text, 'PEM file of the client key'),
-  tlsRejectUnauthorized: settingOr('KAFKA_TLS_REJECT_UNAUTHORIZED', boolean, true, 'false accepts any certificate'),
+  tlsRejectUnauthorized: withDefault(
+    setting('KAFKA_TLS_REJECT_UNAUTHORIZED', boolean, 'false accepts any certificate'),
+    true,
+  ),
   saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, mechanism.expected),
   saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user of the brokers'),
   saslPassword: secret('KAFKA_SASL_PASSWORD', 'password of that user'),
@@ -87,34 +86,50 @@ export const registryOptions = {
   registryPassword: secret('SCHEMA_REGISTRY_PASSWORD', 'password of that user'),
 };
 
-/** The limits of a worker; under `worker` in the detectors file they have the same names, in lower case and without `KAFKA_`. */
+/**
+ * The limits of a worker; under `worker` in the detectors file they have the same names, in lower case and without
+ * `KAFKA_`.
+ */
 export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> & { readonly fallback?: number } } = {
-  commitIntervalMs: settingOr('KAFKA_COMMIT_INTERVAL_MS', integerFrom(10, 60_000), 50, 'ms between transactions'),
-  commitRecordsMax: settingOr('KAFKA_COMMIT_RECORDS_MAX', limit(100_000), 5_000, 'input records in a transaction'),
-  queueRecordsMax: settingOr('QUEUE_RECORDS_MAX', limit(10_000_000), 20_000, 'waiting records that pause a partition'),
-  seriesMax: settingOr('SERIES_MAX', limit(10_000_000), 100_000, 'series of a partition; the longest idle is evicted'),
+  commitIntervalMs: withDefault(
+    setting('KAFKA_COMMIT_INTERVAL_MS', integerFrom(10, 60_000), 'ms between transactions'),
+    50,
+  ),
+  commitRecordsMax: withDefault(
+    setting('KAFKA_COMMIT_RECORDS_MAX', limit(100_000), 'input records in a transaction'),
+    5_000,
+  ),
+  queueRecordsMax: withDefault(
+    setting('QUEUE_RECORDS_MAX', limit(10_000_000), 'waiting records that pause a partition'),
+    20_000,
+  ),
+  seriesMax: withDefault(
+    setting('SERIES_MAX', limit(10_000_000), 'series of a partition; the longest idle is evicted'),
+    100_000,
+  ),
   inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one a processor)'),
-  shutdownMsMax: settingOr('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 10_000, 'ms an orderly end may take'),
-  sessionMs: settingOr(
-    'KAFKA_SESSION_MS',
-    integerFrom(1_000, 600_000),
+  shutdownMsMax: withDefault(
+    setting('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 'ms an orderly end may take'),
     10_000,
-    'ms after which a silent worker is gone',
+  ),
+  sessionMs: withDefault(
+    setting('KAFKA_SESSION_MS', integerFrom(1_000, 600_000), 'ms after which a silent worker is gone'),
+    10_000,
   ),
 };
 
 /** Settings of every command that works on a stream. */
 export const streamOptions = {
   detectors: setting('DETECTORS', text, 'detectors file (YAML)'),
-  groupId: settingOr('KAFKA_GROUP_ID', text, 'tidewatch', 'consumer group'),
+  groupId: withDefault(setting('KAFKA_GROUP_ID', text, 'consumer group'), 'tidewatch'),
 };
 
 export const processOptions = {
-  opsHost: settingOr('OPS_HOST', text, '127.0.0.1', 'address of health, readiness and metrics'),
-  opsPort: settingOr('OPS_PORT', integerFrom(0, 65_535), 9464, 'their port; 0 takes any free one'),
-  dataDir: settingOr('DATA_DIR', text, './data', 'folder of what must outlive the process'),
+  opsHost: withDefault(setting('OPS_HOST', text, 'address of health, readiness and metrics'), '127.0.0.1'),
+  opsPort: withDefault(setting('OPS_PORT', integerFrom(0, 65_535), 'their port; 0 takes any free one'), 9464),
+  dataDir: withDefault(setting('DATA_DIR', text, 'folder of what must outlive the process'), './data'),
   modelsDir: setting('MODELS_DIR', text, 'folder of further models'),
-  logLevel: settingOr('LOG_LEVEL', logLevel, 'info', logLevel.expected),
+  logLevel: withDefault(setting('LOG_LEVEL', logLevel, logLevel.expected), 'info'),
 };
 
 /** Where keys, credits, jobs and fine-tuned models are kept. */
@@ -138,15 +153,21 @@ export const workerOptions = {
 
 /** Settings of the HTTP sidecar. */
 export const httpOptions = {
-  httpHost: settingOr('HTTP_HOST', text, '127.0.0.1', 'address of the HTTP interface'),
-  httpPort: settingOr('HTTP_PORT', integerFrom(0, 65_535), 8080, 'its port; 0 takes any free one'),
+  httpHost: withDefault(setting('HTTP_HOST', text, 'address of the HTTP interface'), '127.0.0.1'),
+  httpPort: withDefault(setting('HTTP_PORT', integerFrom(0, 65_535), 'its port; 0 takes any free one'), 8080),
   apiKey: {
     ...secret('TIDEWATCH_API_KEY', 'a first key of the HTTP interface; unset, one is made where there is none'),
     kind: bearerToken,
   },
   ...storeOptions,
-  jobsInFlightMax: settingOr('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 1_000, 'jobs that wait or run; beyond it: 429'),
-  jobMemoryMbMax: settingOr('JOB_MEMORY_MB_MAX', integerFrom(256, 1_000_000), 4_096, 'MiB that a job may hold'),
+  jobsInFlightMax: withDefault(
+    setting('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 'jobs that wait or run; beyond it: 429'),
+    1_000,
+  ),
+  jobMemoryMbMax: withDefault(
+    setting('JOB_MEMORY_MB_MAX', integerFrom(256, 1_000_000), 'MiB that a job may hold'),
+    4_096,
+  ),
 };
 
 /** Every setting of the environment. */

@@ -1,11 +1,13 @@
-/** How a problem of the configuration is said: the key, what was expected, what was got. Values of secrets never come in here. */
+/**
+ * Sentences for problems of the configuration: key, expected value, actual value. Values of secrets must not get here.
+ */
 
 /** `KEY must be EXPECTED, got GOT`. */
 export function mustBe(key: string, expected: string, got: unknown): string {
   return `${key} must be ${expected}, got ${show(got)}`;
 }
 
-/** `NAME is not a known WHAT; did you mean NEAREST?`, without the question when nothing known is near. */
+/** `NAME is not a known WHAT; did you mean NEAREST?`, without the question when `nearest` is null. */
 export function notKnown(name: string, what: string, nearest: string | null): string {
   return `${name} is not a known ${what}${nearest === null ? '' : `; did you mean ${nearest}?`}`;
 }
@@ -19,7 +21,7 @@ export function show(value: unknown): string {
   return shown.length <= SHOWN_CHARACTERS_MAX ? shown : `${shown.slice(0, SHOWN_CHARACTERS_MAX)}...`;
 }
 
-/** The known name that `name` was probably meant to be: at most `differMax` letters differ, by default a third of them. */
+/** The known name nearest to `name`, at most `differMax` letters away (default: a third of its letters). */
 export function nearestOf(
   name: string,
   known: readonly string[],

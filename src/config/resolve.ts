@@ -3,8 +3,8 @@ import type { Config, ConfigResult, DetectorConfig, LoadedConfig, WrittenDetecto
 import { mustBe, nearestOf } from './problems.ts';
 
 /**
- * Completes the configuration with what the models can do: a context that was not written becomes the model's.
- * @param modelLimits limits of every model there is, by the names a detector may use
+ * Completes the configuration with the limits of the models: a missing context becomes that of the model.
+ * @param modelLimits limits of every model, by the names that a detector may use
  */
 export function resolveConfig(
   config: LoadedConfig,

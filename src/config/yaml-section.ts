@@ -14,7 +14,7 @@ import { mustBe, nearestOf, notKnown, show } from './problems.ts';
 
 type Node = ParsedNode | null | undefined;
 
-/** The file a section stands in: where its problems go and how its lines are counted. */
+/** The file of a section, with its problems and its line numbers. */
 interface Source {
   readonly file: string;
   readonly document: Document.Parsed;
@@ -23,8 +23,8 @@ interface Source {
 }
 
 /**
- * Parses a YAML file whose top is a mapping. Syntax errors, repeated keys, unknown tags and unknown aliases become problems;
- * null then, as nothing in the file can be trusted.
+ * Parses a YAML file whose top is a mapping. Syntax errors, repeated keys, unknown tags and unknown aliases become
+ * problems; the result is null then, since nothing in the file can be trusted.
  */
 export function parseYaml(file: string, content: string, problems: string[]): Section | null {
   const lines = new LineCounter();
@@ -44,7 +44,10 @@ export function parseYaml(file: string, content: string, problems: string[]): Se
   return null;
 }
 
-/** One mapping of a YAML file. Every read says its own problems, with file and line; `close` adds the keys nobody read. */
+/**
+ * One mapping of a YAML file. Every read reports its problems with file and line; `close` reports the keys that were
+ * not read.
+ */
 export class Section {
   readonly #source: Source;
   readonly #path: string;
@@ -64,7 +67,10 @@ export class Section {
     return this.#entries.has(key);
   }
 
-  /** The key's value, or undefined where it is absent or wrong; wrong is a problem, absent only where it is required. */
+  /**
+   * The value of a key; undefined where it is absent or invalid. Invalid is a problem, absent only where it is
+   * required.
+   */
   read<T>(key: string, kind: Kind<T>, presence: 'optional' | 'required' = 'optional'): T | undefined {
     const node = this.#find(key);
     if (node === undefined && presence === 'optional') return undefined;
@@ -90,7 +96,7 @@ export class Section {
     return new Section(this.#source, `${this.#path}${key}.`, node);
   }
 
-  /** The mappings listed under a key; the list must be there and not be empty. */
+  /** The list of mappings under a key, which must not be empty. */
   sections(key: string): readonly Section[] {
     const node = this.#find(key);
     if (!isSeq(node) || node.items.length === 0) {
@@ -105,13 +111,13 @@ export class Section {
     });
   }
 
-  /** A problem with a key's value that only shows beside other keys. */
+  /** Reports a problem of a key together with others. */
   problem(key: string, expected: string, got: unknown): void {
     const entry = this.#entries.get(key);
     this.#say(entry?.key ?? this.#node, mustBe(`${this.#path}${key}`, expected, got));
   }
 
-  /** Call when every key was read: what is left is not known. */
+  /** Call it when every key was read: the keys that are left are unknown. */
   close(): void {
     for (const [name, { key }] of this.#entries) {
       if (this.#known.includes(name)) continue;
@@ -147,7 +153,7 @@ export class Section {
   }
 }
 
-/** A value as a problem quotes it. Mappings and lists are only named: aliases can make them endless. */
+/** A value as a problem quotes it. Mappings and lists are only named, since aliases can make them endless. */
 function showNode(node: Node): string {
   if (isMap(node)) return 'a mapping';
   if (isSeq(node)) return node.items.length === 0 ? 'an empty list' : 'a list';

@@ -9,19 +9,22 @@ const run = promisify(execFile);
 
 export const kafkaVersion = '4.3.1';
 export const registryVersion = '2.6.13.Final';
-const javaVersionMin = 17;
-const dependencyPlugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
-const elsewhere = 'or set KAFKA_BROKERS to the address of a Kafka cluster';
+const JAVA_VERSION_MIN = 17;
+const DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
+const OR_ELSEWHERE = 'or set KAFKA_BROKERS to the address of a Kafka cluster';
 
-/** The version of the Java on the path, e.g. `17.0.15`. Throws `missing-tool` with what to install when it is absent or too old. */
+/**
+ * The version of the Java on the path, e.g. `17.0.15`. Throws `missing-tool` with what to install when it is absent or
+ * too old.
+ */
 export async function javaVersion(): Promise<string> {
-  const wanted = `A local Kafka needs Java ${javaVersionMin} or newer`;
+  const wanted = `A local Kafka needs Java ${JAVA_VERSION_MIN} or newer`;
   const printed = await run('java', ['-version']).then(
     ({ stderr, stdout }) => stderr + stdout,
     (cause: unknown) => {
       throw new ServiceError(
         'missing-tool',
-        `${wanted}, and no working java is on the path: install one, ${elsewhere}`,
+        `${wanted}, and no working java is on the path: install one, ${OR_ELSEWHERE}`,
         {
           cause,
         },
@@ -29,18 +32,21 @@ export async function javaVersion(): Promise<string> {
     },
   );
   const version = /version "([^"]+)"/.exec(printed)?.[1] ?? 'unknown';
-  if (Number.parseInt(version, 10) >= javaVersionMin) return version;
-  throw new ServiceError('missing-tool', `${wanted}, found ${version}: install a newer one, ${elsewhere}`);
+  if (Number.parseInt(version, 10) >= JAVA_VERSION_MIN) return version;
+  throw new ServiceError('missing-tool', `${wanted}, found ${version}: install a newer one, ${OR_ELSEWHERE}`);
 }
 
-/** Kafka's jars as a class path, sorted: the class-data archive is valid for exactly this order. Fetched by Maven at the first call. */
+/**
+ * Kafka's jars as a class path, sorted: the class-data archive is valid for exactly this order. Fetched by Maven at the
+ * first call.
+ */
 export async function kafkaClassPath(cacheDir: string): Promise<string> {
   const folder = join(cacheDir, `kafka-${kafkaVersion}`);
   await fetchOnce(folder, (target) =>
     maven([
       '-f',
       join(import.meta.dirname, 'pom.xml'),
-      `${dependencyPlugin}:copy-dependencies`,
+      `${DEPENDENCY_PLUGIN}:copy-dependencies`,
       `-DoutputDirectory=${target}`,
       '-DincludeScope=runtime',
     ]),
@@ -54,7 +60,7 @@ export async function registryFolder(cacheDir: string): Promise<string> {
   const folder = join(cacheDir, `registry-${registryVersion}`);
   await fetchOnce(folder, async (target) => {
     const artifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`;
-    await maven([`${dependencyPlugin}:copy`, `-Dartifact=${artifact}`, `-DoutputDirectory=${target}`]);
+    await maven([`${DEPENDENCY_PLUGIN}:copy`, `-Dartifact=${artifact}`, `-DoutputDirectory=${target}`]);
     const archive = join(target, `apicurio-registry-app-${registryVersion}-all.tar.gz`);
     await run('tar', ['xzf', archive, '-C', target]);
     await rm(archive);
@@ -63,8 +69,8 @@ export async function registryFolder(cacheDir: string): Promise<string> {
 }
 
 /**
- * Fills `folder` once, also when several processes try at the same time: each fetches into a folder of its own, the first to
- * rename wins, and the others throw theirs away.
+ * Fills `folder` once, also when several processes try at the same time: each fetches into a folder of its own, the
+ * first to rename wins, and the others discard theirs.
  */
 export async function fetchOnce(folder: string, fetch: (target: string) => Promise<void>): Promise<void> {
   if (existsSync(folder)) return;
@@ -85,13 +91,15 @@ async function maven(args: readonly string[]): Promise<void> {
     await run('mvn', ['-B', '-ntp', '-q', ...args]);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
-      const text = `A local Kafka is fetched by Maven, and no mvn is on the path: install Apache Maven, ${elsewhere}`;
+      const text = `A local Kafka is fetched by Maven, and no mvn is on the path: install Apache Maven, ${OR_ELSEWHERE}`;
       throw new ServiceError('missing-tool', text, { cause });
     }
-    const said = String((cause as { stdout?: string }).stdout ?? '')
+    const firstError = String((cause as { stdout?: string }).stdout ?? '')
       .split('\n')
       .filter((line) => line.includes('ERROR'))[0];
-    const text = `Maven could not fetch the jars of a local Kafka (${said ?? (cause as Error).message}): check its access to a repository, ${elsewhere}`;
+    const reason = firstError ?? (cause as Error).message;
+    const remedy = `check its access to a repository, ${OR_ELSEWHERE}`;
+    const text = `Maven could not fetch the jars of a local Kafka (${reason}): ${remedy}`;
     throw new ServiceError('missing-tool', text, { cause });
   }
 }

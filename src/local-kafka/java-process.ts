@@ -5,19 +5,19 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../service-error.ts';
 
-const readyMsMax = 60_000;
-const probeMs = 25;
-/** How long a server may take to end by itself before it is killed. */
-const stopMsMax = 10_000;
+const READY_MS_MAX = 60_000;
+const PROBE_MS = 25;
+/** Time to stop after SIGTERM before SIGKILL. */
+const STOP_MS_MAX = 10_000;
 
 export interface JavaProcess {
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  /** Asks it to end (SIGTERM), kills it after 10 s. */
+  /** SIGTERM, and SIGKILL after 10 s. */
   stop(): Promise<void>;
-  /** SIGKILL: what a fault test means by a crash. */
+  /** SIGKILL, as in a crash. */
   kill(): Promise<void>;
-  /** Stands still (SIGSTOP) until it is let go on: connections stay open and nobody answers. */
+  /** SIGSTOP until `thaw`: connections stay open and get no answer. */
   freeze(): void;
   thaw(): void;
 }
@@ -26,17 +26,17 @@ export interface JavaServer {
   readonly name: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Everything the server prints; begun anew at each start. */
+  /** Output of the server; truncated at each start. */
   readonly logFile: string;
-  /** Asked every 25 ms, with what was printed so far, until it says yes. */
+  /** Called every 25 ms with the output so far, until it returns true. */
   ready(printed: string): boolean | Promise<boolean>;
-  /** Why it ended while it started, where what it printed tells; otherwise the last lines of that are shown. */
+  /** Explains an end during the start from the output; null: the last lines of the output are shown. */
   explainEnd?(printed: string): ServiceError | null;
 }
 
 /**
- * Starts a server on the machine's Java and waits until it is ready. It runs in a process group of its own, so that a Ctrl-C
- * reaches this process first and the server is stopped last; it ends with this process however that ends.
+ * Starts a server on the machine's Java and waits until it is ready. It runs in a process group of its own, so that a
+ * Ctrl-C reaches this process first and the server is stopped last. It ends with this process, even after SIGKILL.
  */
 export async function startJava(server: JavaServer): Promise<JavaProcess> {
   const log = openSync(server.logFile, 'w');
@@ -57,8 +57,8 @@ export async function startJava(server: JavaServer): Promise<JavaProcess> {
     await exited;
     clearTimeout(late);
   };
-  const stop = () => end('SIGTERM', stopMsMax);
-  const kill = () => end('SIGKILL', stopMsMax);
+  const stop = () => end('SIGTERM', STOP_MS_MAX);
+  const kill = () => end('SIGKILL', STOP_MS_MAX);
 
   try {
     await waitUntilReady(server, child);
@@ -77,8 +77,8 @@ export async function startJava(server: JavaServer): Promise<JavaProcess> {
 }
 
 /**
- * A shell that waits for the end of a pipe whose other end only we hold: when this process dies, even by SIGKILL, the shell
- * reads the end of the file and ends the server, which would otherwise live on.
+ * A shell that reads a pipe whose other end is only here. When this process ends, even by SIGKILL, the shell
+ * reads the end of the pipe and stops the server, which would otherwise keep running.
  */
 function guardAgainstOrphan(pid: number): ChildProcess {
   const script = 'read -r _; kill "$0"; for _ in 1 2 3 4 5; do sleep 1; kill -0 "$0" || exit; done; kill -9 "$0"';
@@ -91,18 +91,18 @@ function guardAgainstOrphan(pid: number): ChildProcess {
 }
 
 async function waitUntilReady(server: JavaServer, child: ChildProcess): Promise<void> {
-  for (let waitedMs = 0; waitedMs < readyMsMax; waitedMs += probeMs) {
+  for (let waitedMs = 0; waitedMs < READY_MS_MAX; waitedMs += PROBE_MS) {
     const printed = await readFile(server.logFile, 'utf8');
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
       const text = `${server.name} ended while it started; it said:\n${lastLines(printed)}`;
       throw server.explainEnd?.(printed) ?? new ServiceError('internal', text);
     }
     if (await server.ready(printed)) return;
-    await sleep(probeMs);
+    await sleep(PROBE_MS);
   }
   throw new ServiceError(
     'internal',
-    `${server.name} was not ready after ${readyMsMax / 1000} s; see ${server.logFile}`,
+    `${server.name} was not ready after ${READY_MS_MAX / 1000} s; see ${server.logFile}`,
   );
 }
 

@@ -10,26 +10,26 @@ import { javaVersion, kafkaClassPath, kafkaVersion } from './java-artifacts.ts';
 import { type JavaProcess, startJava } from './java-process.ts';
 
 const run = promisify(execFile);
-const heapMb = 512;
-const scramMechanisms = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
+const HEAP_MB = 512;
+const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
 
 export interface LocalKafka {
   /** For KAFKA_BROKERS: `['127.0.0.1:PORT']`. */
   readonly brokers: readonly string[];
-  /** Resolves when the broker that runs now has ended, for whatever reason. */
+  /** Resolves when the running broker has ended, for whatever reason. */
   ended(): Promise<void>;
-  /** Ends the broker in order; its data stay. */
+  /** Stops the broker; its data stay. */
   stop(): Promise<void>;
-  /** Ends the broker like a crash (SIGKILL). */
+  /** Kills the broker (SIGKILL), as in a crash. */
   kill(): Promise<void>;
-  /** Leaves everybody without an answer (SIGSTOP), until it is let go on. */
+  /** Stops answering (SIGSTOP) until `thaw`. */
   freeze(): void;
   thaw(): void;
   /** Starts it again on the same port and data, after `stop` or `kill`. */
   restart(): Promise<void>;
 }
 
-/** A listener as clusters have it: TLS, and SASL by PLAIN and SCRAM for one user. */
+/** A secured listener: TLS, and SASL by PLAIN and SCRAM for one user. */
 export interface SecureListener {
   readonly port: number;
   /** PKCS 12 file with the key and certificate of 127.0.0.1. */
@@ -45,7 +45,7 @@ interface Installation {
 }
 
 /**
- * Runs a single-node Kafka on the loopback interface, without a container, and resolves when it takes connections.
+ * Runs a single-node Kafka on the loopback interface, without a container. Resolves when it accepts connections.
  *
  * - `cacheDir`: where jars are kept from one run to the next (fetched by Maven when absent, 44 MB).
  * - `dataDir`: the broker's data, kept when it stops; at most one broker may use it at a time.
@@ -64,7 +64,7 @@ export async function startKafka(options: {
   const dataDir = resolve(options.dataDir);
   const port = options.port ?? (await freePort());
   await refuseDataInUse(dataDir);
-  await format(installation, dataDir, port, options.secure);
+  await format(installation, { dataDir, port, secure: options.secure });
   let broker = await startBroker(installation, dataDir, []);
   return {
     brokers: [`127.0.0.1:${port}`],
@@ -88,12 +88,14 @@ async function install(cacheDir: string): Promise<Installation> {
   return { classPath, archive };
 }
 
-/** Loaded classes, kept for the next start: it takes one second instead of three. Made by a broker that only starts and stops. */
+/**
+ * Archives loaded classes: a start takes one second instead of three. A broker is started and stopped to record them.
+ */
 async function makeArchive(classPath: string, archive: string): Promise<void> {
   const folder = await mkdtemp(`${archive}.partial-`);
   const own = join(folder, 'classes.jsa');
   try {
-    await format({ classPath, archive }, folder, await freePort());
+    await format({ classPath, archive }, { dataDir: folder, port: await freePort(), secure: undefined });
     const broker = await startBroker({ classPath, archive }, folder, [`-XX:ArchiveClassesAtExit=${own}`]);
     await broker.stop();
     await rename(own, archive);
@@ -104,21 +106,19 @@ async function makeArchive(classPath: string, archive: string): Promise<void> {
 
 async function format(
   installation: Installation,
-  dataDir: string,
-  port: number,
-  secure?: SecureListener,
+  { dataDir, port, secure }: { dataDir: string; port: number; secure: SecureListener | undefined },
 ): Promise<void> {
   await mkdir(join(dataDir, 'log'), { recursive: true });
   const properties = serverProperties(dataDir, port, await freePort());
   await writeFile(propertiesFile(dataDir), secure === undefined ? properties : withSecureListener(properties, secure));
   if (existsSync(join(dataDir, 'log', 'meta.properties'))) return;
   const clusterId = randomBytes(16).toString('base64url');
-  // One argument: an id that begins with a dash would be taken for an option.
+  // One argument: an id that begins with a dash would be parsed as an option.
   const args = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', propertiesFile(dataDir)];
   const users =
     secure === undefined
       ? []
-      : scramMechanisms.flatMap((mechanism) => {
+      : SCRAM_MECHANISMS.flatMap((mechanism) => {
           return ['--add-scram', `${mechanism}=[name=${secure.username},password=${secure.password}]`];
         });
   await run('java', [...javaOptions(installation), ...args, ...users], { cwd: dataDir });
@@ -136,7 +136,10 @@ function startBroker(installation: Installation, dataDir: string, options: reado
   });
 }
 
-/** A second broker would damage the metadata of the first before it finds the data locked. The port of a controller is its own: who listens there is it. */
+/**
+ * A second broker would damage the metadata of the first before it finds the data locked. The controller's port shows
+ * whether the first one runs.
+ */
 async function refuseDataInUse(dataDir: string): Promise<void> {
   const properties = await readFile(propertiesFile(dataDir), 'utf8').catch(() => '');
   const port = /CONTROLLER:\/\/127\.0\.0\.1:(\d+)$/m.exec(properties)?.[1];
@@ -144,13 +147,13 @@ async function refuseDataInUse(dataDir: string): Promise<void> {
 }
 
 function dataInUse(dataDir: string): ServiceError {
-  const text = `Another Kafka uses the data in ${dataDir}: stop it, set KAFKA_BROKERS to its address, or set DATA_DIR to another folder`;
-  return new ServiceError('configuration', text);
+  const remedy = 'stop it, set KAFKA_BROKERS to its address, or set DATA_DIR to another folder';
+  return new ServiceError('configuration', `Another Kafka uses the data in ${dataDir}: ${remedy}`);
 }
 
 function javaOptions({ classPath, archive }: Installation, sharing?: readonly string[]): string[] {
   return [
-    `-Xmx${heapMb}m`,
+    `-Xmx${HEAP_MB}m`,
     '-XX:TieredStopAtLevel=1',
     ...(sharing ?? (existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : [])),
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
@@ -195,11 +198,11 @@ auto.create.topics.enable=false
 function withSecureListener(properties: string, secure: SecureListener): string {
   const { port, keyStore, keyStorePassword, username, password } = secure;
   const modules = 'org.apache.kafka.common.security';
-  const scram = scramMechanisms.map(
+  const scram = SCRAM_MECHANISMS.map(
     (name) => `${name.toLowerCase()}.sasl.jaas.config=${modules}.scram.ScramLoginModule required;`,
   );
   const own = [
-    `sasl.enabled.mechanisms=PLAIN,${scramMechanisms.join()}`,
+    `sasl.enabled.mechanisms=PLAIN,${SCRAM_MECHANISMS.join()}`,
     `plain.sasl.jaas.config=${modules}.plain.PlainLoginModule required user_${username}="${password}";`,
     ...scram,
     'ssl.keystore.type=PKCS12',

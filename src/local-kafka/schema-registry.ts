@@ -4,7 +4,7 @@ import { freePort } from './free-port.ts';
 import { javaVersion, registryFolder, registryVersion } from './java-artifacts.ts';
 import { startJava } from './java-process.ts';
 
-const heapMb = 256;
+const HEAP_MB = 256;
 
 export interface LocalRegistry {
   /** For SCHEMA_REGISTRY_URL: the Confluent-compatible API. */
@@ -14,8 +14,8 @@ export interface LocalRegistry {
 }
 
 /**
- * Runs an Apicurio schema registry on the loopback interface and resolves when it answers. It keeps schemas in memory only.
- * `logDir` receives what it prints. Throws a ServiceError `missing-tool` without Java 17 or Maven.
+ * Runs an Apicurio schema registry on the loopback interface and resolves when it answers. It keeps schemas in memory
+ * only. `logDir` receives what it prints. Throws a ServiceError `missing-tool` without Java 17 or Maven.
  */
 export async function startSchemaRegistry(options: {
   cacheDir: string;
@@ -31,7 +31,7 @@ export async function startSchemaRegistry(options: {
   const { stop, kill } = await startJava({
     name: 'The local schema registry',
     args: [
-      `-Xmx${heapMb}m`,
+      `-Xmx${HEAP_MB}m`,
       '-XX:TieredStopAtLevel=1',
       `-Dquarkus.http.port=${port}`,
       '-Dquarkus.http.host=127.0.0.1',

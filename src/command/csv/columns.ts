@@ -1,13 +1,13 @@
-/** Names that the user gave; undefined where the header's own are to be found. */
+/** Column names from flags; undefined where the usual names are looked up in the header. */
 export interface WantedColumns {
   readonly series?: string | undefined;
   readonly time?: string | undefined;
   readonly value?: string | undefined;
-  /** The user says that the file holds one series: a column for it is a contradiction then. */
+  /** `--series` was given: a series column is a contradiction then. */
   readonly onlySeriesNamed?: boolean;
 }
 
-/** Where the parts of an observation stand in a row; `series` is null where the file holds one series. */
+/** Column indexes of an observation; `series` is null where the file holds one series. */
 export interface CsvColumns {
   readonly count: number;
   readonly series: number | null;
@@ -19,14 +19,14 @@ export type FoundColumns =
   | { readonly kind: 'columns'; readonly columns: CsvColumns }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
-/** Names that are taken where the user gives none, the first one that is there. */
+/** Default column names, in order of preference. */
 const USUAL_NAMES = {
   series: ['series', 'unique_id'],
   time: ['timestamp', 'ds', 'time', 'date'],
   value: ['value', 'y'],
 } as const;
 
-/** Finds the columns by their names, whatever their case where nobody named them. */
+/** Finds the columns by name. Default names match in any case. */
 export function findColumns(header: readonly string[], wanted: WantedColumns): FoundColumns {
   const problems: string[] = [];
   const find = (part: keyof typeof USUAL_NAMES): number => {

@@ -1,5 +1,5 @@
 import { oneOf, text } from '../../config/kinds.ts';
-import { optionalFlag } from '../../config/options.ts';
+import { commandFlag } from '../../config/options.ts';
 import { seriesOfFile } from './input.ts';
 import type { CsvReading } from './observations.ts';
 
@@ -7,15 +7,15 @@ const timeUnit = oneOf('iso', 's', 'ms', 'us', 'ns');
 
 /** Flags of every command that reads observations from a CSV file. */
 export const csvFlags = {
-  seriesColumn: optionalFlag('series-column', text, 'column of the series (default: series or unique_id, if there)'),
-  timeColumn: optionalFlag('time-column', text, 'column of the event time (default: timestamp, ds, time or date)'),
-  valueColumn: optionalFlag('value-column', text, 'column of the value (default: value or y)'),
-  series: optionalFlag('series', text, 'the series of a file without such a column (default: the name of the file)'),
-  timeUnit: optionalFlag('time-unit', timeUnit, `${timeUnit.expected} (default: seen from the first time)`),
-  group: optionalFlag('group', text, 'the group whose members the series are, to be judged together'),
+  seriesColumn: commandFlag('series-column', text, 'column of the series (default: series or unique_id, if there)'),
+  timeColumn: commandFlag('time-column', text, 'column of the event time (default: timestamp, ds, time or date)'),
+  valueColumn: commandFlag('value-column', text, 'column of the value (default: value or y)'),
+  series: commandFlag('series', text, 'the series of a file without such a column (default: the name of the file)'),
+  timeUnit: commandFlag('time-unit', timeUnit, `${timeUnit.expected} (default: seen from the first time)`),
+  group: commandFlag('group', text, 'the group whose members the series are, to be judged together'),
 };
 
-/** What the values of these flags say about a file. */
+/** How to read a file, by the values of these flags. */
 export function csvReading(
   path: string,
   flags: Readonly<Record<Exclude<keyof typeof csvFlags, 'group' | 'timeUnit'>, string | undefined>> &

@@ -7,11 +7,11 @@ import { type BrokenCsv, type CsvRow, readCsvRows } from './rows.ts';
 export interface CsvReading extends WantedColumns {
   /** The series of a file that has no column for it. */
   readonly onlySeries: string;
-  /** undefined: that of the first time that makes sense in any. */
+  /** undefined: the first unit in which the first time is plausible. */
   readonly timeUnit?: TimeUnit | undefined;
 }
 
-/** What a row became. */
+/** What a row of the file turned into. */
 export type CsvItem =
   | {
       readonly kind: 'observation';
@@ -21,7 +21,7 @@ export type CsvItem =
       readonly value: number;
     }
   | { readonly kind: 'refused'; readonly line: number; readonly reason: string }
-  /** Told once, before the first observation. */
+  /** Once, before the first observation. */
   | { readonly kind: 'time-unit'; readonly unit: TimeUnit; readonly detected: boolean }
   /** Nothing can be read: columns are missing. */
   | { readonly kind: 'no-observations'; readonly problems: readonly string[] }
@@ -33,7 +33,10 @@ const SERIES = 'series';
 const TIME = 'timestamp';
 const VALUE = 'value';
 
-/** Reads observations from CSV as its bytes arrive; the first row names the columns. What the stream would not take is refused in its words. */
+/**
+ * Reads observations from CSV as the bytes arrive. The first row names the columns. Rows are refused for the reasons of
+ * the stream.
+ */
 export async function* readObservations(
   source: AsyncIterable<Buffer | string>,
   reading: CsvReading,
@@ -69,7 +72,7 @@ export async function* readObservations(
     yield { kind: 'no-observations', problems: ['the file is empty: its first line must name the columns'] };
 }
 
-/** The unit in which a time is one of our age; the units leave no doubt, as their ages do not overlap. */
+/** The unit in which a time is between 1980 and 2200. At most one unit fits, since their ranges do not overlap. */
 export function timeUnitOf(time: string | undefined): TimeUnit | null {
   return TIME_UNITS.find((unit) => isPlausible(readEventTime(time, unit), EVENT_TIME_MS_MAX)) ?? null;
 }
@@ -93,7 +96,7 @@ function rowReader(columns: CsvColumns, onlySeries: string, timeUnit: TimeUnit):
   };
 }
 
-/** What is no number stays text, so that the refusal can quote it. */
+/** Text that is no number stays text, so that the refusal can quote it. */
 function numberOf(field: string): number | string | null {
   if (field === '') return null;
   return NUMBER.test(field) ? Number(field) : field;
@@ -101,5 +104,6 @@ function numberOf(field: string): number | string | null {
 
 function noTime(field: string | undefined): string {
   if (field === undefined || field === '') return 'the record has no time';
-  return `the time is ${JSON.stringify(field)}: neither an ISO 8601 date nor a number of seconds, ms, us or ns since 1970`;
+  const units = 'neither an ISO 8601 date nor a number of seconds, ms, us or ns since 1970';
+  return `the time is ${JSON.stringify(field)}: ${units}`;
 }

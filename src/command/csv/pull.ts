@@ -7,12 +7,12 @@ export type CsvObservation = Extract<CsvItem, { kind: 'observation' }>;
 export interface CsvPull {
   readonly observations: AsyncIterable<CsvObservation>;
   readonly refusals: Refusals;
-  /** Why it was not read to its end; empty when it was. */
+  /** Why the file was not read to its end; empty when it was. */
   readonly problems: readonly string[];
 }
 
-/** The observations of what a file became; the rest is kept count of. `say` is told what was found out about the file. */
-export function pullObservations(items: AsyncIterable<CsvItem>, say: (line: string) => void): CsvPull {
+/** The observations among the items of a file; refusals are counted. `report` is called with remarks about the file. */
+export function pullObservations(items: AsyncIterable<CsvItem>, report: (line: string) => void): CsvPull {
   const refusals = new Refusals();
   const problems: string[] = [];
   return { observations: observations(), refusals, problems };
@@ -28,7 +28,7 @@ export function pullObservations(items: AsyncIterable<CsvItem>, say: (line: stri
           break;
         case 'time-unit':
           if (item.detected && item.unit !== 'iso')
-            say(`The numbers in the time column are read as ${item.unit} (--time-unit)`);
+            report(`The numbers in the time column are read as ${item.unit} (--time-unit)`);
           break;
         case 'no-observations':
           problems.push(...item.problems);

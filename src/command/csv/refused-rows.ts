@@ -1,6 +1,6 @@
 const SHOWN_MAX = 10;
 
-/** Rows that became no observation: the first ones by line and reason, the others by number. */
+/** Refused rows: the first ones with line and reason, the others counted. */
 export class Refusals {
   count = 0;
   readonly #shown: string[] = [];
@@ -10,7 +10,7 @@ export class Refusals {
     if (this.#shown.length < SHOWN_MAX) this.#shown.push(`  line ${line}: ${reason}`);
   }
 
-  /** Lines for people; none where nothing was refused. */
+  /** Lines to print; none where nothing was refused. */
   lines(): readonly string[] {
     if (this.count === 0) return [];
     const more = this.count - this.#shown.length;

@@ -1,6 +1,6 @@
 import { type CsvError, parse } from 'csv-parse';
 
-/** One record of a CSV file, its fields as they were written, without the quotes and blanks around them. */
+/** One record of a CSV file: its fields without surrounding quotes and blanks. */
 export interface CsvRow {
   readonly kind: 'row';
   /** Line of the file that the record ends in, from 1. */
@@ -8,16 +8,19 @@ export interface CsvRow {
   readonly fields: readonly string[];
 }
 
-/** What follows cannot be told apart into records, so reading ends here. */
+/** The rest cannot be split into records, so reading ends here. */
 export interface BrokenCsv {
   readonly kind: 'broken';
   readonly reason: string;
 }
 
-/** A quote that is never closed would take the rest of the file for one record. */
+/** A quote that is never closed would make one record of the rest of the file. */
 const RECORD_BYTES_MAX = 1024 * 1024;
 
-/** Parses comma-separated records as the bytes arrive (RFC 4180; empty lines are left out). Rejects when the source does. */
+/**
+ * Parses comma-separated records as the bytes arrive (RFC 4180; empty lines are left out). Rejects when the source
+ * does.
+ */
 export async function* readCsvRows(source: AsyncIterable<Buffer | string>): AsyncGenerator<CsvRow | BrokenCsv> {
   let rows: CsvRow[] = [];
   let broken: CsvError | Error | null = null;
@@ -28,7 +31,7 @@ export async function* readCsvRows(source: AsyncIterable<Buffer | string>): Asyn
     relax_quotes: true,
     relax_column_count: true,
     max_record_size: RECORD_BYTES_MAX,
-    // The parser's own queue is lost when it fails: rows that came before must not be.
+    // The parser drops its queue when it fails. Earlier rows must not be lost.
     on_record: (fields: string[], { lines }) => {
       rows.push({ kind: 'row', line: lines, fields });
       return null;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { shownTime } from '../../../src/command/score-line.ts';
+import { formatTime } from '../../../src/command/score-line.ts';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { startKafka } from '../../../src/local-kafka/kafka-broker.ts';
@@ -128,7 +128,7 @@ kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and goes
   assert.equal(after.deadLetters, 0);
   // What was fed and not scored before the first end is scored by the second run.
   const goesOn = /Going on at (.+)\./.exec(second.out)![1];
-  assert.ok(after.scores.some(({ timestampMs }) => shownTime(timestampMs) === goesOn));
+  assert.ok(after.scores.some(({ timestampMs }) => formatTime(timestampMs) === goesOn));
   assert.deepEqual(await javaProcesses(), []);
 });
 
