@@ -3,23 +3,23 @@ import { recordAudit } from './audit.ts';
 import type { Database, Sql } from './database.ts';
 import { digestOf, prefixOf } from './key-secret.ts';
 
-/** What a key may do; null means no limit. */
+/** Limits of a key; null means unlimited. */
 export interface KeyLimits {
-  /** Names of models. */
+  /** Model names that the key may use. */
   readonly models: readonly string[] | null;
   readonly callsPerMinute: number | null;
   readonly callsAtOnce: number | null;
-  /** Tokens that are left. */
+  /** Remaining tokens. */
   readonly credits: number | null;
 }
 
-/** A key, without its secret: nobody has that but its holder. */
+/** An API key without its secret, which only its holder has. */
 export interface ApiKey extends KeyLimits {
   readonly id: string;
-  /** Who fine-tuned models and jobs belong to: the key itself, or what several keys share. */
+  /** The owner of fine-tuned models and jobs: one key, or shared by several. */
   readonly owner: string;
   readonly name: string;
-  /** How its secret begins. */
+  /** The first characters of the secret. */
   readonly prefix: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
@@ -35,7 +35,7 @@ export interface NewApiKey extends KeyLimits {
   readonly expiresAtMs: number | null;
 }
 
-/** Who does what from the command line, as the audit log calls them. */
+/** The audit actor of the command line. */
 export const OPERATOR = 'operator';
 
 /** When a key was changed, and by whom. */
@@ -44,7 +44,7 @@ export interface OperatorAct {
   readonly actor: string;
 }
 
-/** Who waits for whom to make the first key, among the advisory locks of the database. */
+/** Advisory lock for creating the first key. */
 const FIRST_KEY_LOCK = 7_433_929;
 
 interface KeyRow {
@@ -62,17 +62,17 @@ interface KeyRow {
   readonly credits: number | null;
 }
 
-/** Whether the key may be used now. */
+/** Whether the key is neither revoked nor expired. */
 export function isUsable({ expiresAtMs, revokedAtMs }: ApiKey, nowMs: number): boolean {
   return revokedAtMs === null && (expiresAtMs === null || nowMs < expiresAtMs);
 }
 
-/** Nothing of what it does has to be allowed first. Its calls are counted once they are answered. */
+/** Calls of such a key need no admission. They are counted once they are answered. */
 export function isUnlimited({ credits, callsPerMinute, callsAtOnce }: KeyLimits): boolean {
   return credits === null && callsPerMinute === null && callsAtOnce === null;
 }
 
-/** Stores a key, and that it was made. Of its secret only a digest and the first letters are kept. */
+/** Stores a key with its audit event. Only a digest and the first characters of the secret are stored. */
 export async function createApiKey(database: Database, key: NewApiKey, actor: string): Promise<void> {
   await database.transaction((sql) => insertKey(sql, key, actor));
 }
@@ -95,9 +95,9 @@ async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promise<void>
 }
 
 /**
- * Sees to it that somebody may come in. A secret that was configured becomes a key unless it is one, revoked or not; otherwise, where there is no
- * key at all, the offered one is made. Replicas that start together make one.
- * @returns the key of a configured secret; whether the offered one was taken
+ * Ensures that a usable key exists. A configured secret becomes a key unless it is one already, also a revoked one.
+ * Otherwise the offered key is created when there is none. Concurrent replicas create one key.
+ * @returns the key of a configured secret; whether the offered one was created
  */
 export async function ensureFirstKey(
   database: Database,
@@ -117,26 +117,26 @@ export async function ensureFirstKey(
   });
 }
 
-/** The key of a secret, used up or not; null where there is none. The time it takes says nothing about secrets: only digests are compared. */
+/** The key of a secret, also a revoked one; null for an unknown secret. Only digests are compared, in constant time. */
 export async function findApiKey(sql: Sql, secret: string): Promise<ApiKey | null> {
   const digest = digestOf(secret);
   const [row] = await sql.query<KeyRow>('SELECT * FROM api_keys WHERE digest = $1', [digest]);
   return row !== undefined && timingSafeEqual(row.digest, digest) ? keyOf(row) : null;
 }
 
-/** Keys whose id is this text, or begins with it, or whose secret does: what an operator may name a key by. */
+/** Keys by id, prefix of an id, or prefix of a secret, as operators name them. */
 export async function matchApiKeys(sql: Sql, named: string): Promise<ApiKey[]> {
   const keys = await listApiKeys(sql);
   const exact = keys.filter(({ id }) => id === named);
   return exact.length > 0 ? exact : keys.filter(({ id, prefix }) => id.startsWith(named) || prefix === named);
 }
 
-/** Every key, oldest first. */
+/** All keys, oldest first. */
 export async function listApiKeys(sql: Sql): Promise<ApiKey[]> {
   return (await sql.query<KeyRow>('SELECT * FROM api_keys ORDER BY created_at, id')).map(keyOf);
 }
 
-/** Ends a key for good. False where it had been revoked before. */
+/** Revokes a key. Returns false when it was revoked before. */
 export async function revokeApiKey(database: Database, id: string, { nowMs, actor }: OperatorAct): Promise<boolean> {
   return database.transaction(async (sql) => {
     const rows = await sql.query<KeyRow>(
@@ -150,7 +150,10 @@ export async function revokeApiKey(database: Database, id: string, { nowMs, acto
   });
 }
 
-/** Gives a key tokens to spend; a key without credits has these from now on. Gives what is left, null where there is no such key. */
+/**
+ * Grants tokens to a key. A key without credits has limited credits afterwards. Returns the balance, null for an
+ * unknown key.
+ */
 export async function grantCredits(
   database: Database,
   { id, tokens }: { readonly id: string; readonly tokens: number },

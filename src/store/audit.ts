@@ -9,12 +9,12 @@ export type AuditAction =
   | 'job-submitted'
   | 'job-cancelled';
 
-/** Who did what to what, and when. Secrets have no place in it. */
+/** An audit event. It never contains secrets. */
 export interface AuditEntry {
   readonly happenedAtMs: number;
   /** Id of a key, or `operator` for the command line. */
   readonly actor: string;
-  /** Whose the subject is. */
+  /** Owner of the subject. */
   readonly owner: string | null;
   readonly action: AuditAction;
   /** Id of the key, model or job. */
@@ -23,7 +23,7 @@ export interface AuditEntry {
   readonly requestId?: string;
 }
 
-/** Written in the transaction of what it tells of, the two are there together or not at all. */
+/** Writes an event in the transaction of the change, so that both are stored or neither. */
 export async function recordAudit(sql: Sql, entry: AuditEntry): Promise<void> {
   const { happenedAtMs, actor, owner, action, subject, detail, requestId = null } = entry;
   await sql.query(
@@ -33,7 +33,7 @@ export async function recordAudit(sql: Sql, entry: AuditEntry): Promise<void> {
   );
 }
 
-/** Everything that was recorded, oldest first. */
+/** All events, oldest first. */
 export async function readAudit(sql: Sql): Promise<AuditEntry[]> {
   const rows = await sql.query<AuditEntry & { readonly detail: string | null; readonly requestId: string | null }>(
     `SELECT happened_at AS "happenedAtMs", actor, owner, action, subject, detail, request_id AS "requestId"

@@ -2,26 +2,26 @@ import assert from 'node:assert/strict';
 import type { Database, Sql } from './database.ts';
 import { addUsage, MINUTE_MS, minuteOf } from './usage.ts';
 
-/** A call that wants to begin. */
+/** A call before admission. */
 export interface CallRequest {
-  /** Names its hold; new. */
+  /** New id of the hold. */
   readonly holdId: string;
   readonly keyId: string;
-  /** What it costs. */
+  /** The price. */
   readonly tokens: number;
   readonly nowMs: number;
-  /** Which process answers it: its holds live as long as it renews them. */
+  /** The process that answers the call. Its holds last while it renews them. */
   readonly holder: string;
   readonly leaseUntilMs: number;
 }
 
 export type CallBegin =
   | { readonly kind: 'begun' }
-  /** Nothing was held, as for the others below. */
+  /** Refused, as are the others below; nothing is held. */
   | { readonly kind: 'exhausted' }
   | { readonly kind: 'too-many-a-minute'; readonly callsMax: number; readonly retryAfterMs: number }
   | { readonly kind: 'too-many-at-once'; readonly callsMax: number }
-  /** The key was revoked or has expired. */
+  /** The key is revoked or expired. */
   | { readonly kind: 'unusable' };
 
 interface LedgerRow {
@@ -33,8 +33,8 @@ interface LedgerRow {
 }
 
 /**
- * The key of a ledger, which whoever changes it has alone until its transaction ends. So at any moment, for a key with credits:
- * credits left + open holds + charged = granted, and nothing of it is below zero.
+ * Locks the ledger of a key until the end of the transaction. Invariant of a key with credits: balance + open holds +
+ * charged = granted, and none is negative.
  */
 async function lockKey(sql: Sql, keyId: string): Promise<LedgerRow> {
   const locked = sql.dialect === 'postgres' ? ' FOR UPDATE' : '';
@@ -44,8 +44,8 @@ async function lockKey(sql: Sql, keyId: string): Promise<LedgerRow> {
 }
 
 /**
- * Lets a call in and holds what it costs, or says why not. Holds whose process fell silent are given back first.
- * @param sql a transaction, as for all that follow
+ * Admits a call and holds its price, or returns the reason of the refusal. Expired holds are released first.
+ * @param sql a transaction, as for all functions below
  */
 export async function beginCall(sql: Sql, call: CallRequest): Promise<CallBegin> {
   const { keyId, nowMs } = call;
@@ -70,15 +70,15 @@ export async function beginCall(sql: Sql, call: CallRequest): Promise<CallBegin>
   return { kind: 'begun' };
 }
 
-/** A call that was let in. */
+/** An admitted call. */
 export interface OpenCall {
   readonly keyId: string;
   readonly holdId: string;
 }
 
 /**
- * Charges a call that was answered. A hold that was given back meanwhile, as its process was silent for too long, is no matter as long as the
- * credits still suffice; if they do not, the call must not be answered.
+ * Settles a call. If its hold has expired, the call is charged from the balance. If the balance does not suffice, the
+ * call must not be answered.
  */
 export async function settleCall(
   sql: Sql,
@@ -94,13 +94,13 @@ export async function settleCall(
   return 'settled';
 }
 
-/** Gives back what was held for a call that was not answered. Does nothing where that was done before. */
+/** Releases the hold of a call that was not answered. Has no effect when it was released before. */
 export async function releaseCall(sql: Sql, { holdId, keyId }: OpenCall): Promise<void> {
   await lockKey(sql, keyId);
   await addCredits(sql, keyId, (await takeHold(sql, holdId)) ?? 0);
 }
 
-/** A call whose key may have had no limits when it began: then nothing was held. */
+/** An admitted call. An unlimited key has no hold. */
 export interface AdmittedCall {
   readonly keyId: string;
   readonly holdId: string | null;
@@ -127,7 +127,7 @@ export async function endCall(
   return 'settled';
 }
 
-/** Says that a process is there: the holds of its calls live on. */
+/** Renews the holds of a process. */
 export async function renewHolds(sql: Sql, holder: string, leaseUntilMs: number): Promise<void> {
   await sql.query('UPDATE credit_holds SET lease_until = $2 WHERE holder = $1 AND lease_until < $2', [
     holder,
@@ -135,7 +135,7 @@ export async function renewHolds(sql: Sql, holder: string, leaseUntilMs: number)
   ]);
 }
 
-/** Gives back the holds of processes that fell silent, of every key, each in a transaction of its own. */
+/** Releases expired holds of all keys, one transaction per key. */
 export async function releaseExpiredHolds(database: Database, nowMs: number): Promise<void> {
   const text = 'SELECT DISTINCT key_id AS "keyId" FROM credit_holds WHERE lease_until <= $1';
   for (const { keyId } of await database.query<{ keyId: string }>(text, [nowMs])) {
@@ -146,7 +146,7 @@ export async function releaseExpiredHolds(database: Database, nowMs: number): Pr
   }
 }
 
-/** Gives how many tokens came back. */
+/** Returns the released tokens. */
 async function releaseExpired(sql: Sql, keyId: string, nowMs: number): Promise<number> {
   const rows = await sql.query<{ tokens: number }>(
     'DELETE FROM credit_holds WHERE key_id = $1 AND lease_until <= $2 RETURNING tokens',
@@ -164,7 +164,7 @@ async function takeHold(sql: Sql, holdId: string): Promise<number | null> {
   return hold?.tokens ?? null;
 }
 
-/** A key without credits stays without. */
+/** Has no effect on an unlimited key. */
 async function addCredits(sql: Sql, keyId: string, tokens: number): Promise<void> {
   if (tokens !== 0) await sql.query('UPDATE api_keys SET credits = credits + $2 WHERE id = $1', [keyId, tokens]);
 }

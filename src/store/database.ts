@@ -1,23 +1,23 @@
-/** What a statement takes, and, but for bigint, what it gives: integers of a table are numbers up to 2^53, bytes are plain Uint8Arrays. */
+/** Parameter and result types. Results have no bigint: integers are numbers up to 2^53. Bytes are plain Uint8Arrays. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
-/** Where statements go: a database, or one transaction of it. */
+/** A database, or one transaction of it. */
 export interface Sql {
-  /** One text of SQL serves both dialects; where it cannot, this tells them apart. */
+  /** SQL texts serve both dialects; where they cannot, this tells them apart. */
   readonly dialect: 'sqlite' | 'postgres';
   /**
-   * Runs one statement and gives its rows, none where it returns none. Values stand for `$1`, `$2`… in both databases.
-   * Throws a ServiceError `store-unavailable` where the database cannot be asked now, or has no room left.
+   * Runs one statement and returns its rows. Parameters are `$1`, `$2`… in both dialects. Throws a ServiceError
+   * `store-unavailable` when the database is unavailable or full.
    */
   query<Row extends object>(text: string, values?: readonly SqlValue[]): Promise<Row[]>;
 }
 
-/** The control plane's database. Times are integers, milliseconds (UTC) that callers give; JSON is text. */
+/** The control-plane database. Times are milliseconds (UTC), given by callers. JSON is stored as text. */
 export interface Database extends Sql {
   /**
-   * All of `work`, or nothing of it where it throws. Inside, ask `sql` alone: SQLite would wait for itself if the database were asked. SQLite runs one
-   * transaction at a time. Postgres runs many (read committed): whoever reads to write locks what was read (`FOR UPDATE`), or writes in one
-   * statement with its condition. After a deadlock `work` is run again, so that all it does must be in the database.
+   * Runs `work` atomically. Inside use `sql` only: SQLite would deadlock on the database itself. SQLite runs one
+   * transaction at a time. Postgres runs many (read committed): read-modify-write locks its rows (`FOR UPDATE`), or is
+   * one conditional statement. After a deadlock `work` is run again, so its effects must be in the database only.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;

@@ -1,25 +1,25 @@
 import type { Database, Sql } from './database.ts';
 
-/** A model that was fine-tuned, without its weights. */
+/** A fine-tuned model without its weights. */
 export interface FinetunedModelRecord {
   readonly owner: string;
-  /** Unique among those of its owner. */
+  /** Unique per owner. */
   readonly id: string;
   readonly createdAtMs: number;
   readonly createdBy: string;
-  /** The fine-tuned model it was tuned from; null when that was a pretrained one. */
+  /** The fine-tuned model it derives from; null for a pretrained one. */
   readonly baseModelId: string | null;
   readonly steps: number;
   readonly depth: number;
   readonly loss: string;
-  /** The pretrained model below it. */
+  /** Its pretrained base. */
   readonly model: string;
-  /** What the client called that: old public clients refuse an answer that names a model which they do not know. */
+  /** The name the client used for the base. Old public clients refuse answers with other names. */
   readonly named: string;
   readonly freq: string;
   /** SHA-256 of the weights, hexadecimal. */
   readonly digest: string;
-  /** Size of the weights. */
+  /** Size of the weights in bytes. */
   readonly bytes: number;
 }
 
@@ -27,7 +27,7 @@ export type CreatedModel = { readonly kind: 'created' } | { readonly kind: 'id-t
 
 export const FINETUNED_MODELS_MAX = 50;
 
-/** Names what owners of models are locked by, among the advisory locks of the database. */
+/** Advisory lock class of model owners. */
 const OWNER_LOCK = 1;
 
 const COLUMNS = `owner, id, created_at AS "createdAtMs", created_by AS "createdBy", base_model_id AS "baseModelId",
@@ -41,8 +41,8 @@ export interface ModelCreation {
 }
 
 /**
- * Keeps a model, unless its owner has one of this id, or `modelsMax` already: then nothing is changed, also when several are made at once.
- * @param weights null where they are kept elsewhere, as files beside SQLite
+ * Stores a model, unless its owner has one of this id or is at `modelsMax`. Safe under concurrency.
+ * @param weights null when they are stored as files beside SQLite
  */
 export async function createFinetunedModel(
   database: Database,
@@ -69,12 +69,12 @@ export async function createFinetunedModel(
   });
 }
 
-/** Those of an owner, newest first. */
+/** Models of an owner, newest first. */
 export function listFinetunedModels(sql: Sql, owner: string): Promise<FinetunedModelRecord[]> {
   return sql.query(`SELECT ${COLUMNS} FROM finetuned_models WHERE owner = $1 ORDER BY created_at DESC, id`, [owner]);
 }
 
-/** Those of all owners. */
+/** Models of all owners. */
 export function listAllFinetunedModels(sql: Sql): Promise<FinetunedModelRecord[]> {
   return sql.query(`SELECT ${COLUMNS} FROM finetuned_models`);
 }
@@ -86,7 +86,7 @@ export async function countFinetunedModels(sql: Sql, owner: string): Promise<num
   return rows[0].count;
 }
 
-/** null where this owner has none of this id, whoever else has. */
+/** Returns null when this owner has no model of this id. */
 export async function findFinetunedModel(sql: Sql, owner: string, id: string): Promise<FinetunedModelRecord | null> {
   const rows = await sql.query<FinetunedModelRecord>(
     `SELECT ${COLUMNS} FROM finetuned_models WHERE owner = $1 AND id = $2`,
@@ -95,12 +95,12 @@ export async function findFinetunedModel(sql: Sql, owner: string, id: string): P
   return rows[0] ?? null;
 }
 
-/** Those of this id, of whatever owner: the operator names models without one. */
+/** Models of this id of all owners, for operators. */
 export function findFinetunedModels(sql: Sql, id: string): Promise<FinetunedModelRecord[]> {
   return sql.query(`SELECT ${COLUMNS} FROM finetuned_models WHERE id = $1 ORDER BY owner`, [id]);
 }
 
-/** The weights in the database; null where the model is not there, or its weights are kept elsewhere. */
+/** The weights in the database; null when the model does not exist or its weights are files. */
 export async function readFinetunedWeights(sql: Sql, owner: string, id: string): Promise<Uint8Array | null> {
   const rows = await sql.query<{ weights: Uint8Array | null }>(
     'SELECT weights FROM finetuned_models WHERE owner = $1 AND id = $2',
@@ -109,7 +109,7 @@ export async function readFinetunedWeights(sql: Sql, owner: string, id: string):
   return rows[0]?.weights ?? null;
 }
 
-/** Whether there was one to delete. Models that were tuned from it stay as they are. */
+/** Deletes a model. Returns false when there was none. Derived models remain. */
 export async function deleteFinetunedModel(sql: Sql, owner: string, id: string): Promise<boolean> {
   const rows = await sql.query('DELETE FROM finetuned_models WHERE owner = $1 AND id = $2 RETURNING id', [owner, id]);
   return rows.length > 0;

@@ -14,13 +14,16 @@ import {
   readFinetunedWeights,
 } from './finetuned-models.ts';
 
-/** A file that no model names is removed once it is so old: until then its model may be on its way. */
+/** Age at which a file without a model is deleted. Younger files may belong to a model being created. */
 const ORPHAN_MS_MIN = 3_600_000;
 
-/** Fine-tuned models with their weights: files of a folder beside SQLite, in the table where replicas share a Postgres. */
+/**
+ * Fine-tuned models with their weights: as files beside SQLite, in the table with Postgres, whose replicas share no
+ * folder.
+ */
 export class FinetunedWeights {
   readonly #database: Database;
-  /** null: weights are kept in the table. */
+  /** null: weights are stored in the table. */
   readonly #folder: string | null;
 
   constructor(database: Database, folder: string | null) {
@@ -28,7 +31,7 @@ export class FinetunedWeights {
     this.#folder = folder;
   }
 
-  /** Keeps a model; `record.digest` is that of the weights. Throws a ServiceError where there is no room for them. */
+  /** Stores a model; `record.digest` is that of the weights. Throws a ServiceError when they cannot be written. */
   async create(record: FinetunedModelRecord, weights: Uint8Array, creation: ModelCreation): Promise<CreatedModel> {
     if (this.#folder === null) return createFinetunedModel(this.#database, record, weights, creation);
     const path = this.#pathOf(this.#folder, record);
@@ -41,7 +44,7 @@ export class FinetunedWeights {
     return created;
   }
 
-  /** The weights of a model, as they were kept; throws a ServiceError `internal` where they are damaged or gone. */
+  /** Reads the weights of a model. Throws a ServiceError `internal` when they are missing or damaged. */
   async read(record: FinetunedModelRecord): Promise<Uint8Array> {
     const { owner, id, digest } = record;
     const bytes =
@@ -54,8 +57,8 @@ export class FinetunedWeights {
   }
 
   /**
-   * Whether there was one to delete. Models that were tuned from it stay as they are.
-   * @param recordEvent puts on record, in the same transaction, that it was deleted
+   * Deletes a model. Returns false when there was none. Derived models remain.
+   * @param recordEvent writes the audit event in the same transaction
    */
   async delete(owner: string, id: string, recordEvent: (sql: Sql) => Promise<void>): Promise<boolean> {
     const record = await this.#database.transaction(async (sql) => {
@@ -68,7 +71,7 @@ export class FinetunedWeights {
     return record !== null;
   }
 
-  /** Removes files that a crash left behind before their model was there, or after it was gone; gives how many those were. */
+  /** Deletes files without a model, as a crash leaves them. Returns their number. */
   async sweep(nowMs: number): Promise<number> {
     const folder = this.#folder;
     if (folder === null) return 0;
@@ -76,14 +79,14 @@ export class FinetunedWeights {
     const ages = await Promise.all(names.map((name) => ageOf(join(folder, name), nowMs)));
     const old = names.filter((_, i) => ages[i] >= ORPHAN_MS_MIN).map((name) => join(folder, name));
     if (old.length === 0) return 0;
-    // Asked after the folder was read: a file whose model was made since then is named.
+    // Queried after reading the folder, so that models created meanwhile are known.
     const named = new Set((await listAllFinetunedModels(this.#database)).map((model) => this.#pathOf(folder, model)));
     const orphans = old.filter((path) => !named.has(path));
     for (const path of orphans) await rm(path, { force: true });
     return orphans.length;
   }
 
-  /** A model that is made anew under the same id gets a file of its own: nobody deletes the other's. */
+  /** The creation time is part of the name: a model recreated under its id gets a new file. */
   #pathOf(folder: string, { owner, id, createdAtMs }: FinetunedModelRecord): string {
     const name = createHash('sha256')
       .update(JSON.stringify([owner, id, createdAtMs]))
@@ -93,13 +96,13 @@ export class FinetunedWeights {
   }
 }
 
-/** Below every age for a file that is gone. */
+/** Negative infinity for a missing file. */
 async function ageOf(path: string, nowMs: number): Promise<number> {
   const found = await stat(path).catch(() => null);
   return found === null ? Number.NEGATIVE_INFINITY : nowMs - found.mtimeMs;
 }
 
-/** The whole file or none, also when the machine loses power. */
+/** Writes atomically, also across a power failure. */
 async function writeWhole(folder: string, path: string, bytes: Uint8Array): Promise<void> {
   const part = join(folder, `${randomUUID()}.part`);
   try {

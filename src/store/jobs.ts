@@ -1,7 +1,7 @@
 import type { AdmittedCall } from './credits.ts';
 import type { Database, Sql } from './database.ts';
 
-/** pending -> running -> succeeded | failed; cancelled from either; back to pending when who ran it fell silent. */
+/** pending -> running -> succeeded | failed; cancelled from either; back to pending when the lease expired. */
 export const JOB_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
@@ -16,18 +16,18 @@ export interface NewJob {
   readonly request: Uint8Array;
 }
 
-/** What the jobs of one owner that have not ended may come to. */
+/** Limits of the pending and running jobs of one owner. */
 export interface InFlightLimits {
   readonly jobsMax: number;
-  /** Bytes of their requests. One that is alone is taken whatever its size. */
+  /** Bytes of their requests. A single job is accepted whatever its size. */
   readonly requestBytesMax: number;
 }
 
 export type SubmittedJob = { readonly kind: 'submitted' } | { readonly kind: 'too-many'; readonly inFlight: number };
 
-/** A job without what was asked and answered. */
+/** A job without request and result. */
 export interface JobRecord {
-  /** Grows with every job. */
+  /** Increases with every job. */
   readonly number: number;
   readonly id: string;
   readonly task: string;
@@ -35,25 +35,25 @@ export interface JobRecord {
   readonly createdAtMs: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
-  /** Why it failed. */
+  /** The error of a failed job. */
   readonly error: string | null;
 }
 
-/** How far the fine-tuning of a job has come. */
+/** Progress of fine-tuning. */
 export interface JobProgress {
-  /** Steps that were made, and that will be. */
+  /** Completed steps and their total. */
   readonly step: number;
   readonly steps: number;
 }
 
 export interface AnsweredJob extends JobRecord {
-  /** While it runs and tunes, as old as the last renewal of its lease; else null. */
+  /** While it fine-tunes, as of the last lease renewal; else null. */
   readonly progress: JobProgress | null;
-  /** Once it succeeded. */
+  /** Set when the job succeeded. */
   readonly result: Uint8Array | null;
 }
 
-/** A job to be run now. Whoever claims it later has a higher `attempt`. */
+/** A claimed job. A later claim has a higher `attempt`. */
 export interface ClaimedJob {
   readonly id: string;
   readonly task: string;
@@ -65,12 +65,12 @@ export interface ClaimedJob {
 }
 
 export interface Lease {
-  /** Names the process that runs the job. */
+  /** The process that runs the job. */
   readonly holder: string;
   readonly untilMs: number;
 }
 
-/** How a run ended, and until when that can be fetched. */
+/** The outcome of a job, and when it expires. */
 export interface JobEnd {
   readonly status: 'succeeded' | 'failed';
   readonly result: Uint8Array | null;
@@ -79,20 +79,20 @@ export interface JobEnd {
   readonly expiresAtMs: number;
 }
 
-/** Names what owners of jobs are locked by, among the advisory locks of the database; 1 is taken by those of models. */
+/** Advisory lock class of job owners; class 1 belongs to models. */
 const OWNER_LOCK = 2;
 
 const RECORD = `number, id, task, status, created_at AS "createdAtMs", started_at AS "startedAtMs",
   ended_at AS "endedAtMs", error`;
 const IN_FLIGHT = `status IN ('pending', 'running')`;
-/** What a run leaves behind. */
+/** Columns reset after a run. */
 const LEFT = `lease_owner = NULL, lease_until = NULL, step = NULL, steps = NULL`;
-/** What a job that ended gives back. */
+/** Columns reset when a job ends. */
 const ENDED = `request = NULL, ${LEFT}`;
 const HELD = `id = $1 AND attempts = $2 AND lease_owner = $3 AND status = 'running'`;
 
 /**
- * Adds a job that waits to be run, unless its owner has too many: then nothing is changed, also when several are made at once.
+ * Adds a pending job, unless its owner is at a limit. Safe under concurrency.
  * @param sql a transaction
  */
 export async function submitJob(sql: Sql, job: NewJob, limits: InFlightLimits): Promise<SubmittedJob> {
@@ -114,7 +114,7 @@ export async function submitJob(sql: Sql, job: NewJob, limits: InFlightLimits): 
   return { kind: 'submitted' };
 }
 
-/** The job that has waited longest, leased and running from now on; null where none waits. Replicas that ask at once get different ones. */
+/** Claims the oldest pending job under a lease; null when there is none. Concurrent replicas claim different jobs. */
 export async function claimJob(
   database: Database,
   { holder, untilMs }: Lease,
@@ -131,7 +131,10 @@ export async function claimJob(
   return rows[0] ?? null;
 }
 
-/** Keeps a lease, and says how far the run has come. False where the job is not this holder's any more: cancelled, or taken over. Then its run is for nothing. */
+/**
+ * Renews a lease and stores the progress. Returns false when the lease was lost: the job was cancelled or claimed by
+ * another process.
+ */
 export async function extendLease(
   sql: Sql,
   { id, attempt }: ClaimedJob,
@@ -148,7 +151,7 @@ export async function extendLease(
   return rows.length > 0;
 }
 
-/** Ends a job, by the holder of its lease alone: false where it is not this holder's any more, and nothing is changed. */
+/** Ends a job under its lease. Returns false, without a change, when the lease was lost. */
 export async function endJob(sql: Sql, { id, attempt }: ClaimedJob, holder: string, end: JobEnd): Promise<boolean> {
   const { status, result, error, endedAtMs, expiresAtMs } = end;
   const rows = await sql.query(
@@ -159,28 +162,28 @@ export async function endJob(sql: Sql, { id, attempt }: ClaimedJob, holder: stri
   return rows.length > 0;
 }
 
-/** Gives a job back that was not run to its end: it waits again, before those that were made after it. */
+/** Returns a job to the queue, at its old place. */
 export async function releaseJob(sql: Sql, { id, attempt }: ClaimedJob, holder: string): Promise<void> {
   await sql.query(`UPDATE jobs SET status = 'pending', ${LEFT} WHERE ${HELD}`, [id, attempt, holder]);
 }
 
 export interface LeaseExpiry {
   readonly nowMs: number;
-  /** Runs of one job; after the last of them it has failed. */
+  /** Attempts of a job; after the last it has failed. */
   readonly attemptsMax: number;
-  /** Why, then. */
+  /** The error of a job without attempts left. */
   readonly error: string;
   readonly expiresAtMs: number;
 }
 
 export interface ExpiredLeases {
-  /** Ids of those that wait again. */
+  /** Ids of jobs that are pending again. */
   readonly waiting: readonly string[];
-  /** What those that have failed held: a job is a call, charged when it succeeds, and given back when it does not. */
+  /** Calls of the jobs that failed, to be released. */
   readonly failed: readonly AdmittedCall[];
 }
 
-/** Takes jobs back from holders that fell silent: they wait again, or have failed. */
+/** Ends expired leases: their jobs are pending again, or have failed. */
 export async function expireLeases(
   sql: Sql,
   { nowMs, attemptsMax, error, expiresAtMs }: LeaseExpiry,
@@ -198,7 +201,10 @@ export async function expireLeases(
   return { waiting: rows.map(({ id }) => id), failed };
 }
 
-/** Cancels a job of this owner; null where there is none that has not ended. Whoever runs it learns it from its lease. */
+/**
+ * Cancels a pending or running job of an owner; null when there is none. Its runner learns of it when it renews the
+ * lease.
+ */
 export async function cancelJob(
   sql: Sql,
   { owner, id }: { readonly owner: string; readonly id: string },
@@ -212,7 +218,7 @@ export async function cancelJob(
   return rows[0] ?? null;
 }
 
-/** null where this owner has no such job, or its time is over. */
+/** Returns null when this owner has no such job, or it has expired. */
 export async function findJob(
   sql: Sql,
   { owner, id }: { readonly owner: string; readonly id: string },
@@ -231,11 +237,11 @@ export async function findJob(
 export interface JobPage {
   /** Newest first. */
   readonly jobs: readonly JobRecord[];
-  /** The `before` of the page that follows; null on the last. */
+  /** `before` of the next page; null on the last. */
   readonly next: number | null;
 }
 
-/** @param before number of a job: only those made before it */
+/** @param before only jobs with a smaller number */
 export async function listJobs(
   sql: Sql,
   owner: string,
@@ -256,7 +262,7 @@ export interface InFlightCount {
   readonly jobs: number;
 }
 
-/** Jobs of an owner that have not ended; a task and status that none has is not in it. */
+/** Pending and running jobs of an owner by task and status, without zeros. */
 export function countInFlight(sql: Sql, owner: string): Promise<InFlightCount[]> {
   return sql.query(
     `SELECT task, status, COUNT(*) AS jobs FROM jobs WHERE owner = $1 AND ${IN_FLIGHT} GROUP BY task, status`,
@@ -264,7 +270,7 @@ export function countInFlight(sql: Sql, owner: string): Promise<InFlightCount[]>
   );
 }
 
-/** Forgets jobs whose time is over, and gives how many there were. */
+/** Deletes expired jobs and returns their number. */
 export async function expireJobs(sql: Sql, nowMs: number): Promise<number> {
   return (await sql.query('DELETE FROM jobs WHERE expires_at <= $1 RETURNING number', [nowMs])).length;
 }

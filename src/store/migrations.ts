@@ -16,15 +16,15 @@ const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
   },
 };
 
-/** The first leads from nothing to version 1, and so on. What was released is never changed: there is only forward. */
+/** The first migration creates version 1, and so on. Released migrations never change; there are no downgrades. */
 export const MIGRATIONS: readonly Migration[] = [firstTables, jobProgress, usageByTime, namedModels];
 
-/** Any number that nobody else uses: who migrates holds the advisory lock of this name. */
+/** Advisory lock of migrations. */
 const MIGRATION_LOCK = 7_433_928;
 
 /**
- * Brings the tables up to date, all steps or none. Processes that start together do it once: the others wait, and find it done.
- * Throws a ServiceError `configuration` where a later release of the service has been here.
+ * Migrates the schema atomically. Concurrent processes migrate once. Throws a ServiceError `configuration` when the
+ * schema is newer than this release.
  */
 export async function migrate(database: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   await database.transaction(async (sql) => {
@@ -44,7 +44,7 @@ export async function migrate(database: Database, migrations: readonly Migration
   });
 }
 
-/** Steps that were taken. */
+/** Applied migrations. */
 async function versionOf(sql: Sql): Promise<number> {
   const [{ version }] = await sql.query<{ version: number | null }>(
     'SELECT MAX(version) AS version FROM schema_version',

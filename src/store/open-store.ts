@@ -6,22 +6,22 @@ import { migrate } from './migrations.ts';
 import { postgresDatabase } from './postgres-database.ts';
 import { openSqlite } from './sqlite-database.ts';
 
-/** The file of a store that is SQLite. */
+/** The SQLite file. */
 export const STORE_FILE = 'tidewatch.db';
 
-/** The folder of a store that is SQLite where weights of fine-tuned models are files. */
+/** The folder of weights beside SQLite. */
 const WEIGHTS_FOLDER = 'models';
 
 export interface StorePlace {
-  /** Folder of the file; made where it is missing. */
+  /** Folder of the file; created when missing. */
   readonly dataDir: string;
   /** `postgres://…`; null for SQLite in `dataDir`. */
   readonly url: string | null;
 }
 
 /**
- * The store, its tables brought up to date. Several processes may open the same one at once.
- * Throws a ServiceError: `configuration` where it cannot be used as it is, `store-unavailable` where it is out of reach.
+ * Opens and migrates the store. Several processes may open it concurrently. Throws a ServiceError: `configuration` when
+ * it is unusable, `store-unavailable` when it is unreachable.
  */
 export async function openDatabase({ dataDir, url }: StorePlace): Promise<Database> {
   const database = url === null ? await openFile(dataDir) : postgresDatabase(url);
@@ -34,7 +34,7 @@ export async function openDatabase({ dataDir, url }: StorePlace): Promise<Databa
   }
 }
 
-/** Where weights of fine-tuned models are files; null where they are in the database, as replicas share no folder. */
+/** The folder of weights; null when they are in the database, as Postgres replicas share no folder. */
 export function weightsFolder({ dataDir, url }: StorePlace): string | null {
   return url === null ? join(dataDir, WEIGHTS_FOLDER) : null;
 }

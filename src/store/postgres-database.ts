@@ -3,28 +3,31 @@ import { DatabaseError, Pool, type PoolClient, type QueryResult, types } from 'p
 import { ServiceError } from '../service-error.ts';
 import type { Database, Sql, SqlValue } from './database.ts';
 
-/** Connections of one process; who finds none free waits, as long as for one that is made. */
+/** Connections per process. Further queries wait for `CONNECT_MS_MAX`. */
 const CONNECTIONS_MAX = 10;
 const CONNECT_MS_MAX = 20_000;
-/** The server gives up a statement after this; a server that says nothing is given up a little later. */
+/** The server aborts a statement after this. An unresponsive server is given up a little later. */
 const STATEMENT_MS_MAX = 30_000;
 const RESPONSE_MS_MAX = 35_000;
-/** A process that stands still in a transaction must not hold its locks for ever. */
+/** Ends the transaction of a suspended process, and with it its locks. */
 const IDLE_IN_TRANSACTION_MS_MAX = 30_000;
-/** How often a transaction is tried that others got in the way of. */
+/** Attempts of a transaction after conflicts. */
 const TRIES_MAX = 10;
 
-/** Deadlocks, and conflicts of transactions. */
+/** Serialization failure and deadlock. */
 const CONFLICTS = ['40001', '40P01'];
-/** Classes and codes of what passes, or what an operator repairs: connection, resources (a full disk among them), shutdown, time-outs, a standby. */
+/**
+ * Error classes that are temporary or need an operator: connection, resources (also a full disk), shutdown, time-outs,
+ * standby.
+ */
 const UNAVAILABLE = /^(?:08|53|57|58|55P03|25006|25P03)/;
 
-/** Numbers instead of texts for `bigint` and sums of it: what is counted here stays below 2^53. */
+/** `bigint` and sums are parsed as numbers: counters stay below 2^53. */
 const NUMERIC_TYPES = [types.builtins.INT8, types.builtins.NUMERIC] as const;
 
 /**
- * A database on a server that several processes share. Opens no connection yet.
- * @param url `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, `?sslmode=verify-full` where it speaks TLS
+ * A Postgres database, shared by several processes. Connects lazily.
+ * @param url `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, `?sslmode=verify-full` for TLS
  */
 export function postgresDatabase(url: string): Database {
   return new PostgresDatabase(url);
@@ -47,7 +50,7 @@ class PostgresDatabase implements Database {
       allowExitOnIdle: true,
       types: { getTypeParser: parserOf },
     });
-    // A connection that breaks fails the statement that runs on it; one that idles is replaced.
+    // A broken connection fails its current statement; an idle one is replaced.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
@@ -83,7 +86,7 @@ class PostgresDatabase implements Database {
       client.release();
       return result;
     } catch (error) {
-      // What state the connection is in, nobody knows: whatever it holds ends with it.
+      // The state of the connection is unknown, so it is discarded with its transaction.
       client.release(error instanceof ServiceError && error.code === 'store-unavailable');
       throw error;
     }
@@ -98,7 +101,7 @@ async function inTransaction<T>(client: PoolClient, work: (sql: Sql) => Promise<
     assert(command === 'COMMIT', 'a statement failed, and the transaction went on as if it had not');
     return result;
   } catch (error) {
-    // Where even this fails the connection is lost, and what it had begun is undone by the server.
+    // If this fails the connection is lost, and the server rolls back.
     await run(client, 'ROLLBACK');
     throw error;
   }
@@ -116,7 +119,7 @@ async function ask(client: PoolClient, text: string, values: readonly SqlValue[]
   }
 }
 
-/** What the database refuses is the caller's; all else means that it cannot be asked. */
+/** Rejected statements are bugs of the caller. Everything else means that the database is unavailable. */
 function failureOf(error: unknown): unknown {
   const { message } = error as Error;
   if (error instanceof DatabaseError && !UNAVAILABLE.test(error.code ?? '')) {

@@ -5,12 +5,12 @@ const DAY_MS = 86_400_000;
 /** More than a year, so that a month can be compared with that of the year before. */
 export const AUDIT_DAYS = 400;
 export const USAGE_DAYS = 400;
-/** Rows of one statement: others have their turn between two. */
+/** Rows per statement. Other statements run in between. */
 const ROWS_AT_ONCE = 1_000;
-/** Where the minutes of a key go whose time is over. */
+/** The minute that holds the condensed usage of a key. */
 const CONDENSED_AT = 0;
 
-/** Forgets what was recorded more than AUDIT_DAYS ago, and gives how many entries that were. Replicas may do it at once. */
+/** Deletes audit events older than AUDIT_DAYS and returns their number. Safe under concurrency. */
 export function pruneAudit(database: Database, nowMs: number): Promise<number> {
   return untilDone(async () => {
     const rows = await database.query(
@@ -31,8 +31,8 @@ interface Minute {
 }
 
 /**
- * Makes one row for each key of its minutes that lie more than USAGE_DAYS back, so that what was granted still equals what was charged, is held and is left.
- * Gives how many minutes that were. Replicas may do it at once.
+ * Condenses usage older than USAGE_DAYS into one row per key, so that the ledger still balances. Returns the number of
+ * condensed minutes. Safe under concurrency.
  */
 export function condenseUsage(database: Database, nowMs: number): Promise<number> {
   return untilDone(() =>
@@ -43,7 +43,7 @@ export function condenseUsage(database: Database, nowMs: number): Promise<number
           RETURNING key_id AS key, calls, requests, tokens, charged`,
         [CONDENSED_AT, nowMs - USAGE_DAYS * DAY_MS, ROWS_AT_ONCE],
       );
-      // Sorted: replicas that add to several keys wait for each other in the same order.
+      // Sorted, so that concurrent replicas lock keys in the same order.
       const byKey = [...Map.groupBy(minutes, ({ key }) => key)].sort(([a], [b]) => (a < b ? -1 : 1));
       for (const [key, own] of byKey) await addUsage(sql, { keyId: key, nowMs: CONDENSED_AT }, sumOf(own));
       return minutes.length;
@@ -61,7 +61,7 @@ function sumOf(minutes: readonly Minute[]): Omit<Minute, 'key'> {
   };
 }
 
-/** Does it again while there is as much as can be done at once. */
+/** Repeats until a batch is not full. */
 async function untilDone(some: () => Promise<number>): Promise<number> {
   for (let all = 0; ; ) {
     const rows = await some();

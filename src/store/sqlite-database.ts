@@ -5,16 +5,16 @@ import { ServiceError } from '../service-error.ts';
 import type { Database, Sql, SqlValue } from './database.ts';
 
 export interface SqliteLimits {
-  /** How long another process may hold the file before a statement gives up. */
+  /** Time to wait for a lock of another process. */
   readonly busyMsMax: number;
 }
 
 const LIMITS: SqliteLimits = { busyMsMax: 5_000 };
 const BUSY_PAUSE_MS = 5;
-/** The path of a database that is no file, and ends with the process. */
+/** The path of an in-memory database. */
 export const IN_MEMORY = ':memory:';
 
-/** Keys are digests and models are their owners': nobody else's to read. */
+/** The file holds key digests and models: readable by its owner only. */
 const OWNER_ONLY = 0o600;
 
 /** Primary result codes of SQLite. */
@@ -32,8 +32,8 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /**
- * A database in one file, with its write-ahead log beside it. A crash of the process loses nothing; a power failure may take back the last moments,
- * never half of a transaction. Throws a ServiceError `configuration` where the file cannot be opened.
+ * A SQLite database with a write-ahead log. A process crash loses nothing. A power failure may lose the last
+ * transactions, never a part of one. Throws a ServiceError `configuration` when the file cannot be opened.
  */
 export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIMITS): Promise<Database> {
   try {
@@ -51,7 +51,7 @@ export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIM
 }
 
 interface BusyRetry extends SqliteLimits {
-  /** Named in what is said when it ends. */
+  /** Named in errors. */
   readonly path: string;
 }
 
@@ -59,7 +59,7 @@ class SqliteDatabase implements Database {
   readonly dialect = 'sqlite';
   readonly #file: DatabaseSync;
   readonly #retry: BusyRetry;
-  /** Settles when all that was asked for so far is done: there is one connection, and a transaction has it for itself. */
+  /** Settles after all earlier statements. There is one connection, and a transaction owns it. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(file: DatabaseSync, patience: BusyRetry) {
@@ -79,7 +79,7 @@ class SqliteDatabase implements Database {
         await this.#run('COMMIT');
         return result;
       } catch (error) {
-        // A full disk may have rolled it back already.
+        // A full disk may have rolled back already.
         if (this.#file.isTransaction) this.#file.exec('ROLLBACK');
         throw error;
       }
@@ -107,7 +107,7 @@ class SqliteDatabase implements Database {
   }
 }
 
-/** Runs it, again while another process holds the file: this one's other work goes on meanwhile. */
+/** Retries while another process holds the lock, without blocking the event loop. */
 async function retryWhileBusy<T>({ path, busyMsMax }: BusyRetry, run: () => T): Promise<T> {
   for (let waitedMs = 0; ; waitedMs += BUSY_PAUSE_MS) {
     try {

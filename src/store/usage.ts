@@ -3,30 +3,30 @@ import type { Sql } from './database.ts';
 export const MINUTE_MS = 60_000;
 
 export interface UsageCounts {
-  /** Requests that were answered. */
+  /** Answered requests. */
   readonly requests: number;
   readonly tokens: number;
 }
 
 export interface KeyUsage {
-  /** The minute, and the month (UTC), that run now. */
+  /** The current minute and month (UTC). */
   readonly minute: UsageCounts;
   readonly month: UsageCounts;
 }
 
-/** What is added to the minute of a key. */
+/** Added to the current minute of a key. */
 export interface UsageIncrease {
-  /** Calls that were let in. */
+  /** Admitted calls. */
   readonly calls?: number;
   readonly requests?: number;
   readonly tokens?: number;
-  /** Tokens that credits paid for. */
+  /** Tokens paid with credits. */
   readonly charged?: number;
 }
 
 export const minuteOf = (nowMs: number) => nowMs - (nowMs % MINUTE_MS);
 
-/** Adds to what a key has used in the minute that runs now. */
+/** Adds to the usage of a key in the current minute. */
 export async function addUsage(
   sql: Sql,
   { keyId, nowMs }: { readonly keyId: string; readonly nowMs: number },
@@ -42,7 +42,7 @@ export async function addUsage(
   );
 }
 
-/** What a key has used, in every process of the service. */
+/** The usage of a key, over all processes. */
 export async function usageOf(sql: Sql, keyId: string, nowMs: number): Promise<KeyUsage> {
   const now = new Date(nowMs);
   const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());

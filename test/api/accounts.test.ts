@@ -39,7 +39,7 @@ async function start(key: Partial<NewApiKey>, forecaster: QuantileForecaster = q
 
 const usage = async ({ app }: World) => (await app.inject({ url: '/usage', headers: AUTHORIZED })).json();
 
-test('every endpoint charges exactly the tokens that it says', async () => {
+test('every endpoint charges exactly the tokens of its answer', async () => {
   const world = await start({ credits: 10_000 });
   const online = { ...FORECAST, detection_size: 4, level: 99 };
   let [spent, requests] = [0, 0];
@@ -64,7 +64,7 @@ test('every endpoint charges exactly the tokens that it says', async () => {
   assert.equal(await world.creditsLeft(), 10_000 - spent);
 });
 
-test('without enough credits nothing is computed, and the refusal is the one that clients know', async () => {
+test('with exhausted credits nothing is computed, and the 429 body is the one clients expect', async () => {
   let forecasts = 0;
   const counting = quantileForecaster();
   const world = await start(
@@ -95,7 +95,7 @@ test('without enough credits nothing is computed, and the refusal is the one tha
   assert.equal((await ask(world.app, '/v2/forecast', FORECAST)).status, 200);
 });
 
-test('what failed, or was given up by its client, costs nothing', async () => {
+test('failed and abandoned requests cost nothing', async () => {
   const failing = async () => assert.fail('the model broke');
   const broken = await start({ credits: 100 }, { ...quantileForecaster(), forecast: failing });
   assert.equal((await ask(broken.app, '/v2/forecast', FORECAST)).status, 500);
@@ -125,7 +125,7 @@ test('what failed, or was given up by its client, costs nothing', async () => {
   await left.app.close();
 });
 
-test('calls a minute and calls at once are limited, and clients are told when to come again', async () => {
+test('calls per minute and concurrent calls are limited, with Retry-After', async () => {
   const minute = await start({ callsPerMinute: 2 });
   for (let call = 0; call < 2; call++) assert.equal((await ask(minute.app, '/v2/forecast', FORECAST)).status, 200);
   const refused = await ask(minute.app, '/v2/forecast', FORECAST);
@@ -156,7 +156,7 @@ test('calls a minute and calls at once are limited, and clients are told when to
   assert.equal((await ask(once.app, '/v2/forecast', FORECAST)).status, 200);
 });
 
-test('a key sees and uses its models alone; another is refused with 403, one that nobody has with 422', async () => {
+test('a key sees and uses its own models; others get 403, unknown ones 422', async () => {
   const { app } = await start({ models: ['timegpt-2.1'] });
   const { models } = (await app.inject({ url: '/v2/models', headers: AUTHORIZED })).json();
   assert.deepEqual(models, [{ name: 'timegpt-2.1' }]);
@@ -174,7 +174,7 @@ test('a key sees and uses its models alone; another is refused with 403, one tha
   assert.equal((await ask(byRealName.app, '/v2/forecast', { ...FORECAST, model: 'timegpt-1' })).status, 200);
 });
 
-test('a key that was revoked or has expired opens nothing', async () => {
+test('a revoked or expired key gets 401', async () => {
   const { app, store, clock } = await start({ expiresAtMs: NOW + 60_000 });
   const status = async () => (await app.inject({ url: '/validate_api_key', headers: AUTHORIZED })).statusCode;
   assert.equal(await status(), 200);
@@ -186,7 +186,7 @@ test('a key that was revoked or has expired opens nothing', async () => {
   assert.equal((await other.app.inject({ url: '/usage', headers: AUTHORIZED })).statusCode, 401);
 });
 
-test('a job is charged when it has succeeded and costs nothing when it was cancelled; both are on record', async () => {
+test('a job is charged when it succeeds and free when cancelled; both are audited', async () => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const model = quantileForecaster();
   const slow: QuantileForecaster = {
@@ -216,7 +216,7 @@ test('a job is charged when it has succeeded and costs nothing when it was cance
   ]);
 });
 
-test('while the store cannot be asked, what needs it is answered with 503, and afterwards nothing is missing', async () => {
+test('an unavailable store gets 503, and the ledger balances afterwards', async () => {
   const world = await start({ credits: 100_000 });
   const [{ page_count: pages }] = await world.store.query<{ page_count: number }>('PRAGMA page_count');
   await world.store.query(`PRAGMA max_page_count = ${pages}`);

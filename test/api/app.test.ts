@@ -8,7 +8,7 @@ import { AUTHORIZED, KEY, startApp } from '../fixture/http/http-service.ts';
 const OPENAPI = new URL('../../schemas/openapi.json', import.meta.url);
 
 /** `UPDATE_OPENAPI=1 node --test test/api/app.test.ts` writes it anew. */
-test('schemas/openapi.json is what the application says of itself', async () => {
+test('schemas/openapi.json is the document of the application', async () => {
   const app = await startApp();
   const { body } = await app.inject({ url: '/openapi.json' });
   const described = `${JSON.stringify(JSON.parse(body), null, 2)}\n`;
@@ -34,7 +34,7 @@ test('openapi.json names every operation once, and every reference leads to a co
   assert.ok(document.servers.length > 0);
 });
 
-test('only the key opens the door, and the refusal has every field that clients read', async () => {
+test('requests need a valid key, and the 401 body has every field that clients read', async () => {
   const app = await startApp();
   for (const authorization of [undefined, 'Bearer', 'Bearer wrong', `Basic ${KEY}`, KEY]) {
     const headers = authorization === undefined ? {} : { authorization };
@@ -50,14 +50,14 @@ test('only the key opens the door, and the refusal has every field that clients 
   assert.deepEqual([answer.statusCode, answer.json()], [200, { detail: 'Happy Forecasting! :)' }]);
 });
 
-test('the key is asked for before a body is read', async () => {
+test('the key is checked before the body is read', async () => {
   const app = await startApp();
   const headers = { 'content-type': 'application/json' };
   const answer = await app.inject({ method: 'POST', url: '/model_params', headers, payload: '{' });
   assert.equal(answer.statusCode, 401);
 });
 
-test('whatever goes wrong is answered in JSON with a detail', async () => {
+test('every error is JSON with detail', async () => {
   const app = await startApp();
   const json = { ...AUTHORIZED, 'content-type': 'application/json' };
   const cases = [
@@ -82,7 +82,7 @@ test('whatever goes wrong is answered in JSON with a detail', async () => {
   }
 });
 
-test('fields that no endpoint names are ignored, whatever they hold', async () => {
+test('unknown fields are ignored, whatever their values', async () => {
   const app = await startApp();
   const series = { y: Array.from({ length: 40 }, (_, i) => Math.sin(i)), sizes: [40] };
   const body = { series, freq: 'h', h: 2, detection_size: 4 };
@@ -96,7 +96,7 @@ test('fields that no endpoint names are ignored, whatever they hold', async () =
   }
 });
 
-test('model parameters are the same asked either way; a horizon is a season, or seven, as far as one pass of the model goes', async () => {
+test('model parameters are the same by GET and POST; a horizon is one season, or seven, within one pass of the model', async () => {
   const app = await startApp();
   const params = async (query: Record<string, string>) => {
     const asked = await app.inject({ url: '/model_params', query, headers: AUTHORIZED });
@@ -110,14 +110,14 @@ test('model parameters are the same asked either way; a horizon is a season, or 
   assert.deepEqual(await params({ freq: 'unheard' }), { input_size: 64, horizon: 24 });
 });
 
-test('usage has two keys of whole numbers', async () => {
+test('usage has two objects of integers', async () => {
   const app = await startApp();
   const answer = await app.inject({ url: '/usage', headers: AUTHORIZED });
   const nothing = { requests: 0, tokens: 0 };
   assert.deepEqual(answer.json(), { minute: nothing, month: nothing });
 });
 
-test('a long answer is compressed as the client likes it', async () => {
+test('a long answer is compressed by content negotiation', async () => {
   const app = await startApp();
   const ask = (accept: string) => app.inject({ url: '/openapi.json', headers: { 'accept-encoding': accept } });
   const plain = await ask('identity');
@@ -131,7 +131,7 @@ test('a long answer is compressed as the client likes it', async () => {
   assert.equal((await ask('zstd;q=0, gzip;q=0, br')).headers['content-encoding'], undefined);
 });
 
-test('a request id that was given is kept, unless it could do harm in a log', async () => {
+test('a safe request id of the client is kept', async () => {
   const app = await startApp();
   const idOf = async (id: string) =>
     (await app.inject({ url: '/health', headers: { 'x-request-id': id } })).headers['x-request-id'];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ask } from '../fixture/http/ask.ts';
 import { startApp } from '../fixture/http/http-service.ts';
 
-test('the page of the documentation needs no key and loads all that it shows from the service itself', async () => {
+test('the documentation page needs no key and loads from the service alone', async () => {
   const app = await startApp();
   const page = await app.inject({ url: '/docs/' });
   assert.equal(page.statusCode, 200);
@@ -23,7 +23,7 @@ test('the page of the documentation needs no key and loads all that it shows fro
   }
 });
 
-test('the page shows the same document as /openapi.json, and is not in it', async () => {
+test('the page shows the document of /openapi.json and is not part of it', async () => {
   const app = await startApp();
   const [shown, described] = await Promise.all(['/docs/json', '/openapi.json'].map((url) => app.inject({ url })));
   assert.deepEqual(shown!.json(), described!.json());
@@ -33,7 +33,7 @@ test('the page shows the same document as /openapi.json, and is not in it', asyn
   );
 });
 
-test('what the page offers to try is answered with success', async () => {
+test('the examples of the page succeed', async () => {
   const app = await startApp();
   const { paths } = (await app.inject({ url: '/openapi.json' })).json();
   const offered = Object.keys(paths).flatMap((url) => {
@@ -47,7 +47,7 @@ test('what the page offers to try is answered with success', async () => {
   }
 });
 
-test('every endpoint has a group that is explained, and every answer its words', async () => {
+test('every endpoint has a described tag, and every response a description', async () => {
   const app = await startApp();
   const { tags, paths } = (await app.inject({ url: '/openapi.json' })).json();
   const known = tags.map(({ name }: { name: string }) => name);

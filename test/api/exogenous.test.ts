@@ -31,7 +31,7 @@ const common = { freq: 'D', model: 'timegpt-2.1' };
 for (const clean of [true, false]) {
   const how = clean ? 'removed before the model' : 'applied after it';
 
-  test(`a forecast follows what is known ahead, and its parts add up (effects ${how})`, async () => {
+  test(`a forecast follows its future variables, and its contributions add up (effects ${how})`, async () => {
     const { status, body } = await ask(app, '/v2/forecast', {
       ...common,
       series: { ...series, ...future },
@@ -56,7 +56,7 @@ for (const clean of [true, false]) {
     assert.equal(body.input_tokens, 2 * N * 4 + 2 * 2 * H);
   });
 
-  test(`windows look at nothing after their cutoff but what is known ahead (effects ${how})`, async () => {
+  test(`windows use no value after their cutoff but future variables (effects ${how})`, async () => {
     const body = { ...common, h: H, n_windows: 3, clean_ex_first: clean, hist_exog: [2], feature_contributions: true };
     const whole = await ask(app, '/v2/cross_validation', { ...body, series });
     assert.equal(whole.status, 200, JSON.stringify(whole.body));
@@ -73,7 +73,7 @@ for (const clean of [true, false]) {
     });
   });
 
-  test(`what a variable explains is no anomaly, what it does not explain is one (effects ${how})`, async () => {
+  test(`values explained by a variable are no anomalies, others are (effects ${how})`, async () => {
     const odd = [...series.y];
     odd[N - 3] += 60;
     const body = { ...common, series: { ...series, y: odd }, clean_ex_first: clean };
@@ -95,7 +95,7 @@ for (const clean of [true, false]) {
   });
 }
 
-test('the full history comes with the parts of its forecasts', async () => {
+test('the full history has feature contributions', async () => {
   const body = { ...common, series, h: 1, full_history: true, feature_contributions: true };
   const answer = await ask(app, '/v2/cross_validation', body);
   assert.equal(answer.body.feature_contributions.length, 4);
@@ -105,7 +105,7 @@ test('the full history comes with the parts of its forecasts', async () => {
   });
 });
 
-test('variables that do not fit are refused by name', async () => {
+test('invalid variables are reported by field', async () => {
   const wrong = { ...series, X_future: [[1, 2]], categorical_exog: [] };
   const { status, body } = await ask(app, '/v2/forecast', { ...common, series: wrong, h: H });
   assert.equal(status, 422);
@@ -115,7 +115,7 @@ test('variables that do not fit are refused by name', async () => {
   assert.deepEqual(beyond.body.detail[0].loc, ['body', 'hist_exog', 0]);
 });
 
-test('more columns than a regression can use are refused, the values of categories counted', async () => {
+test('too many regression columns are refused, categories counted by value', async () => {
   const numbers = Array.from({ length: 200 }, (_, v) => y.map((_, i) => (i * (v + 3)) % 7));
   const of = (X: unknown[][], categorical: number[]) =>
     ask(app, '/v2/forecast', { ...common, h: H, series: { y, sizes: [N], X, categorical_exog: categorical } });

@@ -34,7 +34,7 @@ function assertShifted(moved: number[], plain: number[], shift: number | ((i: nu
   });
 }
 
-test('a tuned model is kept as it was asked for, and charged', async () => {
+test('a fine-tuned model is stored as requested, and charged', async () => {
   const app = await startApp(undefined, { nowMs: () => Date.UTC(2026, 0, 2) });
   const { body } = await ask(app, '/v2/finetune', { series, freq, finetune_steps: 7, output_model_id: 'my-model_1' });
   assert.deepEqual(body, { input_tokens: 60, output_tokens: 0, finetune_tokens: 7, finetuned_model_id: 'my-model_1' });
@@ -53,7 +53,7 @@ test('a tuned model is kept as it was asked for, and charged', async () => {
   assert.deepEqual((await call(app, 'GET', '/v2/finetuned_models')).body, { finetuned_models: [record] });
 });
 
-test('a kept model is shown by the name that its request gave the model below it', async () => {
+test('a stored model shows the base name that its request used', async () => {
   const app = await startApp();
   const shownAs = async (fields: object) => {
     const id = await tuned(app, fields);
@@ -65,14 +65,14 @@ test('a kept model is shown by the name that its request gave the model below it
   assert.equal(await shownAs({ model: 'unheard-of', finetuned_model_id: 'one' }), 'tsmodel-1');
 });
 
-test('without an id the service makes one, a UUID; ten steps unless told otherwise', async () => {
+test('without an id the service generates a UUID; ten steps are the default', async () => {
   const app = await startApp();
   const id = await tuned(app, { output_model_id: null });
   assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.equal((await call(app, 'GET', `/v2/finetuned_models/${id}`)).body.steps, 10);
 });
 
-test('two values are enough', async () => {
+test('two values suffice for fine-tuning', async () => {
   const app = await startApp();
   await tuned(app, { series: { y: [1, 2], sizes: [2] }, output_model_id: 'two' });
 });
@@ -86,7 +86,7 @@ const ENDPOINTS = {
 };
 
 for (const [url, fields] of Object.entries(ENDPOINTS)) {
-  test(`${url} forecasts with the tuned model that it names`, async () => {
+  test(`${url} forecasts with the fine-tuned model of the request`, async () => {
     const app = await startApp();
     const finetuned_model_id = await tuned(app, { output_model_id: 'mine' });
     const request = { series, freq, ...fields };
@@ -99,7 +99,7 @@ for (const [url, fields] of Object.entries(ENDPOINTS)) {
   });
 }
 
-test('a forecast that asks for steps is tuned for itself alone, and charged for them', async () => {
+test('a forecast with steps fine-tunes for this request alone, and is charged for them', async () => {
   const app = await startApp();
   const request = { series, freq, h: 4 };
   const { body: plain } = await ask(app, '/v2/forecast', request);
@@ -110,7 +110,7 @@ test('a forecast that asks for steps is tuned for itself alone, and charged for 
   assert.deepEqual((await call(app, 'GET', '/v2/finetuned_models')).body, { finetuned_models: [] });
 });
 
-test('an id of any length is one that nobody knows', async () => {
+test('an id of any length is unknown', async () => {
   const app = await startApp();
   for (const id of ['x'.repeat(37), 'x'.repeat(101), 'x'.repeat(8_000)]) {
     const { status, body } = await call(app, 'GET', `/v2/finetuned_models/${id}`);
@@ -119,7 +119,7 @@ test('an id of any length is one that nobody knows', async () => {
   }
 });
 
-test('detection does not learn from the values it judges', async () => {
+test('detection does not train on the values it scores', async () => {
   const app = await startApp();
   const request = { series, freq, h: 4, detection_size: 6 };
   const { body: plain } = await ask(app, '/v2/online_anomaly_detection', request);
@@ -127,7 +127,7 @@ test('detection does not learn from the values it judges', async () => {
   assertShifted(moved.mean, plain.mean, shiftOf(5, 54));
 });
 
-test('refit tunes to what came before each window; without it what came before the first one serves all', async () => {
+test('refit fine-tunes before each window; otherwise the fine-tuning before the first window serves all', async () => {
   const app = await startApp();
   const request = { series: { y: [...y, ...y], sizes: [60, 60] }, freq, h: 4, n_windows: 3, step_size: 5 };
   const { body: plain } = await ask(app, '/v2/cross_validation', request);
@@ -141,7 +141,7 @@ test('refit tunes to what came before each window; without it what came before t
   assert.equal(once.finetune_tokens, 2 * 2);
 });
 
-test('a model is tuned on from another one, and does not need it any more', async () => {
+test('a derived model does not need its base', async () => {
   const app = await startApp();
   await tuned(app, { output_model_id: 'first' });
   await tuned(app, { output_model_id: 'second', finetuned_model_id: 'first' });
@@ -155,7 +155,7 @@ test('a model is tuned on from another one, and does not need it any more', asyn
   assertShifted(moved.mean, plain.mean, 2 * shiftOf(10));
 });
 
-test('nobody sees, uses or deletes the models of another key', async () => {
+test('models are visible, usable and deletable only by keys of their owner', async () => {
   const store = await openMemoryStore();
   const app = await startApp(undefined, { store });
   await createApiKey(store, newKey('bob', { owner: 'bob', secret: 'the-key-of-bob', createdAtMs: 0 }), 'operator');
@@ -169,7 +169,7 @@ test('nobody sees, uses or deletes the models of another key', async () => {
   assert.equal((await call(app, 'GET', '/v2/finetuned_models/mine')).status, 200);
 });
 
-test('an id is kept once, and as many models as may be kept; a client is not made to try again', async () => {
+test('a taken id and a full quota get 422, which clients do not retry', async () => {
   const app = await startApp();
   const refused = async (fields: object) => {
     const { status, body } = await ask(app, '/v2/finetune', { series, freq, finetune_steps: 0, ...fields });
@@ -183,7 +183,7 @@ test('an id is kept once, and as many models as may be kept; a client is not mad
   await tuned(app, { output_model_id: 'mine', finetune_steps: 0 });
 });
 
-test('a warning of too many steps is that of the model which forecasts, and none where h is a placeholder', async () => {
+test('the horizon warning concerns the model that forecasts, and is omitted where h is ignored', async () => {
   const app = await startApp();
   const warningOf = async (url: string, fields: object) =>
     (await ask(app, url, { series: { y: [...y, ...y], sizes: [120] }, freq, ...fields })).headers.warning;
@@ -196,7 +196,7 @@ test('a warning of too many steps is that of the model which forecasts, and none
   assert.equal(await warningOf('/v2/cross_validation', { h: 30, full_history: true }), undefined);
 });
 
-test('what cannot be tuned is refused with its field', async () => {
+test('problems of fine-tuning name their fields', async () => {
   const app = await startApp();
   const places = async (fields: object, url = '/v2/finetune') => {
     const { status, body } = await ask(app, url, { series, freq, ...fields });
@@ -215,7 +215,7 @@ test('what cannot be tuned is refused with its field', async () => {
   assert.deepEqual(await places(windows, '/v2/cross_validation'), ['body.finetune_steps']);
 });
 
-test('fine-tuning as a job gives the same answer, and the model is there', async () => {
+test('a fine-tuning job gives the synchronous answer and stores the model', async () => {
   const app = await startApp();
   const request = { series, freq, output_model_id: 'later' };
   const { status, body } = await ask(app, '/v2/finetune/async', request);

@@ -14,7 +14,7 @@ const series = { y: [...a, ...b], sizes: [120, 90], X: null, X_future: null };
 const forecast = (body: object) => ask(app, '/v2/forecast', { series, freq: 'h', h: 5, ...body });
 const crossValidate = (body: object) => ask(app, '/v2/cross_validation', { series, freq: 'h', h: 5, ...body });
 
-test('each series is continued by h values', async () => {
+test('a forecast has h values per series', async () => {
   const { status, body } = await forecast({ model: 'timegpt-1', level: null });
   assert.equal(status, 200);
   assert.equal(Check(ForecastAnswer, body), true);
@@ -25,7 +25,7 @@ test('each series is continued by h values', async () => {
   assert.deepEqual(alone.body.mean, body.mean.slice(5));
 });
 
-test('intervals of any levels are strictly nested and have the names that were sent', async () => {
+test('intervals of any levels are strictly nested and keep their literals', async () => {
   const { status, body } = await forecast({ level: [80, 60, 39, 20, 0, 20, 40, 60, 80, 99.99] });
   assert.equal(status, 200);
   assert.equal(Check(ForecastAnswer, body), true);
@@ -42,7 +42,7 @@ test('intervals of any levels are strictly nested and have the names that were s
   });
 });
 
-test('a history that was cut to what a forecast looks at gives the same: three times as much where intervals are asked', async () => {
+test('truncation to the input size, or three times it with intervals, does not change a forecast', async () => {
   const long = wave(600);
   for (const [h, level, kept] of [
     [5, null, 64],
@@ -56,7 +56,7 @@ test('a history that was cut to what a forecast looks at gives the same: three t
   }
 });
 
-test('intervals are as wide as the series was missed before; the forecast itself stays', async () => {
+test('intervals follow the backtest residuals; the forecast is unchanged', async () => {
   const noisy = wave(300).map((value, i) => value + 40 * Math.sin(i * i));
   const widths = [wave(300), noisy].map(async (y) => {
     const sent = { series: { y, sizes: [300] } };
@@ -68,7 +68,7 @@ test('intervals are as wide as the series was missed before; the forecast itself
   assert.ok(rough > 2 * calm);
 });
 
-test('of fine sampling a forecast looks at day and week, and no further than the client is told', async () => {
+test('sub-hourly forecasts use day and week, within the published input size', async () => {
   const query = { model: 'timegpt-1', freq: '30min' };
   const { input_size: size } = (await app.inject({ url: '/model_params', query, headers: AUTHORIZED })).json().detail;
   assert.equal(size, 64 * 2 + 2 * 48);
@@ -90,14 +90,14 @@ test('of fine sampling a forecast looks at day and week, and no further than the
   assert.deepEqual(beside.body.mean.slice(48), whole.body.mean);
 });
 
-test('a horizon far beyond one pass of the model is reached, and intervals do not narrow on the way', async () => {
+test('a rolled-out horizon has intervals that never narrow', async () => {
   const { body } = await forecast({ series: { y: a, sizes: [120] }, h: 300, level: [90] });
   assert.equal(body.mean.length, 300);
   const width = (k: number) => body.intervals['hi-90'][k] - body.intervals['lo-90'][k];
   assert.ok(width(64) > width(63) && width(128) > width(127));
 });
 
-test('short series can be forecast, but not with intervals', async () => {
+test('short series can be forecast without intervals only', async () => {
   const short = { y: [1, 2, 3], sizes: [3] };
   assert.equal((await forecast({ series: short })).status, 200);
   const { status, body } = await forecast({ series: short, level: [80] });
@@ -105,13 +105,13 @@ test('short series can be forecast, but not with intervals', async () => {
   assert.match(body.detail[0].msg, /Minimum required.*samples for computing prediction intervals/);
 });
 
-test('an answer that could not be written is refused before it is computed', async () => {
+test('an answer beyond the limits is refused before it is computed', async () => {
   const { status, body } = await forecast({ h: 100_000_000 });
   assert.equal(status, 422);
   assert.deepEqual(body.detail[0].loc, ['body', 'h']);
 });
 
-test('windows end with their series: series after series, in the order of time, h rows each', async () => {
+test('windows end with their series; rows are series-major, in time order, h per window', async () => {
   const { status, body } = await crossValidate({ n_windows: 3, step_size: 2, level: [80, 90.5] });
   assert.equal(status, 200);
   assert.equal(Check(CrossValidationAnswer, body), true);
@@ -123,14 +123,14 @@ test('windows end with their series: series after series, in the order of time, 
   assert.equal(body.output_tokens, 60);
 });
 
-test('a window is what a forecast of the history before it would have been', async () => {
+test('a window equals the forecast of the history before it', async () => {
   const { body } = await crossValidate({ n_windows: 4, level: [80] });
   const before = await forecast({ series: { y: a.slice(0, 105), sizes: [105] }, level: [80] });
   assert.deepEqual(body.mean.slice(5, 10), before.body.mean);
   assert.deepEqual(body.intervals['lo-80'].slice(5, 10), before.body.intervals['lo-80']);
 });
 
-test('the first window has something before it, or the request is refused', async () => {
+test('a request without values before the first window is refused', async () => {
   const five = { y: wave(16), sizes: [16] };
   assert.equal((await crossValidate({ series: five, n_windows: 3 })).status, 200);
   const { status, body } = await crossValidate({ series: { y: wave(15), sizes: [15] }, n_windows: 3 });
@@ -138,7 +138,7 @@ test('the first window has something before it, or the request is refused', asyn
   assert.deepEqual(body.detail[0].loc, ['body', 'series', 'sizes', 0]);
 });
 
-test('the full history is forecast from within, whatever the windows say', async () => {
+test('full_history forecasts in-sample, whatever the windows', async () => {
   const { status, body } = await crossValidate({ full_history: true, h: 119, n_windows: 50, level: [80, 95] });
   assert.equal(status, 200);
   assert.equal(Check(CrossValidationAnswer, body), true);

@@ -14,7 +14,7 @@ const b: (number | null)[] = wave(90);
 b[50] = null;
 const series = { y: [...a, ...b], sizes: [120, 90] };
 
-test('whole histories are judged; no answer is shorter than its question', async () => {
+test('in-sample detection answers every value of the request', async () => {
   const { status, body } = await ask(app, '/v2/anomaly_detection', { series, freq: 'h', model: 'timegpt-2.1' });
   assert.equal(status, 200);
   assert.equal(Check(InSampleDetectionAnswer, body), true);
@@ -31,7 +31,7 @@ test('whole histories are judged; no answer is shorter than its question', async
   });
 });
 
-test('an interval is as wide as z sample deviations of the residuals of its series', async () => {
+test('the half-width of an interval is z sample deviations of the residuals of its series', async () => {
   const { body } = await ask(app, '/v2/anomaly_detection', { series: { y: a, sizes: [120] }, freq: 'h', level: 90 });
   const residuals = a.map((value, i) => value - body.mean[i]);
   const mean = residuals.reduce((sum, residual) => sum + residual, 0) / 120;
@@ -62,7 +62,7 @@ test('a historic forecast is deprecated, names its successor, and takes several 
   assert.deepEqual(low.body.detail[0].loc, ['body', 'level', 1]);
 });
 
-test('a long answer that leaves piece by piece is the same, compressed or not', async () => {
+test('a streamed answer is the same compressed or not', async () => {
   const y = Array.from({ length: 40_000 }, (_, i) => Math.fround(Math.sin(i / 7) + ((i * 31) % 17) / 9));
   const body = JSON.stringify({ series: { y, sizes: [25_000, 15_000] }, freq: 'h' });
   const plain = await ask(app, '/v2/anomaly_detection', body);

@@ -50,7 +50,7 @@ function stuckForecaster(): QuantileForecaster {
 }
 
 for (const { task, prefix, url, body } of TASKS) {
-  test(`${task}: a job ends with what the same request is answered at once`, async () => {
+  test(`${task}: the result of a job is the synchronous answer`, async () => {
     const app = await startApp();
     const { status, body: accepted } = await submit(app, task, { ...body, job_options: { timeout_seconds: 60 } });
     assert.equal(status, 202);
@@ -66,7 +66,7 @@ for (const { task, prefix, url, body } of TASKS) {
     });
   });
 
-  test(`${task}: what is wrong with a request is told before there is a job`, async () => {
+  test(`${task}: an invalid request is refused before a job is created`, async () => {
     const app = await startApp();
     const wrong = [
       [{ ...body, h: 0 }, ['body', 'h']],
@@ -87,7 +87,7 @@ for (const { task, prefix, url, body } of TASKS) {
   });
 }
 
-test('jobs run one after the other; one that waits, and one that runs, can be cancelled once', async () => {
+test('jobs run one after the other; a pending and a running job can be cancelled once', async () => {
   const app = await startApp(stuckForecaster());
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) ids.push((await submit(app, 'forecast', FORECAST)).body.job_id);
@@ -113,7 +113,7 @@ test('jobs run one after the other; one that waits, and one that runs, can be ca
   await app.close();
 });
 
-test('a job that fails tells no more than an answer would', async () => {
+test('a failed job reveals no more than an error answer', async () => {
   const failing = {
     ...stuckForecaster(),
     forecastQuantiles: () => Promise.reject(new Error('a secret of the inside')),
@@ -125,7 +125,7 @@ test('a job that fails tells no more than an answer would', async () => {
   assert.match(job.error, /^Internal error/);
 });
 
-test('with too many jobs in flight the next is told when to come again, and taken once there is room', async () => {
+test('too many jobs in flight get 429 with Retry-After, and are accepted once there is room', async () => {
   const requestBytes = 1.2 * zstdCompressSync(JSON.stringify(FORECAST)).length;
   for (const inFlight of [
     { jobsMax: 2, requestBytesMax: 1_000_000 },
@@ -144,7 +144,7 @@ test('with too many jobs in flight the next is told when to come again, and take
   }
 });
 
-test('a store that cannot be asked, or has no room left, is told with 503; what it took stays, and it goes on when it can', async () => {
+test('an unavailable or full store gets 503; stored jobs remain and continue afterwards', async () => {
   const store = await openMemoryStore();
   const app = await startApp(quantileForecaster(), { store });
   const { body: first } = await submit(app, 'forecast', FORECAST);
@@ -166,7 +166,7 @@ test('a store that cannot be asked, or has no room left, is told with 503; what 
   }
 });
 
-test('jobs are those of an owner: another key sees, lists and cancels none of them', async () => {
+test('jobs are visible and cancellable only by keys of their owner', async () => {
   const store = await openMemoryStore();
   const app = await startApp(stuckForecaster(), { store });
   await createApiKey(store, newKey('another', { secret: 'another-secret' }), 'operator');
@@ -179,7 +179,7 @@ test('jobs are those of an owner: another key sees, lists and cancels none of th
   assert.equal((await cancel(app, body.job_id)).status, 200);
 });
 
-test('a list of jobs is newest first, page by page', async () => {
+test('jobs are listed newest first, in pages', async () => {
   const app = await startApp();
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) ids.push((await submit(app, 'forecast', FORECAST)).body.job_id);
@@ -207,7 +207,7 @@ test('a list of jobs is newest first, page by page', async () => {
   }
 });
 
-test('jobs are nobody else business: every endpoint needs the key', async () => {
+test('every job endpoint needs a key', async () => {
   const app = await startApp();
   for (const url of ['/v2/forecast/jobs/fc-1', '/v2/async/jobs', '/v2/async/jobs/status', '/v2/finetuned_models']) {
     assert.equal((await app.inject({ url })).statusCode, 401, url);

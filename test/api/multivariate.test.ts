@@ -36,14 +36,14 @@ const near = (actual: number[], expected: number[]) => {
 /** What a member shows last, as a distance from the first value it shows. */
 const shown = (values: number[], end: number) => values[end - 1] - values[Math.max(0, end - 64)];
 
-test('members of a group see each other at the same time; series that are not forecast together do not', async () => {
+test('multivariate forecasts use the contexts of other members; univariate ones do not', async () => {
   near(await raised([a, b]), [shown(b, LENGTH), shown(a, LENGTH)]);
   const alone = await forecast([a], { multivariate: false });
   const beside = await forecast([a, b], { multivariate: false });
   assert.deepEqual(beside.mean.slice(0, 2), alone.mean);
 });
 
-test('start times decide what is seen of others: nothing at or after the time a forecast is made', async () => {
+test('start times align members: no value at or after the cutoff is used', async () => {
   // b begins ten days before a, so it ends ten days before a: at a's end it shows nothing any more, at b's own end a is ten days from its end.
   const starts = ['2026-01-11', '2026-01-01'];
   // Of a is seen what a client would have sent: the last 64 values, less the ten that came later.
@@ -54,13 +54,13 @@ test('start times decide what is seen of others: nothing at or after the time a 
   assert.deepEqual(changed.mean.slice(2), before.mean.slice(2));
 });
 
-test('histories that were cut to what the model looks at give the same forecasts, also where they end at different times', async () => {
+test('truncation to the input size does not change multivariate forecasts, also with different ends', async () => {
   const whole = await forecast([a, b], {}, ['2026-01-11', '2026-01-01']);
   const cut = await forecast([a.slice(-64), b.slice(-64)], {}, ['2026-02-16', '2026-02-06']);
   assert.deepEqual(cut.mean, whole.mean);
 });
 
-test('a window of cross-validation sees of others what came before it', async () => {
+test('a window of cross-validation uses values of other members before its cutoff', async () => {
   const series = { y: [...a, ...b], sizes: [LENGTH, LENGTH] };
   const ask = (multivariate: boolean) =>
     post('/v2/cross_validation', { series, n_windows: 2, step_size: 7, multivariate });
@@ -72,7 +72,7 @@ test('a window of cross-validation sees of others what came before it', async ()
   );
 });
 
-test('online detection judges by forecasts that saw the other members', async () => {
+test('online detection uses multivariate forecasts', async () => {
   const series = { y: [...a, ...b], sizes: [LENGTH, LENGTH] };
   const ask = (multivariate: boolean) =>
     post('/v2/online_anomaly_detection', { series, detection_size: 2, multivariate });
@@ -85,7 +85,7 @@ test('online detection judges by forecasts that saw the other members', async ()
   );
 });
 
-test('exogenous variables do not hide the other members', async () => {
+test('exogenous variables and group context combine', async () => {
   const X = [Array.from({ length: 2 * LENGTH }, (_, i) => i % 7)];
   const series = { y: [...a, ...b], sizes: [LENGTH, LENGTH], X, X_future: [[1, 2, 1, 2]] };
   const ask = (multivariate: boolean) => post('/v2/forecast', { series, multivariate });
@@ -93,13 +93,13 @@ test('exogenous variables do not hide the other members', async () => {
   assert.notDeepEqual(together.mean, alone.mean);
 });
 
-test('a group beyond one pass of the model is rolled out together', async () => {
+test('a group is rolled out together beyond one pass of the model', async () => {
   const long = await forecast([a, b], { h: 80 });
   const short = await forecast([a, b], { h: 64 });
   assert.deepEqual(long.mean.slice(0, 64), short.mean.slice(0, 64));
 });
 
-test('more series than a group may have, and times that are none, are problems of their fields', async () => {
+test('too large groups and invalid times are reported at their fields', async () => {
   const sizes = new Array(MEMBERS_MAX + 1).fill(20);
   const crowd = { y: new Array(20 * sizes.length).fill(1), sizes };
   const refused = await ask(app, '/v2/forecast', { series: crowd, freq: 'D', h: 2, multivariate: true });
@@ -110,7 +110,7 @@ test('more series than a group may have, and times that are none, are problems o
   assert.deepEqual(unread.body.detail[0].loc, ['body', 'series', 'start_datetime', 1]);
 });
 
-test('multivariate is without effect where the model forecasts each series alone', async () => {
+test('multivariate is ignored by univariate models', async () => {
   const single = await startApp();
   const series = { y: [...a, ...b], sizes: [LENGTH, LENGTH], start_datetime: ['soon', 'later'] };
   const together = await ask(single, '/v2/forecast', { series, freq: 'D', h: 2, multivariate: true });
@@ -118,7 +118,7 @@ test('multivariate is without effect where the model forecasts each series alone
   assert.deepEqual(together.body, alone.body);
 });
 
-test('more steps than the model is meant for are forecast, with a warning', async () => {
+test('a horizon beyond that of the model is forecast with a warning', async () => {
   assert.equal((await forecast([a], { h: 7 })).headers.warning, undefined);
   const { headers, mean } = await forecast([a], { h: 8 });
   assert.equal(mean.length, 8);

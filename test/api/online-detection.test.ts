@@ -29,7 +29,7 @@ const b = wave(90, 1);
 b[85] = 100;
 const both = { y: [...a, ...b], sizes: [120, 90] };
 
-test('the end of each series is judged, and told where it stands in the flat values', async () => {
+test('the end of each series is scored, with its positions in the flat values', async () => {
   const { status, body } = await ask({ series: both });
   assert.equal(status, 200);
   assert.equal(Check(OnlineDetectionAnswer, body), true);
@@ -44,7 +44,7 @@ test('the end of each series is judged, and told where it stands in the flat val
   assert.deepEqual([body.input_tokens, body.output_tokens, body.finetune_tokens], [210, 60, 0]);
 });
 
-test('the numbers are those of online detection, and a point is flagged where it lies outside its interval', async () => {
+test('scores are those of online detection, and points outside the interval are flagged', async () => {
   for (const options of [{}, { h: 3, step_size: 2, detection_size: 5 }, { h: 8, step_size: 11, detection_size: 2 }]) {
     const { body } = await ask({ series: { y: b, sizes: [90] }, level: 90, ...options });
     const { h = 4, step_size: stepSize = h, detection_size: detectionSize = 6 } = options;
@@ -63,14 +63,14 @@ test('the numbers are those of online detection, and a point is flagged where it
   }
 });
 
-test('what is said of a series does not depend on its company', async () => {
+test('the results of a series do not depend on other series of the request', async () => {
   const together = (await ask({ series: both })).body;
   const alone = (await ask({ series: { y: b, sizes: [90] } })).body;
   assert.deepEqual(together.mean.slice(6), alone.mean);
   assert.deepEqual(together.anomaly_score.slice(6), alone.anomaly_score);
 });
 
-test('intervals are named by the level as it was written', async () => {
+test('interval keys use the literal of the level', async () => {
   for (const text of ['99.0', '99.99', '0', '5e1']) {
     const payload = JSON.stringify({ series: { y: a, sizes: [120] }, freq: 'h', h: 4, detection_size: 6 });
     const answer = await app.inject({
@@ -83,7 +83,7 @@ test('intervals are named by the level as it was written', async () => {
   }
 });
 
-test('a value that is missing is never flagged and has no score', async () => {
+test('a missing value has no score and no flag', async () => {
   const y: (number | null)[] = [...a];
   y[117] = null;
   y[60] = null;
@@ -93,7 +93,7 @@ test('a value that is missing is never flagged and has no score', async () => {
   assert.equal(typeof body.mean[3], 'number');
 });
 
-test('infinities arrive as the largest float32; they are outliers, not failures', async () => {
+test('infinities arrive as the largest float32 and are outliers', async () => {
   const y = [...a];
   y[10] = -3.4028235e38;
   y[11] = 3.4028235e38;
@@ -103,7 +103,7 @@ test('infinities arrive as the largest float32; they are outliers, not failures'
   assert.equal(body.mean.length, 6);
 });
 
-test('the multivariate threshold judges time steps: one score for all series, no intervals', async () => {
+test('the multivariate threshold scores time steps: one score for all series, no intervals', async () => {
   const other = wave(120, 2);
   const y = [...a, ...other];
   y[118] = 40;
@@ -125,7 +125,7 @@ test('identical requests have identical answers', async () => {
   assert.deepEqual(await ask({ series: both }), await ask({ series: both }));
 });
 
-test('what contradicts itself is refused, all of it at once', async () => {
+test('all inconsistencies are reported at once', async () => {
   const { status, body } = await ask({
     series: { y: a, sizes: [20, 90], X: [[1, 2]], categorical_exog: [1] },
     model: 'unheard-of',
@@ -146,7 +146,7 @@ test('what contradicts itself is refused, all of it at once', async () => {
   ]);
 });
 
-test('fields out of their range are refused with their places', async () => {
+test('out-of-range fields are reported with their locations', async () => {
   const { status, body } = await ask({ series: { y: a, sizes: [120, 0] }, h: 0, detection_size: 1.5, level: 100 });
   assert.equal(status, 422);
   const places = body.detail.map(({ loc, type }: { loc: unknown[]; type: string }) => `${loc.join('.')} ${type}`);
@@ -158,12 +158,12 @@ test('fields out of their range are refused with their places', async () => {
   ]);
 });
 
-test('a fine-tuned model that is not there is not found', async () => {
+test('an unknown fine-tuned model gets 404', async () => {
   const { status, body } = await ask({ series: both, finetuned_model_id: 'mine' });
   assert.deepEqual([status, body], [404, { detail: 'Finetuned model not found' }]);
 });
 
-test('a body is no longer counted once its request was answered', async () => {
+test('the budget of a body is released once its request is answered', async () => {
   const bodies = new BodyBudget();
   const counted = await startApp(quantileForecaster(), { bodies });
   await post(counted, '/v2/online_anomaly_detection', { series: both, freq: 'h', h: 4, detection_size: 6 });
@@ -171,7 +171,7 @@ test('a body is no longer counted once its request was answered', async () => {
   assert.equal(bodies.held, 0);
 });
 
-test('a full forecast queue is told as 503, with the time to try again', async () => {
+test('a full forecast queue gets 503 with Retry-After', async () => {
   const forecaster = {
     ...quantileForecaster(),
     forecast: () => Promise.reject(new ServiceError('overloaded', 'the queue is full', { retryable: true })),
@@ -187,7 +187,7 @@ test('a full forecast queue is told as 503, with the time to try again', async (
   assert.equal(typeof body.detail, 'string');
 });
 
-test('an answer that nobody waits for any more is not computed to its end', async () => {
+test('a request whose client disconnected stops computing', async () => {
   const { promise: asked, resolve: onAsked } = Promise.withResolvers<AbortSignal | undefined>();
   const forecaster = {
     ...quantileForecaster(),

@@ -26,7 +26,7 @@ const withField = (field: string, text: string) => `${JSON.stringify(BODY).slice
 const deepList = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const deepObject = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
-test('a body is taken however it is compressed, and with a charset in its type', async () => {
+test('every content encoding is accepted, and a charset in the content type', async () => {
   const text = JSON.stringify(BODY);
   const { body: plain } = await send('/v2/forecast', text);
   for (const [coding, bytes] of [
@@ -43,7 +43,7 @@ test('a body is taken however it is compressed, and with a charset in its type',
   assert.equal((await send('/v2/forecast', text, { 'content-type': 'application/json; charset=utf-8' })).status, 200);
 });
 
-test('a body that is not what its encoding says is refused with 400', async () => {
+test('a body that does not match its encoding gets 400', async () => {
   const whole = zstdCompressSync(JSON.stringify(BODY));
   for (const bytes of [Buffer.from('{"no": "zstd"}'), whole.subarray(0, -5), Buffer.from(whole).fill(7, 20, 30)]) {
     const { status, body } = await send('/v2/forecast', bytes, { 'content-encoding': 'zstd' });
@@ -52,7 +52,7 @@ test('a body that is not what its encoding says is refused with 400', async () =
   }
 });
 
-test('200 MiB of JSON are taken; a byte more is refused before it is read, or once it has been inflated', async () => {
+test('200 MiB of JSON are accepted; one byte more is refused before reading or while decompressing', async () => {
   const text = '{"freq": "D"}';
   const sized = (bytes: number) => zstdCompressSync(Buffer.alloc(bytes, ' ').fill(text, 0, text.length));
   const zstd = { 'content-encoding': 'zstd' };
@@ -62,7 +62,7 @@ test('200 MiB of JSON are taken; a byte more is refused before it is read, or on
   assert.equal((await send('/model_params', '{}', { 'content-length': String(200 * MIB + 1) })).status, 413);
 });
 
-test('however deep a body is, it is answered or refused, here and on the thread that reads large bodies', async () => {
+test('nesting of any depth is answered or refused, on the main thread and on the parser thread', async () => {
   for (const url of TASKS) {
     const accepted = url.endsWith('/async') ? 202 : 200;
     for (const text of [deepList(10_000), deepObject(10_000), deepObject(60_000)]) {
@@ -76,7 +76,7 @@ test('however deep a body is, it is answered or refused, here and on the thread 
   }
 });
 
-test('settings that only some models know are checked where they are, and ignored where they are not', async () => {
+test('model-specific settings are validated when known and ignored otherwise', async () => {
   const detect = (size: unknown) =>
     ask(app, '/v2/online_anomaly_detection', { ...BODY, model_parameters: { calibration_size: size, other: {} } });
   for (const size of ['all', 1, 20, null]) assert.equal((await detect(size)).status, 200);
@@ -90,7 +90,7 @@ test('settings that only some models know are checked where they are, and ignore
   assert.equal(status, 200);
 });
 
-test('fields that clients send and that change nothing here are taken, and checked', async () => {
+test('fields without effect are accepted and validated', async () => {
   const { body: plain } = await ask(app, '/v2/online_anomaly_detection', BODY);
   const sent = { refit: false, multivariate: true, model_parameters: null, hist_exog: null, finetuned_model_id: null };
   const series = { ...BODY.series, X: null, categorical_exog: null, start_datetime: ['2024-01-01T00:00:00'] };
@@ -116,7 +116,7 @@ test('fields that clients send and that change nothing here are taken, and check
   }
 });
 
-test('no page of another host may ask: nothing allows it to', async () => {
+test('no CORS header is sent', async () => {
   const origin = { origin: 'https://elsewhere.example' };
   const preflight = await app.inject({ method: 'OPTIONS', url: '/v2/forecast', headers: origin });
   assert.equal(preflight.statusCode, 405);
@@ -129,7 +129,7 @@ test('no page of another host may ask: nothing allows it to', async () => {
   }
 });
 
-test('what is no HTTP, and headers without end, are refused in JSON', async () => {
+test('invalid HTTP and endless headers are refused in JSON', async () => {
   const listening = await startApp();
   const { port } = new URL(await listening.listen({ port: 0, host: '127.0.0.1' }));
   for (const [status, text] of [

@@ -65,7 +65,7 @@ function lengthOf(url: Url, size: number, { h, n_windows: windows, detection_siz
   }
 }
 
-test('every list of an answer is as long as its sizes say, and the sizes follow from the request', async () => {
+test('every list of an answer has the length of its sizes, which follow from the request', async () => {
   await fc.assert(
     fc.asyncProperty(urls, requests, async (url, request) => {
       const answer = await answerOf(url, request);
@@ -82,7 +82,7 @@ test('every list of an answer is as long as its sizes say, and the sizes follow 
   );
 });
 
-test('positions ascend within a series, end with it, and name the values that were judged or forecast', async () => {
+test('idxs ascend within a series, end with it, and name the scored or forecast values', async () => {
   const positioned = fc.constantFrom<Url>('/v2/online_anomaly_detection', '/v2/cross_validation');
   await fc.assert(
     fc.asyncProperty(positioned, requests, async (url, request) => {
@@ -100,7 +100,7 @@ test('positions ascend within a series, end with it, and name the values that we
   );
 });
 
-test('intervals of any levels are nested, whatever their order, and as often as they come', async () => {
+test('intervals of any levels are nested, in any order, with duplicates', async () => {
   const leveled = fc.constantFrom<Url>('/v2/forecast', '/v2/cross_validation', '/v2/historic_forecast');
   const levels = fc.array(
     fc.integer({ min: 1_000, max: 9_999 }).map((level) => level / 100),
@@ -127,7 +127,7 @@ test('intervals of any levels are nested, whatever their order, and as often as 
   );
 });
 
-test('what the variables add and what is left add up to the forecast', async () => {
+test('feature contributions add up to the forecast', async () => {
   const exogenous = fc.integer({ min: 1, max: 2 }).chain((count) =>
     fc.record({
       y: values(120),
@@ -174,7 +174,7 @@ test('what the variables add and what is left add up to the forecast', async () 
   assert.ok(effects > 0, 'no variable added anything');
 });
 
-test('the numbers of a series do not depend on its company', async () => {
+test('the numbers of a series do not depend on other series of the request', async () => {
   await fc.assert(
     fc.asyncProperty(urls, requests, async (url, request) => {
       const whole = await answerOf(url, request);
@@ -199,7 +199,7 @@ test('the numbers of a series do not depend on its company', async () => {
   );
 });
 
-test('a history that was cut to what clients send gives the forecasts of the whole', async () => {
+test('truncation by clients does not change forecasts', async () => {
   const cut = fc.constantFrom<Url>('/v2/forecast', '/v2/cross_validation');
   const long = fc.tuple(requests, values(150, 200)).map(([request, own]) => ({ ...request, series: [own] }));
   await fc.assert(
@@ -224,7 +224,7 @@ test('a history that was cut to what clients send gives the forecasts of the who
   );
 });
 
-test('identical requests are answered with identical bytes, also by another instance and beside other requests', async () => {
+test('identical requests have identical bytes, also from another instance and under load', async () => {
   const other = await startApp();
   await fc.assert(
     fc.asyncProperty(urls, requests, async (url, { series, ...request }) => {

@@ -3,7 +3,7 @@ import { type AuditAction, recordAudit } from '../../store/audit.ts';
 import type { Sql } from '../../store/database.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
-/** Who did it: a key, whoever held it. */
+/** The key that acted, in which request. */
 interface AuditActor {
   readonly key: Pick<ApiKey, 'id' | 'owner'>;
   readonly requestId: string;
@@ -12,14 +12,14 @@ interface AuditActor {
 export interface AuditEvent {
   readonly happenedAtMs: number;
   readonly action: AuditAction;
-  /** Id of what it was done to. */
+  /** Id of the affected object. */
   readonly subject: string;
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Puts on record what a caller did: in the store, and in the log.
- * @param sql the transaction that does it
+ * Writes an audit event to the store and to the log.
+ * @param sql the transaction of the change
  */
 export async function audit(
   sql: Sql,

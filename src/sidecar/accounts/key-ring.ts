@@ -2,9 +2,9 @@ import { type ApiKey, findApiKey, isUsable } from '../../store/api-keys.ts';
 import type { Sql } from '../../store/database.ts';
 import { digestOf } from '../../store/key-secret.ts';
 
-/** For so long a key is not looked up again: then a revocation is known in every process. */
+/** A cached key is not looked up again for this long. A revocation takes effect in every process within it. */
 export const KEY_CACHED_MS = 2_000;
-/** Keys that are remembered; beyond it all are looked up anew. */
+/** Cached keys. The cache is cleared when it is full. */
 const KEYS_MAX = 10_000;
 
 interface CachedKey {
@@ -12,7 +12,7 @@ interface CachedKey {
   readonly readMs: number;
 }
 
-/** Finds the keys of requests. */
+/** Looks up API keys by their secrets, with a short cache. */
 export class KeyRing {
   readonly #sql: Sql;
   readonly #nowMs: () => number;
@@ -23,14 +23,14 @@ export class KeyRing {
     this.#nowMs = nowMs;
   }
 
-  /** The key of a secret; null where there is none that may be used now. Throws a ServiceError where the store cannot say. */
+  /** Returns the usable key of a secret, or null. Throws a ServiceError when the store is unavailable. */
   async find(secret: string): Promise<ApiKey | null> {
     const nowMs = this.#nowMs();
     const digest = Buffer.from(digestOf(secret)).toString('base64');
     const cached = this.#cached.get(digest);
     const fresh = cached !== undefined && nowMs - cached.readMs < KEY_CACHED_MS;
     const key = fresh ? cached.key : await findApiKey(this.#sql, secret);
-    // Only keys that are there are remembered: a key that was just made opens the door at once.
+    // Unknown secrets are not cached, so that a new key works at once.
     if (key === null) this.#cached.delete(digest);
     else if (!fresh) {
       if (this.#cached.size >= KEYS_MAX) this.#cached.clear();

@@ -15,28 +15,28 @@ import { creditsExhausted, type HttpProblem, invalidKey, tooManyCalls } from '..
 import type { Caller } from './caller.ts';
 import { type TokenCount, tokenSum } from './token-count.ts';
 
-/** What a process held comes back to its keys so long after it fell silent. */
+/** Holds of a process expire this long after its last renewal. */
 export const LEASE_MS = 30_000;
 const RENEW_MS = LEASE_MS / 3;
-/** When it is worth trying again while a key has all its calls at work. */
+/** `Retry-After` while all concurrent calls of a key are in use. */
 const BUSY_RETRY_MS = 2_000;
 
-/** What a request asks for, checked, its price known. */
+/** A validated request with its price. */
 export interface Work {
   readonly tokens: TokenCount;
-  /** Makes the answer. Rejects soon after the signal. */
+  /** Computes the answer. Rejects soon after `signal` aborts. */
   run(signal: AbortSignal): Promise<object>;
 }
 
-/** A call that was let in. One of the two ends it; the first counts. */
+/** An admitted call. The first of the two methods ends it. */
 export interface Call {
-  /** Charges it: from then on it is answered. Throws an HttpProblem 429 where it may not be answered any more. */
+  /** Settles the call. Throws an HttpProblem 429 when it may no longer be answered. */
   settle(): Promise<void>;
-  /** Gives back what was held: it is not answered. */
+  /** Releases the hold of a call that is not answered. */
   release(): Promise<void>;
 }
 
-/** Lets calls in and charges them; says to the store that this process lives, so that it keeps what is held for them. */
+/** Admits calls and settles them. Renews the holds of this process while it lives. */
 export class Calls {
   readonly #database: Database;
   readonly #nowMs: () => number;
@@ -52,12 +52,12 @@ export class Calls {
     this.#renewing = setInterval(() => void this.renew(), RENEW_MS).unref();
   }
 
-  /** Why the store could not be asked when it was last tried; null where it could. */
+  /** The error of the last renewal; null when it succeeded. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
-  /** Throws an HttpProblem where the caller may not make this call now. */
+  /** Admits a call. Throws an HttpProblem when the caller may not make it now. */
   async begin(caller: Caller, tokens: TokenCount): Promise<Call> {
     const nowMs = this.#nowMs();
     const lease = { holder: this.#holder, leaseUntilMs: nowMs + LEASE_MS };
@@ -74,7 +74,7 @@ export class Calls {
         if (call.holdId === null) return;
         await end(null).catch((error: unknown) => {
           const { requestId } = caller;
-          this.#logger.warn({ err: error, requestId }, 'what a call held comes back when its lease ends');
+          this.#logger.warn({ err: error, requestId }, 'a hold could not be released; it expires with its lease');
         });
       },
     };
@@ -84,7 +84,7 @@ export class Calls {
     clearInterval(this.#renewing);
   }
 
-  /** Done every few seconds. */
+  /** Renews the holds of this process and releases expired ones. Runs every few seconds. */
   async renew(): Promise<void> {
     const nowMs = this.#nowMs();
     try {
@@ -92,7 +92,7 @@ export class Calls {
       await releaseExpiredHolds(this.#database, nowMs);
       this.#trouble = null;
     } catch (error) {
-      if (this.#trouble === null) this.#logger.error({ err: error }, 'the store cannot be asked');
+      if (this.#trouble === null) this.#logger.error({ err: error }, 'the store is unavailable');
       this.#trouble = (error as Error).message;
     }
   }
@@ -117,7 +117,7 @@ export async function charged({ calls, caller, signal }: ChargedRequest, { token
   }
 }
 
-/** A call that asks to be admitted. */
+/** A call before admission. */
 interface Admission {
   readonly caller: Caller;
   readonly tokens: TokenCount;
@@ -125,7 +125,7 @@ interface Admission {
 }
 
 /**
- * Holds what a call costs, where its key has limits. Throws an HttpProblem where the caller may not make it now.
+ * Places a hold where the key has limits. Throws an HttpProblem when the call is refused.
  * @param sql a transaction
  */
 export async function admit(sql: Sql, { caller: { key, requestId }, tokens, lease }: Admission): Promise<AdmittedCall> {
@@ -137,7 +137,7 @@ export async function admit(sql: Sql, { caller: { key, requestId }, tokens, leas
   return { keyId, holdId };
 }
 
-/** What is answered to a call that was not let in; null where it was. */
+/** The answer to a refused call; null for an admitted one. */
 function refusalOf(begun: CallBegin, requestId: string): HttpProblem | null {
   switch (begun.kind) {
     case 'begun':

@@ -3,7 +3,7 @@ import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
 import { condenseUsage, pruneAudit } from '../../store/retention.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
-/** How often what is left over is looked for, the first time so long after the start. */
+/** Interval of the sweep; the first one runs after one interval. */
 const SWEEP_INTERVAL_MS = 3_600_000;
 
 interface SweeperParts {
@@ -13,7 +13,7 @@ interface SweeperParts {
   readonly logger: Logger;
 }
 
-/** Removes from the store, now and then, what nobody needs any more. Every replica does; what one has done the others find done. */
+/** Periodically deletes expired rows and files. Every replica runs it; concurrent sweeps are harmless. */
 export class RetentionSweeper {
   readonly #parts: SweeperParts;
   readonly #timer: NodeJS.Timeout;
@@ -26,13 +26,13 @@ export class RetentionSweeper {
     }, SWEEP_INTERVAL_MS).unref();
   }
 
-  /** Waits for what is being removed. */
+  /** Waits for the current sweep. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#running;
   }
 
-  /** Never rejects: what could not be removed is tried again. */
+  /** Never rejects: a failed sweep is retried with the next one. */
   async run(): Promise<void> {
     const { store, kept, nowMs, logger } = this.#parts;
     const now = nowMs();
@@ -41,9 +41,9 @@ export class RetentionSweeper {
       const usageMinutes = await condenseUsage(store, now);
       const weightsFiles = await kept.sweep(now);
       if (auditEntries + usageMinutes + weightsFiles === 0) return;
-      logger.info({ auditEntries, usageMinutes, weightsFiles }, 'removed from the store, as nobody needs it any more');
+      logger.info({ auditEntries, usageMinutes, weightsFiles }, 'expired entries deleted');
     } catch (error) {
-      logger.warn({ err: error }, 'what nobody needs any more stays in the store for now');
+      logger.warn({ err: error }, 'expired entries could not be deleted');
     }
   }
 }

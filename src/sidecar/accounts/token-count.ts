@@ -1,4 +1,4 @@
-/** What a request is charged. */
+/** The price of a request in tokens. */
 export interface TokenCount {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -25,7 +25,7 @@ interface Measured {
 export const OUTPUTS_OF_DETECTION = 5;
 export const OUTPUTS_OF_CROSS_VALIDATION = 2;
 
-/** A forecast, and two bounds for each level. */
+/** One forecast and two bounds per level. */
 export function outputsOfLevels(levels: number): number {
   return 1 + 2 * levels;
 }

@@ -16,17 +16,17 @@ import { takeBodies } from './exchange/request-bodies.ts';
 import { OPENAPI } from './openapi.ts';
 import { addRoutes } from './routes/routes.ts';
 
-/** A body of 200 MiB over a slow line takes a while; longer than this nobody waits for. */
+/** Time limit for receiving a request. */
 const REQUEST_MS_MAX = 300_000;
-/** Ids that others give to requests are kept where they are harmless in a log. */
+/** Request ids of clients are kept when they are safe in a log. */
 const REQUEST_ID = /^[\w-]{1,64}$/;
 
-/** The whole application, not listening yet. */
+/** Builds the application without listening. */
 export async function createApp(services: AppServices): Promise<App> {
   const app: App = fastify({
     logger: false,
     requestTimeout: REQUEST_MS_MAX,
-    // Requests that come while the service ends are answered: those that sent them would only send them again.
+    // Requests on open connections are still answered during shutdown. Clients would only resend them.
     return503OnClosing: false,
     requestIdHeader: false,
     genReqId: ({ headers }) => {
@@ -34,9 +34,9 @@ export async function createApp(services: AppServices): Promise<App> {
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
     clientErrorHandler: refuseBadConnections,
-    // An id of any length is one that nobody knows; Node bounds the whole request line.
+    // Long ids are answered with 404. Node bounds the request line.
     routerOptions: { maxParamLength: 16_384 },
-    // A path that cannot be read; the answer is written here, as no hook of ours runs for it.
+    // No hook runs for an undecodable path, so the answer is written here.
     frameworkErrors: ({ statusCode = 400, message }, _request, reply) => {
       reply.raw.writeHead(statusCode, { 'content-type': 'application/json' }).end(JSON.stringify({ detail: message }));
     },
@@ -81,7 +81,7 @@ export async function createApp(services: AppServices): Promise<App> {
   return app;
 }
 
-/** Bodies were checked as they were read; what is left to say is that one is missing. */
+/** Bodies are validated while they are read. Only their presence is left to check. */
 function checkPresence(value: unknown) {
   if (value !== undefined && value !== null) return { value };
   return { error: invalidRequest([{ loc: ['body'], msg: 'Field required', type: 'missing' }]) };

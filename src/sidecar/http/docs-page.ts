@@ -1,7 +1,7 @@
 import swaggerUi from '@fastify/swagger-ui';
 import type { App } from './exchange/fastify-app.ts';
 
-/** The page loads nothing from elsewhere, and asks nobody but this service. Its own scripts set styles of single elements. */
+/** The page loads and calls this origin only. Its scripts set styles of single elements. */
 const POLICY = {
   'default-src': ["'self'"],
   'img-src': ["'self'", 'data:'],
@@ -15,7 +15,7 @@ const POLICY = {
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b3d5c"/>
 <path d="M3 19c4-8 6-8 9 0s5 8 8 0 5-8 9 0" fill="none" stroke="#7fd4f5" stroke-width="3" stroke-linecap="round"/><circle cx="25" cy="8" r="3" fill="#ff7a59"/></svg>`;
 
-/** The page has no place of its own for this; without it small screens show a page for large ones. */
+/** Swagger UI has no option for a viewport; without it small screens get the desktop layout. */
 const VIEWPORT = `document.head.append(Object.assign(document.createElement('meta'), { name: 'viewport', content: 'width=device-width, initial-scale=1' }));`;
 
 const STYLE = `
@@ -32,7 +32,7 @@ const STYLE = `
 }
 `;
 
-/** A page for readers who want to try, at `/docs`; whole in itself. */
+/** Serves Swagger UI at `/docs`, without external resources. */
 export async function addDocsPage(app: App): Promise<void> {
   const svg = { filename: 'icon.svg', rel: 'icon', sizes: 'any', type: 'image/svg+xml', content: ICON };
   await app.register(swaggerUi, {

@@ -12,12 +12,12 @@ import * as series from '../wire/series-schema.ts';
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
 
-/** Schemas of one line are clearer where they are used. */
+/** Shorter schemas stay inline. */
 const COMPONENT_LENGTH_MIN = 60;
 
 const MODULES: readonly object[] = [series, online, inSample, forecast, finetune, jobs, modelParams, answers];
 
-/** Every exported schema, by the text of its JSON. An exported name becomes the name of the component. */
+/** All exported schemas by their canonical JSON. The name of the export is the name of the component. */
 function namedSchemas(): ReadonlyMap<string, string> {
   const named = new Map<string, string>();
   const exported = MODULES.flatMap((module) => Object.entries(module) as [string, unknown][]);
@@ -33,12 +33,12 @@ function isSchema(value: unknown): value is TSchema {
   return typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value || 'enum' in value);
 }
 
-/** Without what TypeBox adds for itself. */
+/** Drops the annotations of TypeBox. */
 function plainJson(value: unknown): Json {
   return JSON.parse(JSON.stringify(value, (key, item) => (key.startsWith('~') ? undefined : item)));
 }
 
-/** Equal schemas have equal texts, whatever the order of their keys. */
+/** Canonical JSON: keys are sorted. */
 function textOf(value: Json): string {
   return JSON.stringify(value, (_, item: Json) => {
     return isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item;
@@ -48,7 +48,7 @@ function textOf(value: Json): string {
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A document whose schemas and error responses are inline, with each of them once, as a named component. */
+/** Replaces inline schemas and error responses by references to named components. */
 export function withComponents(document: object): object {
   const names = namedSchemas();
   const schemas: Record<string, Json> = {};
@@ -77,7 +77,7 @@ export function withComponents(document: object): object {
     const { description, content } = given as { readonly description: string; readonly content?: JsonObject };
     if (content === undefined) return given;
     const { schema } = content['application/json'] as { readonly schema: JsonObject };
-    // The description of a response comes with its schema, and says nothing more there.
+    // Fastify copies the description of a response from its schema.
     const { description: _, ...plain } = schema;
     const answered = { description, content: { 'application/json': { schema: referred(plain) } } };
     if (status.startsWith('2')) return answered;

@@ -1,4 +1,4 @@
-/** Five weeks of days; the last value is far off. */
+/** Five weeks of daily values; the last value is an outlier. */
 const WEEKS = [
   [20, 22, 23, 22, 25, 31, 28],
   [21, 22, 24, 23, 25, 32, 28],
@@ -10,7 +10,7 @@ const WEEKS = [
 const series = { y: WEEKS.flat(), sizes: [35] };
 const common = { series, freq: 'D', model: 'tsmodel-1' };
 
-/** A request of each task that can be sent as it is. */
+/** A valid request per task. */
 const EXAMPLES: Readonly<Record<string, object>> = {
   '/v2/online_anomaly_detection': { ...common, h: 1, detection_size: 2, level: 99 },
   '/v2/anomaly_detection': { ...common, level: 99 },
@@ -24,7 +24,7 @@ const EXAMPLES: Readonly<Record<string, object>> = {
 /** Tasks whose jobs take the body of another endpoint. */
 const SYNCHRONOUS_TASKS: Readonly<Record<string, string>> = { '/v2/anomaly_detection': '/v2/online_anomaly_detection' };
 
-/** An example of what a route takes, or of what the job of the same task takes; null where there is none. */
+/** An example body for a route or a job route; null where there is none. */
 export function exampleOf(url: string): object | null {
   const task = /^(.*)\/async$/.exec(url)?.[1];
   if (task === undefined) return EXAMPLES[url] ?? null;

@@ -4,17 +4,17 @@ import type { AppServices } from './exchange/app-services.ts';
 
 export interface HttpServerOptions extends AppServices {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 selects a free port. */
   readonly port: number;
 }
 
 export interface HttpServer {
   readonly url: string;
-  /** Takes no more connections and waits for the requests that are there, at most `msMax`; then it hangs up. */
+  /** Stops accepting connections and waits for open requests, at most `msMax`; then closes their connections. */
   close(msMax: number): Promise<void>;
 }
 
-/** Throws a ServiceError `configuration` when it cannot listen there. */
+/** Throws a ServiceError `configuration` when the address cannot be bound. */
 export async function startHttpServer({ host, port, ...services }: HttpServerOptions): Promise<HttpServer> {
   const app = await createApp(services);
   let url: string;

@@ -12,15 +12,15 @@ import { jsonPieces } from '../wire/wire-answer.ts';
 import { readWireBody } from '../wire/wire-body.ts';
 import type { JobOutcome, JobRun } from './job.ts';
 
-/** Stands in the answer of a fine-tuning until its model is kept. */
+/** Placeholder in the answer of a fine-tuning until its model is stored. */
 const OUTPUT_MODEL_ID = '';
 
-/** Numbers in JSON gain little from trying harder. */
+/** Higher levels gain little on numbers in JSON. */
 const LEVEL = 1;
 
 /**
- * Answers a job's request as the same request would be answered at once. What a client may know of a failure is returned; anything else is thrown.
- * A model that was tuned is given back: whoever has the store keeps it, and says its id.
+ * Answers the request of a job as the synchronous endpoint would. Failures that clients may see are returned; others
+ * are thrown. A fine-tuned model is returned to the caller, which stores it and sets its id.
  */
 export async function answerTask(
   { task, request, named = null, signal }: Pick<JobRun, 'task' | 'request' | 'named' | 'signal'>,
@@ -31,7 +31,7 @@ export async function answerTask(
     const bytes = await promisify(zstdDecompress)(request, { maxOutputLength: BODY_BYTES_MAX });
     const reading = readWireBody(bytes, bodyRules(body));
     signal.throwIfAborted();
-    // Requests are checked before they become jobs; a later release may have become stricter.
+    // Requests are validated before submission, but a later release may be stricter.
     if (reading.kind !== 'body') return { kind: 'failed', error: `The request cannot be read: ${reading.kind}` };
     const known = named === null ? models : withWeights(models, named.model, named.weights);
     let made: NewlyTuned | null = null;
@@ -48,7 +48,7 @@ export async function answerTask(
   }
 }
 
-/** Piece by piece: the longest answers could not be one text. */
+/** Streamed, as the longest answers exceed the length of a string. */
 export async function compressedJson(answer: object): Promise<Buffer> {
   const compressor = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
   const chunks: Buffer[] = [];

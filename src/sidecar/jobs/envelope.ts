@@ -1,10 +1,10 @@
-/** A small part that says what the bytes after it are, both as one. */
+/** A JSON header followed by bytes, as one buffer. */
 export interface Envelope<H> {
   readonly header: H;
   readonly bytes: Uint8Array;
 }
 
-/** The length of the header comes first, then the header as JSON, then the bytes. */
+/** Layout: length of the header (uint32, big endian), header as JSON, bytes. */
 const LENGTH_BYTES = 4;
 
 export function encodeEnvelope<H>({ header, bytes }: Envelope<H>): Buffer {

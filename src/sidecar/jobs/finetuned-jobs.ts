@@ -4,15 +4,18 @@ import { compressedJson } from './answer-job.ts';
 import { decodeEnvelope } from './envelope.ts';
 import type { JobExecutor, JobOutcome, JobRun } from './job.ts';
 
-/** What a job says of fine-tuned models, beside its request: whoever runs it has no store. */
+/** References of a job to fine-tuned models. The sandbox has no access to the store. */
 export interface JobModels extends NewModelOwner {
-  /** The one it forecasts with, or tunes on from. */
+  /** The model it forecasts with, or derives from. */
   readonly named: string | null;
-  /** The id under which what it tunes is kept. */
+  /** The id of the model it creates. */
   readonly output: string | null;
 }
 
-/** Fetches what jobs name of fine-tuned models before they run elsewhere, and keeps what they made. Requests are in an envelope with JobModels. */
+/**
+ * Loads the fine-tuned models that jobs reference, and stores the models that jobs create. The request of such a job is
+ * an envelope with JobModels.
+ */
 export class FinetunedJobs implements JobExecutor {
   readonly #inner: JobExecutor;
   readonly #services: FinetunedServices;

@@ -1,17 +1,17 @@
 import type { InFlightLimits } from '../../store/jobs.ts';
 
 export interface JobLimits {
-  /** Jobs of one owner that wait or run. Beyond it the next is refused with 429. */
+  /** Pending and running jobs of one owner. Further submissions are refused with 429. */
   readonly inFlight: InFlightLimits;
-  /** How long a job is left to a process that fell silent; then another one runs it again. */
+  /** Lifetime of a lease. When it expires, another process runs the job again. */
   readonly leaseMs: number;
-  /** How often a process says that it is there, and hears of jobs that were cancelled elsewhere. */
+  /** Interval of lease renewals; a renewal also reports cancellation by other processes. */
   readonly heartbeatMs: number;
-  /** How often an idle process looks for jobs that others took, or left behind. */
+  /** Interval at which an idle process polls for pending jobs and expired leases. */
   readonly pollMs: number;
-  /** How often a job is begun whose processes end under it; then it has failed. */
+  /** Attempts of a job whose processes died. After the last the job has failed. */
   readonly attemptsMax: number;
-  /** How long a job and its result can be fetched after it ended. */
+  /** Retention of ended jobs and their results. */
   readonly keptMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** What runs in the sandbox of jobs: the models, loaded once, and the tasks. */
+/** The program of the job sandbox: loads the models once, then runs tasks. */
 import { catalogOf, type Model } from '../../model/catalog.ts';
 import { Forecasters } from '../../model/onnx-forecaster.ts';
 import { bytesOfWeights, shareWeights } from '../../model/tuned-weights.ts';
@@ -13,25 +13,25 @@ import { decodeEnvelope, encodeEnvelope } from './envelope.ts';
 
 export interface JobSetup {
   readonly models: readonly Model[];
-  /** Other names of them. */
+  /** Aliases of the models. */
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-/** The request follows, then the weights of the model it names, if any. */
+/** Header of a job. The request follows, then the weights of its fine-tuned model, if any. */
 export interface JobHeader {
   readonly task: TaskName;
   readonly requestBytes: number;
-  /** The pretrained model below these weights; null where there are none. */
+  /** The pretrained base of these weights; null without weights. */
   readonly named: string | null;
 }
 
-/** What a job tells of its fine-tunings while it runs, as JSON. */
+/** Progress messages of fine-tuning, as JSON. */
 export type TuningNews =
   | { readonly kind: 'requested'; readonly requested: RequestedTuning }
   | { readonly kind: 'stepped'; readonly step: number }
   | { readonly kind: 'ended'; readonly end: TuningEnd };
 
-/** The answer follows, then the weights that were made, if any. */
+/** Header of an answer. The result follows, then the new weights, if any. */
 export type AnswerHeader =
   | {
       readonly kind: 'answered';
@@ -43,9 +43,9 @@ export type AnswerHeader =
 
 export const sandboxed: Sandboxed = async (setup) => {
   const { models, aliases }: JobSetup = JSON.parse(Buffer.from(setup).toString());
-  // One is enough for one job; the other processors answer those who wait.
+  // One thread per job. The other cores serve synchronous requests.
   const forecasters = await Forecasters.start(models, { threads: 1 });
-  // Of the job that runs: there is one at a time.
+  // Belongs to the running job; a sandbox runs one job at a time.
   let tell: (news: TuningNews) => void = () => {};
   const tune = tuneInProcess(models, (requested) => {
     tell({ kind: 'requested', requested });

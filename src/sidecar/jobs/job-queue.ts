@@ -22,9 +22,9 @@ import type { JobExecutor } from './job.ts';
 import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
 import { JobRunner } from './job-runner.ts';
 
-/** Seconds after which it is worth submitting again. Public clients try six times. */
+/** `Retry-After` of a full queue, in seconds. Public clients retry six times. */
 const RETRY_AFTER_S = 10;
-/** What ids look like; nothing else is worth asking the store for. */
+/** The format of job ids. Other ids are not looked up. */
 const JOB_ID = /^[a-z]{2}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export interface JobQueueParts {
@@ -38,15 +38,15 @@ export interface JobQueueParts {
 export interface JobRequest {
   readonly task: TaskName;
   readonly caller: Caller;
-  /** What it is charged once it succeeds. */
+  /** The charge when the job succeeds. */
   readonly tokens: TokenCount;
   /** JSON, compressed with zstd. */
   readonly body: Uint8Array;
-  /** How long it may run; waiting does not count. */
+  /** Time limit of one run, without the time in the queue. */
   readonly timeoutSeconds: number;
 }
 
-/** The jobs of a store: what clients ask of them, and a runner that runs them beside the requests that are answered at once. */
+/** The asynchronous jobs of a store: submission, status and cancellation, and the runner of this process. */
 export class JobQueue {
   readonly #database: Database;
   readonly #limits: JobLimits;
@@ -69,17 +69,20 @@ export class JobQueue {
     });
   }
 
-  /** Runs jobs that wait already, too. */
+  /** Starts the runner, also for jobs that are already pending. */
   start(): void {
     this.#runner.wake();
   }
 
-  /** Gives the id of the new job once the store has it, and holds what it costs. Throws an HttpProblem 429 when its owner has too many, or its key may not. */
+  /**
+   * Stores a job together with the hold of its tokens, and returns its id. Throws an HttpProblem 429 when the owner has
+   * too many jobs, or the key may not submit one.
+   */
   async submit({ task, caller, tokens, body, timeoutSeconds }: JobRequest): Promise<string> {
     const id = `${JOB_ID_PREFIXES[task]}-${randomUUID()}`;
     const createdAtMs = this.#nowMs();
     await this.#database.transaction(async (sql) => {
-      // What a job holds ends with the job, whoever runs it.
+      // The hold ends with the job, whichever process runs it.
       const lease = { holder: id, leaseUntilMs: Number.MAX_SAFE_INTEGER, nowMs: createdAtMs };
       const call = await admit(sql, { caller, tokens, lease });
       const job = { id, task, owner: caller.key.owner, ...call, createdAtMs, timeoutSeconds, request: body };
@@ -97,7 +100,7 @@ export class JobQueue {
     return id;
   }
 
-  /** Whether there was something to cancel. */
+  /** Returns false when there was no pending or running job of this id. */
   async cancel(caller: Caller, id: string): Promise<boolean> {
     if (!JOB_ID.test(id)) return false;
     const endedAtMs = this.#nowMs();
@@ -128,7 +131,7 @@ export class JobQueue {
     return countInFlight(this.#database, owner);
   }
 
-  /** Runs no more jobs. Those that wait stay in the store; the one that runs is given back to it. */
+  /** Stops the runner. Pending jobs stay in the store; the running job is released. */
   close(): Promise<void> {
     return this.#runner.close();
   }

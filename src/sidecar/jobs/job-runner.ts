@@ -24,14 +24,14 @@ export interface RunnerParts {
   readonly limits: JobLimits;
   readonly nowMs: () => number;
   readonly logger: Logger;
-  /** Names this process among those that share the store. */
+  /** Identifies this process in leases. */
   readonly holder: string;
 }
 
-/** Why a run is stopped: nobody waits for its job any more, or this process ends and another one shall run it. */
+/** Why a run is stopped: the job was cancelled or its lease lost, or this process is shutting down. */
 type Stop = 'not-ours' | 'ending';
 
-/** Takes jobs from the store and runs them, one after the other. Many processes may do so on one store. */
+/** Claims jobs and runs them one after the other. Several processes may share a store. */
 export class JobRunner {
   readonly #parts: RunnerParts;
   readonly #ending = new AbortController();
@@ -46,19 +46,19 @@ export class JobRunner {
     this.#parts = parts;
   }
 
-  /** There may be work. The first call starts the runner. */
+  /** Signals that jobs may be pending. The first call starts the loop. */
   wake(): void {
     this.#awake = true;
     this.#wakeUp();
     this.#loop ??= this.#work();
   }
 
-  /** Stops the run of a job that was cancelled, if it is here. */
+  /** Stops the run of a cancelled job if this process runs it. */
   cancelled(id: string): void {
     if (this.#running?.id === id) this.#running.stop.abort('not-ours' satisfies Stop);
   }
 
-  /** Takes no more jobs; the one that runs is stopped and given back, so that another process runs it. */
+  /** Claims no more jobs. The running job is stopped and released for another process. */
   async close(): Promise<void> {
     this.#ending.abort();
     this.#running?.stop.abort('ending' satisfies Stop);
@@ -76,7 +76,7 @@ export class JobRunner {
     }
   }
 
-  /** Looks after the jobs of all, now and then, and takes one. */
+  /** Handles expired leases and expired jobs of all processes once per poll interval, then claims a job. */
   async #next(): Promise<ClaimedJob | null> {
     const { database, limits, nowMs, logger } = this.#parts;
     const now = nowMs();
@@ -91,7 +91,7 @@ export class JobRunner {
         return waiting;
       });
       for (const jobId of lapsed) {
-        logger.warn({ jobId }, 'a job waits again: whoever ran it fell silent');
+        logger.warn({ jobId }, 'lease expired: the job is pending again');
       }
       await expireJobs(database, now);
     }
@@ -133,7 +133,10 @@ export class JobRunner {
     if (held === false) stop.abort('not-ours' satisfies Stop);
   }
 
-  /** Writes the end down, and charges it; false where the job is not ours any more. A store that is away is tried again until the lease is over: then the job is another run's. */
+  /**
+   * Stores the outcome and settles the hold in one transaction. Returns false when the lease was lost. While the store
+   * is unavailable it retries until the lease expires.
+   */
   async #end(job: ClaimedJob, outcome: Exclude<JobOutcome, { readonly kind: 'stopped' }>): Promise<boolean> {
     const { database, limits, nowMs, holder } = this.#parts;
     const expiresMs = nowMs() + limits.leaseMs;
@@ -162,7 +165,7 @@ export class JobRunner {
     await this.#tryStore(() => releaseJob(this.#parts.database, job, this.#parts.holder));
   }
 
-  /** null while the store is away, which is said once. */
+  /** Returns null while the store is unavailable, and logs that once. */
   async #tryStore<T>(ask: () => Promise<T>): Promise<T | null> {
     try {
       const found = await ask();
@@ -170,10 +173,10 @@ export class JobRunner {
       return found;
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'store-unavailable')) {
-        this.#parts.logger.error({ err: error }, 'the jobs of the store cannot be worked on');
+        this.#parts.logger.error({ err: error }, 'the jobs of the store cannot be processed');
       } else if (!this.#storeUnavailable) {
         this.#storeUnavailable = true;
-        this.#parts.logger.warn({ err: error }, 'jobs wait until the store is back');
+        this.#parts.logger.warn({ err: error }, 'the store is unavailable: jobs wait');
       }
       return null;
     }
@@ -184,7 +187,7 @@ export class JobRunner {
     return { holder, untilMs: nowMs() + limits.leaseMs };
   }
 
-  /** Until there may be work. */
+  /** Waits for the poll interval or a wake-up. */
   async #waitForWork(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, this.#parts.limits.pollMs).unref();
@@ -196,7 +199,7 @@ export class JobRunner {
   }
 }
 
-/** A fault of the executor itself: it must not end the runner. */
+/** A bug of the executor must not end the runner. */
 function failedBy(error: Error): JobOutcome {
   return { kind: 'failed', error: INTERNAL_ERROR, cause: error.stack ?? error.message };
 }

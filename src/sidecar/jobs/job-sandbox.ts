@@ -14,7 +14,7 @@ import { decodeEnvelope, encodeEnvelope } from './envelope.ts';
 import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun } from './job.ts';
 import type { AnswerHeader, JobHeader, JobSetup, TuningNews } from './job-program.ts';
 
-/** How a fine-tuning ended that did not say so itself. */
+/** Outcomes of fine-tunings that ended with the sandbox. */
 const TUNING_ENDS = {
   output: 'failed',
   problem: 'failed',
@@ -25,7 +25,7 @@ const TUNING_ENDS = {
   'output-too-large': 'too-large',
 } as const satisfies Record<SandboxOutcome['kind'], TuningEnd['kind']>;
 
-/** Runs jobs in a child process that holds the models of a catalog. It starts with the first job. */
+/** Runs jobs in a sandboxed child process that has the models loaded. The child starts with the first job. */
 export class JobSandbox implements JobExecutor {
   readonly #sandbox: Sandbox;
   readonly #limits: SandboxLimits;
@@ -59,7 +59,7 @@ export class JobSandbox implements JobExecutor {
     return this.#sandbox.close();
   }
 
-  /** Passes on what the child says of fine-tunings; one that the end of its run cut off ends as that did. */
+  /** Reports the fine-tunings of the child. One that is cut off gets the outcome of the run. */
   #follow(onProgress: JobRun['onProgress']) {
     let open: (ObservedTuning & { readonly requested: RequestedTuning }) | null = null;
     return {

@@ -4,46 +4,46 @@ import type { TokenCount } from '../accounts/token-count.ts';
 import type { NewlyTuned } from '../models/tuned-models.ts';
 import type { TaskName } from '../wire/task-names.ts';
 
-/** Weights, and the pretrained model below them. */
+/** Fine-tuned weights and their pretrained base. */
 export interface NamedWeights {
   readonly model: string;
   readonly weights: TunedWeights;
 }
 
-/** A job to be run now. */
+/** A claimed job. */
 export interface JobRun {
   readonly task: TaskName;
-  /** The body of its request, JSON compressed with zstd. */
+  /** The request body: JSON, compressed with zstd. */
   readonly request: Uint8Array;
-  /** The fine-tuned model that the request names. */
+  /** The fine-tuned model that the request references. */
   readonly named?: NamedWeights | null;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Told how far its fine-tuning has come, where it has one; of several, the one that runs. */
+  /** Receives the progress of fine-tuning; of several fine-tunings, that of the current one. */
   readonly onProgress?: (progress: JobProgress) => void;
 }
 
-/** How a run came to its end. */
+/** The outcome of a run. */
 export type JobOutcome =
-  /** `result` is the answer to the same request without a job, JSON compressed with zstd. */
+  /** `result` is the answer of the synchronous endpoint: JSON, compressed with zstd. */
   | {
       readonly kind: 'answered';
       readonly result: Uint8Array;
       readonly tokens: TokenCount;
-      /** What a fine-tuning made, to be kept before the job has succeeded. */
+      /** The model that was fine-tuned, to be stored before the job succeeds. */
       readonly made?: NewlyTuned | null;
     }
-  /** `error` is for whoever submitted it; `cause` is for the log. */
+  /** `error` is shown to the client, `cause` is logged. */
   | { readonly kind: 'failed'; readonly error: string; readonly cause?: string }
-  /** By its signal. */
+  /** Stopped by its signal. */
   | { readonly kind: 'stopped' };
 
-/** Where jobs run, one at a time. */
+/** Runs jobs, one at a time. */
 export interface JobExecutor {
-  /** Never rejects for what a job does. */
+  /** Never rejects because of a job. */
   run(run: JobRun): Promise<JobOutcome>;
   close(): Promise<void>;
 }
 
-/** What is told of a failure that is ours; what only the log may know stays there. */
+/** The error that clients see for internal failures. Details are logged. */
 export const INTERNAL_ERROR = 'Internal error; the log tells more under this job id';

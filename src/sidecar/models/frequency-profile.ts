@@ -5,22 +5,22 @@ import type { TemporalAggregation } from '../../forecast/temporal-aggregation.ts
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What forecasts of series of one frequency are made for, and what they look at; lengths in values. */
+/** Season and history lengths of one frequency, in values. */
 export interface FrequencyProfile {
-  /** The shortest natural cycle longer than a step. */
+  /** The shortest natural cycle longer than one step. */
   readonly season: number;
-  /** Values before a cutoff that a forecast looks at where series tend to be short; null: all that the model can. */
+  /** Context of a forecast where series tend to be short; null: the full context of the model. */
   readonly history: number | null;
-  /** Of values less than an hour apart, how many make an hour and a day; null where the model's context shows day and week by itself. */
+  /** Values per hour and per day at sub-hourly sampling; null where the context of the model covers a week. */
   readonly fine: { readonly hour: number; readonly day: number } | null;
 }
 
-/** Unknown frequencies get this one. */
+/** For unknown frequencies. */
 const GENERIC: FrequencyProfile = { season: 24, history: null, fine: null };
 
 /**
- * Histories, in steps of the family. Old clients ask for intervals only of series that are at least this and a horizon long, and all clients cut what
- * they send to it; so where series tend to be short it is no longer than it must be, and a forecast looks at no more of them.
+ * Histories, in steps of the family. Old clients ask for intervals only when a series is at least as long as this and a
+ * horizon, and all clients truncate to it. So it is short where series tend to be short.
  */
 const HOURS = 336;
 const DAYS = 140;
@@ -30,10 +30,10 @@ const WEEKS = 104;
 const HALF_MONTHS = 216;
 const MONTHS = 108;
 const QUARTERS = 40;
-/** Of multiples of a step, and of years, no fewer values are looked at. */
+/** Minimum history for multiples of a step and for years. */
 const HISTORY_MIN = 24;
 
-/** The profile of a pandas alias; unknown ones get a generic one. */
+/** The profile of a pandas alias; unknown aliases get the generic profile. */
 export function frequencyProfile(alias: string): FrequencyProfile {
   const step = readAlias(alias);
   if (step === null) return GENERIC;
@@ -65,49 +65,50 @@ function fineOf(step: AliasStep, season: number): FrequencyProfile['fine'] {
   return hour > 1 ? { hour, day: season } : null;
 }
 
-/** Yearly data has a season of one step; a forecast covers some more. */
+/** The season of yearly data is one step; a forecast covers more. */
 const HORIZON_MIN = 4;
 /**
- * A history is forecast from within in shorter pieces than a long season: what is near is known better, and as many steps as the model decodes at
- * once cost least. `npm run bench -- in-sample`: with 16 instead of 24 forecasts of 5-minute data are 8 % nearer, and fewer flags are false.
+ * In-sample forecasts use a shorter horizon than a long season: near steps are more accurate, and the number of steps
+ * that the model decodes at once costs least. `npm run bench -- in-sample`: 16 steps instead of 24 reduce the error on
+ * 5-minute data by 8 %, with fewer false alarms.
  */
 const IN_SAMPLE_HORIZON_MAX = 16;
 
-/** Steps that one forecast of such a series is meant to cover: a season. */
+/** The horizon of one forecast: a season. */
 export function seasonalHorizon(freq: string): number {
   return Math.max(HORIZON_MIN, frequencyProfile(freq).season);
 }
 
-/** Values before a cutoff that forecasts and cross-validation give to the model as they are; at most what it can take. */
+/** Context of forecasts and cross-validation in values; at most that of the model. */
 export function forecastContext(freq: string, contextMax: number): number {
   return Math.min(contextMax, frequencyProfile(freq).history ?? contextMax);
 }
 
 /**
- * Hours that a forecast of fine sampling looks at: a week and a half, which shows a week. With the two days in which it is tried whether they help
- * it is less than 13 days, so that two weeks of data are enough for a forecast with intervals whatever the client.
+ * Context of forecasts at sub-hourly sampling, in hours: a week and a half, which shows a week. With the two days of
+ * its backtest it is less than 13 days, so that two weeks of data suffice for intervals with any client.
  */
 const HOURS_SEEN = 256;
 
-/** How the model is shown day and week of fine sampling; null where its context shows them. */
+/** Temporal aggregation at sub-hourly sampling; null where the context of the model suffices. */
 export function aggregationOf(freq: string, contextMax: number): TemporalAggregation | null {
   const { fine } = frequencyProfile(freq);
   return fine && { stride: fine.hour, blocks: Math.min(HOURS_SEEN, contextMax), day: fine.day };
 }
 
 /**
- * Values that a forecast from within looks at where fewer do as well as all that the model can, by the season: some four months of days, five
- * years of weeks. `npm run bench -- in-sample`: nearly the same hits and false alarms as with 512 for a third of the time. Longer steps would cost
- * less, too, but 14 days instead of 7 miss 14 of 219 incidents more, and 28 days 60.
+ * Shorter contexts of in-sample forecasts, by season: about four months of days, five years of weeks. `npm run bench --
+ * in-sample`: nearly the same hits and false alarms as with 512 values in a third of the time. Longer steps would cost
+ * less, too, but 14 days instead of 7 miss 14 more of 219 incidents, and 28 days 60.
  */
 const IN_SAMPLE_CONTEXTS: Readonly<Record<number, number>> = { 5: 112, 7: 112, 52: 256 };
 
-/** Values before a value (after it, at the beginning) that it is forecast from within a history; at most what the model can. */
+/** Context of an in-sample forecast in values; at most that of the model. */
 export function inSampleContext(freq: string, contextMax: number): number {
   return Math.min(contextMax, IN_SAMPLE_CONTEXTS[seasonalHorizon(freq)] ?? contextMax);
 }
 
-/** Steps that one forecast covers where a history is forecast from within. */
+/** Horizon of an in-sample forecast. */
 export function inSampleHorizon(freq: string): number {
   return Math.min(seasonalHorizon(freq), IN_SAMPLE_HORIZON_MAX);
 }

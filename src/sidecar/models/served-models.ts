@@ -10,28 +10,31 @@ import type { KeyLimits } from '../../store/api-keys.ts';
 import { type FieldProblem, fieldProblem, HttpProblem } from '../wire/problem.ts';
 import { aggregationOf, forecastContext, seasonalHorizon } from './frequency-profile.ts';
 
-/** A model as requests know it. */
+/** A model as clients see it. */
 export interface ServedModel {
   readonly name: string;
   /** Forecasts any horizon. */
   readonly forecaster: RolledOutForecaster;
-  /** Seasons that one forecast is meant to cover. */
+  /** Seasons that one forecast covers. */
   readonly seasons: number;
-  /** null: it cannot be fine-tuned. */
+  /** null: the model cannot be fine-tuned. */
   readonly tunable: Tunable | null;
 }
 
-/** What fine-tuning asks of a model. */
+/** Fine-tuning of a model. */
 export interface Tunable {
-  /** How many weights it has. */
+  /** Number of weights. */
   readonly weightCount: number;
-  /** The same model with weights that were tuned from it. */
+  /** The same model with fine-tuned weights. */
   withWeights(weights: TunedWeights): ServedModel;
-  /** Tunes the weights it forecasts with. Throws an HttpProblem for what is too much to be tuned at once; rejects soon after the signal. */
+  /**
+   * Fine-tunes the weights of this model. Throws an HttpProblem when the request exceeds the limits; rejects soon after
+   * `signal` aborts.
+   */
   tune(request: TuningRequest, signal: AbortSignal): Promise<TunedWeights>;
 }
 
-/** Tunes a pretrained model, or weights that were tuned from it (null: its own). */
+/** Fine-tunes a pretrained model, or weights derived from it (null: the pretrained weights). */
 export type TuneWeights = (
   model: string,
   base: TunedWeights | null,
@@ -40,23 +43,23 @@ export type TuneWeights = (
 ) => Promise<TunedWeights>;
 
 export interface ServedModels {
-  /** Every name that `find` knows, sorted. */
+  /** All names that `find` knows, sorted. */
   readonly names: readonly string[];
   find(name: string): ServedModel | null;
-  /** The fine-tuned model that a request names, where it names one. */
+  /** The fine-tuned model that a request references, if any. */
   readonly finetuned?: ServedModel;
 }
 
 export const DEFAULT_MODEL = 'tsmodel-1';
-/** Takes the place of models that the API names and this installation does not have. */
+/** Replaces models of the API that are not installed here. */
 const STAND_IN = DEFAULT_MODEL;
 const LONG_HORIZON = ['tsmodel-1-long-horizon', 'timegpt-1-long-horizon'];
 const NAMED_BY_API = [...LONG_HORIZON, 'tsmodel-2.1', 'timegpt-2.1'];
 const LONG_HORIZON_SEASONS = 7;
-/** A week seen five times over, where a season is a day. */
+/** Five weeks, where a season is a day. */
 const LONG_CONTEXT_SEASONS = 35;
 
-/** The models of a catalog, by their names, their aliases, and the names that the API promises. */
+/** The models of a catalog by name and alias, and under the names that the API defines. */
 export function serveModels(catalog: ModelCatalog, forecasters: Forecasters, tune: TuneWeights): ServedModels {
   const known = [...catalog.names, ...catalog.aliases];
   const stoodIn = known.includes(STAND_IN) ? NAMED_BY_API.filter((name) => !known.includes(name)) : [];
@@ -81,7 +84,7 @@ interface ModelToServe {
   readonly tune: TuneWeights;
 }
 
-/** @param weights fine-tuned ones; null: those of the model itself */
+/** @param weights fine-tuned weights; null: the pretrained weights */
 function serve(served: ModelToServe, weights: TunedWeights | null): ServedModel {
   const { model, seasons, forecasters, tune } = served;
   const { name, manifest } = model;
@@ -93,7 +96,7 @@ function serve(served: ModelToServe, weights: TunedWeights | null): ServedModel 
   return { name, forecaster: rollOut(forecasters.forecasterFor(name, 1, weights)), seasons, tunable };
 }
 
-/** The models that a key may use, each by any of its names. Its `find` throws an HttpProblem 403 for another that is there. */
+/** The models that a key may use. `find` throws an HttpProblem 403 for the others. */
 export function modelsOfKey(models: ServedModels, { models: allowed }: Pick<KeyLimits, 'models'>): ServedModels {
   if (allowed === null) return models;
   const mayUse = (name: string, model: ServedModel) => allowed.includes(name) || allowed.includes(model.name);
@@ -107,12 +110,12 @@ export function modelsOfKey(models: ServedModels, { models: allowed }: Pick<KeyL
   };
 }
 
-/** The problem of a request whose `model` nobody knows. */
+/** The problem of an unknown `model`. */
 export function unknownModel(models: ServedModels, where: 'query' | 'body'): FieldProblem {
   return fieldProblem([where, 'model'], `no such model; known are ${models.names.join(', ')}`);
 }
 
-/** The problem of a request that asks to tune a model which cannot be. */
+/** The problem of a model that cannot be fine-tuned. */
 export function untunable(
   models: ServedModels,
   { name }: ServedModel,
@@ -124,7 +127,7 @@ export function untunable(
   return fieldProblem(['body', field], text);
 }
 
-/** What a client is told to send and ask for: observations that the model looks at, and steps it is meant to forecast. */
+/** The `input_size` and `horizon` of a model at a frequency. */
 export function modelParams(
   model: ServedModel,
   freq: string,
@@ -139,7 +142,7 @@ function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: strin
   return Math.min(seasonalHorizon(freq) * seasons, limits.passHorizonMax);
 }
 
-/** What a forecast of such a series looks at: values before its cutoff, and how they are shown to the model. */
+/** Context and temporal aggregation of forecasts at a frequency. */
 export function inputSettings(
   model: ServedModel,
   freq: string,

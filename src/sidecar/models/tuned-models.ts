@@ -26,18 +26,18 @@ import {
   type TuningObserver,
 } from './tuning-progress.ts';
 
-/** Where fine-tuned models are kept, and what of them is in memory. */
+/** Stored fine-tuned models and the cache of their weights. */
 export interface FinetunedStore {
   readonly kept: FinetunedWeights;
   readonly cache: WeightsCache;
 }
 
-/** Public clients know these words. */
+/** Public clients match this text. */
 const NO_SUCH_MODEL = 'Finetuned model not found';
 
 export const noSuchModel = () => new HttpProblem(404, NO_SUCH_MODEL);
 
-/** Of a request that may fine-tune. */
+/** Fields of requests that may fine-tune. */
 export interface TuningFields {
   readonly finetune_steps?: number;
   readonly finetune_loss?: TuningLoss;
@@ -46,9 +46,9 @@ export interface TuningFields {
 
 export const TUNING_DEFAULTS = { steps: 10, loss: 'default', depth: 1 } as const;
 
-/** What is asked of fine-tuned models: their store, and who asks. */
+/** Services for fine-tuned models. */
 export interface FinetunedServices {
-  /** What outlives the process. Whoever made it closes it, after the application. */
+  /** The control-plane store. Its creator closes it, after the application. */
   readonly store: Database;
   readonly finetuned: FinetunedStore;
   readonly logger: Logger;
@@ -56,8 +56,8 @@ export interface FinetunedServices {
 }
 
 /**
- * The models that a key may use, with the fine-tuned one that a request names. Throws an HttpProblem: 404 where the owner has none of that id,
- * 403 where the key may not use its base model.
+ * The models that a key may use, with the fine-tuned model of a request. Throws an HttpProblem: 404 when the owner has
+ * no such model, 403 when the key may not use its base model.
  */
 export async function modelsForKey(
   services: FinetunedServices & { readonly models: ServedModels },
@@ -70,7 +70,7 @@ export async function modelsForKey(
   return withWeights(allowed, model, weights);
 }
 
-/** A fine-tuned model of an owner: the pretrained one below it, and its weights. Throws an HttpProblem 404 where there is none. */
+/** Loads a fine-tuned model: its base model and weights. Throws an HttpProblem 404 when the owner has no such model. */
 export async function loadTunedWeights(
   { store, finetuned: { kept, cache } }: FinetunedServices,
   owner: string,
@@ -81,7 +81,10 @@ export async function loadTunedWeights(
   return { model: record.model, weights: await cache.get(record.digest, () => kept.read(record)) };
 }
 
-/** The models and, as what a request names, one of them with these weights. Throws an HttpProblem 422 where they do not fit. */
+/**
+ * The models, with one of them under fine-tuned weights as `finetuned`. Throws an HttpProblem 422 when the weights do
+ * not fit.
+ */
 export function withWeights(models: ServedModels, name: string, weights: TunedWeights): ServedModels {
   const base = models.find(name);
   if (base?.tunable && weights.theta.length === base.tunable.weightCount) {
@@ -91,20 +94,23 @@ export function withWeights(models: ServedModels, name: string, weights: TunedWe
   throw invalidRequest([fieldProblem(['body', 'finetuned_model_id'], text)]);
 }
 
-/** A model that was tuned just now. */
+/** A model that was fine-tuned just now. */
 export interface NewlyTuned
   extends Pick<FinetunedModelRecord, 'model' | 'named' | 'steps' | 'depth' | 'loss' | 'freq' | 'baseModelId'> {
   readonly weights: TunedWeights;
 }
 
-/** Under whose name a model is kept, and by whose deed. */
+/** The owner of a new model, and the key and request that created it. */
 export interface NewModelOwner {
   readonly owner: string;
   readonly keyId: string;
   readonly requestId: string;
 }
 
-/** Keeps a model, and puts that on record. Throws an HttpProblem where there is no room; the same model again, as when a job is run twice, is kept once. */
+/**
+ * Stores a model with its audit event. Throws an HttpProblem at the quota. Storing the same model again, as a repeated
+ * job does, has no effect.
+ */
 export async function keepTuned(
   { store, finetuned, logger, nowMs }: FinetunedServices,
   { weights, ...tuned }: NewlyTuned,
@@ -122,13 +128,13 @@ export async function keepTuned(
   if (created.kind !== 'created') throw quotaProblem(created.kind, id);
 }
 
-/** What could not be kept is not tuned first: throws an HttpProblem. */
+/** Checks id and quota before fine-tuning. Throws an HttpProblem. */
 export async function checkModelQuota(store: Sql, owner: string, id: string): Promise<void> {
   if ((await findFinetunedModel(store, owner, id)) !== null) throw quotaProblem('id-taken', id);
   if ((await countFinetunedModels(store, owner)) >= FINETUNED_MODELS_MAX) throw quotaProblem('too-many', id);
 }
 
-/** Trying again does not help, so that this is no 409, which public clients would send again. */
+/** A retry does not help. Public clients retry 409, so this is 422. */
 function quotaProblem(kind: 'id-taken' | 'too-many', id: string): HttpProblem {
   const text =
     kind === 'id-taken'
@@ -137,7 +143,7 @@ function quotaProblem(kind: 'id-taken' | 'too-many', id: string): HttpProblem {
   return invalidRequest([fieldProblem(['body', 'output_model_id'], text)]);
 }
 
-/** Tunes in a sandbox. */
+/** Fine-tunes in a sandboxed child process. */
 export function tuneInSandbox(tuner: Tuner, observe: TuningObserver = noObserver): TuneWeights {
   return async (model, base, request, signal): Promise<TunedWeights> => {
     const outcome = await observed(observe(requestedTuning(model, request)), signal, async (onStep) => {
@@ -151,7 +157,7 @@ export function tuneInSandbox(tuner: Tuner, observe: TuningObserver = noObserver
   };
 }
 
-/** Tunes in this process, which is a sandbox itself. */
+/** Fine-tunes in this process, which is a sandbox itself. */
 export function tuneInProcess(models: readonly Model[], observe: TuningObserver = noObserver): TuneWeights {
   const work = inThreadTuner(tunableModels(models));
   const byName = new Map(models.map((model) => [model.name, model]));
@@ -166,7 +172,7 @@ export function tuneInProcess(models: readonly Model[], observe: TuningObserver 
   };
 }
 
-/** Makes something by tuning, which also gives how that ended, and tells whoever watches, also where it fails. */
+/** Runs a fine-tuning and reports its outcome, also when it fails. */
 async function observed<T>(
   { stepped, ended }: ObservedTuning,
   signal: AbortSignal,
@@ -183,17 +189,17 @@ async function observed<T>(
   }
 }
 
-/** What a tuning for a request learns from, and for what. */
+/** Training data and scope of a fine-tuning. */
 export interface TuningScope {
-  /** What may be seen of each series. */
+  /** The part of each series that may be used for training. */
   readonly series: readonly Float64Array[];
   readonly horizon: number;
-  /** Values before a cutoff that the forecasts look at. */
+  /** Context lengths of the forecasts. */
   readonly contexts: readonly number[];
   readonly signal: AbortSignal;
 }
 
-/** The model of a request, tuned as its fields say; the model itself where they say nothing of it. */
+/** The model of a request, fine-tuned as its fields say; unchanged without steps. */
 export async function tuneForRequest(
   fields: TuningFields,
   model: ServedModel,
@@ -212,7 +218,7 @@ export async function tuneForRequest(
   return model.tunable!.withWeights(await model.tunable!.tune(request, signal));
 }
 
-/** What forecasts and detection look at: both, for weights that serve both. */
+/** Context lengths of forecasts and of detection. A stored model serves both. */
 export function contextsOf(model: ServedModel, freq: string): number[] {
   return [...new Set([inputSettings(model, freq).context, model.forecaster.limits.context])];
 }

@@ -3,31 +3,31 @@ import type { TuningRequest } from '../../model/tuning/tuning-bytes.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 
-/** What a fine-tuning was asked for. */
+/** The parameters of a fine-tuning. */
 export interface RequestedTuning extends Pick<TuningRequest, 'steps' | 'loss' | 'depth'> {
   readonly model: string;
-  /** How many there are to learn from. */
+  /** Number of training series. */
   readonly series: number;
 }
 
-/** How a fine-tuning ended. */
+/** The outcome of a fine-tuning. */
 export type TuningEnd =
-  /** `unchanged`: what was learnt surely did worse on what was held back, or no step was asked for. */
+  /** `unchanged`: the validation loss got significantly worse, or no step was requested. */
   | ({ readonly kind: 'tuned' | 'unchanged' } & Pick<Tuned, 'step' | 'validation'> & { readonly share: number })
-  /** It took longer, or more memory, than it may; nobody wanted it any more; too many waited; a fault of ours. */
+  /** It exceeded its time or memory, was stopped by the client, was refused by a full queue, or failed internally. */
   | { readonly kind: 'too-long' | 'too-large' | 'stopped' | 'refused' | 'failed' };
 
-/** One fine-tuning, as whoever counts hears of it. */
+/** Receives the progress of one fine-tuning. */
 export interface ObservedTuning {
-  /** How many steps were made: 0 when its turn comes. */
+  /** Steps completed; 0 when the fine-tuning starts. */
   stepped(step: number): void;
   ended(end: TuningEnd): void;
 }
 
-/** Hears of every fine-tuning when it is asked for. */
+/** Called for every requested fine-tuning. */
 export type TuningObserver = (requested: RequestedTuning) => ObservedTuning;
 
-/** Nobody counts. */
+/** Ignores progress. */
 export const noObserver: TuningObserver = () => ({ stepped: () => {}, ended: () => {} });
 
 export function requestedTuning(model: string, { series, steps, loss, depth }: TuningRequest): RequestedTuning {
@@ -38,7 +38,7 @@ export function endOf({ step, coefficient: share, validation }: Tuned): TuningEn
   return { kind: step === 0 ? 'unchanged' : 'tuned', step, share, validation };
 }
 
-/** Counts fine-tunings, and logs each. Time spent waiting for its turn is not part of what one took. */
+/** Counts and logs fine-tunings. The time in the queue is not part of their duration. */
 export function reportTunings(metrics: Metrics, logger: Logger, nowMs: () => number): TuningObserver {
   return (asked) => {
     let begunMs: number | null = null;

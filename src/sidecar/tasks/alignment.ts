@@ -17,12 +17,12 @@ interface AlignedRequest {
   readonly multivariate?: boolean;
 }
 
-/** Whether the series of a request are forecast together: it asks for that, and the model can. */
+/** Whether the request asks for multivariate forecasts and the model supports them. */
 function isMultivariate({ multivariate = false }: AlignedRequest, { forecaster }: ServedModel): boolean {
   return multivariate && forecaster.limits.membersMax !== undefined;
 }
 
-/** What, besides `seriesProblems`, keeps the series of a request from being forecast together; nothing where each is forecast alone. */
+/** Problems of multivariate requests, besides `seriesProblems`; none for univariate ones. */
 export function alignmentProblems(request: AlignedRequest, model: ServedModel | null): FieldProblem[] {
   if (model === null || !isMultivariate(request, model)) return [];
   const { sizes, start_datetime: starts } = request.series;
@@ -43,8 +43,8 @@ export function alignmentProblems(request: AlignedRequest, model: ServedModel | 
 }
 
 /**
- * Where the first value of each series lies on a common axis of time, in steps; undefined where each is forecast alone. Without start times, or
- * on a frequency that has no grid, series end together.
+ * Position of the first value of each series on a common time axis, in steps; undefined for univariate forecasts.
+ * Without start times, or on a frequency without a grid, series end together.
  */
 export function alignmentOf(request: AlignedRequest, model: ServedModel): number[] | undefined {
   if (!isMultivariate(request, model)) return undefined;
@@ -58,7 +58,7 @@ export function alignmentOf(request: AlignedRequest, model: ServedModel): number
 
 export interface Places {
   readonly places: readonly ForecastPoint[];
-  /** Picks what belongs to the points that were asked for, in their order. */
+  /** The forecasts of the requested points, in their order. */
   asked<T>(forecasts: readonly T[]): T[];
 }
 
@@ -67,7 +67,9 @@ interface GroupSettings {
   readonly offsets: readonly number[];
   /** Steps of group context before each point. */
   readonly context: number;
-  /** No series contributes more than this many values before its first point, so truncation by clients changes nothing. */
+  /**
+   * No series contributes more than this many values before its first point, so truncation by clients changes nothing.
+   */
   readonly lookback: number;
 }
 
@@ -104,7 +106,10 @@ export function multivariatePoints(
 const ISO_8601 =
   /^(\d{4})-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
 
-/** Milliseconds since 1970 of a date or a date and time; UTC unless it says otherwise; null when it is none. */
+/**
+ * Parses an ISO 8601 date or date-time into milliseconds since 1970. UTC is the default zone. Returns null for other
+ * texts.
+ */
 export function parseTimestamp(text: string): number | null {
   const match = ISO_8601.exec(text);
   if (match === null) return null;

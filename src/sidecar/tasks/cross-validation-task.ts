@@ -16,7 +16,7 @@ import { answerTooLong, tooManyForecasts, tuningProblems } from './request-limit
 import { modelOf, seriesProblems, tooShort } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
 
-/** Throws an HttpProblem for what cannot be answered. */
+/** Throws an HttpProblem for an invalid request. */
 export function crossValidationWork(body: CrossValidationBody, models: ServedModels): Work {
   const { finetune_steps: steps = 0 } = body;
   const problems = [
@@ -39,7 +39,7 @@ export function crossValidationWork(body: CrossValidationBody, models: ServedMod
   return { tokens, run };
 }
 
-/** The first window must have something before it. */
+/** The first window needs at least one value before it. */
 function windowProblems(body: CrossValidationBody) {
   const { series, freq, h, n_windows: windows = 1, step_size: step, level } = body;
   const { sizes } = series;
@@ -56,12 +56,12 @@ function windowProblems(body: CrossValidationBody) {
   ];
 }
 
-/** How often a request tunes, where it does. */
+/** Number of fine-tunings of a request that fine-tunes. */
 function tuningsOf({ n_windows: windows = 1, refit = true, full_history: whole = false }: CrossValidationBody): number {
   return refit && !whole ? windows : 1;
 }
 
-/** Series after series, windows in the order of time, `h` rows each. */
+/** Rows are series-major, windows in time order, `h` rows each. */
 async function validateWindows(body: CrossValidationBody, model: ServedModel, signal: AbortSignal) {
   const { h, n_windows: windows = 1, step_size: step } = body;
   const points: RequestPoint[] = [];
@@ -81,7 +81,10 @@ async function validateWindows(body: CrossValidationBody, model: ServedModel, si
   return { ...answer, sizes: body.series.sizes.map(() => windows * h), idxs: Float64Array.from(idxs) };
 }
 
-/** The model of each window, tuned to what came before it; one for all where it is tuned in the first alone, or not at all. */
+/**
+ * The model of each window, fine-tuned on the values before it. One model for all windows without `refit` or without
+ * steps.
+ */
 async function tunedByWindow(body: CrossValidationBody, model: ServedModel, signal: AbortSignal) {
   const { h, n_windows: windows = 1, step_size: step, finetune_steps: steps = 0 } = body;
   const series = splitSeries(body.series);

@@ -9,18 +9,18 @@ import type { SeriesBody } from '../wire/series-schema.ts';
 import { joined, type WireNumbers } from '../wire/wire-answer.ts';
 import { splitSeries } from './split-series.ts';
 
-/** A regression on more would take longer than anybody waits. A number makes one, a category one for each of its values that are frequent. */
+/** Limits the time of the regression. A numeric variable makes one column, a category one column per frequent value. */
 const COLUMNS_MAX = 200;
 
-/** Lets other requests have a turn during a regression. */
+/** Yields to the event loop during a regression. */
 export const pause = (): Promise<unknown> => nextTurn();
 
-/** The variables beside each series, aligned with it; null where the request has none. */
+/** The exogenous variables of each series; null without any. */
 export function variablesOf({ sizes, X, categorical_exog: categorical }: SeriesBody): ExogenousVariable[][] | null {
   return X && X.length > 0 ? slices(X, sizes, categorical) : null;
 }
 
-/** The variables over the horizon of each series; null for those that only have a past. */
+/** The exogenous variables over the horizon of each series; null for historical ones. */
 export function futureOf(series: SeriesBody, h: number): (ExogenousVariable | null)[][] {
   const { sizes, X, X_future: future, categorical_exog: categorical } = series;
   const pastOnly = new Array<null>((X?.length ?? 0) - (future?.length ?? 0)).fill(null);
@@ -44,7 +44,7 @@ function slices(
   });
 }
 
-/** Forecasts that each place of a request needs beside its own. */
+/** Backtest forecasts per point, besides its own. */
 export function trialForecastsOf({ X }: SeriesBody): number {
   return X && X.length > 0 ? BACKTEST_FORECASTS_MAX : 0;
 }
@@ -57,8 +57,8 @@ interface EffectsRequest {
 }
 
 /**
- * What exogenous variables do to each history of a request; undefined where it has none.
- * @param held how many values at the end of a series must not be learnt from
+ * Fits exogenous effects to each series; undefined without variables.
+ * @param held values at the end of each series that are excluded from the fit
  */
 export async function effectsOf(
   request: EffectsRequest,
@@ -101,14 +101,14 @@ function columnsOf({ X, categorical_exog: categorical }: SeriesBody): number {
   return (X ?? []).reduce((sum, values, i) => sum + columnsOfOne(values, i), 0);
 }
 
-/** At most as many as count. */
+/** Counts distinct values up to the maximum. */
 function categoriesIn(values: Float64Array): number {
   const seen = new Set<number>();
   for (const value of values) if (seen.add(value).size === CATEGORIES_MAX) break;
   return seen.size;
 }
 
-/** The share of each variable in the effect, over all series; null without variables. */
+/** The mean share of each variable in the effect; null without variables. */
 export function meanWeights(fits: readonly { weights: Float64Array }[], variables: number): number[] | null {
   if (variables === 0) return null;
   const mean = new Array<number>(variables).fill(0);
@@ -118,7 +118,7 @@ export function meanWeights(fits: readonly { weights: Float64Array }[], variable
   return mean;
 }
 
-/** What each variable adds to every number of `mean`, and in the last row what is left: the rows add up to `mean`. */
+/** The contribution of each variable to `mean`, and the remainder as the last row. The rows sum to `mean`. */
 export function contributionRows(
   fits: readonly { readonly contributions: readonly Float64Array[] }[],
   mean: WireNumbers,

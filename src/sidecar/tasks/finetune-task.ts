@@ -7,10 +7,10 @@ import { invalidRequest } from '../wire/problem.ts';
 import { modelOf, seriesProblems } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
 
-/** Keeps a model that was tuned; gives its id. */
+/** Stores a fine-tuned model and returns its id. */
 export type KeepTuned = (tuned: NewlyTuned) => Promise<string>;
 
-/** Throws an HttpProblem for what cannot be answered. */
+/** Throws an HttpProblem for an invalid request. */
 export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: KeepTuned): Work {
   const [steps, loss, depth] = [
     body.finetune_steps ?? TUNING_DEFAULTS.steps,
@@ -19,7 +19,7 @@ export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: Kee
   ];
   const problems = seriesProblems({ ...body, finetune_steps: steps });
   const model = modelOf(models, { ...body, finetune_steps: 0 }, problems);
-  // Also weights that no step changes are those of a model that can be tuned.
+  // Also with 0 steps the model must support fine-tuning.
   if (model?.tunable === null) problems.push(untunable(models, model, 'model'));
   if (model === null || problems.length > 0) throw invalidRequest(problems);
   const tokens = tokensOf({ ...body, finetune_steps: steps }, { predicted: 0, outputs: 0 });
@@ -38,7 +38,7 @@ export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: Kee
   return { tokens, run };
 }
 
-/** What a request calls a model. */
+/** The name under which the request referred to the model. */
 function nameIn({ model: named }: FinetuneBody, name: string, models: ServedModels): string {
   return named !== undefined && models.names.includes(named) && models.find(named)?.name === name ? named : name;
 }

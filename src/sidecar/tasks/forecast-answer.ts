@@ -11,18 +11,18 @@ import { alignmentOf, multivariatePoints, type RequestPoint } from './alignment.
 import { contributionRows, futureOf, meanWeights, pause, variablesOf } from './exogenous-request.ts';
 import { splitSeries } from './split-series.ts';
 
-/** Where the horizon of a point lies among what is known ahead. */
+/** Future values of exogenous variables, by point. */
 export interface FutureVariables {
   readonly variables: ReturnType<typeof futureOf>;
   startOf(point: RequestPoint): number;
 }
 
-/** What a forecast knows ahead: `X_future`. */
+/** The future variables of a forecast: `X_future`. */
 export function futureOfForecast({ series, h }: ForecastBody): FutureVariables {
   return { variables: futureOf(series, h), startOf: () => 0 };
 }
 
-/** What a window knows ahead: the variables themselves, but for those that only have a past. */
+/** The future variables of a window: all but the historical ones. */
 export function futureOfWindows({ series, hist_exog: pastOnly }: CrossValidationBody): FutureVariables {
   const variables = (variablesOf(series) ?? []).map((own) =>
     own.map((variable, i) => (pastOnly?.includes(i) ? null : variable)),
@@ -50,7 +50,7 @@ export async function forecastAnswer(
   const series = splitSeries(body.series);
   const offsets = alignmentOf(body, models[0]);
   const seen = { h, ...inputSettings(models[0], freq), probabilities: probabilitiesOf(levels) };
-  // Blocks of fine sampling are not asked for where series are forecast together: a group is forecast once.
+  // Multivariate forecasts use no temporal aggregation: a group is forecast once.
   const settings = offsets === undefined ? seen : { ...seen, aggregation: null };
   const numbersOf = (forecasts: readonly HorizonForecast[]) => ({
     mean: joined(forecasts.map(({ mean }) => mean)),
@@ -96,7 +96,7 @@ export async function forecastAnswer(
   };
 }
 
-/** What is made for places with their models, in the order of the places. */
+/** Runs `make` once per model; results keep the order of the points. */
 async function byModel<P, F>(
   places: readonly P[],
   models: readonly ServedModel[],

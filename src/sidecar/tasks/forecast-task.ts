@@ -15,10 +15,10 @@ import { answerTooLong, tooManyForecasts } from './request-limits.ts';
 import { modelOf, seriesProblems } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
 
-/** Fewer values say too little about how far forecasts miss. */
+/** Fewer samples do not calibrate an interval. */
 const INTERVAL_SAMPLES_MIN = 8;
 
-/** Throws an HttpProblem for what cannot be answered. */
+/** Throws an HttpProblem for an invalid request. */
 export function forecastWork(body: ForecastBody, models: ServedModels): Work {
   const levels = distinctLevels(body.level);
   const outputs = outputsOfLevels(levels.length);

@@ -25,12 +25,12 @@ export interface CalibratedForecast extends InSampleForecast {
   readonly effects: ExogenousEffects | null;
 }
 
-/** What a request asks too much of. */
+/** Problems of requests that exceed the limits. */
 export function inSampleProblems({ series, freq }: InSampleBody): FieldProblem[] {
   return tooManyForecasts(Math.ceil(series.y.length / inSampleHorizon(freq)));
 }
 
-/** Forecasts every series of a request from within, each with what its residuals say of its intervals. */
+/** In-sample forecasts of every series with the calibration of their residuals. */
 export async function forecastHistories(
   body: InSampleBody,
   { forecaster }: ServedModel,
@@ -44,7 +44,7 @@ export async function forecastHistories(
   });
 }
 
-/** What every answer of such forecasts holds. Every value of the request has its forecast. */
+/** The common fields of in-sample answers, one forecast per value of the request. */
 export function inSampleAnswer(
   forecasts: readonly CalibratedForecast[],
   levels: readonly WireLevel[],

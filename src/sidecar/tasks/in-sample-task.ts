@@ -15,7 +15,7 @@ import { flagsOf } from '../wire/wire-answer.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from './in-sample-answer.ts';
 import { modelOf, type SeriesRequest, seriesProblems } from './series-request.ts';
 
-/** Throws an HttpProblem for what cannot be answered. */
+/** Throws an HttpProblem for an invalid request. */
 export function inSampleDetectionWork(body: Static<typeof InSampleDetectionRequest>, models: ServedModels): Work {
   const model = modelFor(models, body);
   const level = body.level ?? DEFAULT_LEVEL;
@@ -29,7 +29,7 @@ export function inSampleDetectionWork(body: Static<typeof InSampleDetectionReque
   return { tokens, run };
 }
 
-/** Throws an HttpProblem for what cannot be answered. */
+/** Throws an HttpProblem for an invalid request. */
 export function historicForecastWork(body: Static<typeof HistoricForecastRequest>, models: ServedModels): Work {
   const model = modelFor(models, body);
   const levels = distinctLevels(body.level);

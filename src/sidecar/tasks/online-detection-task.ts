@@ -17,7 +17,7 @@ import { tooManyForecasts } from './request-limits.ts';
 import { modelOf, seriesProblems, tooShort } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
 
-/** Throws an HttpProblem for what cannot be answered. */
+/** Throws an HttpProblem for an invalid request. */
 export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedModels): Work {
   const problems = [...seriesProblems(body), ...detectionProblems(body)];
   const model = modelOf(models, body, problems);
@@ -31,7 +31,7 @@ export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedMod
     const { context } = model.forecaster.limits;
     const settings = settingsOf(body, context);
     const series = splitSeries(body.series);
-    // There is one window, at the end: what is judged must not teach the model, whatever `refit` says.
+    // There is one window, at the end. Its values must not be used for training, whatever `refit` says.
     const past = series.map((values) => values.subarray(0, Math.max(0, values.length - body.detection_size)));
     const scope = { series: past, horizon: body.h, contexts: [context] };
     const tuned = await tuneForRequest(body, model, { ...scope, signal });

@@ -1,9 +1,9 @@
 import { LENGTH_MIN } from '../../model/tuning/windows.ts';
 import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
 
-/** Numbers of one answer that are not as many as those of its request. */
+/** Numbers in one answer, where they are not bounded by the size of the request. */
 const ANSWER_NUMBERS_MAX = 50_000_000;
-/** Forecasts that one request may need; more would take minutes, and memory for each. */
+/** Forecasts of one request. More would take minutes and much memory. */
 const FORECASTS_MAX = 3_000_000;
 
 export function answerTooLong(numbers: number): FieldProblem[] {
@@ -18,10 +18,10 @@ export function tooManyForecasts(forecasts: number): FieldProblem[] {
   return [fieldProblem(['body', 'series'], text)];
 }
 
-/** Steps of fine-tuning in one request, all its windows together; about half a second each in the worst case. */
+/** Fine-tuning steps of one request, over all windows; about half a second per step at worst. */
 const TUNING_STEPS_MAX = 1_000;
 
-/** @param tunings how often the request tunes: once, or once for each window */
+/** @param tunings fine-tunings of the request: one, or one per window */
 export function tuningProblems(steps: number, sizes: readonly number[], tunings = 1): FieldProblem[] {
   if (steps === 0) return [];
   const loc = ['body', 'finetune_steps'];

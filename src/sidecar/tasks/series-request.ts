@@ -10,7 +10,7 @@ import type { SeriesBody } from '../wire/series-schema.ts';
 import { exogenousProblems } from './exogenous-request.ts';
 import { tuningProblems } from './request-limits.ts';
 
-/** What requests about series have in common. */
+/** Common fields of requests with series. */
 export interface SeriesRequest {
   readonly series: SeriesBody;
   readonly model?: string;
@@ -21,7 +21,7 @@ export interface SeriesRequest {
 
 const SERIES = ['body', 'series'] as const;
 
-/** What contradicts itself in a request that fits its schema. */
+/** Inconsistencies of a request that matches its schema. */
 export function seriesProblems(request: SeriesRequest): FieldProblem[] {
   const { series, finetune_steps: steps = 0 } = request;
   const { y, sizes, X, X_future: future, categorical_exog: categorical, start_datetime: starts, texts } = series;
@@ -57,7 +57,7 @@ export function seriesProblems(request: SeriesRequest): FieldProblem[] {
   return [...problems, ...tuningProblems(steps, sizes)];
 }
 
-/** The model of a request; a problem is added for an unknown name, and for one that cannot be tuned as is asked. */
+/** The model of a request. Adds a problem for an unknown name, and for a model that cannot be fine-tuned. */
 export function modelOf(models: ServedModels, request: SeriesRequest, problems: FieldProblem[]): ServedModel | null {
   const tuned = (request.finetune_steps ?? 0) > 0;
   const model = models.finetuned ?? models.find(request.model ?? DEFAULT_MODEL);
@@ -66,7 +66,7 @@ export function modelOf(models: ServedModels, request: SeriesRequest, problems: 
   return model;
 }
 
-/** Problems of series that are shorter than `needed`; the first few tell enough. */
+/** Problems of series shorter than `needed`, limited to the first few. */
 export function tooShort(sizes: readonly number[], needed: number, why: string): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (let i = 0; i < sizes.length && problems.length < SHORT_SERIES_PROBLEMS_MAX; i++) {

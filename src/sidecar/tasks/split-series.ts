@@ -1,6 +1,6 @@
 import type { SeriesBody } from '../wire/series-schema.ts';
 
-/** Each series by itself; views, not copies. */
+/** The series of a request, as views of `y`. */
 export function splitSeries({ y, sizes }: Pick<SeriesBody, 'y' | 'sizes'>): Float64Array[] {
   let start = 0;
   return sizes.map((size) => {

@@ -9,10 +9,10 @@ import { finetuneWork, type KeepTuned } from './finetune-task.ts';
 import { forecastWork } from './forecast-task.ts';
 import { onlineDetectionWork } from './online-detection-task.ts';
 
-/** A task as it runs: the name of its body in BODY_SCHEMAS, and what makes its answer. */
+/** A task: the name of its body in BODY_SCHEMAS, and its work. */
 interface TaskWork {
   readonly body: string;
-  /** The work of the same request answered at once. Throws an HttpProblem for what cannot be answered. */
+  /** The work of the synchronous request. Throws an HttpProblem for an invalid request. */
   work(body: unknown, models: ServedModels, keep: KeepTuned): Work;
 }
 
@@ -20,7 +20,7 @@ function taskOf<B>(body: string, work: (body: B, models: ServedModels, keep: Kee
   return { body, work: (read, models, keep) => work(read as B, models, keep) };
 }
 
-/** Every task there is. A body was checked against its schema when it gets here. */
+/** All asynchronous tasks. Bodies have been validated against their schemas. */
 export const TASK_WORK: Readonly<Record<TaskName, TaskWork>> = {
   anomaly_detection: taskOf<OnlineDetectionBody>('detectionJob', onlineDetectionWork),
   cross_validation: taskOf<CrossValidationBody>('crossValidationJob', crossValidationWork),

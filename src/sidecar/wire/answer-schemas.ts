@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 
-/** What happened, in words: errors, as every endpoint may answer them, and the welcome to a key. */
+/** The body of errors, and of a successful key check. */
 export const Detail = Type.Object({ detail: Type.String() });
 
 const InvalidKey = Type.Object({
@@ -25,7 +25,7 @@ export const InvalidRequest = Type.Object({
   ),
 });
 
-/** A limit of the key, after which `Retry-After` says; or with the code A21: its credits are used up. */
+/** A limit of the key, or with code A21: exhausted credits. */
 export const TooManyRequests = Type.Object({ ...Type.Partial(InvalidKey).properties, detail: Type.String() });
 
 const UsageFields = Type.Object({ requests: Type.Integer(), tokens: Type.Integer() });
@@ -34,12 +34,12 @@ export const UsageAnswer = Type.Object({ minute: UsageFields, month: UsageFields
 
 export const Models = Type.Object({ models: Type.Array(Type.Object({ name: Type.String() })) });
 
-/** The answers of an endpoint that needs a key. */
+/** Answers of endpoints with a key. */
 export function answers<T extends TSchema>(success: T) {
   return { 200: success, 401: InvalidKey, 503: Detail };
 }
 
-/** The answers of an endpoint that takes a body. */
+/** Answers of endpoints with a body. */
 export function bodyAnswers<T extends TSchema>(success: T) {
   return {
     200: success,
@@ -53,7 +53,7 @@ export function bodyAnswers<T extends TSchema>(success: T) {
   };
 }
 
-/** The answers of an endpoint that takes a body of series, and may name a fine-tuned model. */
+/** Answers of endpoints with a body of series. */
 export function seriesAnswers<T extends TSchema>(success: T) {
   return { ...bodyAnswers(success), 404: Detail, 429: TooManyRequests };
 }

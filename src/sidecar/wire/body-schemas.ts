@@ -8,7 +8,7 @@ import { OnlineDetectionRequest } from './online-detection-schema.ts';
 import { schemaCheck } from './schema-problems.ts';
 import type { BodyRules, NamedFields } from './wire-body.ts';
 
-/** Every body there is, by a name that another thread knows too. */
+/** All body schemas. Their names are known to the parser thread. */
 const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   modelParams: ModelParamsQuery,
   onlineDetection: OnlineDetectionRequest,
@@ -25,7 +25,7 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
 
 const compiled = new Map<string, BodyRules>();
 
-/** What holds for a body, by its name; compiled once. */
+/** The rules of a body, compiled once. */
 export function bodyRules(name: string): BodyRules {
   const known = compiled.get(name);
   if (known !== undefined) return known;
@@ -34,7 +34,7 @@ export function bodyRules(name: string): BodyRules {
   return rules;
 }
 
-/** The name of a route's body. */
+/** The name of a body schema. */
 export function bodyName(schema: object): string {
   const name = Object.keys(BODY_SCHEMAS).find((name) => BODY_SCHEMAS[name] === schema);
   if (name === undefined) throw new Error('a body has a name in BODY_SCHEMAS');

@@ -4,7 +4,7 @@ import type { WireReading } from './wire-body.ts';
 
 export interface BodyTask {
   readonly bytes: Uint8Array;
-  /** In BODY_SCHEMAS. */
+  /** Its name in BODY_SCHEMAS. */
   readonly name: string;
 }
 
@@ -13,19 +13,21 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Room for the numbers of the largest body while they are objects. */
+/** Heap for the largest body as JavaScript values. */
 const HEAP_MB_MAX = 4_096;
 
-/** The main thread's end of the thread that reads large bodies. It starts with the first of them, and anew when it was lost. */
+/** Parses large bodies on a worker thread. It starts with the first body, and again after a crash. */
 export class BodyThread {
   #worker: Worker | null = null;
   #waiting: Waiting[] = [];
 
-  /** Reads a body; the memory of `bytes` is given away. Rejects with 413 when it needs more memory than there is. */
+  /**
+   * Parses a body; the memory of `bytes` is transferred. Rejects with 413 when the body exceeds the heap of the thread.
+   */
   read(bytes: Buffer, name: string): Promise<WireReading> {
     this.#worker ??= this.#start();
     const worker = this.#worker;
-    // Only a thread that is waited for keeps the process alive.
+    // The thread keeps the process alive only while a body waits for it.
     worker.ref();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
@@ -58,7 +60,7 @@ export class BodyThread {
       const tooLarge = cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
       const [reading, ...others] = this.#waiting.splice(0);
       reading?.reject(tooLarge ? new HttpProblem(413, 'The body holds more than can be read at once') : cause);
-      // What waited behind it is lost, too, through no fault of its own.
+      // Bodies queued behind the failed one are lost as well.
       for (const { reject } of others) reject(overloaded('The body could not be read now, try again'));
     });
     return worker;

@@ -1,4 +1,6 @@
-/** Reads large bodies on a thread of its own, one after the other: parsing 200 MiB would hold up everybody else for seconds. */
+/**
+ * The worker thread that parses large bodies one after the other. On the main thread 200 MiB would block for seconds.
+ */
 import assert from 'node:assert/strict';
 import { parentPort } from 'node:worker_threads';
 import { bodyRules } from './body-schemas.ts';
@@ -13,7 +15,7 @@ port.on('message', ({ bytes, name }: BodyTask) => {
   port.postMessage(reading, columnsOf(reading));
 });
 
-/** Columns change hands instead of being copied. */
+/** Columns are transferred, not copied. */
 function columnsOf(reading: WireReading): ArrayBuffer[] {
   if (reading.kind !== 'body') return [];
   const { series } = reading.body as {

@@ -12,7 +12,7 @@ export type FinetuneBody = Type.Static<typeof FinetuneRequest>;
 
 export const FinetuneAnswer = Type.Object({ ...TokenFields, finetuned_model_id: Type.String() });
 
-/** A model that was fine-tuned. */
+/** A stored fine-tuned model. */
 export const FinetunedModel = Type.Object({
   id: Type.String(),
   created_at: Type.String({ format: 'date-time' }),

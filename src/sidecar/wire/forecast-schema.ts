@@ -24,7 +24,7 @@ import {
 const Forecasting = {
   freq: Freq,
   model: ModelName,
-  h: positive('Steps to forecast.'),
+  h: positive('Horizon: steps to forecast.'),
   clean_ex_first: CleanExFirst,
   level: Levels(0),
   feature_contributions: Type.Optional(Type.Boolean()),
@@ -48,14 +48,14 @@ export const CrossValidationRequest = Type.Object({
   series: Series,
   ...Forecasting,
   n_windows: Type.Optional(
-    positive('How many windows of `h` steps; the last ends with the series. 1 unless said otherwise.'),
+    positive('Number of windows of `h` steps. The last window ends with the series. Default: 1.'),
   ),
   step_size: StepSize,
   hist_exog: HistExog,
   refit: Type.Optional(Type.Boolean()),
   full_history: Type.Optional(
     Type.Boolean({
-      description: 'Forecast the whole history from within; `h`, `n_windows` and `step_size` do not count.',
+      description: 'Forecast the whole history in-sample. `h`, `n_windows` and `step_size` are ignored.',
     }),
   ),
 });

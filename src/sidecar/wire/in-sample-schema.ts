@@ -22,7 +22,7 @@ const InSample = {
   model: ModelName,
   clean_ex_first: CleanExFirst,
   finetuned_model_id: FinetunedModelId,
-  multivariate: Type.Optional(Type.Boolean({ description: 'Without effect: histories are forecast one by one.' })),
+  multivariate: Type.Optional(Type.Boolean({ description: 'Ignored: histories are forecast one by one.' })),
 };
 
 const LEVEL_MIN_OF_HISTORIC = 10;

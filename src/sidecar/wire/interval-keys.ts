@@ -5,19 +5,19 @@ import type { WireLevel } from './wire-types.ts';
 
 export const DEFAULT_LEVEL: WireLevel = { value: 99, text: '99' };
 
-/** The keys of a level's bounds, with the digits that the client wrote. */
+/** The keys of an interval, with the literal that the client wrote. */
 export function intervalKeys({ text }: WireLevel): { readonly lo: string; readonly hi: string } {
   return { lo: `lo-${text}`, hi: `hi-${text}` };
 }
 
 type WireIntervals = Record<string, WireNumbers>;
 
-/** Levels may come more than once; one of each is enough. */
+/** Removes duplicate levels. */
 export function distinctLevels(levels: readonly WireLevel[] | null | undefined): WireLevel[] {
   return [...new Map((levels ?? []).map((level) => [level.text, level])).values()];
 }
 
-/** The probabilities of the bounds of levels: lower and upper of the first, then of the second. */
+/** The quantile probabilities of the bounds of each level: lower, upper. */
 export function probabilitiesOf(levels: readonly WireLevel[]): number[] {
   return levels.flatMap(({ value }) => {
     const { lo, hi } = intervalBounds(value);
@@ -25,7 +25,7 @@ export function probabilitiesOf(levels: readonly WireLevel[]): number[] {
   });
 }
 
-/** Intervals from forecasts of the quantiles that `probabilitiesOf` names; null without levels. */
+/** Intervals from the quantiles of `probabilitiesOf`; null without levels. */
 export function intervalsOfQuantiles(
   levels: readonly WireLevel[],
   forecasts: readonly { readonly quantiles: readonly Float64Array[] }[],
@@ -43,7 +43,7 @@ export function intervalsOfQuantiles(
   );
 }
 
-/** Intervals of equal width around the forecasts of a series, from the deviation of its residuals; null without levels. */
+/** Intervals from the residual deviation of each series; null without levels. */
 export function intervalsOfDeviations(
   levels: readonly WireLevel[],
   forecasts: readonly { readonly forecast: Float64Array; readonly deviation: number }[],

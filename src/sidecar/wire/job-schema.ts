@@ -7,14 +7,14 @@ import { fieldProblem, invalidRequest } from './problem.ts';
 import { SeriesWithFuture } from './series-schema.ts';
 import { TASK_NAMES } from './task-names.ts';
 
-/** How long a job may run, and does unless its request says less. */
+/** Maximum and default time limit of a job. */
 export const JOB_SECONDS_MAX = 300;
 
 interface JobOptions {
   readonly timeout_seconds?: number | null;
 }
 
-/** The only part of a request that is closed: an option that would not count is refused. */
+/** The only closed object of a request: unknown options are refused. */
 const Options = {
   job_options: Type.Optional(
     Type.Unsafe<JobOptions | null>({
@@ -24,7 +24,7 @@ const Options = {
           type: ['integer', 'null'],
           exclusiveMinimum: 0,
           maximum: JOB_SECONDS_MAX,
-          description: `How long the job may run, ${JOB_SECONDS_MAX} unless said otherwise; waiting does not count.`,
+          description: `Time limit of the run in seconds, without the time in the queue. Default: ${JOB_SECONDS_MAX}.`,
         },
       },
       additionalProperties: false,
@@ -37,7 +37,7 @@ export const ForecastJob = Type.Object({ ...ForecastRequest.properties, ...Optio
 export const CrossValidationJob = Type.Object({ ...CrossValidationRequest.properties, ...Options });
 export const FinetuneJob = Type.Object({ ...FinetuneRequest.properties, ...Options });
 
-/** What every body of a job may carry. */
+/** Fields of every job request. */
 export interface JobBody {
   readonly job_options?: JobOptions | null;
 }
@@ -47,21 +47,23 @@ export const JobCancelled = Type.Object({ job_id: Type.String(), status: Type.Li
 
 const Status = Type.Enum([...JOB_STATUSES]);
 
-/** @param result what the task answers */
+/** @param result the answer of the task */
 export function jobAnswer<T extends TSchema>(result: T) {
   return Type.Object({
     job_id: Type.String(),
     status: Status,
-    result: Type.Union([result, Type.Null()], { description: 'Once it succeeded.' }),
-    error: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Why it failed.' }),
+    result: Type.Union([result, Type.Null()], { description: 'The answer of the task, once the job has succeeded.' }),
+    error: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'The reason, once the job has failed.',
+    }),
     progress: Type.Union([Type.Object({ step: Type.Integer(), steps: Type.Integer() }), Type.Null()], {
-      description:
-        'While it runs and fine-tunes: steps that were made, and that will be, a few seconds old; of several fine-tunings, those of the one at work.',
+      description: 'Completed and total steps of the current fine-tuning, updated every few seconds; null otherwise.',
     }),
   });
 }
 
-/** A power of ten. */
+/** Must be a power of ten. */
 const PAGE_SIZE_MAX = 1_000;
 const PAGE_SIZE = 100;
 
@@ -69,15 +71,13 @@ export const JobsQuery = Type.Object({
   page_size: Type.Optional(
     Type.String({
       pattern: `^([1-9]\\d{0,${String(PAGE_SIZE_MAX).length - 2}}|${PAGE_SIZE_MAX})$`,
-      description: `Jobs on a page, at most ${PAGE_SIZE_MAX}; ${PAGE_SIZE} unless said otherwise.`,
+      description: `Jobs per page, at most ${PAGE_SIZE_MAX}. Default: ${PAGE_SIZE}.`,
     }),
   ),
-  page_token: Type.Optional(
-    Type.String({ maxLength: 64, description: '`next_page_token` of the page before, as it came.' }),
-  ),
+  page_token: Type.Optional(Type.String({ maxLength: 64, description: '`next_page_token` of the previous page.' })),
 });
 
-/** The page that a query asks for: jobs made before that number, and how many. Throws an HttpProblem for a token that none of our answers held. */
+/** The requested page: jobs before a number, and how many. Throws an HttpProblem for an invalid token. */
 export function pageOf({ page_size: size, page_token: token }: Type.Static<typeof JobsQuery>) {
   return {
     before: token === undefined ? Number.MAX_SAFE_INTEGER : numberOf(token),
@@ -85,7 +85,7 @@ export function pageOf({ page_size: size, page_token: token }: Type.Static<typeo
   };
 }
 
-/** Clients are not meant to make them up. */
+/** Opaque to clients. */
 export function pageToken(before: number): string {
   return Buffer.from(`before ${before}`).toString('base64url');
 }
@@ -106,7 +106,7 @@ export const Jobs = Type.Object({
     }),
     { description: 'Newest first.' },
   ),
-  next_page_token: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'null on the last page' }),
+  next_page_token: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'null on the last page.' }),
 });
 
 const OpenJobs = Type.Object({ pending: Type.Integer(), running: Type.Integer() });

@@ -1,13 +1,15 @@
 import Type from 'typebox';
 
 export const ModelParamsQuery = Type.Object({
-  model: Type.Optional(Type.String({ description: 'tsmodel-1 unless said otherwise' })),
-  freq: Type.String({ description: 'pandas alias, such as `h`, `15min`, `W-SUN`; unknown ones get a generic profile' }),
+  model: Type.Optional(Type.String({ description: 'Default: tsmodel-1.' })),
+  freq: Type.String({
+    description: 'pandas alias, such as `h`, `15min`, `W-SUN`. Unknown aliases get a generic profile.',
+  }),
 });
 
 export const ModelParams = Type.Object({
   detail: Type.Object({
-    input_size: Type.Integer({ description: 'observations that the model looks at' }),
-    horizon: Type.Integer({ description: 'steps that one forecast is meant to cover; more are possible' }),
+    input_size: Type.Integer({ description: 'Observations that the model takes as context.' }),
+    horizon: Type.Integer({ description: 'Steps that one forecast covers. Longer horizons are possible.' }),
   }),
 });

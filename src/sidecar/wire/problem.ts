@@ -1,8 +1,8 @@
 import { ServiceError } from '../../service-error.ts';
 
-/** One wrong field of a request. */
+/** One invalid field. */
 export interface FieldProblem {
-  /** Where it is: `["body", "series", "sizes", 3]`. */
+  /** Its location: `["body", "series", "sizes", 3]`. */
   readonly loc: readonly (string | number)[];
   readonly msg: string;
   readonly type: string;
@@ -10,7 +10,7 @@ export interface FieldProblem {
   readonly ctx?: Readonly<Record<string, unknown>>;
 }
 
-/** An answer other than success. Every body of one carries `detail`, which public clients read whatever the status. */
+/** An error answer. Its body always has `detail`, which public clients read. */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
   readonly status: number;
@@ -31,7 +31,7 @@ export class HttpProblem extends Error {
 
 const SUPPORT = 'Ask whoever runs this service; its README says how keys are made.';
 
-/** The body that public clients know for a key that is missing or wrong. */
+/** The 401 body that public clients expect. */
 export function invalidKey(requestId: string): HttpProblem {
   const body = {
     data: null,
@@ -44,7 +44,7 @@ export function invalidKey(requestId: string): HttpProblem {
   return new HttpProblem(401, 'Invalid API key', { body, headers: { 'www-authenticate': 'Bearer' } });
 }
 
-/** The body that public clients know for credits that are used up. Trying again does not help. */
+/** The 429 body that public clients expect for exhausted credits. A retry does not help. */
 export function creditsExhausted(requestId: string): HttpProblem {
   const details = 'The credits of this key do not suffice: a payment method must be added, or credits granted';
   const message = 'Too many requests';
@@ -52,23 +52,23 @@ export function creditsExhausted(requestId: string): HttpProblem {
   return new HttpProblem(429, `${message}. ${details}`, { body });
 }
 
-/** A limit of a key that passes by itself. */
+/** A temporary limit of a key. */
 export function tooManyCalls(limit: string, retryAfterMs: number): HttpProblem {
   const seconds = Math.ceil(retryAfterMs / 1_000);
   return new HttpProblem(429, `${limit}; try again in ${seconds} s`, { headers: { 'retry-after': String(seconds) } });
 }
 
-/** Every wrong field at once. */
+/** All invalid fields at once. */
 export function invalidRequest(problems: readonly FieldProblem[]): HttpProblem {
   return new HttpProblem(422, problems);
 }
 
-/** A field that fits its schema and still cannot be used, in the words clients know. */
+/** A field that matches its schema but has an invalid value, in the wording of public clients. */
 export function fieldProblem(loc: FieldProblem['loc'], error: string): FieldProblem {
   return { loc, msg: `Value error, ${error}`, type: 'value_error', ctx: { error } };
 }
 
-/** Seconds after which it is worth trying again. */
+/** `Retry-After` in seconds. */
 const RETRY_AFTER_S = 2;
 
 export function overloaded(detail: string): HttpProblem {
@@ -76,8 +76,8 @@ export function overloaded(detail: string): HttpProblem {
 }
 
 /**
- * What is told of a failure; what only the log may know stays there.
- * @param known under which id the log has it
+ * The answer for an error. Internal details are only logged.
+ * @param known which id identifies the log entry
  */
 export function problemOf(error: unknown, known = 'request id'): HttpProblem {
   if (error instanceof HttpProblem) return error;

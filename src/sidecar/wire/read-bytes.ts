@@ -2,9 +2,9 @@ import type { Readable, Transform } from 'node:stream';
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { HttpProblem, overloaded } from './problem.ts';
 
-/** Public clients refuse to send more than this, so this much must be taken. */
+/** The maximum body size of public clients, uncompressed. */
 export const BODY_BYTES_MAX = 200 * 1024 * 1024;
-/** What all requests together may hold of bodies, inflated; above it they are told to come again. */
+/** Memory of all bodies together, uncompressed. Beyond it requests get 503. */
 const BODIES_BYTES_MAX = 3 * BODY_BYTES_MAX;
 
 const INFLATED_CHUNK_BYTES = 64 * 1024;
@@ -16,7 +16,7 @@ const INFLATORS: Readonly<Record<string, () => Transform>> = {
   zstd: () => createZstdDecompress({ chunkSize: INFLATED_CHUNK_BYTES }),
 };
 
-/** Bytes of bodies held at one time, all requests together. */
+/** Accounts for the memory of request bodies. */
 export class BodyBudget {
   readonly bytesMax: number;
   held = 0;
@@ -25,7 +25,7 @@ export class BodyBudget {
     this.bytesMax = bytesMax;
   }
 
-  /** Whether there was room. */
+  /** Returns false when the budget does not suffice. */
   take(bytes: number): boolean {
     if (this.held + bytes > this.bytesMax) return false;
     this.held += bytes;
@@ -45,9 +45,8 @@ interface BodyReading {
 }
 
 /**
- * Reads a body, inflating what was compressed, and never holds more than the limits: a body that grows beyond `bytesMax` while it inflates is
- * refused with 413, one that finds no room in the budget with 503, an unknown encoding with 415, one that is damaged with 400.
- * The bytes stay taken from the budget; the caller releases as many as it got.
+ * Reads and decompresses a body within limits. Beyond `bytesMax` it throws 413, without budget 503, for an unknown
+ * encoding 415, for damaged data 400. The returned bytes stay taken from the budget; the caller releases them.
  */
 export async function readBytes(
   payload: Readable,
@@ -61,7 +60,7 @@ export async function readBytes(
     });
   }
   const inflator = name === 'identity' ? null : INFLATORS[name]();
-  // Not a pipeline: an end by a limit must not destroy the request, or the client never reads the answer.
+  // Not a pipeline: a pipeline would destroy the request, and the client could not read the answer.
   const source: Readable = inflator === null ? payload : payload.pipe(inflator);
   payload.once('aborted', () => inflator?.destroy());
   const chunks: Buffer[] = [];

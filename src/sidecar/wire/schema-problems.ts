@@ -3,18 +3,18 @@ import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import type { FieldProblem } from './problem.ts';
 
-/** Wrong fields told at once; a request of millions of wrong numbers does not make millions of problems. */
+/** Maximum number of reported problems. */
 const PROBLEMS_MAX = 100;
-/** Longer texts are not repeated to whoever sent them. */
+/** Longer inputs are not echoed. */
 const INPUT_LENGTH_MAX = 200;
 
 Settings.Set({ maxErrors: 2 * PROBLEMS_MAX });
 
-/** Checks a value against a schema: no problems, or all of them. */
+/** Validates a value. Returns all problems, none for a valid value. */
 export type CheckValue = (value: unknown) => FieldProblem[];
 
 /**
- * Compiles a schema into a check whose problems have the shape public clients know.
+ * Compiles a schema into a validator whose problems have the format that public clients expect.
  * @param root first element of every `loc`: `body` or `query`
  */
 export function schemaCheck(schema: TSchema, root: string): CheckValue {
@@ -42,7 +42,7 @@ function problemsOf({ keyword, instancePath, params, message }: SchemaError, val
     const missing = params.requiredProperties as readonly string[];
     return missing.map((name): FieldProblem => ({ loc: [...loc, name], msg: 'Field required', type: 'missing' }));
   }
-  // The property that is too much is told by itself, as `boolean`.
+  // The extra property is reported by itself, as `boolean`.
   if (keyword === 'additionalProperties') return [];
   const input = valueAt(value, path);
   const said = WORDS[keyword]?.(params, input) ?? { msg: `Input ${message}`, type: 'value_error' };
@@ -114,7 +114,7 @@ function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<string | number, unknown> | undefined)?.[key], value);
 }
 
-/** What was sent, unless it is long: numbers, flags and short texts. */
+/** The input as echoed to the client: numbers, booleans and short texts. */
 function shownInput(input: unknown): unknown {
   if (input === null || typeof input === 'boolean' || typeof input === 'number') return input;
   return typeof input === 'string' && input.length <= INPUT_LENGTH_MAX ? input : undefined;

@@ -4,11 +4,11 @@ import type { WireFlags, WireNumbers } from './wire-answer.ts';
 import type { WireLevel } from './wire-types.ts';
 
 /*
- * Static types are those after reading (wire-body.ts): columns are typed arrays, levels keep their digits. A field that may be null is written
- * with a list of types, so that a wrong value makes one problem and not one for each alternative.
+ * Static types describe parsed bodies (wire-body.ts): columns are typed arrays, levels keep their literals. Nullable
+ * fields use a list of types, so that a wrong value makes one problem instead of one per alternative.
  */
 
-/** Public clients refuse more series than fit into 200 MiB; so does this number, before anything is allocated for each. */
+/** Limits allocations per series. A 200 MiB body of public clients holds fewer. */
 const SERIES_MAX = 1_000_000;
 
 const Column = Type.Unsafe<Float64Array>({
@@ -23,27 +23,26 @@ export const HistoryFields = {
   y: Type.Unsafe<Float64Array>({
     type: 'array',
     items: { type: ['number', 'null'] },
-    description: 'Values of all series, one series after the other, oldest first; null where nothing was observed.',
+    description: 'Values of all series, one series after the other, oldest first; null for a missing value.',
   }),
   sizes: Type.Array(Type.Integer({ exclusiveMinimum: 0 }), {
     minItems: 1,
     maxItems: SERIES_MAX,
-    description: 'How many values of `y` belong to each series.',
+    description: 'Number of values of each series.',
   }),
-  X: Columns('Exogenous variables, one list each, aligned with `y`; those with a future come first.'),
+  X: Columns('Exogenous variables, one list per variable, aligned with `y`. Variables with future values come first.'),
   start_datetime: Type.Optional(
     Type.Unsafe<readonly string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string' },
-      description:
-        'When each series begins, in ISO 8601. Only series that are forecast together need it; without it they end together.',
+      description: 'Start of each series in ISO 8601, for multivariate forecasts. Without it series end together.',
     }),
   ),
   categorical_exog: Type.Optional(
     Type.Unsafe<readonly number[] | null>({
       type: ['array', 'null'],
       items: { type: 'integer', minimum: 0 },
-      description: 'Which columns of `X` hold categories; zero-based.',
+      description: 'Zero-based indexes of the categorical columns of `X`.',
     }),
   ),
 };
@@ -52,34 +51,37 @@ export const Series = Type.Object(HistoryFields);
 
 export const SeriesWithFuture = Type.Object({
   ...HistoryFields,
-  X_future: Columns('The first variables of `X` over the horizon, one list each, series after series.'),
+  X_future: Columns(
+    'Future values of the first variables of `X` over the horizon, one list per variable, series after series.',
+  ),
 });
 
 interface Texts {
-  /** Columns of `X` that hold texts; these were replaced by numbers, one for each category. */
+  /** Indexes of text columns of `X`. Their values were replaced by category codes. */
   readonly texts?: readonly number[];
 }
 
 export type HistoryBody = Type.Static<typeof Series> & Texts;
 export type SeriesBody = Type.Static<typeof SeriesWithFuture> & Texts;
 
-export const Freq = Type.String({ description: 'pandas alias, such as `h`, `15min`, `W-SUN`' });
-export const ModelName = Type.Optional(Type.String({ description: 'tsmodel-1 unless said otherwise' }));
+export const Freq = Type.String({ description: 'pandas alias, such as `h`, `15min`, `W-SUN`.' });
+export const ModelName = Type.Optional(Type.String({ description: 'Default: tsmodel-1.' }));
 export const CleanExFirst = Type.Optional(
   Type.Boolean({
-    description: 'Whether the exogenous signal is removed before the model is applied, or applied after it.',
+    description:
+      'true: the exogenous signal is removed before the model is applied. false: it is applied after the model.',
   }),
 );
-/** What an id of a fine-tuned model looks like. */
+/** The format of fine-tuned model ids. */
 export const MODEL_ID = '^[a-zA-Z0-9\\-_]{1,36}$';
 export const FinetunedModelId = Type.Optional(
   Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: MODEL_ID }),
 );
 
-/** Any level of a two-sided interval, as a number; kept with the digits it was written with. */
+/** The level of a two-sided interval, parsed with its literal. */
 const LEVEL = { type: 'number', minimum: 0, exclusiveMaximum: 100 };
 export const Level = Type.Optional(
-  Type.Unsafe<WireLevel>({ ...LEVEL, description: 'Confidence level, 99 unless said otherwise.' }),
+  Type.Unsafe<WireLevel>({ ...LEVEL, description: 'Confidence level in percent. Default: 99.' }),
 );
 export const Levels = (minimum: number) =>
   Type.Optional(
@@ -90,15 +92,17 @@ export const Levels = (minimum: number) =>
     }),
   );
 
-/** What every request that may fine-tune on its way carries. */
+/** Fields of requests that may fine-tune. */
 export const Finetuning = {
-  finetune_steps: Type.Optional(Type.Integer({ minimum: 0, description: '0 uses the model as it is.' })),
+  finetune_steps: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Training steps; 0 uses the model unchanged.' }),
+  ),
   finetune_loss: Type.Optional(Type.Enum([...TUNING_LOSSES])),
   finetune_depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
   finetuned_model_id: FinetunedModelId,
 };
 
-/** Settings of one model that others do not know; none of ours has any here. */
+/** Model-specific settings; unknown ones are ignored. */
 export const ModelParameters = Type.Optional(
   Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] }),
 );
@@ -106,11 +110,11 @@ export const ModelParameters = Type.Optional(
 export const Multivariate = Type.Optional(
   Type.Boolean({
     description:
-      'Forecast all series together, so that one may tell of another: at a forecast the past of each is seen, up to that time. Without effect where the model forecasts each alone, as all but tsmodel-2.1 do.',
+      'Forecast all series as one group: each forecast uses the contexts of all members. Supported by tsmodel-2.1; ignored by univariate models.',
   }),
 );
 
-/** Which columns of `X` are known for the past alone. */
+/** Columns of `X` without future values. */
 export const HistExog = Type.Optional(
   Type.Unsafe<readonly number[] | null>({ type: ['array', 'null'], items: { type: 'integer', minimum: 0 } }),
 );
@@ -120,7 +124,7 @@ export const StepSize = Type.Optional(
   Type.Unsafe<number | null>({
     type: ['integer', 'null'],
     exclusiveMinimum: 0,
-    description: '`h` unless said otherwise',
+    description: 'Default: `h`.',
   }),
 );
 
@@ -138,7 +142,7 @@ export const Sizes = Type.Array(Type.Integer());
 export const Positions = numbers({ type: 'integer' });
 export const AnomalyFlags = Type.Unsafe<WireFlags>({ type: 'array', items: { type: 'boolean' } });
 
-/** `lo-L` and `hi-L` by level, or null. */
+/** Bounds by key: `lo-L` and `hi-L` per level; null without levels. */
 export const Intervals = Type.Unsafe<Record<string, WireNumbers> | null>({
   type: ['object', 'null'],
   additionalProperties: NumbersOrNulls,

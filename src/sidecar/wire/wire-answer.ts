@@ -1,12 +1,12 @@
 /** Numbers of an answer; NaN is written as null. */
 export type WireNumbers = Float64Array;
-/** AnomalyFlags of an answer: 0 is written as false, 1 as true. */
+/** Flags of an answer: 0 is written as false, 1 as true. */
 export type WireFlags = Uint8Array;
 
-/** Numbers that are written at a time; between two pieces others have a turn. */
+/** Numbers per chunk. Other requests run between chunks. */
 const PIECE = 4_096;
 
-/** JSON of an answer whose long parts are typed arrays, in pieces that make one text together. */
+/** The JSON of an answer with typed arrays, in chunks. */
 export function* jsonPieces(value: unknown): Generator<string> {
   if (value instanceof Float64Array || value instanceof Uint8Array) {
     yield '[';
@@ -42,14 +42,14 @@ export function jsonOf(value: unknown): string {
   return [...jsonPieces(value)].join('');
 }
 
-/** Numbers and flags in the typed arrays of a request or an answer. */
+/** Counts the elements of all typed arrays. */
 export function numbersIn(value: unknown): number {
   if (value instanceof Float64Array || value instanceof Uint8Array) return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce((sum: number, item) => sum + numbersIn(item), 0);
 }
 
-/** One after the other. */
+/** Concatenates. */
 export function joined(parts: readonly Float64Array[]): WireNumbers {
   const whole = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -8,21 +8,21 @@ export type WireReading =
   | { readonly kind: 'not-json'; readonly reason: string }
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 
-/** The fields that a schema names, and those of the objects among them; null for what is no object. */
+/** The fields of a schema, recursively; null for a field that is no object. */
 export interface NamedFields {
   readonly [field: string]: NamedFields | null;
 }
 
-/** What holds for the body of a route. */
+/** Validation and fields of a body. */
 export interface BodyRules {
   readonly check: CheckValue;
-  /** Other fields are dropped, whatever they hold and however deep it is: nobody has checked them. */
+  /** Known fields. Others are dropped, since nothing has validated them. */
   readonly fields: NamedFields;
 }
 
 /**
- * Reads the bytes of a request: parses, checks against the schema, drops what it does not name, then brings what is long or needs its literal into the types that the
- * schema gives it (`Float64Array`, `WireLevel`). Bytes that are no UTF-8 are replaced, as JSON in any other encoding is none.
+ * Parses a body, validates it, drops unknown fields, and converts columns and levels (`Float64Array`, `WireLevel`).
+ * Invalid UTF-8 is replaced, since JSON in other encodings is invalid.
  */
 export function readWireBody(bytes: Uint8Array, rules: BodyRules): WireReading {
   const text = new TextDecoder().decode(bytes);
@@ -43,7 +43,7 @@ function named(value: unknown, fields: NamedFields | null): unknown {
   return Object.fromEntries(kept.map(([field, own]) => [field, named((value as Record<string, unknown>)[field], own)]));
 }
 
-/** The parts of any body that are given another type. */
+/** The fields that are converted. */
 interface ParsedBody {
   readonly series?: {
     readonly y: readonly (number | null)[];
@@ -75,10 +75,10 @@ function columnsOf({ y, X, X_future: future }: NonNullable<ParsedBody['series']>
 
 type ColumnValue = (value: unknown) => number | null;
 
-/** AnomalyFlags count as 0 and 1. */
+/** Booleans count as 0 and 1. */
 const plainNumber: ColumnValue = (value) => (value === null ? null : Number(value));
 
-/** Gives each category of a column a number, the same in its past and in its future; null for a column without texts. */
+/** Assigns codes to the categories of a column, the same in history and future; null for a column without texts. */
 function coderOf(parts: readonly (readonly unknown[])[]): ColumnValue | null {
   if (!parts.some((values) => values.some((value) => typeof value === 'string'))) return null;
   const codes = new Map<string, number>();
@@ -91,7 +91,7 @@ function coderOf(parts: readonly (readonly unknown[])[]): ColumnValue | null {
   };
 }
 
-/** Clients send float32, infinities as its largest numbers; what lies beyond counts as these, so that squares stay finite. */
+/** Values are clamped to float32, so that squares stay finite. Clients send infinities as its largest values. */
 function numbers(values: readonly (number | null)[]): Float64Array {
   const column = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
@@ -101,7 +101,7 @@ function numbers(values: readonly (number | null)[]): Float64Array {
   return column;
 }
 
-/** Levels as they were written (`99.0` is not `99`): the keys of intervals repeat them. */
+/** Levels with their literals: `99.0` is not `99` in the keys of intervals. */
 function levelsOf(level: number | readonly number[], text: string): WireLevel | WireLevel[] {
   const wanted = typeof level === 'number' ? [level] : level;
   const literals = literalsOf(wanted, text);
@@ -111,7 +111,7 @@ function levelsOf(level: number | readonly number[], text: string): WireLevel | 
 
 const LEVEL = /"level"\s*:\s*(?:\[([^\]]*)\]|([-+.\deE]+))/g;
 
-/** The last place that holds these very numbers under `level`, as JSON.parse takes the last of equal keys. */
+/** The last occurrence of these numbers under `level`, as JSON.parse takes the last of equal keys. */
 function literalsOf(wanted: readonly number[], text: string): string[] | undefined {
   let found: string[] | undefined;
   for (const [, list, single] of text.matchAll(LEVEL)) {

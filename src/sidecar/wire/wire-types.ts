@@ -1,4 +1,4 @@
-/** A confidence level in percent, with the digits it was written with. */
+/** A confidence level in percent, with the literal of the client. */
 export interface WireLevel {
   readonly value: number;
   readonly text: string;

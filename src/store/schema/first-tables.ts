@@ -1,8 +1,11 @@
 import type { Migration } from './migration.ts';
 
-/** Version 1. Times are milliseconds (UTC), `…_at` and `…_until`; an owner is who fine-tuned models and jobs belong to: one key, or several. */
+/**
+ * Version 1. Times are milliseconds (UTC), `…_at` and `…_until`. An owner of fine-tuned models and jobs is one key, or
+ * several.
+ */
 export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
-  // credits: tokens that are left; null where they are not counted. Holds have been taken from them already.
+  // credits: remaining tokens, open holds already deducted; null means unlimited.
   `CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
@@ -17,7 +20,7 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
     calls_at_once ${integer},
     credits ${integer} CHECK (credits >= 0)
   ) ${strict}`,
-  // The ledger of a key with credits: credits + open holds + what its minutes charged = what it was granted.
+  // Ledger of a key with credits: balance + open holds + charged minutes = granted.
   `CREATE TABLE credit_grants (
     number ${counter},
     key_id TEXT NOT NULL REFERENCES api_keys (id),
@@ -35,7 +38,7 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
   `CREATE INDEX credit_holds_by_key ON credit_holds (key_id)`,
   `CREATE INDEX credit_holds_by_lease ON credit_holds (lease_until)`,
   `CREATE INDEX credit_holds_by_holder ON credit_holds (holder)`,
-  // calls: that were let in; requests and tokens: that were answered; charged: tokens that credits paid for.
+  // calls: admitted; requests and tokens: answered; charged: tokens paid with credits.
   `CREATE TABLE usage_minutes (
     key_id TEXT NOT NULL REFERENCES api_keys (id),
     minute_at ${integer} NOT NULL,
@@ -56,7 +59,7 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
     request_id TEXT
   ) ${strict}`,
   `CREATE INDEX audit_log_by_time ON audit_log (happened_at)`,
-  // weights: null where they are a file of the data folder.
+  // weights: null when they are a file of the data folder.
   `CREATE TABLE finetuned_models (
     owner TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -73,7 +76,8 @@ export const firstTables: Migration = ({ integer, bytes, counter, strict }) => [
     weights ${bytes},
     PRIMARY KEY (owner, id)
   ) ${strict}`,
-  // number: the order they were made in. A lease names who runs it, and attempts which of its runs that is. request: null once it ended.
+  // number: creation order. lease_owner: the process that runs the job. attempts: number of claims. request: null once
+  // it ended.
   `CREATE TABLE jobs (
     number ${counter},
     id TEXT NOT NULL UNIQUE,

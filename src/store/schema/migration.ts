@@ -1,12 +1,12 @@
-/** How the dialects call the same. */
+/** Column types by dialect. */
 export interface ColumnTypes {
   readonly integer: string;
   readonly bytes: string;
-  /** A primary key that counts by itself, upwards. */
+  /** An auto-incremented primary key. */
   readonly counter: string;
-  /** After the columns of a table: SQLite takes anything in any column unless told not to. */
+  /** After the columns of a table. SQLite enforces column types only in STRICT tables. */
   readonly strict: string;
 }
 
-/** Statements that lead from one version of the schema to the next. */
+/** The statements of one schema version. */
 export type Migration = (types: ColumnTypes) => readonly string[];

@@ -16,7 +16,7 @@ import { storeTest } from '../../fixture/store/stores.ts';
 
 const BY = 'operator';
 
-storeTest('a key is found by its secret alone, and the secret is stored nowhere', async (store) => {
+storeTest('a key is found by its secret, which is not stored', async (store) => {
   const database = await store.open();
   const secret = makeKeySecret();
   const limits = { models: ['a', 'b'], callsPerMinute: 60, callsAtOnce: 2, credits: 500, expiresAtMs: 9_000 };
@@ -32,7 +32,7 @@ storeTest('a key is found by its secret alone, and the secret is stored nowhere'
   assert.doesNotMatch(JSON.stringify(everything), new RegExp(secret.slice(8)));
 });
 
-storeTest('a key ends by revocation for good, or when its time has come', async (store) => {
+storeTest('a key ends by revocation, permanently, or by expiry', async (store) => {
   const database = await store.open();
   await createApiKey(database, newKey('k', { expiresAtMs: 5_000 }), BY);
   const find = async () => (await findApiKey(database, newKey('k').secret))!;
@@ -45,7 +45,7 @@ storeTest('a key ends by revocation for good, or when its time has come', async 
   assert.equal(isUsable(await find(), 2_000), false);
 });
 
-storeTest('an operator names a key by its id, the beginning of it, or that of its secret', async (store) => {
+storeTest('an operator names a key by its id or a prefix of id or secret', async (store) => {
   const database = await store.open();
   for (const [id, secret] of [
     ['aa1', `tw_first${'x'.repeat(40)}`],
@@ -61,14 +61,14 @@ storeTest('an operator names a key by its id, the beginning of it, or that of it
   assert.deepEqual(await named('none'), []);
 });
 
-storeTest('replicas that start together on an empty store make one first key', async (store) => {
+storeTest('replicas that start together create one first key', async (store) => {
   const databases = await Promise.all([store.open(), store.open(), store.open()]);
   const made = await Promise.all(databases.map((database, i) => ensureFirstKey(database, null, newKey(`k${i}`))));
   assert.deepEqual(made.map(({ made }) => made).sort(), [false, false, true]);
   assert.equal((await listApiKeys(databases[0])).length, 1);
 });
 
-storeTest('a configured key is made once, and one that was revoked stays so', async (store) => {
+storeTest('a configured key is created once, and stays revoked', async (store) => {
   const [one, other] = [await store.open(), await store.open()];
   const configured = await Promise.all(
     [one, other].map((database, i) => ensureFirstKey(database, 'configured', newKey(`k${i}`))),
@@ -83,7 +83,7 @@ storeTest('a configured key is made once, and one that was revoked stays so', as
   assert.equal((await listApiKeys(one)).length, 1);
 });
 
-storeTest('what was done to a key is on record: who, what, when', async (store) => {
+storeTest('changes of keys are audited: actor, action, time', async (store) => {
   const database = await store.open();
   await createApiKey(database, newKey('k', { owner: 'ann', credits: 5 }), 'ann');
   assert.equal(await grantCredits(database, { id: 'k', tokens: 10 }, { nowMs: 2_000, actor: BY }), 15);

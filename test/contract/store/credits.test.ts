@@ -37,7 +37,7 @@ const settle = (database: Database, holdId: string, tokens = 10, nowMs = NOW) =>
 const release = (database: Database, holdId: string) =>
   database.transaction((sql) => releaseCall(sql, { holdId, keyId: KEY }));
 
-storeTest('credits are held before the work, charged after it, given back when there was none', async (store) => {
+storeTest('credits are held before the work, settled after it, released without it', async (store) => {
   const database = await openWith(store, { credits: 25 });
   assert.deepEqual(await begin(database, 'a'), { kind: 'begun' });
   assert.deepEqual(await begin(database, 'b'), { kind: 'begun' });
@@ -52,7 +52,7 @@ storeTest('credits are held before the work, charged after it, given back when t
   assert.equal(await creditsOf(database), 20);
 });
 
-storeTest('a key without credits spends what it likes, and is counted', async (store) => {
+storeTest('an unlimited key is counted', async (store) => {
   const database = await openWith(store, {});
   assert.deepEqual(await begin(database, 'a', { tokens: 1_000_000 }), { kind: 'begun' });
   await settle(database, 'a', 1_000_000);
@@ -60,7 +60,7 @@ storeTest('a key without credits spends what it likes, and is counted', async (s
   assert.deepEqual((await usageOf(database, KEY, NOW)).month, { requests: 1, tokens: 1_000_000 });
 });
 
-storeTest('holds of a process that fell silent come back, those of one that is there do not', async (store) => {
+storeTest('expired holds are released, renewed ones are not', async (store) => {
   const database = await openWith(store, { credits: 30 });
   await begin(database, 'silent');
   await begin(database, 'there', { holder: 'two' });
@@ -73,7 +73,7 @@ storeTest('holds of a process that fell silent come back, those of one that is t
   assert.equal(await creditsOf(database), 30);
 });
 
-storeTest('a call that was given up and is answered after all pays, or is not answered', async (store) => {
+storeTest('a call whose hold expired pays when it is answered, or is not answered', async (store) => {
   const database = await openWith(store, { credits: 15 });
   const late = NOW + LEASE_MS;
   await begin(database, 'slow');
@@ -84,7 +84,7 @@ storeTest('a call that was given up and is answered after all pays, or is not an
   assert.equal(await creditsOf(database), 5);
 });
 
-storeTest('calls at once are limited, and so are calls a minute', async (store) => {
+storeTest('concurrent calls and calls per minute are limited', async (store) => {
   const database = await openWith(store, { callsAtOnce: 2, callsPerMinute: 3 });
   await begin(database, 'a');
   await begin(database, 'b');
@@ -97,7 +97,7 @@ storeTest('calls at once are limited, and so are calls a minute', async (store) 
   assert.deepEqual(await begin(database, 'd', { nowMs: NOW + 30_000 }), { kind: 'begun' });
 });
 
-storeTest('a call of a key that was revoked or has expired does not begin', async (store) => {
+storeTest('a call of a revoked or expired key is not admitted', async (store) => {
   const database = await openWith(store, { expiresAtMs: NOW + 1 });
   assert.deepEqual(await begin(database, 'a'), { kind: 'begun' });
   assert.deepEqual(await begin(database, 'b', { nowMs: NOW + 1 }), { kind: 'unusable' });
@@ -105,7 +105,7 @@ storeTest('a call of a key that was revoked or has expired does not begin', asyn
   assert.deepEqual(await begin(database, 'c'), { kind: 'unusable' });
 });
 
-storeTest('usage is of this minute and of this month of the calendar', async (store) => {
+storeTest('usage covers the current minute and calendar month', async (store) => {
   const database = await openWith(store, {});
   const spend = async (nowMs: number, tokens: number) => {
     await begin(database, String(nowMs), { nowMs });

@@ -15,7 +15,7 @@ async function count(database: Database): Promise<number> {
   return (await database.query<{ count: number }>(COUNT))[0].count;
 }
 
-storeTest('numbers, texts, bytes and nothing come back as they went in', async (store) => {
+storeTest('numbers, texts, bytes and null round-trip', async (store) => {
   const database = await store.open();
   assert.equal(database.dialect, store.dialect);
   const text = "it's $1 — ünï";
@@ -54,7 +54,7 @@ storeTest('a transaction that throws changes nothing', async (store) => {
   assert.equal(await count(database), 1);
 });
 
-storeTest('a statement that the database refuses fails itself alone', async (store) => {
+storeTest('a rejected statement fails alone', async (store) => {
   const database = await store.open();
   await assert.rejects(database.query('SELECT nonsense FROM audit_log'), { message: /nonsense/ });
   await assert.rejects(
@@ -67,7 +67,7 @@ storeTest('a statement that the database refuses fails itself alone', async (sto
   assert.equal(await count(database), 0);
 });
 
-storeTest('what one transaction has begun, others do not see', async (store) => {
+storeTest('transactions do not see uncommitted changes', async (store) => {
   const [one, other] = [await store.open(), await store.open()];
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: seen, resolve: see } = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ storeTest('what one transaction has begun, others do not see', async (store) => 
   assert.equal(await count(other), 2);
 });
 
-storeTest('writers of several processes wait for each other, and none is lost', async (store) => {
+storeTest('concurrent writers of several processes lose no update', async (store) => {
   const databases = await Promise.all([store.open(), store.open(), store.open()]);
   const writes = Array.from({ length: 60 }, (_, i) =>
     databases[i % 3].transaction(async (sql) => {
@@ -97,13 +97,13 @@ storeTest('writers of several processes wait for each other, and none is lost', 
   assert.equal(await count(databases[0]), 120);
 });
 
-storeTest('processes that start together make the tables once', async (store) => {
+storeTest('processes that start together migrate once', async (store) => {
   const databases = await Promise.all(Array.from({ length: 5 }, () => store.open()));
   const versions = await databases[4].query('SELECT version FROM schema_version ORDER BY version');
   assert.deepEqual(versions, versionsTo(MIGRATIONS.length));
 });
 
-storeTest('a later release takes only the steps that are new, and keeps what is there', async (store) => {
+storeTest('a later release applies only new migrations and keeps data', async (store) => {
   const [database, other] = [await store.open(), await store.open()];
   await database.query(...note('before'));
   const next = [
@@ -119,7 +119,7 @@ storeTest('a later release takes only the steps that are new, and keeps what is 
   await assert.rejects(store.open(), { code: 'configuration', message });
 });
 
-storeTest('a step that fails leaves the tables as they were', async (store) => {
+storeTest('a failed migration changes nothing', async (store) => {
   const database = await store.open();
   const broken = [
     ...MIGRATIONS.map(() => () => []),

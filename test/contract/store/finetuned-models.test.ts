@@ -10,7 +10,7 @@ import {
 import { newModel, unrecorded } from '../../fixture/store/new-model.ts';
 import { storeTest } from '../../fixture/store/stores.ts';
 
-storeTest('a fine-tuned model comes back as it was created, its weights when they are asked for', async (store) => {
+storeTest('a fine-tuned model is read as it was created, its weights on request', async (store) => {
   const database = await store.open();
   const weights = new Uint8Array([1, 2, 255]);
   const tuned = newModel('mine', { baseModelId: 'older' });
@@ -36,7 +36,7 @@ storeTest('models are listed newest first', async (store) => {
   assert.deepEqual(ids, ['c', 'b', 'a']);
 });
 
-storeTest('nobody sees, names or deletes the models of another owner', async (store) => {
+storeTest('models are visible and deletable only by their owner', async (store) => {
   const database = await store.open();
   await createFinetunedModel(database, newModel('same'), null, { recordEvent: unrecorded });
   assert.deepEqual(
@@ -58,7 +58,7 @@ storeTest('nobody sees, names or deletes the models of another owner', async (st
   assert.equal(await countFinetunedModels(database, 'ann'), 2);
 });
 
-storeTest('an id is taken once, and the limit holds, however many are made at once', async (store) => {
+storeTest('ids are unique and the quota holds under concurrency', async (store) => {
   const databases = await Promise.all([store.open(), store.open()]);
   const made = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
@@ -88,7 +88,7 @@ storeTest('an id is taken once, and the limit holds, however many are made at on
   );
 });
 
-storeTest('a model that an earlier release kept is called by its own name', async (store) => {
+storeTest('a model of an earlier release has its own name', async (store) => {
   const database = await store.open();
   await createFinetunedModel(database, newModel('mine'), null, { recordEvent: unrecorded });
   await database.query('UPDATE finetuned_models SET named = NULL');

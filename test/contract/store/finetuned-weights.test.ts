@@ -16,7 +16,7 @@ const weightsOf = (store: TestStore, database: Database) =>
   new FinetunedWeights(database, store.dialect === 'sqlite' ? folderOf(store) : null);
 const filesOf = (store: TestStore) => (existsSync(folderOf(store)) ? readdirSync(folderOf(store)) : []);
 
-storeTest('weights are read as they were kept, by any process', async (store) => {
+storeTest('weights are read as they were stored, by any process', async (store) => {
   const model = newModel('mine', { digest });
   assert.deepEqual(await weightsOf(store, await store.open()).create(model, weights, { recordEvent: unrecorded }), {
     kind: 'created',
@@ -24,7 +24,7 @@ storeTest('weights are read as they were kept, by any process', async (store) =>
   assert.deepEqual(new Uint8Array(await weightsOf(store, await store.open()).read(model)), weights);
 });
 
-storeTest('a model that is deleted leaves nothing behind, and the others as they are', async (store) => {
+storeTest('deleting a model removes its weights and no others', async (store) => {
   const database = await store.open();
   const kept = weightsOf(store, database);
   const derived = newModel('derived', { digest, baseModelId: 'mine' });
@@ -41,7 +41,7 @@ storeTest('a model that is deleted leaves nothing behind, and the others as they
   assert.equal(filesOf(store).length, store.dialect === 'sqlite' ? 2 : 0);
 });
 
-storeTest('what is not kept leaves no file: an id that is taken, one model too many', async (store) => {
+storeTest('a refused model leaves no file', async (store) => {
   const kept = weightsOf(store, await store.open());
   await kept.create(newModel('mine', { digest }), weights, { recordEvent: unrecorded });
   const again = newModel('mine', { digest, createdAtMs: 1 });
@@ -53,7 +53,7 @@ storeTest('what is not kept leaves no file: an id that is taken, one model too m
   assert.equal(filesOf(store).length, store.dialect === 'sqlite' ? 1 : 0);
 });
 
-storeTest('weights that are damaged are refused, with their id', async (store) => {
+storeTest('damaged weights are refused with the model id', async (store) => {
   const database = await store.open();
   const kept = weightsOf(store, database);
   const model = newModel('mine', { digest });
@@ -63,7 +63,7 @@ storeTest('weights that are damaged are refused, with their id', async (store) =
   await assert.rejects(kept.read(model), { name: 'ServiceError', code: 'internal', message: /mine are damaged/ });
 });
 
-storeTest('what cannot be put on record is not kept, and not deleted', async (store) => {
+storeTest('without its audit event a model is neither created nor deleted', async (store) => {
   const database = await store.open();
   const kept = weightsOf(store, database);
   const model = newModel('mine', { digest });

@@ -47,7 +47,7 @@ async function claim(database: Database, holder = 'a', untilMs = T0 + 50): Promi
 
 const statusOf = async (database: Database, id: string) => (await findJob(database, { owner: 'ann', id }, T0))?.status;
 
-storeTest('a job waits, runs and ends with its result', async (store) => {
+storeTest('a job is pending, running, and succeeded with its result', async (store) => {
   const database = await store.open();
   await submit(database, 'one');
   const waiting = {
@@ -74,7 +74,7 @@ storeTest('a job waits, runs and ends with its result', async (store) => {
   assert.deepEqual(await findJob(database, { owner: 'ann', id: 'one' }, T0), ended);
 });
 
-storeTest('jobs run in the order they were made in', async (store) => {
+storeTest('jobs run in creation order', async (store) => {
   const database = await store.open();
   await submit(database, 'c', 'a', 'b');
   const first = await claim(database);
@@ -84,7 +84,7 @@ storeTest('jobs run in the order they were made in', async (store) => {
   assert.equal((await claim(database)).id, 'a');
 });
 
-storeTest('replicas that claim at once get different jobs, each job one of them', async (store) => {
+storeTest('concurrent replicas claim different jobs', async (store) => {
   const replicas = [await store.open(), await store.open()];
   const ids = Array.from({ length: 20 }, (_, i) => `job-${i}`);
   await submit(replicas[0], ...ids);
@@ -95,7 +95,7 @@ storeTest('replicas that claim at once get different jobs, each job one of them'
   assert.deepEqual(claimed.sort(), ids.sort());
 });
 
-storeTest('a result is taken from the holder of the lease alone', async (store) => {
+storeTest('only the holder of the lease may store a result', async (store) => {
   const database = await store.open();
   await submit(database, 'one');
   const first = await claim(database, 'a');
@@ -116,7 +116,7 @@ storeTest('a result is taken from the holder of the lease alone', async (store) 
   assert.equal(await statusOf(database, 'one'), 'succeeded');
 });
 
-storeTest('a lease that is extended does not lapse', async (store) => {
+storeTest('a renewed lease does not expire', async (store) => {
   const database = await store.open();
   await submit(database, 'one');
   const job = await claim(database);
@@ -125,7 +125,7 @@ storeTest('a lease that is extended does not lapse', async (store) => {
   assert.deepEqual((await expireLeases(database, { ...LAPSE, nowMs: T0 + 51 })).waiting, ['one']);
 });
 
-storeTest('how far a run has come is known while it is at work, from the holder of the lease alone', async (store) => {
+storeTest('progress is known while the job runs, from the holder of the lease only', async (store) => {
   const database = await store.open();
   await submit(database, 'one');
   const progress = async () => (await findJob(database, { owner: 'ann', id: 'one' }, T0))?.progress;
@@ -151,7 +151,7 @@ storeTest('how far a run has come is known while it is at work, from the holder 
   assert.equal(await progress(), null);
 });
 
-storeTest('a job whose runs all fell silent has failed, and says why', async (store) => {
+storeTest('a job without attempts left has failed with the reason', async (store) => {
   const database = await store.open();
   await submit(database, 'one');
   for (let run = 1; run < LAPSE.attemptsMax; run++) {
@@ -165,7 +165,7 @@ storeTest('a job whose runs all fell silent has failed, and says why', async (st
   assert.deepEqual([job?.status, job?.error, job?.endedAtMs], ['failed', LAPSE.error, LAPSE.nowMs]);
 });
 
-storeTest('a job is cancelled once, waiting or running; its run is told by its lease', async (store) => {
+storeTest('a pending or running job is cancelled once; its runner learns it from the lease', async (store) => {
   const database = await store.open();
   await submit(database, 'running', 'waiting', 'ended');
   const job = await claim(database);
@@ -181,7 +181,7 @@ storeTest('a job is cancelled once, waiting or running; its run is told by its l
   assert.equal(await cancelJob(database, { owner: 'ann', id: 'ended' }, ENDS), null);
 });
 
-storeTest('an owner has so many jobs in flight and no more, however many come at once', async (store) => {
+storeTest('the limit of jobs per owner holds under concurrency', async (store) => {
   const replicas = [await store.open(), await store.open()];
   const limits = { jobsMax: 5, requestBytesMax: 1_000 };
   const submitted = await Promise.all(
@@ -194,7 +194,7 @@ storeTest('an owner has so many jobs in flight and no more, however many come at
   assert.equal((await added(replicas[0], newJob('more'), limits)).kind, 'submitted');
 });
 
-storeTest('requests in flight have so many bytes and no more; one that is alone is taken', async (store) => {
+storeTest('the limit of request bytes per owner holds; a single job is accepted', async (store) => {
   const database = await store.open();
   const large = (id: string, bytes: number) => newJob(id, { request: new Uint8Array(bytes) });
   assert.equal((await added(database, large('alone', 2_000), LIMITS)).kind, 'submitted');
@@ -205,7 +205,7 @@ storeTest('requests in flight have so many bytes and no more; one that is alone 
   assert.equal((await added(database, large('fits', 400), LIMITS)).kind, 'submitted');
 });
 
-storeTest('a list is newest first, page by page, of one owner; what comes meanwhile moves nothing', async (store) => {
+storeTest('a list is newest first, in pages, per owner; new jobs do not shift pages', async (store) => {
   const database = await store.open();
   await submit(database, 'a', 'b', 'c', 'd');
   await added(database, newJob('of bob', { owner: 'bob' }), LIMITS);
@@ -233,7 +233,7 @@ storeTest('jobs in flight are counted by task and status', async (store) => {
   ]);
 });
 
-storeTest('what ended is forgotten when its time is over; what has not ended stays', async (store) => {
+storeTest('ended jobs expire; others remain', async (store) => {
   const database = await store.open();
   await submit(database, 'ended', 'cancelled', 'running', 'waiting');
   await endJob(database, await claim(database), 'a', SUCCESS);
@@ -250,7 +250,7 @@ storeTest('what ended is forgotten when its time is over; what has not ended sta
   );
 });
 
-storeTest('jobs are there when the store is opened again', async (store) => {
+storeTest('jobs survive a restart of the store', async (store) => {
   const before = await store.open();
   await submit(before, 'one');
   await claim(before);

@@ -9,7 +9,7 @@ import { storeTest } from '../../fixture/store/stores.ts';
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 5, 15);
 
-storeTest('what was recorded is forgotten after its time, however much that is, and not before', async (store) => {
+storeTest('audit events are deleted after their retention, in any number, not before', async (store) => {
   const [database, other] = [await store.open(), await store.open()];
   const entry = { actor: 'a', owner: null, action: 'key-created', subject: 's', detail: null } as const;
   const edge = NOW - AUDIT_DAYS * DAY_MS;
@@ -23,7 +23,7 @@ storeTest('what was recorded is forgotten after its time, however much that is, 
   assert.deepEqual(left, [edge, NOW]);
 });
 
-storeTest('usage of long ago becomes one row a key, and nothing of it is lost', async (store) => {
+storeTest('old usage is condensed into one row per key without loss', async (store) => {
   const [database, other] = [await store.open(), await store.open()];
   for (const id of ['ann', 'bob']) await createApiKey(database, newKey(id), 'operator');
   const edge = NOW - USAGE_DAYS * DAY_MS;

@@ -40,7 +40,7 @@ async function accountOf(database: Database) {
   return { credits, charged };
 }
 
-storeTest('processes that are killed in the middle of their calls leave a ledger that adds up', async (store) => {
+storeTest('the ledger balances after processes are killed during calls', async (store) => {
   const database = await store.open();
   await createApiKey(database, newKey(KEY, { credits: CREDITS }), 'operator');
   const options = { place: store.place, keyId: KEY, leaseMs: LEASE_MS };

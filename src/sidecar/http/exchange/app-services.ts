@@ -6,13 +6,13 @@ import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
 import type { BodyBudget } from '../../wire/read-bytes.ts';
 
-/** What the endpoints work with. */
+/** The services that routes depend on. */
 export interface AppServices extends FinetunedServices {
   readonly keys: KeyRing;
   readonly calls: Calls;
   readonly models: ServedModels;
   readonly jobs: JobQueue;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
-  /** What the bodies of all requests may hold together. */
+  /** Memory budget of all request bodies. */
   readonly bodies?: BodyBudget;
 }

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import { HttpProblem } from '../../wire/problem.ts';
 
-/** Nobody reads this answer; the log tells it from a failure of ours. */
+/** Logged for requests whose client disconnected (as nginx does). */
 const CLIENT_GONE = 499;
 
-/** Aborts when the connection ends before the answer was written: nobody waits for the work any more. */
+/** Aborts when the client disconnects before the answer is written. */
 export function clientGone(reply: Pick<FastifyReply, 'raw'>): AbortSignal {
   const gone = new AbortController();
   const { raw } = reply;

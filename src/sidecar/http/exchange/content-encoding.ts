@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGzip, gzip, zstdCompress } from 'node:zlib';
 
-/** Below this compressing costs more than it saves. */
+/** Smaller bodies are not compressed. */
 const COMPRESSED_BYTES_MIN = 1024;
 /** Numbers in JSON gain little from trying harder. */
 const GZIP_LEVEL = 1;
@@ -14,7 +14,7 @@ const compressors = {
 
 type Coding = keyof typeof compressors;
 
-/** The coding that a client takes of those offered, the earlier one where it does not say which it prefers; null when it takes none. */
+/** Negotiates the content coding. Equal weights prefer the earlier offer; null means identity. */
 function acceptedCoding(header: string | undefined, offered: readonly Coding[] = ['zstd', 'gzip']): Coding | null {
   const weights = new Map<string, number>();
   for (const part of (header ?? '').split(',')) {
@@ -36,8 +36,8 @@ interface CompressedBody {
 }
 
 /**
- * A body, a text or a stream of it, as the client likes it best; null where it takes none of our codings or compressing is not worth it.
- * Streams are never sent as zstd: Node ends them with an empty frame of its own, on which public clients stumble.
+ * Compresses a body as the client accepts; null for identity. Streams are never sent as zstd: Node ends them with an
+ * empty frame, which public clients cannot read.
  */
 export async function compressed(body: unknown, accepted: string | undefined): Promise<CompressedBody | null> {
   if (body instanceof Readable) {

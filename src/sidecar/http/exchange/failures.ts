@@ -7,14 +7,15 @@ import type { App } from './fastify-app.ts';
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
 
-/** Every answer is JSON with `detail`, whatever went wrong and wherever. */
+/** Answers every error in JSON with `detail`. */
 export function answerProblems(app: App, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error);
     if (problem.status >= 500 && !(error instanceof HttpProblem) && !isOverload(error)) {
       logger.error({ err: error, requestId: request.id }, 'a request failed');
     }
-    // What was not read to its end would be taken for the next request; the framework closes after every body it could not take.
+    // An unread rest of the body would be parsed as the next request. Fastify closes after every refused body; a body
+    // that was read needs no close.
     if (request.raw.complete) reply.removeHeader('connection');
     else reply.header('connection', 'close');
     return reply.code(problem.status).headers(problem.headers).send(problem.body);
@@ -26,14 +27,14 @@ export function answerProblems(app: App, logger: Logger): void {
     return reply.code(405).header('allow', allowed.join(', ')).send({ detail: 'Method Not Allowed' });
   };
   app.setNotFoundHandler(answerUnknown);
-  // A method that nothing here has is refused for itself: what its body lacks does not matter.
+  // An unknown method is refused before its body is checked.
   app.addHook('onRequest', async (request, reply) => {
     if (request.is404 && !METHODS.some((method) => method === request.method)) return answerUnknown(request, reply);
     return undefined;
   });
 }
 
-/** Expected, and said by what is answered. */
+/** Expected under load, so not logged as an error. */
 const isOverload = (error: unknown) => error instanceof ServiceError && error.code === 'overloaded';
 
 const UNREADABLE: Readonly<Record<string, string>> = {
@@ -41,7 +42,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** What Node could not read as HTTP never becomes a request. */
+/** Answers requests that Node cannot parse as HTTP. */
 export function refuseBadConnections(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';

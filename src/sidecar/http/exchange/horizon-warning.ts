@@ -1,21 +1,21 @@
 import type { FastifyReply } from 'fastify';
 import { DEFAULT_MODEL, modelParams, type ServedModels } from '../../models/served-models.ts';
 
-/** RFC 7234's code of a warning that does not go away by itself. */
+/** Warn-code 299 of RFC 7234: miscellaneous persistent warning. */
 const PERSISTENT = 299;
 
-/** What of a request says how far it forecasts. */
+/** The fields that define the horizon of a request. */
 interface HorizonRequest {
   readonly h?: number;
   readonly freq: string;
   readonly model?: string;
-  /** `h` is a placeholder then. */
+  /** `h` is ignored then. */
   readonly full_history?: boolean;
 }
 
 /**
- * Says in a header when a request asks its model for more steps than that is meant to forecast; it is answered all the same.
- * @param models those of the request, with the fine-tuned one that it names
+ * Adds a `Warning` header when `h` exceeds the horizon of the model. The request is answered all the same.
+ * @param models those of the request, with its fine-tuned model
  */
 export function warnBeyondHorizon(reply: FastifyReply, request: HorizonRequest, models: ServedModels): void {
   const { h, freq, model: name = DEFAULT_MODEL, full_history: whole = false } = request;

@@ -11,26 +11,26 @@ import { BODY_BYTES_MAX, type BodyBudget, bodyTooLarge, readBytes } from '../../
 import { readWireBody } from '../../wire/wire-body.ts';
 import type { App } from './fastify-app.ts';
 
-/** Bodies that are kept as they came, for whoever answers them later. */
+/** Bodies that are stored as received, for jobs. */
 const KEPT: ReadonlySet<string> = new Set(['detectionJob', 'forecastJob', 'crossValidationJob', 'finetuneJob']);
 /** Numbers in JSON gain little from trying harder. */
 const KEPT_LEVEL = 1;
 const zstdCompress = promisify(zstd);
 const kept = new WeakMap<FastifyRequest, Buffer>();
 
-/** The body of a job's request as it came, compressed with zstd. */
+/** The received body of a job, compressed with zstd. */
 export function keptBody(request: FastifyRequest): Buffer {
   const bytes = kept.get(request);
   assert(bytes !== undefined, 'the bodies of jobs are kept');
   return bytes;
 }
 
-/** Up to this size reading a body takes less than handing it over. */
+/** Smaller bodies are parsed faster than they are handed to a thread. */
 const INLINE_BYTES_MAX = 128 * 1024;
 
 /**
- * Takes JSON bodies, compressed or not, and gives handlers what the schema of their route says. A route without a schema for its body does not
- * look at it. What a body holds of the budget is given back when its request has been answered.
+ * Parses JSON bodies, plain or compressed, against the schema of the route. Routes without a body schema ignore the
+ * body. The budget of a body is released when its request ends.
  */
 export function takeBodies(app: App, budget: BodyBudget): void {
   const held = new WeakMap<FastifyRequest, HeldBody>();
@@ -50,7 +50,7 @@ export function takeBodies(app: App, budget: BodyBudget): void {
     held.get(request)!.hold(taken);
     if (taken === 0) return undefined;
     const name = bodyName(schema);
-    // Before they are parsed: a large body is given away to the thread that does it.
+    // Before parsing: the buffer of a large body is transferred to the thread.
     if (KEPT.has(name))
       kept.set(request, await zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: KEPT_LEVEL } }));
     const small = taken <= INLINE_BYTES_MAX;
@@ -64,7 +64,7 @@ export function takeBodies(app: App, budget: BodyBudget): void {
         throw invalidRequest(reading.problems);
     }
   });
-  // The end of the connection, not of the answer: an answer that nobody waited for has no end.
+  // On `close`, since an aborted answer never finishes.
   app.addHook('onRequest', async (request, reply) => {
     const body = new HeldBody(budget);
     held.set(request, body);
@@ -72,7 +72,7 @@ export function takeBodies(app: App, budget: BodyBudget): void {
   });
 }
 
-/** What one request holds of the budget, until its connection or its answer ends. */
+/** The share of the budget that one request holds until it ends. */
 class HeldBody {
   readonly #budget: BodyBudget;
   #bytes = 0;
@@ -82,7 +82,7 @@ class HeldBody {
     this.#budget = budget;
   }
 
-  /** Takes over bytes that were taken from the budget already. */
+  /** Takes over bytes that were already taken from the budget. */
   hold(bytes: number): void {
     if (this.#ended) this.#budget.release(bytes);
     else this.#bytes += bytes;

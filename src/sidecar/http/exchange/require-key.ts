@@ -6,7 +6,7 @@ import type { App } from './fastify-app.ts';
 
 const callers = new WeakMap<FastifyRequest, Caller>();
 
-/** Lets only holders of a key pass, before anything of a body is read. */
+/** Requires an API key, before any part of the body is read. */
 export function requireKey(app: App, keys: KeyRing): void {
   app.addHook('onRequest', async (request) => {
     const token = bearerToken(request.headers.authorization);
@@ -16,7 +16,7 @@ export function requireKey(app: App, keys: KeyRing): void {
   });
 }
 
-/** Whose request it is; its endpoint needs a key. */
+/** The caller of a request to a secured endpoint. */
 export function callerOf(request: FastifyRequest): Caller {
   return callers.get(request)!;
 }

@@ -7,7 +7,7 @@ import { clientGone } from './client-gone.ts';
 import { callerOf } from './require-key.ts';
 
 /**
- * Answers with more numbers are streamed. As one text they would need their memory and their time at once, and the longest exceed the
+ * Larger answers are streamed. As one text they would need their memory and time at once, and the longest exceed the
  * length of a string.
  */
 const STREAMED_NUMBERS_MIN = 100_000;

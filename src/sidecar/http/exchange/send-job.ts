@@ -4,10 +4,10 @@ import { createZstdDecompress, zstdDecompress } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import type { AnsweredJob } from '../../../store/jobs.ts';
 
-/** Results of more bytes, compressed, leave piece by piece. */
+/** Larger results (compressed size) are streamed. */
 const WHOLE_BYTES_MAX = 64 * 1024;
 
-/** Sends a job with its result, which is stored as it is sent: JSON. A handler returns what this returns. */
+/** Sends a job. Its result is stored as the JSON that is sent. A handler returns what this returns. */
 export async function sendJob(reply: FastifyReply, job: AnsweredJob): Promise<FastifyReply> {
   const { id, status, error, result, progress } = job;
   reply.type('application/json; charset=utf-8');

@@ -4,10 +4,10 @@ import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
 
-/** Public clients show it to their users. */
+/** Public clients show this text. */
 const WELCOME = { detail: 'Happy Forecasting! :)' };
 
-/** What concerns the key of the caller. */
+/** Endpoints about the key of the caller. */
 export function addAccountRoutes(app: App, { store, nowMs }: AppServices): void {
   const schema = {
     operationId: 'validateApiKey',

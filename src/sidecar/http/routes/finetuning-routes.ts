@@ -12,7 +12,7 @@ import { requestModels } from '../exchange/request-models.ts';
 import { callerOf } from '../exchange/require-key.ts';
 import { answerWith } from '../exchange/send-answer.ts';
 
-/** Models tuned to the series of a client, and kept under a name. */
+/** Fine-tuning, and the stored fine-tuned models. */
 export function addFinetuning(app: App, services: AppServices): void {
   app.post(
     '/v2/finetune',

@@ -3,7 +3,7 @@ import type { App } from '../exchange/fastify-app.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });
 
-/** What anybody may ask. */
+/** Endpoints without a key. */
 export function addHealthRoutes(app: App): void {
   app.get(
     '/health',

@@ -11,10 +11,10 @@ import type { App } from '../exchange/fastify-app.ts';
 import { requestModels } from '../exchange/request-models.ts';
 import { answerWith } from '../exchange/send-answer.ts';
 
-/** As RFC 9745 writes it: the first day of 2026, before the first version. */
+/** A date in the format of RFC 9745: 2026-01-01. */
 const DEPRECATED_SINCE = '@1767225600';
 
-/** What is asked about whole histories. */
+/** Endpoints for whole histories. */
 export function addInSampleRoutes(app: App, services: AppServices): void {
   addDetection(app, services);
   addHistoricForecast(app, services);

@@ -43,7 +43,7 @@ import { requestModels } from '../exchange/request-models.ts';
 import { callerOf } from '../exchange/require-key.ts';
 import { sendJob } from '../exchange/send-job.ts';
 
-/** A task as clients see it. */
+/** A task with its request and answer schemas. */
 interface JobTask {
   readonly name: TaskName;
   readonly request: TSchema;
@@ -61,7 +61,7 @@ const JobId = Type.Object({ id: Type.String() });
 const { 200: _, ...REFUSALS } = seriesAnswers(Detail);
 const notFound = () => new HttpProblem(404, 'Job not found');
 
-/** What is asked for now and fetched later. */
+/** Asynchronous endpoints. */
 export function addJobRoutes(app: App, services: AppServices): void {
   for (const task of JOB_TASKS) addTask(app, services, task);
   addOverview(app, services);
@@ -85,7 +85,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const { job_options: options } = request.body as JobBody;
       const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
       const caller = callerOf(request);
-      // Throws for what cannot be answered: a job that is accepted is right.
+      // Validates the request, so that an accepted job is valid.
       const models = await requestModels(services, request);
       const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
       warnBeyondHorizon(reply, request.body as ForecastBody, models);
@@ -115,7 +115,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
   );
 }
 
-/** An id that is made here is the same in every run of the job. */
+/** The id is generated once, so that every attempt of the job uses the same. */
 function modelsOfJob(task: TaskName, body: FinetuneBody, { key, requestId }: Caller): JobModels {
   const output = task === 'finetune' ? (body.output_model_id ?? randomUUID()) : null;
   return { owner: key.owner, keyId: key.id, requestId, named: body.finetuned_model_id || null, output };

@@ -11,7 +11,7 @@ import { addJobRoutes } from './job-routes.ts';
 import { addModelRoutes } from './model-routes.ts';
 import { addOnlineDetection } from './online-detection-route.ts';
 
-/** Every endpoint; those below `secured` need a key. */
+/** Adds every endpoint; those in `secured` need a key. */
 export async function addRoutes(app: App, services: AppServices): Promise<void> {
   addHealthRoutes(app);
   await app.register(async (secured: App) => {

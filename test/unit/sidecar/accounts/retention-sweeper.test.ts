@@ -9,7 +9,7 @@ import { openMemoryStore } from '../../../fixture/store/memory-store.ts';
 
 const ENTRY = { happenedAtMs: 0, actor: 'a', owner: null, action: 'key-created', subject: 's', detail: null } as const;
 
-test('what nobody needs any more is removed, and said; a store that is away is no reason to end', async () => {
+test('a sweep deletes expired entries and logs it; an unavailable store is retried', async () => {
   const store = await openMemoryStore();
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line: string) => lines.push(line) });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeEnvelope, encodeEnvelope } from '../../../../src/sidecar/jobs/envelope.ts';
 
-test('an envelope opens to what was encodeEnvelope, wherever it lies in its memory', () => {
+test('an envelope decodes to what was encoded, at any offset of its buffer', () => {
   for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 123])]) {
     const envelope = encodeEnvelope({ header: { task: 'forecast', text: 'ä' }, bytes });
     const within = Buffer.concat([Buffer.from('before'), envelope, Buffer.from('after')]);

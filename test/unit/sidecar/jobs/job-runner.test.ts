@@ -85,7 +85,7 @@ function stuck() {
   return { runs, run };
 }
 
-test('jobs that wait are run, one after the other, each with its time', async (t) => {
+test('pending jobs run one after the other, each with its own time limit', async (t) => {
   const seen: number[] = [];
   const { submit, becomes, succeeded } = await world(t, async ({ timeoutMs }) => {
     seen.push(timeoutMs);
@@ -98,7 +98,7 @@ test('jobs that wait are run, one after the other, each with its time', async (t
   assert.deepEqual(succeeded, ['one', 'two']);
 });
 
-test('a fault of the executor fails its job and no other', async (t) => {
+test('a bug of the executor fails only its own job', async (t) => {
   let runs = 0;
   const { submit, becomes, jobOf } = await world(t, async () => {
     if (runs++ === 0) throw new Error('a secret of the inside');
@@ -109,7 +109,7 @@ test('a fault of the executor fails its job and no other', async (t) => {
   assert.match((await jobOf('one')).error ?? '', /^Internal error/);
 });
 
-test('a run is stopped when its job was cancelled elsewhere', async (t) => {
+test('a run stops when another process cancels its job', async (t) => {
   const { runs, run } = stuck();
   const { database, submit, becomes } = await world(t, run);
   await submit('one');
@@ -120,7 +120,7 @@ test('a run is stopped when its job was cancelled elsewhere', async (t) => {
   await becomes('two', 'running');
 });
 
-test('a runner that ends gives its job back, to be run by another', async (t) => {
+test('a runner that shuts down releases its job for another runner', async (t) => {
   const { run } = stuck();
   const { database, runner, submit, becomes, jobOf } = await world(t, run);
   await submit('one');
@@ -131,7 +131,7 @@ test('a runner that ends gives its job back, to be run by another', async (t) =>
   assert.deepEqual([again?.id, again?.attempt], ['one', 2]);
 });
 
-test('while the store is away a run goes on, and its result is written down when the store is back', async (t) => {
+test('a run survives an unavailable store, and its result is stored afterwards', async (t) => {
   const { promise, resolve } = Promise.withResolvers<JobOutcome>();
   const { store, submit, becomes, jobOf, succeeded } = await world(t, () => promise);
   await submit('one');

@@ -48,7 +48,7 @@ function readable(outcome: JobOutcome) {
   return { ...outcome, result: JSON.parse(zstdDecompressSync(outcome.result).toString()) };
 }
 
-test('a job is answered in the sandbox as it is outside', async (t) => {
+test('the sandbox answers a job as the process itself does', async (t) => {
   const sandbox = new JobSandbox(catalog);
   const forecasters = await Forecasters.start([catalog.get('tsmodel-1')], { threads: 1 });
   t.after(() => Promise.all([sandbox.close(), forecasters.close()]));
@@ -61,7 +61,7 @@ test('a job is answered in the sandbox as it is outside', async (t) => {
   }
 });
 
-test('what may be told of a failure is told, what may not is for the log', async (t) => {
+test('the client sees the error of a failed job, the log its cause', async (t) => {
   const sandbox = new JobSandbox(catalog);
   t.after(() => sandbox.close());
   const unknown = await sandbox.run(jobOf({ ...BODY, model: 'gone-since' }));
@@ -73,7 +73,7 @@ test('what may be told of a failure is told, what may not is for the log', async
   assert.match(ours.cause ?? '', /^TypeError/);
 });
 
-test('a job that is stopped at its limit says which', async (t) => {
+test('a job that exceeds its time names the limit', async (t) => {
   const sandbox = new JobSandbox(catalog);
   t.after(() => sandbox.close());
   const body = { ...BODY, series: { y: new Array(50_000).fill(3), sizes: [50_000] }, detection_size: 6, step_size: 1 };
@@ -84,7 +84,7 @@ test('a job that is stopped at its limit says which', async (t) => {
 
 const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc here';
 
-test('a job that needs more memory than it may have says so', { skip: noProc }, async (t) => {
+test('a job that exceeds its memory names the limit', { skip: noProc }, async (t) => {
   const sandbox = new JobSandbox(catalog, { memoryMbMax: 20 });
   t.after(() => sandbox.close());
   const outcome = await sandbox.run(jobOf(BODY));

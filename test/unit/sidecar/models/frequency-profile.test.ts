@@ -71,7 +71,7 @@ const PROFILES: Readonly<Record<string, readonly [season: number, horizon: numbe
   '': [24, 24, 512],
 };
 
-test('every family of aliases has its season, its horizon, and what a forecast looks at; unknown ones a generic profile', () => {
+test('every family of aliases has a season, a horizon and a context; unknown aliases get the generic profile', () => {
   const found = Object.keys(PROFILES).map((freq) => [
     freq,
     [frequencyProfile(freq).season, seasonalHorizon(freq), lookbackIn(freq)],
@@ -79,26 +79,26 @@ test('every family of aliases has its season, its horizon, and what a forecast l
   assert.deepEqual(Object.fromEntries(found), PROFILES);
 });
 
-test('within a history a horizon is shorter than a long season', () => {
+test('the in-sample horizon is shorter than a long season', () => {
   assert.deepEqual(['15min', 'W', 'D', 'YE'].map(inSampleHorizon), [16, 16, 7, 4]);
 });
 
-test('a forecast gives the model no more values than it takes', () => {
+test('a forecast gives the model at most its context', () => {
   for (const freq of ['h', 'D', '5min', 'unheard']) assert.ok(forecastContext(freq, 64) <= 64);
   assert.equal(aggregationOf('5min', 64)?.blocks, 64);
 });
 
-test('a history of days or weeks is forecast from fewer values than the model can look at', () => {
+test('in-sample forecasts of days and weeks use a shorter context', () => {
   const contexts = ['D', 'B', 'W', 'h', '5min', 'MS', 'cbh'].map((freq) => inSampleContext(freq, 512));
   assert.deepEqual(contexts, [112, 112, 256, 512, 512, 512, 512]);
   assert.equal(inSampleContext('D', 64), 64);
 });
 
-test('twelve years of months are enough for intervals of a year or two, also for clients that check before they ask', () => {
+test('twelve years of months suffice for intervals of one or two years, also for clients that check first', () => {
   assert.ok(lookbackIn('MS') + seasonalHorizon('MS') <= 144 - 24);
 });
 
-test('two weeks of fine sampling are enough for intervals, also for clients that check before they ask', () => {
+test('two weeks of sub-hourly values suffice for intervals, also for clients that check first', () => {
   const passHorizonMax = 128;
   for (const minutes of [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30]) {
     const needed = lookbackIn(`${minutes}min`) + Math.min(passHorizonMax, seasonalHorizon(`${minutes}min`));
@@ -106,7 +106,7 @@ test('two weeks of fine sampling are enough for intervals, also for clients that
   }
 });
 
-test('day and week of fine sampling are shown by the hour', () => {
+test('sub-hourly values are aggregated by hour', () => {
   assert.deepEqual(aggregationOf('5min', CONTEXT), { stride: 12, blocks: 256, day: 288 });
   assert.deepEqual(aggregationOf('30T', CONTEXT), { stride: 2, blocks: 256, day: 48 });
   for (const freq of ['s', '45min', 'h', 'D', 'unheard']) assert.equal(aggregationOf(freq, CONTEXT), null, freq);

@@ -22,7 +22,7 @@ function reported() {
   return { watch, clock, figure, logged };
 }
 
-test('a tuning waits, runs and ends; how long it waited does not count', async () => {
+test('the time in the queue is not part of the duration of a fine-tuning', async () => {
   const { watch, clock, figure, logged } = reported();
   const standing = async () => [await figure('tidewatch_tunings_waiting'), await figure('tidewatch_tunings_running')];
   const [first, second] = [watch(ASKED), watch(ASKED)];
@@ -53,7 +53,7 @@ test('a tuning waits, runs and ends; how long it waited does not count', async (
   assert.deepEqual([other.outcome, other.ms], ['too-long', 5_000]);
 });
 
-test('each outcome is counted by its name; one that never ran took no time', async () => {
+test('every outcome has its own count; a fine-tuning that never ran has no duration', async () => {
   const { watch, figure, logged } = reported();
   watch(ASKED).ended(endOf({ theta, step: 10, coefficient: 0.5, validation: null }));
   watch(ASKED).ended(endOf({ theta, step: 0, coefficient: 0, validation: { before: 1, after: 1 } }));

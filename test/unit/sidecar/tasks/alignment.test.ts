@@ -20,7 +20,7 @@ function request(sizes: number[], starts?: string[] | null, freq = 'h') {
   return { series, freq, multivariate: true };
 }
 
-test('times are ISO 8601, in UTC unless they say otherwise', () => {
+test('times are ISO 8601, in UTC by default', () => {
   const noon = Date.UTC(2026, 0, 31, 12);
   for (const text of [
     '2026-01-31T12',
@@ -39,7 +39,7 @@ test('times are ISO 8601, in UTC unless they say otherwise', () => {
   }
 });
 
-test('start times on the grid of the frequency place series beside each other', () => {
+test('start times on the grid of the frequency align series', () => {
   const days = request([5, 5], ['2026-01-03', '2026-01-01'], 'D');
   assert.deepEqual(alignmentOf(days, together), [2, 0]);
   const hours = request([5, 5], ['2026-01-01T06:00:00', '2026-01-01T00:00:00+02:00']);
@@ -54,13 +54,13 @@ test('without start times, or a grid, series end together', () => {
   assert.deepEqual(alignmentOf(request([5, 3], ['2026-01-03', '2026-01-01'], 'cbh'), together), [0, 2]);
 });
 
-test('nothing is aligned for a model that forecasts each series alone, or a request that does not ask for it', () => {
+test('univariate models and requests are not aligned', () => {
   assert.equal(alignmentOf(request([5, 3]), alone), undefined);
   assert.equal(alignmentOf({ ...request([5, 3]), multivariate: false }, together), undefined);
   assert.deepEqual(alignmentProblems(request([5, 3], ['no time']), alone), []);
 });
 
-test('what keeps series from being aligned is told, field by field', () => {
+test('problems of alignment name their fields', () => {
   const crowd = request(new Array(MEMBERS_MAX + 1).fill(2));
   assert.match(alignmentProblems(crowd, together)[0].msg, /5 series cannot be forecast together: at most 4/);
   const fields = alignmentProblems(request([5, 3], ['2026-01-01', 'no time']), together);
@@ -70,7 +70,7 @@ test('what keeps series from being aligned is told, field by field', () => {
   );
 });
 
-test('the long-horizon model looks at five weeks of hours to forecast one', () => {
+test('the long-horizon model takes five weeks of hours to forecast one', () => {
   const { limits, ...forecaster } = quantileForecaster();
   const long = rollOut({ ...forecaster, limits: { ...limits, context: 1024, horizonMax: 192 } });
   const params = (freq: string) => modelParams({ name: 'long', forecaster: long, seasons: 7, tunable: null }, freq);

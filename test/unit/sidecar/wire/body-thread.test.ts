@@ -25,7 +25,7 @@ const fits = text({
   level: 99.5,
 });
 
-test('a body reads the same on the thread as here, whether it fits or not, in the order it was sent', async () => {
+test('the parser thread gives the results of the main thread, in order, for valid and invalid bodies', async () => {
   const bodies = [fits, text({ series: { y: ['x'], sizes: [0] } }), '{"series":', fits];
   const read = await Promise.all(bodies.map((body) => thread.read(Buffer.from(body), NAME)));
   assert.deepEqual(
@@ -34,7 +34,7 @@ test('a body reads the same on the thread as here, whether it fits or not, in th
   );
 });
 
-test('a thread that was ended starts again with the next body', async () => {
+test('a parser thread that ended restarts with the next body', async () => {
   await thread.close();
   assert.equal((await thread.read(Buffer.from(fits), NAME)).kind, 'body');
 });

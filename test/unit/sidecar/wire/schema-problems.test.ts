@@ -19,11 +19,11 @@ const check = schemaCheck(
 
 const series = { y: [1], sizes: [1] };
 
-test('a value that fits has no problems, and unknown fields do no harm', () => {
+test('a valid value has no problems, also with unknown fields', () => {
   assert.deepEqual(check({ series, more: [{}] }), []);
 });
 
-test('every wrong field is told at once, each with its place, its bound and what was sent', () => {
+test('all invalid fields are reported at once, with location, bound and input', () => {
   const problems = check({
     series: { y: [1, 'a', null], sizes: [1, 2, 3, 0, 2.5] },
     level: 100,
@@ -65,7 +65,7 @@ test('every wrong field is told at once, each with its place, its bound and what
   ]);
 });
 
-test('a missing field is missing where it belongs; what is no object is said once', () => {
+test('a missing field is reported at its own location; a value that is no object is reported once', () => {
   assert.deepEqual(check({ series: { y: [] } }), [
     { loc: ['body', 'series', 'sizes'], msg: 'Field required', type: 'missing' },
   ]);
@@ -76,7 +76,7 @@ test('a missing field is missing where it belongs; what is no object is said onc
   assert.equal(check({ series: { y: [], sizes: [] } })[0].type, 'too_short');
 });
 
-test('a million wrong numbers make a hundred problems, and a long text is not sent back', () => {
+test('a million invalid numbers make a hundred problems, and long inputs are not echoed', () => {
   const problems = check({ series: { y: new Array(1_000_000).fill('x'), sizes: [1] } });
   assert.equal(problems.length, 100);
   assert.equal('input' in check({ series, level: 'x'.repeat(1_000) })[0], false);

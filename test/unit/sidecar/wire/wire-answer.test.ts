@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { flagsOf, joined, jsonOf, jsonPieces } from '../../../../src/sidecar/wire/wire-answer.ts';
 
-test('columns and flags are written as arrays, what is not a number as null', () => {
+test('columns and flags are written as arrays, NaN as null', () => {
   const answer = {
     mean: Float64Array.of(1.5, Number.NaN, -2),
     anomaly: flagsOf([[true], [false, true]]),
@@ -24,7 +24,7 @@ test('columns and flags are written as arrays, what is not a number as null', ()
   });
 });
 
-test('a long column is written in pieces that make one text', () => {
+test('the chunks of a long column make one text', () => {
   const mean = Float64Array.from({ length: 20_000 }, (_, i) => i / 3);
   const pieces = [...jsonPieces({ mean })];
   assert.ok(pieces.every((piece) => piece.length < 100_000));

@@ -18,7 +18,7 @@ const read = (text: string) => {
   return reading.body as Record<string, unknown>;
 };
 
-test('values become float64, null a missing one; the categories of a column with a text in it are numbered', () => {
+test('values become float64 with NaN for null; categories of text columns become codes', () => {
   const body = read('{"series":{"y":[1.5,null,3],"sizes":[3],"X":[[1,true,null],["a",2,null]]},"h":2}');
   assert.deepEqual(body, {
     series: {
@@ -31,7 +31,7 @@ test('values become float64, null a missing one; the categories of a column with
   });
 });
 
-test('a category has the same number in the past and in the future', () => {
+test('a category has the same code in history and future', () => {
   const { series } = read('{"series":{"y":[1,2],"sizes":[2],"X":[[5,6],["b","a"]],"X_future":[[7],["a"]]}}');
   assert.deepEqual(series, {
     y: Float64Array.of(1, 2),
@@ -45,7 +45,7 @@ test('a category has the same number in the past and in the future', () => {
   assert.deepEqual((later as { X_future: unknown }).X_future, [Float64Array.of(1)]);
 });
 
-test('a level keeps the digits it was written with', () => {
+test('a level keeps its literal', () => {
   assert.deepEqual(read('{"level": 99.0}').level, { value: 99, text: '99.0' });
   assert.deepEqual(read('{"level":[80, 99.90,80.0]}').level, [
     { value: 80, text: '80' },
@@ -60,7 +60,7 @@ test('a level elsewhere in the body is not taken for the level', () => {
   assert.deepEqual(body.level, { value: 99, text: '99.0' });
 });
 
-test('what the schema does not name is dropped, in objects of the body too, however deep it is', () => {
+test('unknown fields are dropped, also in nested objects', () => {
   const deep = `${'{"known":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
   const body = read(
     `{"h":2,"other":${deep},"series":{"y":[],"other":1},"model_parameters":{"known":3,"deep":${deep}}}`,
@@ -68,6 +68,6 @@ test('what the schema does not name is dropped, in objects of the body too, howe
   assert.deepEqual(body, { h: 2, series: { y: new Float64Array(0) }, model_parameters: { known: 3 } });
 });
 
-test('what is no JSON says why', () => {
+test('invalid JSON names the error', () => {
   assert.equal(readWireBody(Buffer.from('{"h":'), RULES).kind, 'not-json');
 });

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import test from 'node:test';
 import { refuseBadConnections } from '../../../../../src/sidecar/http/exchange/failures.ts';
 
-test('a request that does not come to its end is told so, in JSON', async () => {
+test('an incomplete request gets 408 in JSON', async () => {
   const server = createServer({ requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 10 });
   server.on('clientError', refuseBadConnections);
   server.listen(0, '127.0.0.1');
