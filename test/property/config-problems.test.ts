@@ -9,7 +9,7 @@ import { load, problemsOf } from '../fixture/configuration.ts';
 const all: readonly Option<unknown>[] = Object.values(options);
 const integers = all.filter(({ kind }) => kind.expected.startsWith('an integer'));
 
-test('any text a number does not have gives exactly one sentence that names the variable, or the flag', () => {
+test('text that is no number gives one sentence with the variable or the flag', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...integers),
@@ -25,7 +25,7 @@ test('any text a number does not have gives exactly one sentence that names the 
   );
 });
 
-test('an integer is taken as it is where it lies in its range, and is one problem where it does not', () => {
+test('an integer in its range is read, and one outside gives one problem', () => {
   fc.assert(
     fc.property(fc.integer({ min: -10, max: 70_000 }), (port) => {
       const result = load({ env: { OPS_PORT: String(port) } });
@@ -35,7 +35,7 @@ test('an integer is taken as it is where it lies in its range, and is one proble
   );
 });
 
-test('whatever is wrong in several variables is said, one sentence each', () => {
+test('several wrong variables give one sentence each', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.constantFrom(...integers), { selector: ({ env }) => env }), (wrong) => {
       const env = Object.fromEntries(wrong.map(({ env }) => [env, 'x']));
@@ -44,7 +44,7 @@ test('whatever is wrong in several variables is said, one sentence each', () => 
   );
 });
 
-test('no environment and no flags make reading throw', () => {
+test('reading any environment and any flags does not throw', () => {
   const name = fc.constantFrom(...all.flatMap(({ env }) => env ?? []));
   const flag = fc.constantFrom(...all.flatMap(({ flag }) => flag ?? []));
   fc.assert(
@@ -54,7 +54,7 @@ test('no environment and no flags make reading throw', () => {
   );
 });
 
-test('no text and no YAML makes reading a detectors file throw, and what it takes has no problem', () => {
+test('reading any detectors file does not throw, and a file that is read has no problem', () => {
   const token = fc.constantFrom(
     'detectors',
     ': ',

@@ -186,7 +186,7 @@ detectors:
   ]);
 });
 
-test('wrong use is said in words of the command line', async () => {
+test('wrong use is reported in terms of the command line', async () => {
   const file = join(folder, 'short.csv');
   await writeFile(file, ['timestamp,value', ...rows.slice(0, 3)].join('\n'));
   const { exitCode, err } = await runCommand(['backtest', file, '--detection-size', '36', '--h', '24']);

@@ -35,7 +35,7 @@ const forecast = (url: string, secret: string, model = 'mean') =>
     body: JSON.stringify({ series: { y: [1, 2, 3, 4, 5, 6, 7, 8], sizes: [8] }, model, freq: 'D', h: 2 }),
   });
 
-test('keys are made, shown once, listed without their secrets, credited and revoked while the service runs', async () => {
+test('keys are created, shown once, listed without secrets, credited and revoked on a running service', async () => {
   const env = { DATA_DIR: await freshFolder() };
   const service = await serve({ ...env, TIDEWATCH_API_KEY: 'the-configured-key' });
   const { id, secret } = await create(env, '--name', 'shop', '--credits', '15', '--models', 'mean', '--expires', '30d');
@@ -82,7 +82,7 @@ postgresTest('two replicas know the same keys, and a revocation within seconds',
   await Promise.all(replicas.map(stop));
 });
 
-test('a service that finds its store away says so in one sentence', async () => {
+test('a service whose store is unavailable says so in one sentence', async () => {
   const url = 'postgres://someone:a-password@127.0.0.1:1/tidewatch';
   const command = startCommand(['serve'], { STORE_URL: url, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1' });
   assert.equal(await command.exitCode, 1);
@@ -91,7 +91,7 @@ test('a service that finds its store away says so in one sentence', async () => 
   assert.doesNotMatch([...command.out, ...command.err].join('\n'), /a-password/);
 });
 
-test('a copy of the data folder, made while the service is idle, holds every key and model', async () => {
+test('a copy of the data folder of an idle service has every key and model', async () => {
   const [original, copy] = [await freshFolder(), join(await freshFolder(), 'copy')];
   const service = await serve({ DATA_DIR: original });
   const { secret } = await create({ DATA_DIR: original }, '--owner', 'ann');

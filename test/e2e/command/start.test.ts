@@ -173,7 +173,7 @@ test('start without Java says so in one sentence and serves HTTP alone, until Ct
   assert.deepEqual([await command.exitCode, said().length, command.err], [0, 1, []]);
 });
 
-test('start with a taken HTTP port says which setting changes it, and makes nothing', async () => {
+test('start on a used HTTP port names the setting that changes it, and creates nothing', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const command = startWithoutJava(String((holder.address() as AddressInfo).port));

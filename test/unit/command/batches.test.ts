@@ -8,14 +8,14 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-test('items that are there come in full batches, the last one with what is left', async () => {
+test('available items come in full batches, and the last batch has the rest', async () => {
   async function* five() {
     yield* [1, 2, 3, 4, 5];
   }
   assert.deepEqual(await collect(inBatches(five(), 2)), [[1, 2], [3, 4], [5]]);
 });
 
-test('what comes slowly is not kept waiting for a full batch', async () => {
+test('a slow item does not wait for a full batch', async () => {
   const { promise: later, resolve } = Promise.withResolvers<void>();
   async function* slow() {
     yield 1;
@@ -28,7 +28,7 @@ test('what comes slowly is not kept waiting for a full batch', async () => {
   assert.deepEqual(await collect(batches), [[2]]);
 });
 
-test('what came before a failure is handed over before it', async () => {
+test('items before a failure are delivered before it', async () => {
   async function* failing() {
     yield 1;
     throw new Error('lost');

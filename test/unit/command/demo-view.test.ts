@@ -21,7 +21,7 @@ function score(series: string, step: number, anomaly = false) {
 
 const named = (lines: readonly string[]) => lines.map((line) => line.slice(2).split(/ {2,}/)[1]);
 
-test('the history is counted until its last score of every series is there, then summed up with what was flagged', () => {
+test('the history is counted until every series has its last score, then summed up', () => {
   const view = demoView();
   assert.deepEqual(view.take([score('a', -2), score('b', -2)], 0), ['Scoring the history: 2 of 4 observations']);
   assert.deepEqual(view.take([score('a', -1, true)], 500), []);
@@ -32,7 +32,7 @@ test('the history is counted until its last score of every series is there, then
   assert.deepEqual([rest, view.live], [[], true]);
 });
 
-test('series of others neither count as history nor hold it up', () => {
+test('series that are not of the demo do not count as history', () => {
   const view = demoView();
   const [line] = view.take([score('a', -2), score('z', -2, true)], 0);
   assert.equal(line, 'Scoring the history: 1 of 4 observations');
@@ -40,7 +40,7 @@ test('series of others neither count as history nor hold it up', () => {
   assert.equal(sum, 'History of 2 series scored: 3 observations, 0 flagged.');
 });
 
-test('of the history the last flagged score of each series is shown, in order of time', () => {
+test('the last flagged score of each series of the history is shown, in order of time', () => {
   const view = demoView();
   view.take([score('b', -4, true), score('a', -6, true), score('a', -5, true)], 0);
   const lines = view.take([score('a', -1), score('b', -1)], 1);
@@ -56,11 +56,11 @@ test('on a terminal progress takes one line', () => {
   );
 });
 
-test('a demo that goes on has no history to wait for', () => {
+test('a demo that continues has no history to wait for', () => {
   assert.equal(demoView({ historyScores: 0 }).live, true);
 });
 
-test('live, every flagged score is shown, and of the others each series in turn', () => {
+test('live, every flagged score is shown, and the others by series in turn', () => {
   const view = demoView({ historyScores: 0 });
   const shown = [0, 1_000, 2_000, 4_000].map((nowMs, i) =>
     named(view.take([score('a', i), score('b', i), score('c', i, true)], nowMs)),
@@ -68,7 +68,7 @@ test('live, every flagged score is shown, and of the others each series in turn'
   assert.deepEqual(shown, [['c', 'a'], ['c'], ['c', 'b'], ['c', 'a']]);
 });
 
-test('what was done to a series of the demo is told of its flagged scores, and nothing of a false one', () => {
+test('a flagged score names the incident of the demo, and a false alarm names none', () => {
   const series = DEMO_SERIES.find(({ incident }) => incident === 'level-shift')!;
   let start = LIVE_START;
   while (incidentOf(series, start)?.start !== start) start++;

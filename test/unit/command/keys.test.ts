@@ -23,7 +23,7 @@ async function create(flags: Readonly<Record<string, string>> = {}): Promise<str
   return /Key (\w+) is made/.exec((await keys(['create'], flags)).err)![1];
 }
 
-test('wrong uses are told in one sentence each and change nothing', async () => {
+test('a wrong use gives one sentence and changes nothing', async () => {
   const id = await create();
   for (const [operands, flags, said] of [
     [['make'], {}, /ACTION must be create, list, revoke or credit, got "make"/],
@@ -44,7 +44,7 @@ test('wrong uses are told in one sentence each and change nothing', async () => 
   assert.match((await keys(['list'])).out, new RegExp(`^${id} .* valid .* - +- +- +all$`, 'm'));
 });
 
-test('a beginning that several keys have is asked back, and names none of them', async () => {
+test('a prefix of several keys is ambiguous and changes none of them', async () => {
   await Promise.all([create(), create()]);
   const { exitCode, err } = await keys(['revoke', 'tw_'.slice(0, 0)]);
   assert.equal(exitCode, 2);
@@ -52,7 +52,7 @@ test('a beginning that several keys have is asked back, and names none of them',
   assert.doesNotMatch((await keys(['list'])).out, /revoked/);
 });
 
-test('what a key may do is listed, and what it was credited with', async () => {
+test('the limits and the credits of a key are listed', async () => {
   const limits = {
     'per-minute': '60',
     'at-once': '4',

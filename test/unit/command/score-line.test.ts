@@ -15,7 +15,7 @@ const judged = scoreRecord({
 const coloured = { ...SCORE_LINE_STYLE, colour: true };
 const red = '\u001b[1;31m';
 
-test('a line shows time, series, value, forecast, interval, score and state, under the names of the header', () => {
+test('a line shows time, series, value, forecast, interval, score and state under their titles', () => {
   assert.deepEqual(
     [scoreLineHeader(SCORE_LINE_STYLE), scoreLine(judged)],
     [
@@ -37,7 +37,7 @@ test('colour adds nothing but colour', () => {
   }
 });
 
-test('a number that does not exist is a dash', () => {
+test('a missing number is a dash', () => {
   const nothing = { forecast: null, lo: null, hi: null, anomalyScore: null };
   assert.match(scoreLine({ ...judged, ...nothing, state: 'warming-up' }), /42\.5( +-){3} +warming-up$/);
 });
@@ -57,7 +57,7 @@ test('lines stay aligned: a long series id keeps its end', () => {
   assert.equal(line.length, scoreLine(judged).length);
 });
 
-test('a series id cannot speak to the terminal', () => {
+test('control characters in a series id do not reach the terminal', () => {
   const line = scoreLine({ ...judged, series: '\u001b[2Jcpu\r\n\u202e' });
   assert.doesNotMatch(line, /[\p{Cc}\p{Cf}]/u);
 });

@@ -12,7 +12,7 @@ const normal = scoreRecord({ series: 'web/a', anomaly: false });
 const flagged = scoreRecord({ series: 'web/b', anomaly: true });
 const warming = scoreRecord({ series: 'db', anomaly: false, state: 'warming-up' });
 
-test('by default anomalies are shown, and now and then how many were scored', () => {
+test('by default anomalies are shown, and from time to time the number of scores', () => {
   const view = viewOf('flagged');
   assert.deepEqual(
     [normal, flagged, warming].map((score) => view.show(score)),
@@ -22,7 +22,7 @@ test('by default anomalies are shown, and now and then how many were scored', ()
   assert.equal(view.summary(), null);
 });
 
-test('anomalies alone leave no room for summaries', () => {
+test('the selection of anomalies has no summaries', () => {
   const view = viewOf('anomalies');
   assert.deepEqual(
     [normal, flagged].map((score) => view.show(score)),
@@ -31,7 +31,7 @@ test('anomalies alone leave no room for summaries', () => {
   assert.equal(view.summary(), null);
 });
 
-test('every score is shown where all are wanted', () => {
+test('the selection of all shows every score', () => {
   const view = viewOf('all');
   assert.deepEqual(
     [normal, warming].map((score) => view.show(score)),

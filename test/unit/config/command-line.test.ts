@@ -16,7 +16,7 @@ const COMMANDS: readonly Command[] = [
 
 const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '), COMMANDS);
 
-test('a command, its operands and its flags are told apart', () => {
+test('a command line has a command, operands and flags', () => {
   const line = parse('topics make observations');
   assert.equal(line.kind, 'run');
   assert.deepEqual([line.command.name, line.operands, line.flags], ['topics', ['make', 'observations'], {}]);

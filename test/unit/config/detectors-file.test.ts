@@ -9,7 +9,7 @@ function read(content: string): { readonly file: DetectorsFile | null; readonly 
   return { file: readDetectorsFile('d.yaml', content, problems), problems };
 }
 
-test('a detector that says only what it must has every default', () => {
+test('a detector with only the required keys has every default', () => {
   const { file, problems } = read(`detectors: [{ ${ENTRY} }]`);
   assert.deepEqual(problems, []);
   const { settings, ...detector } = file!.stream.detectors[0];
@@ -51,7 +51,7 @@ test('topics, mapping, output and several globs are read', () => {
   assert.equal(detectors[0].settings.calibrationSize, 'all');
 });
 
-test('anchors and aliases stand for what they name', () => {
+test('anchors and aliases are resolved', () => {
   const { file, problems } = read(
     `detectors:\n  - &first { ${ENTRY}, level: &level 90 }\n  - { ${ENTRY.replace('a,', 'b,')}, level: *level }`,
   );

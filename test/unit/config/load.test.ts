@@ -44,7 +44,7 @@ test('a flag wins over the environment, the environment over the detectors file,
   assert.deepEqual([commitIntervalMs, commitRecordsMax, queueRecordsMax, seriesMax], [100, 200, 300, 100_000]);
 });
 
-test("a command's own default gives way to everything that is said", () => {
+test('the default of a command loses against every setting', () => {
   const fallbacks = { detectors: 'demo.yaml', logLevel: 'error' } as const;
   const files = { 'demo.yaml': detectorsFile(''), 'd.yaml': detectorsFile('topics: { scores: mine }') };
   const first = load({ fallbacks, files });
@@ -152,7 +152,7 @@ for (const [settings, sentence] of WRONG) {
   });
 }
 
-test('variables of other Kafka tools and of Kubernetes are let be', () => {
+test('variables of other Kafka tools and of Kubernetes are ignored', () => {
   const env = {
     KAFKA_HEAP_OPTS: '-Xmx1g',
     KAFKA_LOG4J_OPTS: 'x',
@@ -165,7 +165,7 @@ test('variables of other Kafka tools and of Kubernetes are let be', () => {
   assert.equal(load({ env }).kind, 'config');
 });
 
-test('problems of flags, environment and detectors file are said together', () => {
+test('problems of flags, environment and detectors file are reported together', () => {
   const problems = problemsOf(
     load({
       flags: { 'ops-port': 'x' },
@@ -176,7 +176,7 @@ test('problems of flags, environment and detectors file are said together', () =
   assert.equal(problems.length, 4, problems.join('\n'));
 });
 
-test('the HTTP interface is on this machine alone unless told otherwise; a key must fit into a header', () => {
+test('HTTP listens on the loopback interface by default, and a key must fit into a header', () => {
   const result = load({ env: { HTTP_PORT: '0' } });
   assert.equal(result.kind, 'config');
   const { host, port, apiKey } = result.config.http;
@@ -250,7 +250,7 @@ test('the example file explains every key of a detectors file', () => {
   }
 });
 
-test('a secret that does not fit is not shown', () => {
+test('an invalid secret is not shown', () => {
   const problems = problemsOf(load({ env: { KAFKA_SASL_PASSWORD: ' \t ' } })).join('\n');
   assert.match(problems, /KAFKA_SASL_PASSWORD must be .*, got a value that is not shown/);
 });

@@ -16,7 +16,7 @@ function loaded(...more: readonly string[]): LoadedConfig {
   return result.config;
 }
 
-test("a context that was not written is the model's, a written one stays", () => {
+test('a missing context is that of the model, and a written one stays', () => {
   const result = resolveConfig(loaded('h: 24', 'h: 24, model: small', 'h: 24, context: 48'), MODELS);
   assert.equal(result.kind, 'config');
   assert.deepEqual(
@@ -25,7 +25,7 @@ test("a context that was not written is the model's, a written one stays", () =>
   );
 });
 
-test('a horizon, a context and a name beyond the models give one sentence each', () => {
+test('a horizon, a context and a name that no model has give one sentence each', () => {
   const config = loaded('h: 48, model: small', 'h: 96, context: 513', 'h: 1, model: smal');
   assert.deepEqual(problemsOf(resolveConfig(config, MODELS)), [
     'detectors[0].h must be at most the horizon of small (24), got 48',

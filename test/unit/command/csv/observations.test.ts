@@ -30,13 +30,13 @@ test('dates without a zone are UTC, and a file without a series column is one se
   ]);
 });
 
-test('bytes may be cut anywhere', async () => {
+test('the bytes may be split anywhere', async () => {
   const text = '\uFEFFunique_id,ds,y\r\n"web, 1",2014-02-14 12:00,7\r\n\r\nb,2014-02-14 12:00,8';
   assert.deepEqual(await read([...text]), await read(text));
   assert.deepEqual((await read(text)).slice(1), [observation(2, 7, 'web, 1'), observation(4, 8, 'b')]);
 });
 
-test('the unit of numeric times is that of the first one that makes sense', async () => {
+test('the first plausible time decides the unit of numeric times', async () => {
   for (const [unit, factor] of [
     ['s', 1e-3],
     ['ms', 1],
@@ -50,7 +50,7 @@ test('the unit of numeric times is that of the first one that makes sense', asyn
   assert.equal(timeUnitOf('20140214'), null);
 });
 
-test('a row that is no observation is refused with its line and the reason, and the others go on', async () => {
+test('a row that is no observation is refused with line and reason, and the others are read', async () => {
   const at = '2014-02-14 12:00:00';
   const rows = [`${at},`, `${at},NaN`, `${at},1e39`, `${at},0x10`, `${at},1,2`, ',1', '14.2.2014,1', '1392379200,1'];
   const items = await read(['timestamp,value', `${at},1`, ...rows, `${at},2`].join('\n'));
@@ -68,7 +68,7 @@ test('a row that is no observation is refused with its line and the reason, and 
   ]);
 });
 
-test('a series id that no key can be is refused', async () => {
+test('a series id that cannot be a record key is refused', async () => {
   const items = await read(`series,timestamp,value\n,2014-02-14,1\n${'x'.repeat(513)},2014-02-14,1\n`);
   assert.deepEqual(items.slice(1), [
     refused(2, 'the series id at "series" is empty'),
@@ -76,7 +76,7 @@ test('a series id that no key can be is refused', async () => {
   ]);
 });
 
-test('a quote that is never closed ends the reading; what stood before it is read', async () => {
+test('a quote that is never closed ends the reading, and earlier rows are read', async () => {
   const [, first, broken, ...rest] = await read('timestamp,value\n2014-02-14 12:00,1\n"2014-02-14,2\n2014-02-14,3\n');
   assert.deepEqual([first, rest], [observation(2, 1), []]);
   assert.equal(broken?.kind, 'broken');
@@ -92,13 +92,13 @@ test('a quote that is never closed does not fill the memory', async () => {
   assert.deepEqual(kinds, ['time-unit', 'observation', 'broken']);
 });
 
-test('a name for the one series contradicts a column of series', async () => {
+test('a name for the only series contradicts a series column', async () => {
   assert.deepEqual(await read('series,time,value\na,2014-02-14,1\n', { onlySeriesNamed: true }), [
     { kind: 'no-observations', problems: ['--series does not go with a series column, and there is "series"'] },
   ]);
 });
 
-test('without the columns nothing is read', async () => {
+test('without its columns a file is not read', async () => {
   assert.deepEqual(await read(''), [
     { kind: 'no-observations', problems: ['the file is empty: its first line must name the columns'] },
   ]);
