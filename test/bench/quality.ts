@@ -103,11 +103,13 @@ async function measure(data: string, catalog: ModelCatalog, model: Model, wanted
 
 const [PACKAGE, VERSION] = STATSFORECAST.split('==');
 const LEGEND = [
-  'Smaller errors are better; an interval is good that holds as much as it says. Forecasts are those of `POST /v2/forecast`; not calibrated: the',
-  "model's own quantiles, from one look at the values. MASE and seasons as in the competition (24 hours, one week). WQL: weighted quantile loss of the nine deciles. NAB: 300",
-  'places in every file that is not constant, the day before as seasonal naive forecast, geometric mean over files; errors count as at least a',
-  "hundredth of a file's deviation; what intervals hold is counted outside of the labelled anomalies.",
-  `AutoETS and AutoTheta: ${PACKAGE} ${VERSION}, from the last ${HISTORY_MAX.m4_hourly} values of a series; on NAB from the last ${HISTORY_MAX.nab}, without season.`,
+  'Smaller errors are better. Coverage: the share of values inside the intervals; it should equal the level. Forecasts are those of',
+  '`POST /v2/forecast`; not calibrated: the quantiles of the model itself. MASE and seasons as in the competition (24 hours, one week).',
+  'WQL: weighted quantile loss of the nine deciles. NAB: 300 places in every file that is not constant, the day before as seasonal naive',
+  "forecast, geometric mean over files; errors count as at least a hundredth of a file's deviation; coverage outside of the labelled",
+  'anomalies.',
+  `AutoETS and AutoTheta: ${PACKAGE} ${VERSION}, from the last ${HISTORY_MAX.m4_hourly} values of a series; on NAB from the last ` +
+    `${HISTORY_MAX.nab}, without season.`,
 ];
 
 /** Replaces what stands between the marks of a file. */

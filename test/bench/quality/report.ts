@@ -93,7 +93,7 @@ export function reportFiles(task: QualityTask, entries: readonly Entry[], naive:
         (files, i) =>
           `- ${columns[i]}: ${files.length === 0 ? 'no file is lost' : `lost on ${files.length}`}${named(files)}.`,
       ),
-      `- Of the first of the ${task.h} steps alone intervals hold ${percents(firstStep).join(', ')}.`,
+      `- Coverage at the first of the ${task.h} steps: ${percents(firstStep).join(', ')}.`,
     ],
     figures: {
       nab_h24_mae_ratio: rounded(Math.max(...ratios.slice(0, naive.length))),
@@ -110,7 +110,7 @@ export function reportFiles(task: QualityTask, entries: readonly Entry[], naive:
   };
 }
 
-const COVERAGE_COLUMNS = COVERED_LEVELS.map((level) => `${level} % holds`);
+const COVERAGE_COLUMNS = COVERED_LEVELS.map((level) => `coverage at ${level} %`);
 /** Names of lost files, the worst first. */
 const NAMED_MAX = 12;
 

@@ -33,11 +33,11 @@ test('deciles are the bounds of the intervals and the median between them', () =
   assert.ok(Math.abs(wql - (2 * 4) / 9 / 10) < 1e-12);
 });
 
-test('an interval holds what lies in it or on its bounds', () => {
+test('an interval covers the values in it and on its bounds', () => {
   assert.deepEqual(competitionScores(task, forecasts([0, 0], [4, 0], [4, 5])).coverage, [0.5, 0.5, 0.5]);
 });
 
-test('labelled anomalies do not count for what intervals hold, and errors of a file have a least size', () => {
+test('labelled anomalies do not count for coverage, and errors of a file have a least size', () => {
   const scores = fileScores({ ...task, name: 'nab' });
   assert.deepEqual(scores.coverage(forecasts([0, 0], [4, 0], [4, 5]), 2), [1, 1, 1]);
   const [exact] = scores.errors(forecasts([4, 6], [0, 0], [0, 0]), 2);
