@@ -1,6 +1,6 @@
-"""Short runs from nothing, equal in steps, each without one part of tsmodel-1's recipe; prints a line for each.
+"""Short runs from scratch of equal length, each without one part of tsmodel-1's recipe; prints a line for each.
 
-A run of some hundred steps says which parts pay early. It does not say where a long run ends.
+A run of some hundred steps shows which parts pay early, not how a long run ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ VALIDATION, VALIDATION_SEED = 192, 4_242
 
 
 class Trained(Model):
-    """A network in training, where evaluate.py expects a model folder."""
+    """A network in training, with the interface of evaluate.Model."""
 
     def __init__(self, network: networks.Network, context: int) -> None:
         self.manifest = {"patch": networks.PATCH, "context": context, "horizon_max": 128, "inputs": {}}
@@ -41,15 +41,15 @@ class Trained(Model):
             return [self.network(*map(torch.from_numpy, feeds.values())).numpy()]
 
 
-def one_optimiser(run: Run) -> None:
-    """AdamW for everything."""
+def adamw_only(run: Run) -> None:
+    """AdamW for all parameters."""
     torch.manual_seed(run.args.seed)
     adam = torch.optim.AdamW(run.network.parameters(), run.args.adam_lr, betas=(0.9, 0.98), weight_decay=0.01)
     run.optimisers.all, run.optimisers.base = [adam], [run.args.adam_lr]
 
 
-def blind_to_seasons(run: Run) -> None:
-    """No lagged copies and no seasonal anchors: what is read at the lags counts as unknown."""
+def without_seasonal_lags(run: Run) -> None:
+    """No lagged copies and no seasonal anchors: values at the lags count as unobserved."""
     lagged = seasonality.lagged
 
     def unknown(*args: object) -> tuple[torch.Tensor, ...]:
@@ -58,15 +58,15 @@ def blind_to_seasons(run: Run) -> None:
     networks.lagged = unknown
 
 
-def even_loss(run: Run) -> None:
-    """Every series weighs the same."""
+def unweighted_loss(run: Run) -> None:
+    """Every series has the same weight."""
     pinball = train.pinball
     train.pinball = lambda quantiles, target, weight: pinball(quantiles, target, (weight > 0).float())
 
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """What a run does unlike the recipe."""
+    """Changes to the recipe."""
 
     network: dict = dataclasses.field(default_factory=dict)
     pool: dict = dataclasses.field(default_factory=dict)
@@ -77,9 +77,9 @@ class Variant:
 
 VARIANTS = {
     "the recipe": Variant(),
-    "AdamW instead of Muon": Variant(change=one_optimiser),
-    "no seasonal lags": Variant(change=blind_to_seasons),
-    "even weights in the loss": Variant(change=even_loss),
+    "AdamW instead of Muon": Variant(change=adamw_only),
+    "no seasonal lags": Variant(change=without_seasonal_lags),
+    "even weights in the loss": Variant(change=unweighted_loss),
     "half the width": Variant({"width": 64, "hidden": 192}),
     "two layers": Variant({"layers": 2}),
     "six layers": Variant({"layers": 6}),
@@ -111,7 +111,9 @@ def measure(name: str, seed: int, steps: int, batch: int, threads: int, data: Pa
     for step in range(steps):
         run.advance(pool, min(1.0, (step + 1) / 50) * min(1.0, (steps - step) / (steps * 0.4)))
     cost = (time.process_time() - began) / steps * 1000
-    fixed = [torch.from_numpy(x) for x in Pool(VALIDATION, TSMODEL_1.series, VALIDATION_SEED).draw(VALIDATION, 512, 128)]
+    fixed = [
+        torch.from_numpy(x) for x in Pool(VALIDATION, TSMODEL_1.series, VALIDATION_SEED).draw(VALIDATION, 512, 128)
+    ]
     shown = [x[:, 512 - variant.context :] for x in fixed]
     figures = []
     for weights in (run.network.state_dict(), run.average):
@@ -130,7 +132,9 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--variant", choices=VARIANTS, required=True, help="one a process: they change what others would see")
+    parser.add_argument(
+        "--variant", choices=VARIANTS, required=True, help="one per process: a variant changes global state"
+    )
     parser.add_argument("--data", type=Path, default=DATA)
     args = parser.parse_args()
     print(measure(args.variant, args.seed, args.steps, args.batch, args.threads, args.data), flush=True)

@@ -1,4 +1,4 @@
-"""What the pretrained models differ in: how far they look back and ahead, and what they are trained on."""
+"""Designs of the pretrained models: context and horizon lengths, training data and schedule."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ CONTEXT, HORIZON_MAX = 512, 128  # of tsmodel-1
 
 @dataclass(frozen=True)
 class Design:
-    """One model. Lengths in points; contexts and horizons are multiples of the patch."""
+    """One model. Lengths are in observations; contexts and horizons are multiples of the patch."""
 
     name: str
-    contexts: tuple[int, ...]  # lengths the graph is run at, ascending: every padded patch costs as much as a shown one
+    contexts: tuple[int, ...]  # lengths the graph runs at, ascending; a padded patch costs as much as an observed one
     horizon_max: int
-    lag_max: int  # longest season that is looked for
-    cycles: int  # of a season that are averaged
-    shapes: tuple[tuple[int, int, float], ...]  # context, horizon and share of the batches; few, as each is compiled
-    series: int  # length of a synthetic series, from which crops are drawn
-    steps: int  # at a constant rate
-    cooldown: int  # steps that bring it to zero
-    batch: int = 64  # series a step, where each has 640 points
+    lag_max: int  # longest seasonal lag
+    cycles: int  # averaged cycles of a season
+    shapes: tuple[tuple[int, int, float], ...]  # context, horizon and share of the batches; each one is compiled
+    series: int  # length of a synthetic series, before cropping
+    steps: int  # at the constant learning rate
+    cooldown: int  # steps of the cool-down to zero
+    batch: int = 64  # series of a step, for series of 640 points
     muon_lr: float = 0.01
     adam_lr: float = 2e-3
-    start: str | None = None  # model whose weights the run begins with
-    members: tuple[int, ...] = ()  # sizes of the groups it is trained on; none = series are forecast alone
-    members_max: int = 1  # of a group that the graph is given
+    start: str | None = None  # model of the initial weights
+    members: tuple[int, ...] = ()  # group sizes in training; empty: a univariate model
+    members_max: int = 1  # most members of a group at inference
 
     @property
     def context(self) -> int:
@@ -66,7 +66,7 @@ LONG_HORIZON = Design(
     adam_lr=6e-4,
     start="tsmodel-1",
 )
-COMPANY = Design(
+TSMODEL_2_1 = Design(
     name="tsmodel-2.1",
     contexts=TSMODEL_1.contexts,
     horizon_max=TSMODEL_1.horizon_max,
@@ -81,4 +81,4 @@ COMPANY = Design(
     members=(2, 4, 8, 16),
     members_max=128,
 )
-DESIGNS = {design.name: design for design in (TSMODEL_1, LONG_HORIZON, COMPANY)}
+DESIGNS = {design.name: design for design in (TSMODEL_1, LONG_HORIZON, TSMODEL_2_1)}

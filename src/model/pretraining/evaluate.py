@@ -1,6 +1,6 @@
-"""Measures a model folder on M4 (hourly, weekly) and NAB, which no training ever sees, and prints one table.
+"""Evaluates a model folder on M4 (hourly, weekly) and NAB, which are not used in training, and prints one table.
 
-With --write the figures also go into the folder's manifest.json.
+With --write the results also go into the folder's manifest.json.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data"
 M4 = {"hourly": (24, 48), "weekly": (1, 13)}  # season of the MASE and of the seasonal naive forecast, horizon
 NAB_CUTOFFS, NAB_HORIZON = 300, 24
-FAR, FAR_CONTEXT, FAR_CUTOFFS = 168, 1024, 30  # a week of hours; what is shown to every model; cutoffs of a NAB file
-FLOOR = 1e-2  # NAB: errors below this share of a series' deviation count as this much; some series repeat exactly
+FAR, FAR_CONTEXT, FAR_CUTOFFS = 168, 1024, 30  # a week of hours; history given to every model; cutoffs of a NAB file
+FLOOR = 1e-2  # NAB: least error, as a share of a series' deviation; some series repeat exactly
 
 
 class Model:
-    """A model folder behind ONNX Runtime."""
+    """A model folder in ONNX Runtime."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self.manifest = json.loads((folder / "manifest.json").read_text())
@@ -40,8 +40,10 @@ class Model:
         self.median = self.manifest["quantiles"].index(0.5)
 
     def forecast(self, histories: list[np.ndarray], horizon: int, batch: int = 32, members: int = 1) -> np.ndarray:
-        """Quantiles [N, horizon, Q] after each history; histories longer than the context are cut. Groups are `members`
-        neighbours, of which a batch holds whole ones. Beyond one pass medians become context, and only they count."""
+        """Quantiles [N, horizon, Q] after each history; longer histories are cut to the context. Groups are `members`
+        consecutive rows; a batch has whole groups. Beyond one pass medians are appended to the context, and only they
+        are meaningful.
+        """
         patch, context, most = self.manifest["patch"], self.manifest["context"], self.manifest["horizon_max"]
         if horizon > most:
             near = self.forecast(histories, most, batch, members)
@@ -107,8 +109,9 @@ def read_nab(path: Path) -> tuple[np.ndarray, int]:
 
 
 def evaluate_nab(model: Model, data: Path) -> dict[str, float]:
-    """MAE over 24 steps and over one, relative to the last value and the seasonal naive forecast of the
-    same day phase; geometric mean over files of each file's ratio, at evenly spaced cutoffs."""
+    """MAE over 24 steps and over one, relative to the last value and to the seasonal naive forecast of a day; geometric
+    mean over files of each file's ratio, at evenly spaced cutoffs.
+    """
     logs: dict[str, list[float]] = {}
     inside, files, skipped = [], sorted((data / "nab" / "data").glob("*/*.csv")), 0
     for path in files:
@@ -120,7 +123,7 @@ def evaluate_nab(model: Model, data: Path) -> dict[str, float]:
         cutoffs = np.unique(np.linspace(first, len(values) - NAB_HORIZON, NAB_CUTOFFS).astype(int))
         quantiles = model.forecast([values[max(0, c - model.manifest["context"]) : c] for c in cutoffs], NAB_HORIZON)
         actual = np.stack([values[c : c + NAB_HORIZON] for c in cutoffs])
-        rivals = {
+        baselines = {
             "last_value": np.stack([np.full(NAB_HORIZON, values[c - 1]) for c in cutoffs]),
             "seasonal_naive": np.stack([seasonal_naive(values[:c], day, NAB_HORIZON) for c in cutoffs]),
         }
@@ -130,18 +133,24 @@ def evaluate_nab(model: Model, data: Path) -> dict[str, float]:
                 return max(float(np.abs(actual - forecast)[:, :steps].mean()), FLOOR * float(values.std()))
 
             ours = mae(quantiles[..., model.median])
-            for rival, forecast in rivals.items():
-                logs.setdefault(f"nab_{label}_to_{rival}", []).append(np.log(ours / mae(forecast)))
+            for baseline, forecast in baselines.items():
+                logs.setdefault(f"nab_{label}_to_{baseline}", []).append(np.log(ours / mae(forecast)))
         low, high = (int(np.abs(model.quantiles - level).argmin()) for level in (0.1, 0.9))
         inside.append(((actual >= quantiles[..., low]) & (actual <= quantiles[..., high])).mean())
     figures = {key: float(np.exp(np.mean(ratios))) for key, ratios in logs.items()}
-    return {"nab_files": len(files) - skipped, "nab_files_constant": skipped, **figures, "nab_coverage_80": float(np.mean(inside))}
+    return {
+        "nab_files": len(files) - skipped,
+        "nab_files_constant": skipped,
+        **figures,
+        "nab_coverage_80": float(np.mean(inside)),
+    }
 
 
 def evaluate_far(model: Model, data: Path) -> dict[str, float]:
-    """A week ahead. M4 hourly: two cutoffs in every series, training part and test part joined, MASE with a season of a day.
-    NAB, as it is and by hours where there are six weeks of them: MAE relative to the seasonal naive forecasts of a day and,
-    by hours, of a week; geometric means over files."""
+    """A week ahead. M4 hourly: two cutoffs in every series, training and test part joined, MASE with a season of a day.
+    NAB, as it is and by hours where there are six weeks of them: MAE relative to the seasonal naive forecasts of a day
+    and, by hours, of a week; geometric means over files.
+    """
     histories, actuals = [], []
     for train, test in zip(*(read_m4(data / "m4" / f"Hourly-{part}.csv") for part in ("train", "test"))):
         series = np.concatenate([train, test[:48]])
@@ -150,8 +159,12 @@ def evaluate_far(model: Model, data: Path) -> dict[str, float]:
             actuals.append(series[end - FAR : end])
     actual, scale = np.stack(actuals), np.array([np.abs(h[24:] - h[:-24]).mean() for h in histories])
     forecasts = {"mase": model.forecast(histories, FAR)[..., model.median]}
-    forecasts |= {f"seasonal_naive_{s}_mase": np.stack([seasonal_naive(h, s, FAR) for h in histories]) for s in (24, 168)}
-    figures = {f"m4_hourly_h{FAR}_{k}": float((np.abs(actual - f).mean(1) / scale).mean()) for k, f in forecasts.items()}
+    forecasts |= {
+        f"seasonal_naive_{s}_mase": np.stack([seasonal_naive(h, s, FAR) for h in histories]) for s in (24, 168)
+    }
+    figures = {
+        f"m4_hourly_h{FAR}_{k}": float((np.abs(actual - f).mean(1) / scale).mean()) for k, f in forecasts.items()
+    }
     logs: dict[str, list[float]] = {}
     for path in sorted((data / "nab" / "data").glob("*/*.csv")):
         values, day = read_nab(path)
@@ -174,7 +187,7 @@ def evaluate_far(model: Model, data: Path) -> dict[str, float]:
 
 
 def cost(folder: Path) -> dict[str, float]:
-    """Milliseconds a forecast takes on one thread, context 512 and horizon 32, batch 32; the quickest of 20 runs."""
+    """Milliseconds per forecast on one thread, context 512, horizon 32, batch 32; the fastest of 20 runs."""
     model = Model(folder, threads=1)
     histories = [np.random.default_rng(1).standard_normal(512) for _ in range(32)]
     times = []
@@ -189,12 +202,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=PRETRAINED / TSMODEL_1.name)
     parser.add_argument("--data", type=Path, default=DATA, help="folder with m4/ and nab/")
-    parser.add_argument("--write", action="store_true", help="put the figures into manifest.json")
+    parser.add_argument("--write", action="store_true", help="write the results to manifest.json")
     parser.add_argument("--far", action="store_true", help=f"also {FAR} steps ahead")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     if not (args.data / "m4").is_dir() or not (args.data / "nab").is_dir():
-        print(f"no data to evaluate on: {args.data} has no m4/ and nab/ (say where with --data); nothing was measured")
+        print(f"no data to evaluate on: {args.data} has no m4/ and nab/ (set --data); nothing was evaluated")
         return
     model = Model(args.model, args.threads)
     figures = {}

@@ -1,7 +1,7 @@
-"""Measures what a model makes of groups: synthetic ones whose members lead or follow each other, unrelated ones, and real
-ones of NAB's sensors. Every figure is an error of the group forecast relative to that of the same series forecast alone.
+"""Evaluates a model on groups: synthetic ones with leading and lagging members, unrelated ones, and NAB's traffic
+sensors. Every result is the error of the group forecast relative to that of the same series forecast alone.
 
-The synthetic groups are not the training's: they are written here, from processes and with leads of their own.
+The synthetic groups are not those of the training: they have other processes and leads.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from design import COMPANY
+from design import TSMODEL_2_1
 from evaluate import DATA, Model, read_m4
 from export import PRETRAINED, json_text
 
@@ -29,30 +29,34 @@ def noise(rng: np.random.Generator, n: int, memory: float) -> np.ndarray:
     return out
 
 
-def cause(rng: np.random.Generator, kind: str, n: int) -> np.ndarray:
+def driver(rng: np.random.Generator, kind: str, n: int) -> np.ndarray:
     if kind == "walk":
         return rng.standard_normal(n).cumsum() / 10
     if kind == "memory":
         return noise(rng, n, 0.9)
-    day = np.sin(2 * np.pi * (np.arange(n) / 24 + rng.random())) + 0.5 * np.sin(4 * np.pi * (np.arange(n) / 24 + rng.random()))
+    day = np.sin(2 * np.pi * (np.arange(n) / 24 + rng.random())) + 0.5 * np.sin(
+        4 * np.pi * (np.arange(n) / 24 + rng.random())
+    )
     return day + noise(rng, n, 0.95)
 
 
-def led(rng: np.random.Generator, kind: str, n: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
-    """A group [MEMBERS, n], and which of them follow: two copies at different leads, and one that follows two causes."""
+def lagged_group(rng: np.random.Generator, kind: str, n: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
+    """A group [MEMBERS, n], and which members lag: two copies at different leads, and one that follows two drivers."""
     early = 100
-    first, second = cause(rng, kind, n + early), cause(rng, kind, n + early)
+    first, second = driver(rng, kind, n + early), driver(rng, kind, n + early)
     near, far, other = (int(x) for x in (rng.integers(4, 24), rng.integers(24, 72), rng.integers(6, 60)))
 
-    def late(x: np.ndarray, lead: int) -> np.ndarray:
+    def lagged(x: np.ndarray, lead: int) -> np.ndarray:
         return x[early - lead : early - lead + n]
 
-    rows = np.stack([
-        late(first, 0),
-        rng.uniform(0.5, 20) * late(first, near) + rng.normal() * 10,
-        -rng.uniform(0.5, 20) * late(first, far),
-        0.7 * late(first, far) + 0.7 * late(second, other),
-    ])
+    rows = np.stack(
+        [
+            lagged(first, 0),
+            rng.uniform(0.5, 20) * lagged(first, near) + rng.normal() * 10,
+            -rng.uniform(0.5, 20) * lagged(first, far),
+            0.7 * lagged(first, far) + 0.7 * lagged(second, other),
+        ]
+    )
     rows += spread * rows.std(1, keepdims=True) * rng.standard_normal(rows.shape)
     order = rng.permutation(MEMBERS)
     return rows[order], (order > 0)
@@ -63,22 +67,31 @@ def synthetic(kind: str, spread: float, related: bool) -> tuple[list[np.ndarray]
     rows, follows = [], []
     for _ in range(GROUPS):
         if related:
-            group, late = led(rng, kind, CONTEXT + HORIZON, spread)
+            group, lagged = lagged_group(rng, kind, CONTEXT + HORIZON, spread)
         else:
-            group = np.stack([cause(rng, kind, CONTEXT + HORIZON) + spread * rng.standard_normal(CONTEXT + HORIZON) for _ in range(MEMBERS)])
-            late = np.ones(MEMBERS, bool)
+            group = np.stack(
+                [
+                    driver(rng, kind, CONTEXT + HORIZON) + spread * rng.standard_normal(CONTEXT + HORIZON)
+                    for _ in range(MEMBERS)
+                ]
+            )
+            lagged = np.ones(MEMBERS, bool)
         rows += list(group)
-        follows.append(late)
+        follows.append(lagged)
     rows = np.stack(rows)
     return list(rows[:, :CONTEXT]), rows[:, CONTEXT:], np.concatenate(follows)
 
 
 def sensors(data: Path, step: int, horizon: int) -> tuple[list[np.ndarray], np.ndarray, int]:
-    """NAB's traffic sensors of September 2015 on a common grid of `step` seconds (means, gaps carried forward), at 40 cutoffs."""
+    """NAB's traffic sensors of September 2015 on a common grid of `step` seconds (means, gaps carried forward), at 40
+    cutoffs.
+    """
     grids = {}
     for path in sorted((data / "nab" / "data" / "realTraffic").glob("*.csv")):
         with path.open() as file:
-            rows = [(datetime.fromisoformat(r["timestamp"]).timestamp(), float(r["value"])) for r in csv.DictReader(file)]
+            rows = [
+                (datetime.fromisoformat(r["timestamp"]).timestamp(), float(r["value"])) for r in csv.DictReader(file)
+            ]
         at = np.array([int(t // step) for t, _ in rows])
         means = {int(k): float(np.mean([v for (t, v), a in zip(rows, at) if a == k])) for k in np.unique(at)}
         grids[path.name] = means
@@ -98,8 +111,10 @@ def sensors(data: Path, step: int, horizon: int) -> tuple[list[np.ndarray], np.n
     return histories, actual, len(table)
 
 
-def ratio(model: Model, histories: list[np.ndarray], actual: np.ndarray, members: int, which: np.ndarray | None = None) -> float:
-    """Error together over error alone: each series' mean absolute errors by its deviation, summed over series."""
+def ratio(
+    model: Model, histories: list[np.ndarray], actual: np.ndarray, members: int, which: np.ndarray | None = None
+) -> float:
+    """Error as a group relative to the error alone: MAE by each series' deviation, summed over series."""
     horizon = actual.shape[1]
     scale = np.array([max(h.std(), 1e-9) for h in histories])[:, None]
 
@@ -107,22 +122,22 @@ def ratio(model: Model, histories: list[np.ndarray], actual: np.ndarray, members
         quantiles = model.forecast(histories, horizon, members * max(1, 32 // members), size)
         return (np.abs(actual - quantiles[..., model.median]) / scale).mean(1)
 
-    together, alone = errors(members), errors(1)
-    which = np.ones(len(together), bool) if which is None else which
-    return float(together[which].sum() / alone[which].sum())
+    grouped, single = errors(members), errors(1)
+    which = np.ones(len(grouped), bool) if which is None else which
+    return float(grouped[which].sum() / single[which].sum())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, default=PRETRAINED / COMPANY.name)
+    parser.add_argument("--model", type=Path, default=PRETRAINED / TSMODEL_2_1.name)
     parser.add_argument("--data", type=Path, default=DATA, help="folder with m4/ and nab/")
-    parser.add_argument("--write", action="store_true", help="put the figures into manifest.json")
+    parser.add_argument("--write", action="store_true", help="write the results to manifest.json")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     model = Model(args.model, args.threads)
     figures = {}
 
-    def tell(name: str, figure: float) -> None:
+    def report(name: str, figure: float) -> None:
         figures[name] = round(figure, 4)
         print(f"{name:<44}{figure:>8.3f}", flush=True)
 
@@ -130,19 +145,19 @@ def main() -> None:
         for spread in (0.05, 0.3):
             histories, actual, follows = synthetic(kind, spread, True)
             for name, which in (("followers", follows), ("leaders", ~follows)):
-                tell(f"together_{kind}_noise_{spread}_{name}", ratio(model, histories, actual, MEMBERS, which))
+                report(f"together_{kind}_noise_{spread}_{name}", ratio(model, histories, actual, MEMBERS, which))
         histories, actual, _ = synthetic(kind, 0.3, False)
-        tell(f"together_{kind}_unrelated", ratio(model, histories, actual, MEMBERS))
+        report(f"together_{kind}_unrelated", ratio(model, histories, actual, MEMBERS))
     if (args.data / "m4").is_dir():
         for name, horizon in (("Hourly", 48), ("Weekly", 13)):
             train, test = (read_m4(args.data / "m4" / f"{name}-{part}.csv") for part in ("train", "test"))
             order = np.random.default_rng(2).permutation(len(train))[: len(train) // 8 * 8]
             actual = np.stack([test[i][:horizon] for i in order])
-            tell(f"together_m4_{name.lower()}_eight_at_random", ratio(model, [train[i] for i in order], actual, 8))
+            report(f"together_m4_{name.lower()}_eight_at_random", ratio(model, [train[i] for i in order], actual, 8))
     if (args.data / "nab").is_dir():
         for step, horizon in ((600, 24), (3600, 12)):
             histories, actual, members = sensors(args.data, step, horizon)
-            tell(f"together_nab_traffic_{step}s_h{horizon}", ratio(model, histories, actual, members))
+            report(f"together_nab_traffic_{step}s_h{horizon}", ratio(model, histories, actual, members))
     if args.write:
         path = args.model / "manifest.json"
         manifest = json.loads(path.read_text())

@@ -1,7 +1,7 @@
-"""Writes a checkpoint's averaged weights as a model folder: forecast.onnx, the graphs of fine-tuning, manifest.json, and
-proof of parity with PyTorch.
+"""Writes the averaged weights of a checkpoint as a model folder: forecast.onnx, the graphs of fine-tuning,
+manifest.json. Checks parity with PyTorch.
 
-What is written is the network as `serving.py` makes it: with products of eight-bit integers, unless --float is given.
+The exported network is that of `serving.py`, with eight-bit products unless --float is given.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ import onnxruntime
 import torch
 
 from design import DESIGNS, TSMODEL_1, Design
-from graphs import exported, write_graph
+from graphs import export_graph, write_graph
 from network import PATCH, QUANTILES, Network
-from serving import served
+from serving import serving_network
 from train import network_of
 from tuning import write_tuning
 
 VERSION = "0.1.0"
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
 TOLERANCE = 2e-4  # of the largest magnitude in a series, ONNX Runtime against PyTorch
-TOLERANCE_QUANTISED = 6e-2  # the same with eight-bit products; evaluate.py says what they cost on real series
-TOLERANCE_PADDING = 1e-3  # of the largest magnitude in a context; more with eight-bit products, where a rounding may fall to the other side
+TOLERANCE_QUANTISED = 6e-2  # the same with eight-bit products; evaluate.py measures their cost on real series
+# Of the largest magnitude in a context. Larger with eight-bit products, where rounding may differ.
+TOLERANCE_PADDING = 1e-3
 
 
 def load(checkpoint: Path, design: Design) -> tuple[Network, dict]:
@@ -40,7 +41,7 @@ def load(checkpoint: Path, design: Design) -> tuple[Network, dict]:
 
 
 def samples(design: Design) -> list[tuple[str, np.ndarray, np.ndarray, int]]:
-    """Inputs that a graph can stumble over: name, values, observed, horizon."""
+    """Edge cases of a graph: name, values, observed, horizon."""
     rng = np.random.default_rng(7)
 
     def walk(n: int) -> np.ndarray:
@@ -69,8 +70,10 @@ def samples(design: Design) -> list[tuple[str, np.ndarray, np.ndarray, int]]:
     return [(name, x, full(x) if seen is None else seen, h) for name, x, seen, h in cases]
 
 
-def feeds_of(design: Design, values: np.ndarray, observed: np.ndarray, horizon: int, group: np.ndarray | None = None) -> dict:
-    """Inputs of a graph; without a group every row is alone."""
+def feeds_of(
+    design: Design, values: np.ndarray, observed: np.ndarray, horizon: int, group: np.ndarray | None = None
+) -> dict:
+    """Inputs of a graph; without `group` every row is a group of its own."""
     rows = np.arange(len(values)) if group is None else group
     feeds = {"values": values, "observed": observed, "future": np.zeros((len(values), horizon))}
     if design.members:
@@ -79,7 +82,7 @@ def feeds_of(design: Design, values: np.ndarray, observed: np.ndarray, horizon: 
 
 
 def check(network: Network, design: Design, path: Path, tolerance: float = TOLERANCE) -> dict[str, float]:
-    """Compares ONNX Runtime with PyTorch case by case; raises where the graph is wrong."""
+    """Compares ONNX Runtime with PyTorch case by case; raises on a difference."""
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     worst = 0.0
     groups = [None, np.zeros(3)] if design.members else [None]
@@ -98,16 +101,17 @@ def check(network: Network, design: Design, path: Path, tolerance: float = TOLER
             apart = float((np.abs(got - want).max((1, 2)) / size).max())
             assert apart < tolerance, f"{name}: differs from PyTorch by {apart}"
             worst = max(worst, apart)
-    company(session, design)
+    check_batch_independence(session, design)
     return {"parity": worst, "padding": padding(session, design, max(tolerance, TOLERANCE_PADDING))}
 
 
-def company(session: onnxruntime.InferenceSession, design: Design) -> None:
-    """A forecast must not depend, by a single bit, on the other rows of its batch (batches of a multiple of four rows),
-    unless they are members of its group."""
+def check_batch_independence(session: onnxruntime.InferenceSession, design: Design) -> None:
+    """A forecast must not depend, to the bit, on the other rows of its batch (batches of a multiple of four rows),
+    unless they are members of its group.
+    """
     rng = np.random.default_rng(5)
     values = rng.standard_normal((32, 512)).cumsum(1)
-    values[1::2] = np.roll(values[::2], 20, 1)  # every second row follows another
+    values[1::2] = np.roll(values[::2], 20, 1)  # every second row lags another
     observed = (rng.random((32, 512)) > 0.05).astype(float)
 
     def forecast(rows: np.ndarray, group: np.ndarray | None = None) -> np.ndarray:
@@ -116,36 +120,52 @@ def company(session: onnxruntime.InferenceSession, design: Design) -> None:
     whole = forecast(np.arange(32))
     for size in (4, 8, 12, 20):
         rows = rng.permutation(32)[:size]
-        assert (forecast(rows) == whole[rows]).all(), f"a forecast depends on its company in a batch of {size}"
+        assert (forecast(rows) == whole[rows]).all(), f"a forecast depends on the other rows in a batch of {size}"
     if not design.members:
         return
-    group = np.array([0, 0, 0, 0, 0, 5, 6, 7])  # five members; three rows that are alone
+    group = np.array([0, 0, 0, 0, 0, 5, 6, 7])  # five members; three univariate rows
     together = forecast(np.arange(8), group)
     assert (together[5:] == whole[5:8]).all(), "a row that is alone depends on a group"
     others = np.array([0, 1, 2, 3, 4, 20, 21, 22])
     assert (forecast(others, group)[:5] == together[:5]).all(), "a group depends on rows beside it"
-    assert not np.allclose(together[:5], whole[:5]), "members of a group do not know each other"
+    assert not np.allclose(together[:5], whole[:5]), "members of a group have no effect on each other"
 
 
-def check_alone(folder: Path, design: Design) -> str:
-    """A series alone must have the forecast, bit for bit, of the model whose weights the run began with, where that lies beside
-    this one as it was exported from the same weights. Tells whether that was so."""
+def check_univariate(folder: Path, design: Design) -> str:
+    """The forecast of a series alone must equal, to the bit, that of the model of the initial weights, if that lies
+    beside this one and was exported from the same weights. Returns the result as text.
+    """
     start = folder.parent / design.start
-    manifests = [json.loads((each / "manifest.json").read_text()) for each in (folder, start) if (each / "manifest.json").is_file()]
-    if len({manifest.get("tuning", {}).get("source", {}).get("sha256") for manifest in manifests}) > 1 or len(manifests) < 2:
+    manifests = [
+        json.loads((each / "manifest.json").read_text())
+        for each in (folder, start)
+        if (each / "manifest.json").is_file()
+    ]
+    if (
+        len({manifest.get("tuning", {}).get("source", {}).get("sha256") for manifest in manifests}) > 1
+        or len(manifests) < 2
+    ):
         return f"not compared: {start} was not made from the same weights"
-    ours, theirs = (onnxruntime.InferenceSession(each / "forecast.onnx", providers=["CPUExecutionProvider"]) for each in (folder, start))
+    ours, theirs = (
+        onnxruntime.InferenceSession(each / "forecast.onnx", providers=["CPUExecutionProvider"])
+        for each in (folder, start)
+    )
     rng = np.random.default_rng(1)
     for rows, context, horizon in ((32, 512, 32), (8, 64, 16), (4, 512, 128), (128, 112, 16)):
-        values, observed = rng.standard_normal((rows, context)).cumsum(1), (rng.random((rows, context)) > 0.1).astype(float)
+        values, observed = (
+            rng.standard_normal((rows, context)).cumsum(1),
+            (rng.random((rows, context)) > 0.1).astype(float),
+        )
         feeds = feeds_of(design, values, observed, horizon)
         got, group = ours.run(None, feeds)[0], feeds.pop("group")
-        assert (got == theirs.run(None, feeds)[0]).all(), f"{len(group)} series alone have other forecasts than with {design.start}"
+        assert (got == theirs.run(None, feeds)[0]).all(), (
+            f"{len(group)} series alone have other forecasts than with {design.start}"
+        )
     return "bit for bit those of " + design.start
 
 
 def padding(session: onnxruntime.InferenceSession, design: Design, tolerance: float) -> float:
-    """How far a forecast from a left-padded context is from that of the shorter context."""
+    """The difference between forecasts from a left-padded context and from the shorter context."""
     short = np.random.default_rng(3).standard_normal((4, 128)).cumsum(1).astype(np.float32)
 
     def forecast(values: np.ndarray, observed: np.ndarray) -> np.ndarray:
@@ -161,11 +181,16 @@ def padding(session: onnxruntime.InferenceSession, design: Design, tolerance: fl
 def json_text(manifest: dict) -> str:
     """JSON with a line for each key, lists of numbers in one line."""
     text = json.dumps(manifest, indent=2)
-    return re.sub(r"\[[-\d.,\s]+\]", lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
+    return (
+        re.sub(
+            r"\[[-\d.,\s]+\]", lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text
+        )
+        + "\n"
+    )
 
 
 def write_manifest(folder: Path, network: Network, design: Design, state: dict, tuning: dict | None) -> None:
-    """`quality` is filled in by evaluate.py."""
+    """evaluate.py fills in `quality`."""
     manifest = {
         "format": 1,
         "name": design.name,
@@ -211,16 +236,18 @@ def main() -> None:
     graph = out / "forecast.onnx"
     group = bool(design.members)
     with tempfile.TemporaryDirectory() as folder:
-        # With eight-bit products a mistake could pass for rounding; so the same graph is made without them first.
+        # Checked without eight-bit products first: with them an error could look like rounding.
         exact = graph if args.float else Path(folder) / graph.name
-        write_graph(exported(served(network, design, quantised=False), group=group, opset=23), network, exact)
+        write_graph(
+            export_graph(serving_network(network, design, quantised=False), group=group, opset=23), network, exact
+        )
         print(f"step {state['step']}:", check(network, design, exact))
         if not args.float:
-            write_graph(exported(served(network, design), group=group, opset=23), network, graph)
+            write_graph(export_graph(serving_network(network, design), group=group, opset=23), network, graph)
             print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
         write_manifest(out, network, design, state, write_tuning(network, design, out, exact))
     if group:
-        print("forecasts of series alone:", "not compared" if args.float else check_alone(out, design))
+        print("forecasts of series alone:", "not compared" if args.float else check_univariate(out, design))
     print(f"{out}: {sum(f.stat().st_size for f in out.iterdir()) / 1e6:.1f} MB")
 
 

@@ -1,4 +1,4 @@
-"""Networks as ONNX graphs, and these as small files."""
+"""Export of networks as small ONNX graphs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from company import GroupNetwork
+from group_network import GroupNetwork
 from leaders import LEAD_MAX
 from network import Network
 
 
-def exported(
+def export_graph(
     network: torch.nn.Module, theta: torch.Tensor | None = None, group: bool = False, opset: int = 18
 ) -> onnx.ModelProto:
     """A forecast as a graph with dynamic batch, context and horizon (both multiples of the patch)."""
@@ -31,13 +31,23 @@ def exported(
             (values, torch.ones_like(values), future, *(tensor for tensor, _ in more.values())),
             input_names=["values", "observed", "future", *more],
             output_names=["quantiles"],
-            dynamic_shapes=({0: batch, 1: context}, {0: batch, 1: context}, {0: batch, 1: horizon}, *(dims for _, dims in more.values())),
+            dynamic_shapes=(
+                {0: batch, 1: context},
+                {0: batch, 1: context},
+                {0: batch, 1: horizon},
+                *(dims for _, dims in more.values()),
+            ),
             opset_version=opset,
             dynamo=True,
             verbose=False,
         )
     model = program.model_proto
-    axes = {"values": ["batch", "context"], "observed": ["batch", "context"], "future": ["batch", "horizon"], "group": ["batch"]}
+    axes = {
+        "values": ["batch", "context"],
+        "observed": ["batch", "context"],
+        "future": ["batch", "horizon"],
+        "group": ["batch"],
+    }
     for tensor in model.graph.input:
         for dim, name in zip(tensor.type.tensor_type.shape.dim, axes.get(tensor.name, [])):
             dim.Clear()
@@ -45,12 +55,12 @@ def exported(
     return model
 
 
-# Matrices that lead back from frequencies: the table of waves, and the lags or leads.
+# Matrices of the inverse transform: the table of waves, and the lags or leads.
 INVERSES = {"inverse": ("cos_table", "lag_row"), "even": ("cos_table", "lead_row"), "odd": ("sin_table", "lead_row")}
 
 
 def write_graph(model: onnx.ModelProto, network: Network, path: Path) -> None:
-    """Writes a graph without its matrices of seasons and leads, and without what only its exporter needs to know."""
+    """Writes a graph without its Fourier matrices and without metadata of the exporter."""
     compute_matrices(model.graph, network)
     for node in model.graph.node:
         del node.metadata_props[:]
@@ -64,8 +74,9 @@ def write_graph(model: onnx.ModelProto, network: Network, path: Path) -> None:
 
 
 def compute_matrices(graph: onnx.GraphProto, network: Network) -> None:
-    """Replaces the matrices of the seasonal table and of leads, 2.5 MB a graph and more, by what they are computed from; ONNX
-    Runtime does that once, as it loads a graph. Cosines are looked up by (time * frequency) modulo their period."""
+    """Replaces the Fourier matrices of lags and leads, 2.5 MB a graph and more, by their computation; ONNX Runtime
+    folds it when it loads a graph. Cosines are looked up by (time * frequency) modulo their period.
+    """
     seasons = network.seasons
     (context, frequencies), lags = seasons.cos.shape, len(seasons.lag)
     size = 2 * (frequencies - 1)

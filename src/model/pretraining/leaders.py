@@ -1,7 +1,7 @@
-"""Finds, inside the graph, which members of a group tell early what a series will do, and reads them at their lead.
+"""Finds, inside the graph, the leading members of a group (leading indicators), and reads them at their lead.
 
-As with seasons: a small network cannot learn in little time to shift one series against another by 5 or 50 points. A
-table of the correlations of all pairs at all leads costs a few matrix products and does it exactly.
+A small network needs long training to shift one series against another by 5 or 50 steps. The cross-correlations of all
+pairs at all leads cost a few matrix products and are exact.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from torch import Tensor, nn
 from seasonality import frequencies
 
 LEAD_MAX = 192
-LEADERS = 2  # the second is looked for in what the first one does not explain
-STRENGTH_MIN = 6.0  # standard deviations of a chance correlation; weaker leaders are none
-RECENT = 0.97  # weight of a point beside that of the next one, where a series' distance from its leaders is measured
-LIMIT = 10.0  # of what leaders say, in the network's space
+LEADERS = 2  # the second one is found in the residuals of the first
+STRENGTH_MIN = 6.0  # least cross-correlation of a leader, in standard errors
+RECENT = 0.97  # decay of the weight of a point, per step, in the mean distance from the leaders
+LIMIT = 10.0  # largest magnitude of a leader's signal, normalised
 ANCHORS = 2 * LEADERS
-FACTS = 4 * LEADERS
+DESCRIPTORS = 4 * LEADERS
 
 
 @dataclass
 class Leaders:
-    """What the leaders of each row say."""
+    """The leaders of each row."""
 
-    said: list[Tensor]  # the row as the first leaders tell it [R, T+H], 0 where they do not
-    known: list[Tensor]  # 1 where they were observed [R, T+H]
-    anchors: Tensor  # [R, T+H, ANCHORS]: from the distance of late, and from the last value; the last value without leaders
-    facts: Tensor  # [R, FACTS]: strength, correlation, what is left unexplained, lead
-    logs: Tensor  # [R, LEADERS]: log of the deviation from what they say
+    signals: list[Tensor]  # prediction of the row by the first leaders [R, T+H], 0 where they are unobserved
+    available: list[Tensor]  # 1 where these leaders are observed [R, T+H]
+    # [R, T+H, ANCHORS]: signals shifted to the recent level, and to the last value; the last value without leaders
+    anchors: Tensor
+    descriptors: Tensor  # [R, DESCRIPTORS]: strength, correlation, unexplained variance, lead
+    log_scales: Tensor  # [R, LEADERS]: log of the residual deviation
     found: Tensor  # [R, 1]: 1 where there is a leader
 
 
@@ -41,7 +42,7 @@ def mean_of(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def slope_of(y: Tensor, x: Tensor, weight: Tensor) -> Tensor:
-    """Least squares, through the origin."""
+    """Least squares through the origin."""
     return (y * x * weight).sum(1, keepdim=True) / (x * x * weight).sum(1, keepdim=True).clamp(min=1e-6)
 
 
@@ -49,17 +50,19 @@ def before(x: Tensor) -> Tensor:
     return F.pad(x[:, :-1], (1, 0))
 
 
-def news_of(a: Tensor, observed: Tensor, season: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """What neither the last cycle nor the last value foretold, and where that is known [R, T]."""
+def innovations_of(a: Tensor, observed: Tensor, season: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """The part that neither the last cycle nor the last value predicts, and where it is known [R, T]."""
     cycle, seen = season[0], observed * season[1]
-    news = (a - slope_of(a, cycle, seen).clamp(0.0, 1.0) * cycle) * seen
+    innovations = (a - slope_of(a, cycle, seen).clamp(0.0, 1.0) * cycle) * seen
     both = seen * before(seen)
-    news = (news - slope_of(news, before(news), both).clamp(0.0, 1.0) * before(news)) * both
-    return (news - mean_of(news, both)) * both, both
+    innovations = (
+        innovations - slope_of(innovations, before(innovations), both).clamp(0.0, 1.0) * before(innovations)
+    ) * both
+    return (innovations - mean_of(innovations, both)) * both, both
 
 
 class LeaderFinder(nn.Module):
-    """Cross-correlations by way of the discrete Fourier transform, with the SeasonFinder's matrices."""
+    """Cross-correlations by the discrete Fourier transform, with the SeasonFinder's matrices."""
 
     def __init__(self, context: int, lag_max: int) -> None:
         super().__init__()
@@ -77,66 +80,80 @@ class LeaderFinder(nn.Module):
         return together @ self.even + crossed @ self.odd
 
     def forward(
-        self, a: Tensor, observed: Tensor, last: Tensor, season: tuple[Tensor, Tensor], company: Tensor,
-        tables: nn.Module, horizon: int,
+        self,
+        a: Tensor,
+        observed: Tensor,
+        last: Tensor,
+        season: tuple[Tensor, Tensor],
+        members: Tensor,
+        tables: nn.Module,
+        horizon: int,
     ) -> Leaders:
-        """a, observed [R, T]; last [R, 1]; season: the last cycle and where it is known [R, T]; company [R, R]: 1 for
-        members of one group, 0 for others and for a row beside itself; tables: the SeasonFinder."""
+        """a, observed [R, T]; last [R, 1]; season: the last cycle and where it is observed [R, T]; members [R, R]: 1
+        for other members of the row's group, else 0; tables: the SeasonFinder.
+        """
         rows, length = a.shape
         cos, sin = tables.cos[:length], tables.sin[:length]
-        news, seen = news_of(a, observed, season)
+        innovations, seen = innovations_of(a, observed, season)
         count = seen.sum(1, keepdim=True)
-        transforms, masks = (news @ cos, news @ sin), (seen @ cos, seen @ sin)
+        transforms, masks = (innovations @ cos, innovations @ sin), (seen @ cos, seen @ sin)
         pairs = self.correlate(masks, masks).round()
-        usable = company.unsqueeze(-1) * ((pairs > count.unsqueeze(-1) / 3) & (pairs > 15)).to(a.dtype)
-        power = mean_of(news * news, seen).clamp(min=1e-8)
+        usable = members.unsqueeze(-1) * ((pairs > count.unsqueeze(-1) / 3) & (pairs > 15)).to(a.dtype)
+        power = mean_of(innovations * innovations, seen).clamp(min=1e-8)
         likely = (pairs.clamp(min=1.0) * power.T.unsqueeze(-1)).rsqrt() * usable
 
         index = torch.arange(1, length + 1, device=a.device).to(a.dtype)
         end = (index * observed).amax(1, keepdim=True)
-        late = observed * torch.exp((index - end).clamp(max=0.0) * -math.log(RECENT)).clamp(max=1.0)
+        recency = observed * torch.exp((index - end).clamp(max=0.0) * -math.log(RECENT)).clamp(max=1.0)
         position = torch.arange(length + horizon, device=a.device).unsqueeze(0)
 
         def read(x: Tensor, leader: Tensor, at: Tensor) -> Tensor:
-            """x [R, N] of the leader's row, at places [R, M] of it."""
+            """x [R, N] of the leader's row, at positions [R, M]."""
             every = x.flatten().unsqueeze(0).expand(rows, -1)
             return torch.gather(every, 1, leader * x.shape[1] + at.clamp(0, x.shape[1] - 1))
 
-        said, known, anchors, facts, logs = [], [], [], [], []
-        rest_news, rest = news, a
-        level, drift, told, there = a[:, :1] * 0, a[:, :1] * 0, 1.0, 1.0
+        signals, available, anchors, descriptors, log_scales = [], [], [], [], []
+        rest_innovations, rest = innovations, a
+        level, drift, reach, exists = a[:, :1] * 0, a[:, :1] * 0, 1.0, 1.0
         for _ in range(LEADERS):
-            sums = self.correlate((rest_news @ cos, rest_news @ sin), transforms).abs()
-            left = mean_of(rest_news * rest_news, seen).clamp(min=1e-8)
+            sums = self.correlate((rest_innovations @ cos, rest_innovations @ sin), transforms).abs()
+            left = mean_of(rest_innovations * rest_innovations, seen).clamp(min=1e-8)
             strength, best = (sums * likely * left.rsqrt().unsqueeze(-1)).flatten(1).max(1, keepdim=True)
-            there = there * (strength > STRENGTH_MIN).to(a.dtype)
+            exists = exists * (strength > STRENGTH_MIN).to(a.dtype)
             leader, lead = best // LEAD_MAX, best % LEAD_MAX + 1
             at = position - lead
             shown = read(observed, leader, at) * ((at >= 0) & (at < length)).to(a.dtype)
             x = torch.where(at < length, read(a, leader, at) * shown, read(last, leader, at * 0))
-            told = told * shown * there
+            reach = reach * shown * exists
 
-            fresh = read(news, leader, at[:, :length]) * shown[:, :length]
-            by_news = slope_of(rest_news, fresh, seen).clamp(-5.0, 5.0) * there
-            rest_news = rest_news - by_news * fresh * seen
-            both = observed * told[:, :length]
+            leader_innovations = read(innovations, leader, at[:, :length]) * shown[:, :length]
+            by_innovations = slope_of(rest_innovations, leader_innovations, seen).clamp(-5.0, 5.0) * exists
+            rest_innovations = rest_innovations - by_innovations * leader_innovations * seen
+            both = observed * reach[:, :length]
             centred = x[:, :length] - mean_of(x[:, :length], both)
-            by_level = slope_of(rest, centred, both).clamp(-5.0, 5.0) * there
+            by_level = slope_of(rest, centred, both).clamp(-5.0, 5.0) * exists
             rest = rest - by_level * centred * both
 
-            level, drift = level + by_level * x, drift + by_news * x
-            from_level = level + mean_of(a - level[:, :length], late * both)
+            level, drift = level + by_level * x, drift + by_innovations * x
+            from_level = level + mean_of(a - level[:, :length], recency * both)
             apart = mean_of((a - from_level[:, :length]).square(), both).sqrt().clamp(1e-3, 2.0)
             start = torch.gather(drift, 1, (end - 1.0).clamp(min=0.0).long())
             from_last = torch.cat([from_level[:, :length], (last + drift - start)[:, length:]], 1)
             for anchor in (from_level, from_last):
-                anchors.append(torch.where(there > 0, anchor.clamp(-LIMIT, LIMIT), last))
-            said.append(from_level.clamp(-LIMIT, LIMIT) * told)
-            known.append(told)
+                anchors.append(torch.where(exists > 0, anchor.clamp(-LIMIT, LIMIT), last))
+            signals.append(from_level.clamp(-LIMIT, LIMIT) * reach)
+            available.append(reach)
             correlation = strength * count.clamp(min=16.0).rsqrt()
             unexplained = (1.0 - correlation.clamp(max=0.999).square()).log()
             size = (lead.to(a.dtype).log2() - 4.0) * 0.5
-            facts += [(strength * 0.1).clamp(max=5.0) * there, correlation.clamp(max=1.0) * there, unexplained * there, size * there]
-            logs.append(apart.log() * there)
-        found = (facts[0] > 0).to(a.dtype)
-        return Leaders(said, known, torch.stack(anchors, -1), torch.cat(facts, 1), torch.cat(logs, 1), found)
+            descriptors += [
+                (strength * 0.1).clamp(max=5.0) * exists,
+                correlation.clamp(max=1.0) * exists,
+                unexplained * exists,
+                size * exists,
+            ]
+            log_scales.append(apart.log() * exists)
+        found = (descriptors[0] > 0).to(a.dtype)
+        return Leaders(
+            signals, available, torch.stack(anchors, -1), torch.cat(descriptors, 1), torch.cat(log_scales, 1), found
+        )

@@ -1,6 +1,7 @@
-"""Says what training still pays: a line for each checkpoint with the loss on held-out synthetic series and the errors on M4
-and NAB of its averaged weights, from float32 products. Checkpoints of a constant rate are worse than what a cool-down makes of
-them, but comparable with each other."""
+"""Shows what further training gains: a line for each checkpoint with the loss on held-out synthetic series and the
+errors on M4 and NAB of its averaged weights, with float32 products. Checkpoints at the constant rate are worse than
+after a cool-down, but comparable with each other.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ def line(checkpoint: Path, model: str, data: Path) -> str:
     context, horizon, _ = design.shapes[0]
     pool = Pool(SERIES, design.series, VALIDATION_SEED)
     with torch.no_grad():
-        losses = [train.loss_of(network, *map(torch.from_numpy, pool.draw(SERIES // 4, context, horizon)), context) for _ in range(4)]
+        losses = [
+            train.loss_of(network, *map(torch.from_numpy, pool.draw(SERIES // 4, context, horizon)), context)
+            for _ in range(4)
+        ]
     trained = Trained(network, design.context)
     hourly, weekly = (evaluate_m4(trained, data, name) for name in ("hourly", "weekly"))
     nab = evaluate_nab(trained, data)
@@ -37,7 +41,9 @@ def line(checkpoint: Path, model: str, data: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkpoints", type=Path, nargs="+")
-    parser.add_argument("--model", choices=[name for name, design in DESIGNS.items() if not design.members], default=TSMODEL_1.name)
+    parser.add_argument(
+        "--model", choices=[name for name, design in DESIGNS.items() if not design.members], default=TSMODEL_1.name
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--data", type=Path, default=DATA)
     args = parser.parse_args()

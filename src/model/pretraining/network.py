@@ -1,8 +1,8 @@
-"""The network of the univariate models: a bidirectional masked-patch transformer that decodes a horizon in one pass.
+"""The univariate network: a bidirectional masked-patch transformer that decodes a horizon in one pass.
 
-It lives in a space of its own: a = asinh((x - mean) / std) over the observed points. A patch without any observation
-is never attended to, so padding, long gaps and the horizon are one and the same thing: padding changes nothing, and
-the first steps of a forecast do not depend on how many were asked for.
+It works on normalised values: a = asinh((x - mean) / std) over the observed points. A patch without any observation is
+never attended to. Padding, long gaps and the horizon are such patches, so padding changes nothing, and the first steps
+of a forecast do not depend on the length of the horizon.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ QUANTILES = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99
 PATCH = 16
 ANCHORS = 8  # mean, last value, two drifts, and for each of two lags the last cycle and the average of three
 SCALES = 4  # of the series, of its steps, of its two seasonal differences
-CHANNELS, SCALARS = 9, 8  # of a point, and of a whole series, that are embedded
-DRIFT_MEMORY = (0.8, 0.97)  # weight of a step beside that of the next one
-CLAMP = 10.0  # |a| of a forecast: sinh(10) = 11,013 standard deviations
+CHANNELS, SCALARS = 9, 8  # embedded features of a point, and of a whole series
+DRIFT_MEMORY = (0.8, 0.97)  # decay of the weight of a step, per step
+CLAMP = 10.0  # largest |a| of a forecast: sinh(10) = 11,013 standard deviations
 
 
 @dataclass
 class Scaled:
-    """A batch in the network's space: `a` and `observed` [B, T]; everything else [B, 1]."""
+    """A normalised batch: `a` and `observed` [B, T]; everything else [B, 1]."""
 
     a: Tensor
     observed: Tensor
@@ -40,30 +40,31 @@ class Scaled:
     drifts: list[Tensor]
 
     def forward(self, values: Tensor) -> Tensor:
-        """Units of the series to the network's space; values [B, ...]."""
+        """Normalises; values [B, ...]."""
         return torch.asinh((values / self.peak.clamp(min=1e-30) - self.mean) / self.std).clamp(-CLAMP, CLAMP)
 
     def backward(self, a: Tensor) -> Tensor:
-        """The network's space to units of the series; a [B, N, Q]."""
+        """Back to the units of the series; a [B, N, Q]."""
         return (torch.sinh(a) * self.std.unsqueeze(-1) + self.mean.unsqueeze(-1)) * self.peak.unsqueeze(-1)
 
 
 def scale(values: Tensor, observed: Tensor) -> Scaled:
-    """Brings a batch into the network's space; finite for any finite input, as the largest magnitude is divided out first."""
+    """Normalises a batch. Finite for any finite input, because the largest magnitude is divided out first."""
     observed = (observed > 0).to(values.dtype)
     v = torch.where(observed > 0, values, torch.zeros_like(values))
-    peak = v.abs().amax(1, keepdim=True)  # 0 where nothing is observed or all is 0: then the forecast is 0, too
+    peak = v.abs().amax(1, keepdim=True)  # 0 without observations or for zeros: then the forecast is 0, too
     v = v / peak.clamp(min=1e-30)
     n = observed.sum(1, keepdim=True).clamp(min=1.0)
     mean = (v * observed).sum(1, keepdim=True) / n
-    mean = mean + ((v - mean) * observed).sum(1, keepdim=True) / n  # the second pass removes the rounding of the first
+    # The second pass removes rounding errors of the first.
+    mean = mean + ((v - mean) * observed).sum(1, keepdim=True) / n
     d = (v - mean) * observed
     std = (d * d).sum(1, keepdim=True).div(n).sqrt().clamp(min=1e-6)
     a = torch.asinh(d / std)
     index = torch.arange(1, values.shape[1] + 1, device=values.device).to(values.dtype)
     position = (index * observed).amax(1, keepdim=True)
     last = (a * (index == position).to(values.dtype)).sum(1, keepdim=True)
-    # Padded to the full length: sums over 511 points would round differently by a row's place in the batch.
+    # Padded to the full length: sums over 511 points would round differently by the row's index in the batch.
     pairs = observed * F.pad(observed[:, :-1], (1, 0))
     steps = (a - F.pad(a[:, :-1], (1, 0))) * pairs
     step = steps.abs().sum(1, keepdim=True) / pairs.sum(1, keepdim=True).clamp(min=1.0)
@@ -75,7 +76,7 @@ def scale(values: Tensor, observed: Tensor) -> Scaled:
 
 
 class RMSNorm(nn.Module):
-    """Root mean square normalisation, written out so that the exported graph holds standard operators only."""
+    """Root mean square normalisation, written out so that the exported graph has standard operators only."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -131,7 +132,7 @@ class Block(nn.Module):
 
 
 class Rotary(nn.Module):
-    """Rotary position embedding over patches, as t * cos + (t @ R) * sin: no slicing, hence a clean graph."""
+    """Rotary position embedding over patches, as t * cos + (t @ R) * sin: without slicing, for a simple graph."""
 
     def __init__(self, dim: int, positions: int) -> None:
         super().__init__()
@@ -150,7 +151,7 @@ class Rotary(nn.Module):
 
 
 class Network(nn.Module):
-    """Quantiles of the values that a series does not show."""
+    """Quantiles of the unobserved values of a series."""
 
     def __init__(
         self, design: Design = TSMODEL_1, width: int = 128, layers: int = 4, heads: int = 4, hidden: int = 384
@@ -163,7 +164,7 @@ class Network(nn.Module):
         self.rotate = Rotary(width // heads, (design.context + design.horizon_max) // PATCH)
         self.norm = RMSNorm(width)
         self.head = ResidualMLP(width, 256, PATCH * (len(QUANTILES) + ANCHORS + SCALES))
-        # Row 0 of the raw head output is the median; the others are the positive steps from one quantile to the next.
+        # Row 0 of the raw head output is the median; the others are positive steps from one quantile to the next.
         middle = QUANTILES.index(0.5)
         spread = torch.zeros(len(QUANTILES), len(QUANTILES))
         spread[0] = 1.0
@@ -175,7 +176,7 @@ class Network(nn.Module):
         self.register_buffer("spread", spread, persistent=False)
 
     def features(self, s: Scaled, future: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Patches to embed [B, P, PATCH * CHANNELS + SCALARS], anchors [B, T+H, 4] (the seasonal ones) and log scales [B, SCALES]."""
+        """Patches [B, P, PATCH * CHANNELS + SCALARS], seasonal anchors [B, T+H, 4] and log scales [B, SCALES]."""
         pad = torch.zeros_like(future)
         season = self.seasons(s.a, s.observed)
         local = torch.asinh((s.a - s.last) / s.step) * s.observed * 0.5
@@ -203,15 +204,15 @@ class Network(nn.Module):
         return x
 
     def decode(self, x: Tensor, seasonal: Tensor, last: Tensor, ahead: Tensor, s: Scaled, logs: Tensor) -> Tensor:
-        """Quantiles in the network's space [B, N, Q]: a mixture of naive forecasts plus the network's own correction.
+        """Normalised quantiles [B, N, Q]: a mixture of naive forecasts plus the network's own correction.
 
-        last [B, N or 1] is the newest value before each position, ahead [N] how many steps it lies behind.
+        last [B, N or 1] is the newest value before each position, ahead [N] the number of steps since then.
         """
         q, gate, size = self.outputs(x)
         return self.mixture(q, gate, self.anchors(seasonal, last, ahead, s), size, logs)
 
     def outputs(self, x: Tensor) -> list[Tensor]:
-        """What the head says of every position: raw quantiles [B, N, Q], gates of anchors and of scales."""
+        """Outputs of the head at every position: raw quantiles [B, N, Q], gate logits of anchors and of scales."""
         out = self.head(self.norm(x)).unflatten(-1, (PATCH, -1)).flatten(1, 2)
         return list(out.split([len(QUANTILES), ANCHORS, SCALES], -1))
 
@@ -228,7 +229,7 @@ class Network(nn.Module):
         return (location + width * (steps @ self.spread)).clamp(-CLAMP, CLAMP)
 
     def last_before(self, s: Scaled, horizon: int) -> Tensor:
-        """For every patch the newest observation before it [B, T+H] (0, the mean, where there is none); training only."""
+        """The newest observation before every patch [B, T+H] (0, the mean, without any); training only."""
         index = torch.arange(1, s.a.shape[1] + 1, device=s.a.device) * s.observed.long()
         newest = index.cummax(1).values[:, PATCH - 1 :: PATCH]
         before = torch.cat([torch.zeros_like(newest[:, :1]), newest], 1)
@@ -236,16 +237,16 @@ class Network(nn.Module):
         value = torch.gather(s.a, 1, (before - 1).clamp(min=0)) * (before > 0)
         return value.repeat_interleave(PATCH, 1)
 
-    def everywhere(self, s: Scaled, future: Tensor) -> tuple[Tensor, Tensor]:
-        """Training: quantiles in the network's space at every position, shown or not [B, T+H, Q]; log scales."""
+    def training_outputs(self, s: Scaled, future: Tensor) -> tuple[Tensor, Tensor]:
+        """Training: normalised quantiles at every position, observed or not [B, T+H, Q]; log scales."""
         with torch.no_grad():
             patches, seasonal, logs = self.features(s, future)
             last = self.last_before(s, future.shape[1])
             ahead = (torch.arange(last.shape[1], device=last.device) - s.a.shape[1] + 1.0).clamp(min=0.0)
         return self.decode(self.encode(patches, s.observed, 0), seasonal, last, ahead, s, logs), logs
 
-    def ahead(self, values: Tensor, observed: Tensor, future: Tensor) -> tuple[Tensor, Scaled, Tensor]:
-        """values, observed [B, T], future [B, H] -> quantiles in the network's space [B, H, Q]; that space; log scales."""
+    def horizon_outputs(self, values: Tensor, observed: Tensor, future: Tensor) -> tuple[Tensor, Scaled, Tensor]:
+        """values, observed [B, T], future [B, H] -> normalised quantiles [B, H, Q]; the normalisation; log scales."""
         context = values.shape[1]
         s = scale(values, observed)
         patches, seasonal, logs = self.features(s, future)
@@ -255,5 +256,5 @@ class Network(nn.Module):
 
     def forward(self, values: Tensor, observed: Tensor, future: Tensor) -> Tensor:
         """values, observed [B, T], future [B, H] -> quantiles [B, H, Q] in the units of `values`, ascending in Q."""
-        a, s, _ = self.ahead(values, observed, future)
+        a, s, _ = self.horizon_outputs(values, observed, future)
         return s.backward(a)

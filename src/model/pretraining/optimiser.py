@@ -1,4 +1,4 @@
-"""Muon for the matrices of the blocks (and of the attention among members), AdamW for everything else, one step for both."""
+"""Muon for the matrices of the blocks and of the attention among members, AdamW for all other parameters."""
 
 from __future__ import annotations
 
@@ -18,11 +18,17 @@ def orthogonalise(stack: Tensor, steps: int = 5) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum whose update is orthogonalised, by products of the given kind (bfloat16 is enough: Jordan et al., 2024); matrices of
-    one shape go through the iteration as one batch."""
+    """Momentum with an orthogonalised update. `products` is the type of the matrix products (bfloat16 is sufficient:
+    Jordan et al., 2024). Matrices of one shape are iterated as one batch.
+    """
 
     def __init__(
-        self, params: list[nn.Parameter], lr: float, products: torch.dtype = torch.float32, momentum: float = 0.95, decay: float = 0.02
+        self,
+        params: list[nn.Parameter],
+        lr: float,
+        products: torch.dtype = torch.float32,
+        momentum: float = 0.95,
+        decay: float = 0.02,
     ) -> None:
         super().__init__(params, {"lr": lr, "momentum": momentum, "decay": decay})
         self.products = products
@@ -47,9 +53,11 @@ class Muon(torch.optim.Optimizer):
 
 
 class Optimisers:
-    """Both optimisers as one; `rate` scales the learning rates of both."""
+    """Both optimisers as one; `rate` scales both learning rates."""
 
-    def __init__(self, network: nn.Module, muon_lr: float, adam_lr: float, products: torch.dtype = torch.float32) -> None:
+    def __init__(
+        self, network: nn.Module, muon_lr: float, adam_lr: float, products: torch.dtype = torch.float32
+    ) -> None:
         trained = {n: p for n, p in network.named_parameters() if p.requires_grad}
         matrices = [p for n, p in trained.items() if n.startswith(("blocks.", "variates.")) and p.ndim == 2]
         chosen = {id(p) for p in matrices}

@@ -1,10 +1,10 @@
-"""Packs a PyTorch network as a model folder that Tidewatch takes from MODELS_DIR, and makes a small one as an example.
+"""Packs a PyTorch network as a model folder for MODELS_DIR, and makes a small one as an example.
 
     python own_model.py --out models/seasonal-linear
 
-A network of your own goes through `pack` the same way: it takes values and observed [batch, context] and future [batch, horizon], float32, and
-gives quantiles [batch, horizon, levels] in the units of values, ascending. `observed` is 1 where there is a value and 0 where there is none (then the
-value is 0); `future` is zeros and says with its length how far to forecast.
+`pack` takes any network with the inputs values and observed [batch, context] and future [batch, horizon], float32, and
+the output quantiles [batch, horizon, levels] in the units of values, ascending. `observed` is 1 for an observation and
+0 for a missing value (then the value is 0). `future` is zeros; its length is the horizon.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95]
 
 
 class SeasonalLinear(nn.Module):
-    """A linear map from the normalised context to the horizon, and quantiles around it that widen by the step."""
+    """A linear map from the normalised context to the horizon, with quantiles that widen by the step."""
 
     context, horizon, patch = 64, 32, 8
 
@@ -36,7 +36,7 @@ class SeasonalLinear(nn.Module):
     def forward(self, values: Tensor, observed: Tensor, future: Tensor) -> Tensor:
         count = observed.sum(1, keepdim=True).clamp(min=1)
         mean = (values * observed).sum(1, keepdim=True) / count
-        apart = (values - mean) * observed  # what is missing lies at the mean
+        apart = (values - mean) * observed  # missing values are at the mean
         deviation = (apart.square().sum(1, keepdim=True) / count).sqrt()
         median = self.median(apart / (deviation + 1e-6))[:, : future.shape[1]]
         middle = QUANTILES.index(0.5)
@@ -48,7 +48,7 @@ class SeasonalLinear(nn.Module):
 
 
 def waves(count: int, length: int, rng: np.random.Generator) -> Tensor:
-    """Seasons of 4 to 32 steps with trend and noise: enough to show that something is learnt."""
+    """Seasons of 4 to 32 steps with trend and noise, as an example of training data."""
     t = np.arange(length)
     period, phase = rng.uniform(4, 32, (count, 1)), rng.uniform(0, 2 * np.pi, (count, 1))
     series = np.sin(2 * np.pi * t / period + phase) + rng.normal(0, 0.01, (count, 1)) * t
@@ -72,11 +72,21 @@ def fit(network: SeasonalLinear, steps: int) -> float:
     return float(loss.detach())
 
 
-def pack(network: nn.Module, folder: Path, *, patch: int, buckets: list[int], horizon: int, quantiles: list[float], **about: object) -> None:
+def pack(
+    network: nn.Module,
+    folder: Path,
+    *,
+    patch: int,
+    buckets: list[int],
+    horizon: int,
+    quantiles: list[float],
+    **about: object,
+) -> None:
     """Writes forecast.onnx and manifest.json. The folder's name is the model's.
 
-    Contexts are padded on the left, as not observed, to the next of `buckets`, the lengths that the graph is run at; they and `horizon` are multiples
-    of `patch`. `about` replaces what the manifest says for people: version, license, trained, quality.
+    Contexts are padded on the left, as not observed, to the next of `buckets`, the context lengths of the graph; they
+    and `horizon` are multiples of `patch`. `about` sets documentation keys of the manifest: version, license, trained,
+    quality.
     """
     folder.mkdir(parents=True, exist_ok=True)
     graph = folder / "forecast.onnx"
@@ -119,7 +129,7 @@ def pack(network: nn.Module, folder: Path, *, patch: int, buckets: list[int], ho
 
 
 def check(network: nn.Module, graph: Path, buckets: list[int], horizons: list[int], levels: int) -> None:
-    """Compares ONNX Runtime with PyTorch at every length; the service itself tries the rest before it uses a model."""
+    """Compares ONNX Runtime with PyTorch at every length; the service checks the rest when it loads a model."""
     session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(2)
     for length in buckets:

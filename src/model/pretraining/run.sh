@@ -1,7 +1,6 @@
 #!/bin/sh
-# Makes model folders of ../pretrained from nothing: environment, training, cool-down, export, evaluation. On a CPU or on a
-# GPU. Stopped and started again it goes on where it was. MODEL (all of them unless said otherwise), STEPS, COOLDOWN,
-# THREADS and EVALUATION_DATA may be set outside.
+# Makes the model folders of ../pretrained: environment, training, cool-down, export, evaluation; on a CPU or a GPU. A
+# stopped run resumes. Environment: MODEL (default: all), STEPS, COOLDOWN, THREADS, EVALUATION_DATA.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE=1 NUMBA_CACHE_DIR="$cache/pretraining/numba"
 cd "$here"
 
 python="$venv/bin/python"
-# The others begin with the weights of the first.
+# The first model has the initial weights of the others.
 for model in ${MODEL:-tsmodel-1 tsmodel-1-long-horizon tsmodel-2.1}; do
   folder=../pretrained/$model
   "$python" train.py --model "$model" ${STEPS:+--steps "$STEPS"} --threads "$threads"
@@ -27,8 +26,10 @@ for model in ${MODEL:-tsmodel-1 tsmodel-1-long-horizon tsmodel-2.1}; do
   "$python" export.py --model "$model"
   far=
   if [ "$model" = tsmodel-1-long-horizon ]; then far=--far; fi
-  "$python" evaluate.py --model "$folder" --write $far --threads "$threads" ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
+  "$python" evaluate.py --model "$folder" --write $far --threads "$threads" \
+    ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
   if [ "$model" = tsmodel-2.1 ]; then
-    "$python" evaluate_groups.py --model "$folder" --write --threads "$threads" ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
+    "$python" evaluate_groups.py --model "$folder" --write --threads "$threads" \
+      ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
   fi
 done

@@ -1,7 +1,7 @@
 """Finds the two best seasonal lags of a series inside the graph, and reads the series at those lags.
 
-A small network cannot learn in little time to align a season of 24 or 168 points with patches of 16. A table of the
-mean squared seasonal difference over all lags costs a few matrix products and does it exactly.
+A small network needs long training to align a season of 24 or 168 steps with patches of 16. The mean squared seasonal
+difference at all lags costs a few matrix products and is exact.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import torch
 from torch import Tensor, nn
 
 LAG_MIN = 3
-LAG_PENALTY = 0.03 / 352  # a point of lag: of two equal seasons the shorter one
+LAG_PENALTY = 0.03 / 352  # per step of lag: of two equal seasons the shorter one wins
 
 
 @dataclass
 class Season:
-    """Two lags and the root mean squared seasonal difference at each, all [B, 1]."""
+    """Two lags, and the root mean squared seasonal difference at each; all [B, 1]."""
 
     lags: list[Tensor]
     errors: list[Tensor]
 
 
 def frequencies(size: int) -> tuple[Tensor, Tensor]:
-    """Of the real discrete Fourier transform of `size` points (even): angles per point, and weights of the way back [F]."""
+    """Angles per point, and weights of the inverse, of the real Fourier transform of `size` (even) points [F]."""
     frequency = torch.arange(size // 2 + 1, dtype=torch.float64) * (2 * torch.pi / size)
     weight = torch.full_like(frequency, 2.0 / size)
     weight[0] = weight[-1] = 1.0 / size
@@ -32,7 +32,7 @@ def frequencies(size: int) -> tuple[Tensor, Tensor]:
 
 
 class SeasonFinder(nn.Module):
-    """Correlations by way of the discrete Fourier transform, written as products with constant matrices."""
+    """Correlations at all lags by the discrete Fourier transform, as products with constant matrices."""
 
     def __init__(self, context: int, lag_max: int) -> None:
         super().__init__()
@@ -51,10 +51,11 @@ class SeasonFinder(nn.Module):
             self.register_buffer(name, matrix.float(), persistent=False)
 
     def forward(self, a: Tensor, observed: Tensor) -> Season:
-        """a, observed [B, T]. The first lag is the one whose seasonal difference stands out most below those of the lags
-        around it; the second the best among the clearly shorter ones (the day within the week)."""
+        """a, observed [B, T]. The first lag has the least seasonal difference relative to that of the lags around it.
+        The second is the best of the clearly shorter lags (the day within the week).
+        """
         length = a.shape[1]
-        fitting = length - LAG_MIN  # no pair of points is further apart
+        fitting = length - LAG_MIN  # number of lags within the context
         inverse, near, tried = self.inverse[:, :fitting], self.near[:fitting, :fitting], self.lag[:fitting]
         signals = torch.stack([a * observed, a * a * observed, observed])
         re, im = signals @ self.cos[:length], signals @ self.sin[:length]
@@ -77,11 +78,11 @@ class SeasonFinder(nn.Module):
         return Season(lags, errors)
 
 
-def lagged(
-    a: Tensor, observed: Tensor, lag: Tensor, horizon: int, cycles: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The series one lag earlier at every position of context and horizon [B, T+H]: newest cycle, average of the newest
-    `cycles`, and whether the newest one is known. In the horizon the newest cycle is that of the context (seasonal naive)."""
+def lagged(a: Tensor, observed: Tensor, lag: Tensor, horizon: int, cycles: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The series one lag earlier at every position of context and horizon [B, T+H]: the newest cycle, the average of
+    the newest `cycles`, and whether the newest one is observed. In the horizon the newest cycle is the last one of the
+    context (seasonal naive).
+    """
     length = a.shape[1]
     position = torch.arange(length + horizon, device=a.device).to(a.dtype).unsqueeze(0)
     back = (torch.floor((position - length) / lag) + 1.0).clamp(min=1.0) * lag

@@ -1,8 +1,8 @@
-"""The network as it is served: the same forecasts in little more than half the time.
+"""The network as it is exported: the same forecasts in little more than half the time.
 
-PyTorch's exporter takes modules apart: a norm becomes seven operators, an attention sixteen. Here modules say which
-operator they are (opset 23), and a product, its bias and its activation are one kernel. Hidden units that never speak
-are left out, and the products of the blocks are made of eight-bit integers. README.md has the figures of each step.
+PyTorch's exporter decomposes modules: a norm becomes seven operators, an attention sixteen. Here modules are single
+operators (opset 23), and a product, its bias and its activation are one kernel. Dead hidden units are removed, and the
+products of the blocks use eight-bit integers. README.md has the measurements.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ import torch
 from torch import Tensor, nn
 from torch.onnx.ops import symbolic
 
-from company import alone
+from group_network import univariate
 from design import Design
 from generator.pool import Pool
 from network import Block, Network, ResidualMLP, RMSNorm, Rotary
 
 SEED, ROUNDS, CROPS = 9, 4, 192
-SHAPES = ((512, 128), (256, 32), (128, 32), (64, 16))  # context and horizon of the crops, beside the longest of a design
-# Seven bits and a sign: a kernel for processors without VNNI adds two products in sixteen bits, where eight would overflow.
+# Context and horizon of the crops, besides the longest of a design.
+SHAPES = ((512, 128), (256, 32), (128, 32), (64, 16))
+# Seven bits with the sign: processors without VNNI add two products in sixteen bits, where eight would overflow.
 WEIGHT_MAX = 63.0
 
 
-def served(network: Network, design: Design, quantised: bool = True) -> Network:
-    """A copy to be exported. Without quantisation it gives the numbers of the network itself, but for rounding.
+def serving_network(network: Network, design: Design, quantised: bool = True) -> Network:
+    """A copy for export. Without quantisation it gives the numbers of the network itself, up to rounding.
 
-    A network for groups is measured alone: where its weights are those of another one, so are their scales and what is left out.
-    What its members tell each other stays as it is.
+    A network for groups is calibrated as a univariate one: it shares weights with another model, so also scales and
+    pruning. Its group context is not quantised.
     """
     network = copy.deepcopy(network)
-    largest = measured(alone(network), design)
+    largest = largest_inputs(univariate(network), design)
     for name, module in network.named_modules():
         if isinstance(module, Block) or module is network.head:
             prune(module, largest[f"{name}.down"])
@@ -42,7 +43,7 @@ def served(network: Network, design: Design, quantised: bool = True) -> Network:
     return network
 
 
-def measured(network: Network, design: Design) -> dict[str, Tensor]:
+def largest_inputs(network: Network, design: Design) -> dict[str, Tensor]:
     """The largest magnitude of every input of every linear map, on synthetic series."""
     largest: dict[str, Tensor] = {}
 
@@ -68,7 +69,7 @@ def measured(network: Network, design: Design) -> dict[str, Tensor]:
 
 
 def prune(module: Block | ResidualMLP, largest: Tensor) -> None:
-    """Takes away the hidden units that were 0 whatever was shown. Not those of the embedding: odd series wake them."""
+    """Removes the hidden units that are 0 on all series. Not those of the embedding: unusual series activate them."""
     alive = largest > 0
     for parameter in (module.up.weight, module.up.bias):
         if parameter is not None:
@@ -77,9 +78,9 @@ def prune(module: Block | ResidualMLP, largest: Tensor) -> None:
 
 
 def quantise(linear: nn.Linear, largest: Tensor, rectified: bool) -> None:
-    """Fixed scales, one of the inputs and one of each output: a forecast does not depend on its company."""
+    """Fixed scales, one of the inputs and one of each output, so that a row does not depend on the other rows."""
     lowest = 0 if rectified else 128
-    step = up_to_ten_bits(largest.max() / (255 - lowest))
+    step = round_up_to_ten_bits(largest.max() / (255 - lowest))
     scales = linear.weight.data.abs().amax(1).clamp(min=1e-30) / WEIGHT_MAX
     buffers = {
         "step": step,
@@ -93,14 +94,16 @@ def quantise(linear: nn.Linear, largest: Tensor, rectified: bool) -> None:
     linear.__class__ = ServedLinear
 
 
-def up_to_ten_bits(x: Tensor) -> Tensor:
-    """The next number of ten bits: what was measured differs in its last bits by where numbers lie in memory."""
+def round_up_to_ten_bits(x: Tensor) -> Tensor:
+    """The next number of ten bits. It makes scales reproducible: the last bits of a maximum depend on the memory
+    layout.
+    """
     mantissa, exponent = torch.frexp(x)
     return torch.ldexp(torch.ceil(mantissa * 1024) / 1024, exponent)
 
 
 class ServedLinear(nn.Linear):
-    """A product of eight-bit integers, made of numbers and given back as numbers."""
+    """A product of eight-bit integers, with float32 inputs and outputs."""
 
     def forward(self, x: Tensor) -> Tensor:
         steps = symbolic("QuantizeLinear", (x, self.step, self.zero), dtype=torch.uint8, shape=x.shape)
@@ -111,7 +114,9 @@ class ServedLinear(nn.Linear):
 
 class ServedNorm(RMSNorm):
     def forward(self, x: Tensor) -> Tensor:
-        return symbolic("RMSNormalization", (x, self.weight), {"axis": -1, "epsilon": 1e-6}, dtype=x.dtype, shape=x.shape)
+        return symbolic(
+            "RMSNormalization", (x, self.weight), {"axis": -1, "epsilon": 1e-6}, dtype=x.dtype, shape=x.shape
+        )
 
 
 class ServedMLP(ResidualMLP):
@@ -139,7 +144,7 @@ class ServedBlock(Block):
 
 class ServedRotary(Rotary):
     def forward(self, t: Tensor, start: int) -> Tensor:
-        """t [B, P, width], all heads beside each other."""
+        """t [B, P, width], with the heads side by side."""
         length, dim = t.shape[1], self.cos.shape[1]
         tables = [x[start : start + length, : dim // 2].expand(t.shape[0], -1, -1) for x in (self.cos, self.sin)]
         return symbolic("RotaryEmbedding", (t, *tables), {"num_heads": t.shape[2] // dim}, dtype=t.dtype, shape=t.shape)

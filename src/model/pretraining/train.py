@@ -1,8 +1,8 @@
-"""Trains the network on synthetic series: warm-up, constant rate, and a cool-down on demand from any checkpoint.
+"""Trains the network on synthetic series: warm-up, constant learning rate, and a cool-down from any checkpoint.
 
-Without an end in the schedule a run may be stopped, resumed and prolonged at will; `--cooldown N` takes the newest
-checkpoint, brings the learning rate to zero in N steps and writes `cooled.pt`, leaving the run itself untouched. Both
-are stopped by SIGTERM (exit status 1) and continued by the same command.
+The schedule has no end: a run may be stopped, resumed and extended. `--cooldown N` takes the newest checkpoint, lowers
+the learning rate to zero in N steps and writes `cooled.pt`; the run itself is not changed. Both stop at SIGTERM (exit
+status 1) and are resumed by the same command.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from company import GroupNetwork
+from group_network import GroupNetwork
 from design import DESIGNS, TSMODEL_1, Design
 from generator.pool import Pool
 from network import PATCH, QUANTILES, Block, Network, ResidualMLP, scale
 from optimiser import Optimisers
 
 WARM_UP = 300
-POINTS = 640  # of a series, where a batch has `--batch` of them
+POINTS = 640  # per series, for a batch of `--batch` series
 EMA_DECAY = 0.9985
 CHECKPOINT_SECONDS = 300
-REVIVAL_STEPS, REVIVAL_CROPS = 2000, 256  # how often silent hidden units begin anew; crops in which they were silent
-REVIVAL_RATE_MIN = 0.3  # at a lower rate they would not learn anything any more
+RESET_STEPS, RESET_CROPS = 2000, 256  # steps between resets of dead hidden units; crops in which a dead unit is 0
+RESET_RATE_MIN = 0.3  # at a lower rate reset units would not learn
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def pinball(quantiles: Tensor, target: Tensor, weight: Tensor) -> Tensor:
-    """Mean pinball loss, weighted: quantiles [B, N, Q], target and weight [B, N]."""
+    """Weighted mean pinball loss: quantiles [B, N, Q], target and weight [B, N]."""
     levels = torch.tensor(QUANTILES, device=quantiles.device)
     error = target.unsqueeze(-1) - quantiles
     loss = torch.maximum(levels * error, (levels - 1) * error).mean(-1)
     return (loss * weight).sum() / (weight > 0).sum().clamp(min=1)
 
 
-def in_bfloat16(network: Network) -> None:
-    """Makes the products of embedding, blocks and head in bfloat16, with weights, sums and the search for seasons in float32."""
+def use_bfloat16(network: Network) -> None:
+    """Computes the products of embedding, blocks and head in bfloat16; weights, sums and seasonal lags stay float32."""
 
     def rounded(forward):
         def product(*inputs):
@@ -56,7 +56,7 @@ def in_bfloat16(network: Network) -> None:
             part.forward = rounded(part.forward)
 
 
-def bfloat16_is_quick() -> bool:
+def has_bfloat16_hardware() -> bool:
     """Whether this machine multiplies bfloat16 in hardware."""
     if DEVICE.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
@@ -68,8 +68,10 @@ def network_of(design: Design) -> Network:
 
 
 def loss_of(network: Network, values: Tensor, observed: Tensor, context: int, *group: Tensor) -> Tensor:
-    """Loss at every hidden point behind the first shown one. Series whose steps or seasonal differences are small beside
-    their range count more: there an error that looks small in the network's space is large beside a naive forecast's."""
+    """Loss at every hidden point after the first observed one. Series whose steps or seasonal differences are small
+    relative to their range have more weight: there a small normalised error is large relative to that of a naive
+    forecast.
+    """
     with torch.no_grad():
         s = scale(values[:, :context], observed[:, :context])
         target = s.forward(values)
@@ -78,15 +80,18 @@ def loss_of(network: Network, values: Tensor, observed: Tensor, context: int, *g
         weight = (1 - observed) * begun * usable
         shown = observed[:, :context].unflatten(1, (-1, PATCH)).amax(-1).repeat_interleave(PATCH, 1)
         weight[:, :context] *= (1 - shown) * 0.5
-    quantiles, logs = network.everywhere(s, values[:, context:] * 0, *group)
+    quantiles, logs = network.training_outputs(s, values[:, context:] * 0, *group)
     return pinball(quantiles, target, weight * (logs.amin(1, keepdim=True) * -0.5).exp().clamp(0.7, 8.0))
 
 
 @torch.no_grad()
-def revive(network: Network, average: dict[str, Tensor], values: Tensor, observed: Tensor, horizon: int, *group: Tensor) -> int:
-    """Gives hidden units that are 0 whatever is shown new inputs and no say, so that nothing changes but what can be learnt:
-    early in a run whole layers fall silent, and a silent unit has no gradient. Returns their number. After ReDo (Sokar et al.,
-    2023). Not those of the embedding: odd series wake them."""
+def reset_dead_units(
+    network: Network, average: dict[str, Tensor], values: Tensor, observed: Tensor, horizon: int, *group: Tensor
+) -> int:
+    """Re-initialises hidden units that are always 0, with outgoing weights of 0, so that the forecasts do not change.
+    Early in a run whole layers die, and a dead unit has no gradient. Returns their number. After ReDo (Sokar et al.,
+    2023). Units of the embedding are left: unusual series activate them.
+    """
     parts = {name: m for name, m in network.named_modules() if isinstance(m, Block) or m is network.head}
     parts = {name: m for name, m in parts.items() if m.up.weight.requires_grad}
     largest: dict[str, Tensor] = {}
@@ -102,18 +107,18 @@ def revive(network: Network, average: dict[str, Tensor], values: Tensor, observe
     for handle in watches:
         handle.remove()
     for name, part in parts.items():
-        silent = largest[name] <= 0
+        dead = largest[name] <= 0
         fresh = nn.Linear(part.up.in_features, part.up.out_features, part.up.bias is not None, device=values.device)
         for key, new in fresh.named_parameters():
             for weights in (dict(part.up.named_parameters())[key], average[f"{name}.up.{key}"]):
-                weights[silent] = new[silent]
+                weights[dead] = new[dead]
         for weights in (part.down.weight, average[f"{name}.down.weight"]):
-            weights[:, silent] = 0.0
+            weights[:, dead] = 0.0
     return int(sum((x <= 0).sum() for x in largest.values()))
 
 
 class Run:
-    """A training run: network, averaged network, optimisers and what is needed to continue."""
+    """A training run: network, averaged network, optimisers, and the state to resume it."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         torch.manual_seed(args.seed)
@@ -126,12 +131,12 @@ class Run:
         self.network.to(DEVICE)
         products = torch.bfloat16 if args.bfloat16 else torch.float32
         if args.bfloat16:
-            in_bfloat16(self.network)
+            use_bfloat16(self.network)
         self.loss_of = torch.compile(loss_of, dynamic=False) if args.compile else loss_of
         self.average = {k: v.clone() for k, v in self.network.state_dict().items()}
         self.optimisers = Optimisers(self.network, args.muon_lr, args.adam_lr, products)
         self.step, self.series, self.core_seconds = 0, 0, 0.0
-        self.cooling: list[int] | None = None  # first and last step of the cool-down that this state belongs to
+        self.cooling: list[int] | None = None  # first and last step of the current cool-down
 
     def save(self, path: Path) -> None:
         state = {
@@ -157,21 +162,21 @@ class Run:
         self.cooling = state.get("cooling")
 
     def cool(self, steps: int, path: Path) -> None:
-        """Prepares a cool-down from where the run is, or goes on with the one begun there that `path` holds."""
+        """Prepares a cool-down from the current step, or resumes the one that `path` holds for this step."""
         plan = [self.step, self.step + steps]
         if path.exists() and torch.load(path, map_location=DEVICE, weights_only=True).get("cooling") == plan:
             self.load(path)
         self.cooling = plan
 
     def rate(self) -> float:
-        """Share of the full learning rate at the present step."""
+        """Share of the full learning rate at the current step."""
         if self.cooling:
             start, end = self.cooling
             return (end - self.step) / (end - start)
         return min(1.0, (self.step + 1) / WARM_UP)
 
-    def drawn(self, pool: Pool, context: int, horizon: int, batch: int) -> list[Tensor]:
-        """Values, what is observed of them, and groups where the design has such."""
+    def draw_batch(self, pool: Pool, context: int, horizon: int, batch: int) -> list[Tensor]:
+        """Values, the observed mask, and group numbers for a design with groups."""
         if not self.design.members:
             drawn = pool.draw(batch, context, horizon)
         else:
@@ -180,11 +185,11 @@ class Run:
             drawn = *pool.draw_groups(batch, members, context, horizon), np.arange(batch, dtype=np.float32) // members
         return [torch.from_numpy(x).to(DEVICE) for x in drawn]
 
-    def revive(self, pool: Pool) -> int:
-        """See `revive`; the number of units."""
+    def reset_dead_units(self, pool: Pool) -> int:
+        """See `reset_dead_units`; returns the number of units."""
         context, horizon, _ = self.design.shapes[0]
-        values, observed, *group = self.drawn(pool, context, horizon, REVIVAL_CROPS)
-        return revive(self.network, self.average, values[:, :context], observed[:, :context], horizon, *group)
+        values, observed, *group = self.draw_batch(pool, context, horizon, RESET_CROPS)
+        return reset_dead_units(self.network, self.average, values[:, :context], observed[:, :context], horizon, *group)
 
     def advance(self, pool: Pool, rate: float) -> float:
         """One step; returns the loss."""
@@ -194,7 +199,7 @@ class Run:
         if self.design.members:
             batch = min(batch, self.args.batch)
         pool.refresh(batch // self.args.reuse)
-        values, observed, *group = self.drawn(pool, context, horizon, batch)
+        values, observed, *group = self.draw_batch(pool, context, horizon, batch)
         loss = self.loss_of(self.network, values, observed, context, *group)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
@@ -225,40 +230,51 @@ def train(args: argparse.Namespace) -> None:
         end = run.cooling[1]
     pool = Pool(args.pool, run.design.series, args.seed * 1_000_003 + run.step)
     signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
-    losses, began, saved, told = [], time.monotonic(), time.monotonic(), run.step
+    losses, began, saved, reported = [], time.monotonic(), time.monotonic(), run.step
     while run.step < end and not stop:
         tick = time.process_time()
         losses.append(run.advance(pool, run.rate()))
         if not math.isfinite(losses[-1]):
             raise SystemExit(f"the loss is no longer finite at step {run.step}")
         run.core_seconds += time.process_time() - tick
-        if run.step % REVIVAL_STEPS == 0 and run.rate() > REVIVAL_RATE_MIN:
-            print(f"step {run.step} {run.revive(pool)} silent units begin anew", flush=True)
+        if run.step % RESET_STEPS == 0 and run.rate() > RESET_RATE_MIN:
+            print(f"step {run.step} {run.reset_dead_units(pool)} dead units reset", flush=True)
         if run.step % 200 == 0:
-            pace = (time.monotonic() - began) / (run.step - told) * 1000
+            pace = (time.monotonic() - began) / (run.step - reported) * 1000
             print(f"step {run.step} loss {np.mean(losses):.5f} {pace:.0f} ms/step {run.series} series", flush=True)
-            losses, began, told = [], time.monotonic(), run.step
+            losses, began, reported = [], time.monotonic(), run.step
         if time.monotonic() - saved > CHECKPOINT_SECONDS:
             run.save(target)
             saved = time.monotonic()
     run.save(target)
     if run.step < end:
-        raise SystemExit(f"stopped at step {run.step} of {end}; the same command goes on from there")
+        raise SystemExit(f"stopped at step {run.step} of {end}; the same command resumes from there")
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=DESIGNS, default=TSMODEL_1.name)
-    parser.add_argument("--steps", type=int, help="where the run ends; the rate stays constant")
-    parser.add_argument("--cooldown", type=int, nargs="?", const=-1, default=0, help="bring the newest checkpoint's rate to zero, in so many steps")
-    parser.add_argument("--batch", type=int, help=f"series a step where each has {POINTS} points")
-    parser.add_argument("--pool", type=int, default=1024, help="series kept to draw from")
+    parser.add_argument("--steps", type=int, help="last step; the learning rate stays constant")
+    parser.add_argument(
+        "--cooldown",
+        type=int,
+        nargs="?",
+        const=-1,
+        default=0,
+        help="lower the learning rate of the newest checkpoint to zero in this many steps",
+    )
+    parser.add_argument("--batch", type=int, help=f"series of a step, for series of {POINTS} points")
+    parser.add_argument("--pool", type=int, default=1024, help="series in the pool")
     parser.add_argument("--reuse", type=int, default=2, help="times a series is drawn on average")
     parser.add_argument("--muon-lr", type=float)
     parser.add_argument("--adam-lr", type=float)
     compiler = shutil.which("g++") is not None
-    parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=compiler, help="a fifth quicker")
-    parser.add_argument("--bfloat16", action=argparse.BooleanOptionalAction, default=bfloat16_is_quick(), help="nearly twice as quick")
+    parser.add_argument(
+        "--compile", action=argparse.BooleanOptionalAction, default=compiler, help="saves a fifth of the time"
+    )
+    parser.add_argument(
+        "--bfloat16", action=argparse.BooleanOptionalAction, default=has_bfloat16_hardware(), help="halves the time"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()

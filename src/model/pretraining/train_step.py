@@ -1,6 +1,6 @@
-"""What fine-tuning does: a step of Adam on all weights as one vector, theta, by one of seven losses.
+"""The update of fine-tuning: a step of Adam on all weights as one vector, theta, with one of seven losses.
 
-The exporter drops additions of very small numbers, hence floors (clamp) where others add an epsilon.
+The exporter drops additions of very small numbers, hence floors (clamp) in place of an added epsilon.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from design import Design
 from network import QUANTILES, Network, Rotary
 
 BATCH = 16
-BETA_1, BETA_2, EPSILON = 0.9, 0.99, 1e-16  # Adam's; the last under the root
+BETA_1, BETA_2, EPSILON = 0.9, 0.99, 1e-16  # of Adam; EPSILON is a floor under the root
 LOSSES = ["default", "mae", "mse", "rmse", "mape", "smape", "poisson"]
-GUIDE = 0.1  # weight of the pinball loss beside the others: it keeps the other quantiles where they belong
-FLOOR = 1e-2  # of a series' mean magnitude: where a loss divides by values, those below it count as this much
-SHARPNESS = 10.0  # softplus(10 x) / 10 is x for what is not small, and never 0
+GUIDE = 0.1  # weight of the pinball loss added to other losses, for the quantiles besides the median
+FLOOR = 1e-2  # least denominator of relative losses, as a share of the series' mean magnitude
+SHARPNESS = 10.0  # softplus(10 x) / 10 is near x for large x, and never 0
 
 
 class Theta:
-    """Where each parameter lies in theta."""
+    """The layout of the parameters in theta."""
 
     def __init__(self, network: Network) -> None:
         self.names = [name for name, _ in network.named_parameters()]
@@ -41,8 +41,9 @@ class Theta:
         }
 
     def depths(self, layers: int) -> list[int]:
-        """From which depth on each parameter is tuned: 1 the head's output, 2 norms and the whole head, 3 the last
-        block, 4 the last two, 5 everything."""
+        """The least depth that tunes each parameter: 1 the head's output, 2 norms and the whole head, 3 the last block,
+        4 the last two, 5 everything.
+        """
 
         def depth(name: str) -> int:
             if name.startswith(("head.skip", "head.down")):
@@ -55,7 +56,7 @@ class Theta:
 
 
 class FlatRotary(nn.Module):
-    """Rotary with a product of two dimensions: one of more would put copies of the matrix into the graph."""
+    """Rotary with a two-dimensional product: more dimensions would copy the matrix into the graph."""
 
     def __init__(self, rotary: Rotary) -> None:
         super().__init__()
@@ -66,8 +67,8 @@ class FlatRotary(nn.Module):
         return t * cos + (t.flatten(0, 2) @ self.rotary.rotation).view_as(t) * sin
 
 
-class Ahead(nn.Module):
-    """`Network.ahead` as a module, for functional_call."""
+class HorizonOutputs(nn.Module):
+    """`Network.horizon_outputs` as a module, for functional_call."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
@@ -75,19 +76,19 @@ class Ahead(nn.Module):
         self.network.rotate = FlatRotary(network.rotate)
 
     def forward(self, values: Tensor, observed: Tensor, future: Tensor) -> tuple:
-        a, s, logs = self.network.ahead(values, observed, future)
+        a, s, logs = self.network.horizon_outputs(values, observed, future)
         return a, s.backward(a[..., QUANTILES.index(0.5), None]).squeeze(-1), s.forward, logs
 
 
 def pinball(quantiles: Tensor, target: Tensor) -> Tensor:
-    """Over all quantiles [B, H, Q], at each step [B, H]."""
+    """Mean pinball loss over all quantiles [B, H, Q], at each step [B, H]."""
     levels = torch.tensor(QUANTILES)
     error = target.unsqueeze(-1) - quantiles
     return torch.maximum(levels * error, (levels - 1) * error).mean(-1)
 
 
 def losses(median: Tensor, target: Tensor, origin: Tensor, deviation: Tensor, level: Tensor) -> list[Tensor]:
-    """All but the first of LOSSES at each step [B, H]; the root of rmse is drawn over the whole batch."""
+    """All but the first of LOSSES at each step [B, H]; the root of rmse is taken over the whole batch."""
     off = (median - target).abs()
     error, actual, guess, floor = off / deviation, target + origin, median + origin, FLOOR * level
     mape = off / torch.maximum(actual.abs(), floor)
@@ -100,17 +101,17 @@ def losses(median: Tensor, target: Tensor, origin: Tensor, deviation: Tensor, le
 class TrainStep:
     """One step of Adam on a batch; a pure function of its inputs.
 
-    values, observed [B, T]; target, weight [B, H]: what follows in the units of `values`, and 0 where nothing is to be
-    judged; series [B, 3]: what was taken away from values and targets, deviation and mean magnitude of the whole series;
-    loss [7], one-hot over LOSSES; rates [3]: learning rate, 1 - BETA_1^n, 1 - BETA_2^n; mask [P], 1 where theta may change.
-    Besides the next theta, m and v [P] it gives the loss of each row [B] before the step.
+    values, observed [B, T]; target, weight [B, H]: the target in the units of `values`, and weight 0 where it is
+    unobserved; series [B, 3]: the origin subtracted from values and targets, deviation and mean magnitude of the whole
+    series; loss [7], one-hot over LOSSES; rates [3]: learning rate, 1 - BETA_1^n, 1 - BETA_2^n; mask [P], 1 where theta
+    is tuned. Besides the next theta, m and v [P] it returns the loss of each row [B] before the step.
     """
 
     INPUTS = ["theta", "m", "v", "mask", "values", "observed", "target", "weight", "series", "loss", "rates"]
     OUTPUTS = ["theta_next", "m_next", "v_next", "row_losses"]
 
     def __init__(self, network: Network, design: Design) -> None:
-        self.module, self.theta = Ahead(network).eval(), Theta(network)
+        self.module, self.theta = HorizonOutputs(network).eval(), Theta(network)
         self.lengths = [design.context, design.horizon_max]
 
     def loss(self, theta: Tensor, rows: tuple[Tensor, ...], kind: Tensor) -> tuple[Tensor, Tensor]:
@@ -138,7 +139,7 @@ class TrainStep:
         return theta, m, v, row_losses
 
     def example(self, batch: int = BATCH) -> tuple[Tensor, ...]:
-        """A batch of walks, the first row with a hole."""
+        """A batch of random walks, the first row with a gap."""
         torch.manual_seed(11)
         theta = self.theta.join(self.module.network)
         walks = torch.randn(batch, sum(self.lengths)).cumsum(1) + 20
@@ -148,4 +149,16 @@ class TrainStep:
         series = torch.tensor([[3.0, 8.0, 23.0]]).repeat(batch, 1)
         loss = torch.nn.functional.one_hot(torch.tensor(0), len(LOSSES)).float()
         rates = torch.tensor([1e-3, 1 - BETA_1, 1 - BETA_2])
-        return (theta, theta * 0, theta * 0, theta * 0 + 1, values, observed, target, target * 0 + 1, series, loss, rates)
+        return (
+            theta,
+            theta * 0,
+            theta * 0,
+            theta * 0 + 1,
+            values,
+            observed,
+            target,
+            target * 0 + 1,
+            series,
+            loss,
+            rates,
+        )

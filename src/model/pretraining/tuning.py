@@ -1,9 +1,9 @@
-"""Writes the graphs that fine-tuning runs without Python: a train step, and a forecast whose weights are an input.
+"""Writes the graphs of fine-tuning without Python: a train step, and a forecast with the weights as an input.
 
-Both take all weights as one vector, theta: the parameters one after the other as forecast.onnx holds them (matrices as
-[inputs, outputs]). Neither graph holds weights of its own, so they are the same for every training run of a network, and
-weights that were tuned fit as long as these graphs stay what they are. A network for groups is tuned to series alone, by the
-train step of a network that knows no company; what its members tell each other stays as it is, inside of its forecast.
+Both take all weights as one vector, theta: the parameters in order, as in forecast.onnx (matrices as [inputs,
+outputs]). Neither graph contains weights, so they are the same for every training run of a network, and tuned weights
+stay valid as long as these graphs do not change. A network for groups is tuned as a univariate one, by the train step
+of tsmodel-1; the weights of its group context are constants of the forecast graph.
 """
 
 from __future__ import annotations
@@ -21,40 +21,42 @@ from torch._decomp import core_aten_decompositions
 from torch.func import functional_call
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from company import GroupNetwork, alone
+from group_network import GroupNetwork, univariate
 from design import Design
-from graphs import exported, write_graph
+from graphs import export_graph, write_graph
 from network import Network
 from train_step import BATCH, BETA_1, BETA_2, LOSSES, Theta, TrainStep
 
 STEP, FORECAST, WEIGHTS = "train-step.onnx", "forecast-tuned.onnx", "weights.bin"
 TOLERANCE_FORECAST = 2e-4  # of the largest value
-TOLERANCE = 1e-4  # of the largest of Adam's first moments: theta moves by the sign of gradients near 0, and cannot be compared
-TOLERANCE_KINK = 1e-2  # for one weight of a thousand: a rectifier whose input is nearly 0 may fall to either side
+TOLERANCE = 1e-4  # of the largest first moment; theta is not compared, since gradients near 0 change it by their sign
+TOLERANCE_KINK = 1e-2  # for the largest 0.1 %: a ReLU with an input near 0 may be on or off
 
 
 class TunedForecast(nn.Module):
-    """The forecast of theta; of a network for groups also given `group`."""
+    """The forecast of theta; for a network for groups with the input `group`."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network = network
-        self.theta = Theta(alone(network))
+        self.theta = Theta(univariate(network))
 
-    def forward(self, values: Tensor, observed: Tensor, future: Tensor, theta: Tensor, group: Tensor | None = None) -> Tensor:
+    def forward(
+        self, values: Tensor, observed: Tensor, future: Tensor, theta: Tensor, group: Tensor | None = None
+    ) -> Tensor:
         inputs = (values, observed, future) if group is None else (values, observed, future, group)
         return functional_call(self.network, self.theta.parameters(theta), inputs)
 
 
 def pad_back(gradient: Tensor, sizes: list[int], dim: int, start: int, end: int, step: int) -> Tensor:
-    """The gradient of a slice, as a padding: the usual one becomes ScatterND and megabytes of zeros."""
+    """The gradient of a slice, as padding: the default becomes ScatterND and megabytes of zeros."""
     assert step == 1
     around = [start, sizes[dim] - min(end, sizes[dim])]
     return nn.functional.pad(gradient, [0, 0] * (len(sizes) - 1 - dim) + around) if any(around) else gradient
 
 
 def traced_step(step: TrainStep) -> onnx.ModelProto:
-    """The train step as a graph of fixed shapes: a direct export stumbles over the gradient, a trace by make_fx does not."""
+    """The train step as a graph of fixed shapes. A direct export fails at the gradient; a trace by make_fx works."""
     example = step.example()
     decompositions = core_aten_decompositions() | {torch.ops.aten.slice_backward.default: pad_back}
     traced = make_fx(step, decomposition_table=decompositions)(*example)
@@ -73,9 +75,9 @@ def traced_step(step: TrainStep) -> onnx.ModelProto:
 
 
 def find_weights(network: Network, folder: Path) -> tuple[str, list[list[int]]]:
-    """The file that holds theta, and for each part the byte at which it begins, its length, and the depth it is tuned from.
+    """The file with theta, and for each part its byte offset, its length, and the least depth that tunes it.
 
-    That is forecast.onnx, so that weights lie in a folder once; where they are not in it as they are, a file of their own.
+    That is forecast.onnx where it contains the weights as they are, else a separate file.
     """
     theta, content = Theta(network), (folder / "forecast.onnx").read_bytes()
     pieces = theta.join(network).split(theta.lengths)
@@ -88,12 +90,13 @@ def find_weights(network: Network, folder: Path) -> tuple[str, list[list[int]]]:
 
 
 def write_tuning(network: Network, design: Design, folder: Path, exact: Path) -> dict:
-    """Writes and proves both graphs beside forecast.onnx; gives what the manifest says of them. exact: the forecasting graph
-    without eight-bit products."""
-    single = alone(network)
+    """Writes and checks both graphs beside forecast.onnx; returns their part of the manifest. exact: the forecast graph
+    without eight-bit products.
+    """
+    single = univariate(network)
     theta, step = Theta(single).join(single), TrainStep(single, design)
     tuned = TunedForecast(network)
-    write_graph(exported(tuned, theta, group=isinstance(network, GroupNetwork)), network, folder / FORECAST)
+    write_graph(export_graph(tuned, theta, group=isinstance(network, GroupNetwork)), network, folder / FORECAST)
     write_graph(traced_step(step), network, folder / STEP)
     print("forecast of theta:", check_forecast(theta, design, folder / FORECAST, exact))
     print("train step against PyTorch:", check_step(step, folder / STEP))
@@ -116,7 +119,7 @@ def write_tuning(network: Network, design: Design, folder: Path, exact: Path) ->
 
 
 def golden(step: TrainStep) -> dict[str, list[float]]:
-    """What PyTorch makes of a batch that a test can repeat: by loss, three row losses and the sum of Adam's |m|."""
+    """Reference values by PyTorch on a batch that a test repeats: by loss, three row losses and the sum of |m|."""
     time, row = np.arange(sum(step.lengths)), np.arange(BATCH)[:, None]
     waves = torch.from_numpy((3 * np.sin(time / (3 + row)) + np.cos(time / 7) + time / 100).astype(np.float32))
     values, target = waves.split(step.lengths, 1)
@@ -139,8 +142,9 @@ def session_of(path: Path) -> onnxruntime.InferenceSession:
 
 
 def check_forecast(theta: Tensor, design: Design, path: Path, exact: Path) -> float:
-    """The weights of a model, given from outside, must make its own forecasts, alone and in a group. Gives how far they are
-    apart, as a share of the largest value."""
+    """The model's own weights as theta must give its own forecasts, univariate and for groups. Returns the largest
+    difference as a share of the largest value.
+    """
     values = np.random.default_rng(5).standard_normal((8, 256)).cumsum(1).astype(np.float32)
     values[1] = np.roll(values[0], 20)
     feeds = {"values": values, "observed": np.ones_like(values), "future": np.zeros((8, 48), np.float32)}
@@ -154,7 +158,7 @@ def check_forecast(theta: Tensor, design: Design, path: Path, exact: Path) -> fl
 
 
 def check_step(step: TrainStep, path: Path) -> dict[str, float]:
-    """How far the graph is from PyTorch, loss by loss, as a share of the largest number; but for one weight of a thousand."""
+    """The difference between graph and PyTorch by loss, as a share of the largest number; the 99.9 % quantile."""
     session, apart = session_of(path), {}
     for at, name in enumerate(LOSSES):
         feeds = dict(zip(TrainStep.INPUTS, step.example()))

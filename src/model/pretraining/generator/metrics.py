@@ -1,23 +1,23 @@
-"""What Tidewatch watches: request rates, utilisation, counters, gauges, sparse counts, collectors, queues, latencies."""
+"""Metrics of systems: request rates, utilisation, counters, gauges, sparse counts, collectors, queues, latencies."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from generator.shapes import DAYS, chance, log_uniform, noise, seasonal, standard, uniform, weekly
+from generator.shapes import DAYS, bernoulli, log_uniform, noise, seasonal, standard, uniform, weekly
 
 
 @njit(cache=True)
 def load(n: int) -> np.ndarray:
-    """The logarithm of a demand: day and week, wandering level, level steps; deviation of about one."""
+    """The logarithm of a load: day and week, wandering level, level shifts; deviation of about one."""
     day = DAYS[np.random.randint(len(DAYS))]
-    base = weekly(n, day) if chance(0.6) else seasonal(n, day)
+    base = weekly(n, day) if bernoulli(0.6) else seasonal(n, day)
     level, step, wander = 0.0, uniform(0.0, 4.0) / n, log_uniform(0.001, 0.08)
     rough, e = log_uniform(0.02, 0.8), noise(n)
     out = np.empty(n)
     for i in range(n):
-        if chance(step):
+        if bernoulli(step):
             level += np.random.normal()
         level += wander * np.random.normal()
         out[i] = base[i] + level + rough * e[i]
@@ -30,7 +30,7 @@ def bursts(n: int, rate: float) -> np.ndarray:
     keep, out, now = 1 - 1 / log_uniform(1.0, 40.0), np.empty(n), 0.0
     for i in range(n):
         now *= keep
-        if chance(rate):
+        if bernoulli(rate):
             now += log_uniform(0.3, 10.0)
         out[i] = now
     return out
@@ -45,12 +45,12 @@ def poisson(mean: float) -> float:
 
 @njit(cache=True)
 def request_rate(n: int) -> np.ndarray:
-    """Counts of requests: exp(load), bursts, jobs at fixed times, then Poisson."""
+    """Counts of requests: exp(load), bursts, scheduled jobs, then Poisson."""
     size, level = log_uniform(0.1, 1.2), log_uniform(1.0, 3e4)
     rate = np.exp(standard(load(n)) * size) * level
-    if chance(0.4):
+    if bernoulli(0.4):
         rate = rate * (1 + bursts(n, log_uniform(0.001, 0.02)))
-    if chance(0.3):
+    if bernoulli(0.3):
         every, phase, height = np.random.randint(5, 300), np.random.randint(300), log_uniform(0.3, 6.0)
         for i in range(n):
             if (i + phase) % every == 0:
@@ -63,34 +63,38 @@ def request_rate(n: int) -> np.ndarray:
 @njit(cache=True)
 def utilisation(n: int) -> np.ndarray:
     """A share of a capacity in percent: saturates, often rounded."""
-    x = standard(load(n)) * uniform(0.2, 2.0) + uniform(-3.0, 2.0) + (bursts(n, 0.005) if chance(0.3) else np.zeros(n))
-    out = np.minimum(100.0 / (1 + np.exp(-x)), uniform(60.0, 100.0) if chance(0.2) else 100.0)
-    return np.round(out, np.random.randint(0, 3)) if chance(0.4) else out
+    x = (
+        standard(load(n)) * uniform(0.2, 2.0)
+        + uniform(-3.0, 2.0)
+        + (bursts(n, 0.005) if bernoulli(0.3) else np.zeros(n))
+    )
+    out = np.minimum(100.0 / (1 + np.exp(-x)), uniform(60.0, 100.0) if bernoulli(0.2) else 100.0)
+    return np.round(out, np.random.randint(0, 3)) if bernoulli(0.4) else out
 
 
 @njit(cache=True)
 def counter(n: int) -> np.ndarray:
-    """A running total that a restart sets back to nothing."""
-    rate, reset = np.exp(standard(load(n)) * log_uniform(0.05, 1.0)), uniform(0.0, 4.0) / n if chance(0.6) else 0.0
+    """A cumulative counter that restarts reset to 0."""
+    rate, reset = np.exp(standard(load(n)) * log_uniform(0.05, 1.0)), uniform(0.0, 4.0) / n if bernoulli(0.6) else 0.0
     total = log_uniform(1.0, 1000.0)
     for i in range(n):
-        total = 0.0 if chance(reset) else total + rate[i]
+        total = 0.0 if bernoulli(reset) else total + rate[i]
         rate[i] = total
     return rate
 
 
 @njit(cache=True)
 def gauge(n: int) -> np.ndarray:
-    """Two states or a few quantised levels, with dwell times, ripple and rounding."""
+    """Two states or a few quantised levels, with dwell times, noise and rounding."""
     up, down = log_uniform(0.003, 0.3), log_uniform(0.003, 0.3)
-    state, levels, clocked = 0, np.random.randint(2, 5), chance(0.3)
+    state, levels, clocked = 0, np.random.randint(2, 5), bernoulli(0.3)
     every, hold = np.random.randint(6, 200), uniform(0.1, 0.9)
-    size, e = (0.0 if chance(0.4) else log_uniform(0.005, 0.4)), noise(n)
+    size, e = (0.0 if bernoulli(0.4) else log_uniform(0.005, 0.4)), noise(n)
     out = np.empty(n)
     for i in range(n):
         if clocked:
             state = 1 if i % every < hold * every else 0
-        elif chance(up if state == 0 else down):
+        elif bernoulli(up if state == 0 else down):
             state = 0 if state > 0 else np.random.randint(1, levels)
         out[i] = state + size * e[i]
     return out
@@ -98,12 +102,12 @@ def gauge(n: int) -> np.ndarray:
 
 @njit(cache=True)
 def sparse(n: int) -> np.ndarray:
-    """Mostly nothing; now and then, rather at certain hours, something."""
+    """Mostly 0, with values at random times that depend on the load."""
     hour, share, spread = standard(load(n)), log_uniform(0.01, 0.5), uniform(0.0, 1.2)
-    whole, lean = chance(0.6), uniform(0.0, 1.5)
+    whole, lean = bernoulli(0.6), uniform(0.0, 1.5)
     out = np.zeros(n)
     for i in range(n):
-        if chance(min(share * np.exp(lean * hour[i]), 0.95)):
+        if bernoulli(min(share * np.exp(lean * hour[i]), 0.95)):
             value = np.exp(spread * np.random.normal())
             out[i] = np.ceil(value) if whole else value
     return out
@@ -111,9 +115,9 @@ def sparse(n: int) -> np.ndarray:
 
 @njit(cache=True)
 def collector(n: int) -> np.ndarray:
-    """Memory under a garbage collector: rises with the load, falls at a threshold; the floor may leak until a restart."""
+    """Memory under a garbage collector: rises with the load, falls at a threshold; the floor may leak."""
     pace = np.exp(standard(load(n)) * uniform(0.0, 0.6)) / log_uniform(5.0, 200.0)
-    leak, floor, now, jitter = (log_uniform(0.0002, 0.01) if chance(0.4) else 0.0), 0.0, 0.0, uniform(0.0, 0.2)
+    leak, floor, now, jitter = (log_uniform(0.0002, 0.01) if bernoulli(0.4) else 0.0), 0.0, 0.0, uniform(0.0, 0.2)
     top, size, out = 1.0, log_uniform(0.001, 0.1), np.empty(n)
     for i in range(n):
         now += pace[i]
@@ -144,7 +148,7 @@ def latency(n: int) -> np.ndarray:
     spread, shape, often = log_uniform(0.02, 0.6), uniform(1.5, 4.0), log_uniform(0.001, 0.05)
     for i in range(n):
         value = np.exp(busy[i] + spread * np.random.normal())
-        if chance(often):
+        if bernoulli(often):
             value *= (1 - np.random.random()) ** (-1 / shape) * uniform(1.0, 4.0)
         busy[i] = value
     return busy

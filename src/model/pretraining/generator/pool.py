@@ -1,11 +1,11 @@
-"""A pool of synthetic series that is refreshed as training goes on, and the crops drawn from it."""
+"""A pool of synthetic series that is refreshed during training, and the crops drawn from it."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from generator.augment import augment, hide
+from generator.augment import augment, mask
 from generator.groups import LEAD_MAX, groups
 from generator.metrics import collector, counter, gauge, latency, queue, request_rate, sparse, utilisation
 from generator.processes import autoregression, local_trend, mean_reversion, random_walk, steps, wave
@@ -18,9 +18,10 @@ METRICS = 0.73
 
 
 @njit(cache=True)
-def one(n: int, first: float, last: float) -> np.ndarray:
-    """One series of a family drawn at random between two shares, 0 and 1 for all; the weights are those of the table in
-    README.md, and metrics begin at METRICS."""
+def draw_series(n: int, first: float, last: float) -> np.ndarray:
+    """One series of a random family between two shares, 0 and 1 for all. The weights are those of the table in
+    README.md; metrics begin at METRICS.
+    """
     pick = first + (last - first) * np.random.random()
     if pick < 0.215:
         return decomposition(n)
@@ -66,14 +67,19 @@ def fill(out: np.ndarray, seed: int, first: float, last: float) -> None:
     """Writes a standardised series into every row of `out`."""
     np.random.seed(seed)
     for row in range(out.shape[0]):
-        out[row] = standard(one(out.shape[1], first, last))
+        out[row] = standard(draw_series(out.shape[1], first, last))
 
 
 class Pool:
-    """Rows of standardised series. `refresh` replaces some; `draw` gives crops, mixed and augmented."""
+    """Rows of standardised series. `refresh` replaces some; `draw` returns crops, mixed and augmented."""
 
     def __init__(
-        self, rows: int, length: int, seed: int, gaussian: float = GAUSSIAN_SHARE, families: tuple[float, float] = (0.0, 1.0)
+        self,
+        rows: int,
+        length: int,
+        seed: int,
+        gaussian: float = GAUSSIAN_SHARE,
+        families: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self.gaussian, self.families = gaussian, families
         self.rng = np.random.default_rng(seed)
@@ -96,7 +102,7 @@ class Pool:
         self.made += count
 
     def draw(self, count: int, context: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
-        """Values and the observed mask [count, context + horizon]; the horizon is marked as not observed."""
+        """Values and the observed mask [count, context + horizon]; the horizon is marked as unobserved."""
         length = context + horizon
         rows = self.rng.integers(len(self.rows), size=(2, count))
         start = self.rng.integers(self.length - length + 1, size=(2, count, 1))
@@ -106,21 +112,21 @@ class Pool:
         augment(crops[0], crops[1], values, context, seed)
         observed = np.ones((count, length), np.float32)
         observed[:, context:] = 0
-        hide(observed, context, seed + 1)
+        mask(observed, context, seed + 1)
         return values, observed
 
     def draw_groups(self, count: int, members: int, context: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `draw`, in groups of `members` neighbouring rows, aligned in time."""
+        """As `draw`, in groups of `members` consecutive rows, aligned in time."""
         length = context + horizon
         rows = self.rows[self.rng.integers(len(self.rows), size=count)]
         made = np.empty(rows.shape, np.float32)
         seed = int(self.rng.integers(2**31))
         groups(rows, made, members, seed)
-        # Behind the longest lead, as far as there is room: before it, effects have no cause.
+        # After the longest lead, as far as there is room: before it, effects have no cause.
         first = min(LEAD_MAX, self.length - length)
         start = self.rng.integers(first, self.length - length + 1, size=(count // members, 1, 1)).repeat(members, 1)
         values = made[np.arange(count)[:, None], start.reshape(count, 1) + np.arange(length)]
         observed = np.ones((count, length), np.float32)
         observed[:, context:] = 0
-        hide(observed, context, seed + 1)
+        mask(observed, context, seed + 1)
         return values, observed

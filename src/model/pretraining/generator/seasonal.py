@@ -1,4 +1,6 @@
-"""Trend x season x noise: the classical decomposition, weekly economic series, and seasons that walk, drift or repeat exactly."""
+"""Trend x season x noise: the classical decomposition, weekly economic series, and random-walk, drifting or exact
+seasons.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +8,33 @@ import numpy as np
 from numba import njit
 
 from generator.processes import local_trend, random_walk
-from generator.shapes import chance, log_uniform, noise, period, profile, season, seasonal, standard, trend, uniform
+from generator.shapes import bernoulli, log_uniform, noise, period, profile, season, seasonal, standard, trend, uniform
 
 
 @njit(cache=True)
 def decomposition(n: int) -> np.ndarray:
-    """Added or multiplied parts; the season stands out of the noise by a factor of 0.5 to 50."""
+    """Additive or multiplicative; the amplitude of the season is 0.5 to 50 times that of the noise."""
     s, e = season(n), noise(n)
     size = log_uniform(0.005, 1.5)
     base = s + size * e
-    if chance(0.6):
+    if bernoulli(0.6):
         base = base + trend(n) * log_uniform(0.3, 6.0)
-    if chance(0.2):
+    if bernoulli(0.2):
         base = base + standard(random_walk(n)) * log_uniform(0.1, 2.0)
-    if chance(0.35):
+    if bernoulli(0.35):
         return np.exp(standard(base) * log_uniform(0.05, 1.0))
     return base
 
 
 @njit(cache=True)
 def weekly_economy(n: int) -> np.ndarray:
-    """Weekly data: a wandering level with long memory, a smooth year of 52.18 weeks with holidays, mostly multiplicative."""
+    """Weekly data: a level with long memory, a smooth year of 52.18 weeks with holidays, mostly multiplicative."""
     level = random_walk(n)
     level = standard(level) * log_uniform(0.1, 2.0)
-    if chance(0.6):
+    if bernoulli(0.6):
         level = level + trend(n) * log_uniform(0.2, 3.0)
     year = seasonal(n, 52.18) * log_uniform(0.02, 1.5)
-    if chance(0.5):
+    if bernoulli(0.5):
         for _ in range(np.random.randint(1, 4)):
             week, size = np.random.randint(52), np.random.normal() * 0.7
             for k in range(n // 52 + 1):
@@ -40,12 +42,12 @@ def weekly_economy(n: int) -> np.ndarray:
                 if at < n:
                     year[at] += size * (1 + 0.2 * np.random.normal())
     out = level + year + noise(n) * log_uniform(0.003, 0.4)
-    return np.exp(out * uniform(0.1, 0.7)) if chance(0.7) else out
+    return np.exp(out * uniform(0.1, 0.7)) if bernoulli(0.7) else out
 
 
 @njit(cache=True)
 def seasonal_walk(n: int) -> np.ndarray:
-    """A season whose every phase is a random walk of its own, so that the newest cycle tells most."""
+    """A season whose every phase is a random walk, so that the newest cycle is the best predictor."""
     p = np.array([7, 12, 24, 24, 52, 48, 96, 168])[np.random.randint(8)]
     state = standard(seasonal(p, float(p)))
     step, size, level = log_uniform(0.01, 0.4), log_uniform(0.02, 0.6), 0.0
@@ -65,16 +67,17 @@ def tide(n: int) -> np.ndarray:
     base = seasonal(n, p)
     for _ in range(np.random.randint(0, 3)):
         base = base + log_uniform(0.03, 0.6) * seasonal(n, p)
-    swing = standard(local_trend(n)) if chance(0.5) else standard(seasonal(n, n * uniform(0.3, 3.0)))
-    level = standard(local_trend(n)) if chance(0.5) else standard(seasonal(n, n * uniform(0.3, 3.0)))
+    swing = standard(local_trend(n)) if bernoulli(0.5) else standard(seasonal(n, n * uniform(0.3, 3.0)))
+    level = standard(local_trend(n)) if bernoulli(0.5) else standard(seasonal(n, n * uniform(0.3, 3.0)))
     out = base * np.exp(log_uniform(0.02, 0.4) * swing) + log_uniform(0.02, 1.5) * level
     return out + log_uniform(0.001, 0.1) * noise(n)
 
 
 @njit(cache=True)
 def schedule(n: int) -> np.ndarray:
-    """What a clock drives: the same plateau, spikes, ramp or free form in every cycle, half of the time exactly; some cycles may
-    be left out, as on days without work."""
+    """A clock-driven series: the same plateau, spikes, ramp or free form in every cycle, half of the time exactly; some
+    cycles may be empty, as on days off.
+    """
     p = max(4, int(period()))
     shape, kind = np.zeros(p), np.random.randint(4)
     if kind == 0:
@@ -87,8 +90,8 @@ def schedule(n: int) -> np.ndarray:
             shape[i] = i / p
     else:
         shape = profile(p)
-    phase, week = np.random.randint(p), np.random.randint(2, 8) if chance(0.25) else n
-    size = 0.0 if chance(0.5) else log_uniform(1e-4, 0.03)
+    phase, week = np.random.randint(p), np.random.randint(2, 8) if bernoulli(0.25) else n
+    size = 0.0 if bernoulli(0.5) else log_uniform(1e-4, 0.03)
     e, out = noise(n), np.empty(n)
     for i in range(n):
         at = i + phase

@@ -1,4 +1,4 @@
-"""Building blocks of the families: periods, profiles, trends, noise. All compiled; all draw from numba's own generator."""
+"""Building blocks of the families: periods, profiles, trends, noise. All compiled; all use numba's random generator."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import numpy as np
 from numba import njit
 
 CALENDAR = np.array(
-    [24, 24, 24, 24, 168, 168, 7, 7, 12, 12, 52, 52, 288, 288, 144, 96, 48, 60, 4, 30, 26, 13, 10, 20, 6, 5], dtype=np.float64
+    [24, 24, 24, 24, 168, 168, 7, 7, 12, 12, 52, 52, 288, 288, 144, 96, 48, 60, 4, 30, 26, 13, 10, 20, 6, 5],
+    dtype=np.float64,
 )
 DAYS = np.array([24, 24, 24, 24, 24, 48, 96, 144, 288, 12, 8, 7, 6], dtype=np.float64)
 
 
 @njit(cache=True)
-def chance(p: float) -> bool:
+def bernoulli(p: float) -> bool:
     return np.random.random() < p
 
 
@@ -28,11 +29,11 @@ def log_uniform(low: float, high: float) -> float:
 
 @njit(cache=True)
 def period() -> float:
-    """Mostly calendar periods, else anything from 4 to 320, whole or not."""
-    if chance(0.65):
+    """Mostly calendar periods, else anything from 4 to 320, integer or not."""
+    if bernoulli(0.65):
         return CALENDAR[np.random.randint(len(CALENDAR))]
     p = log_uniform(4.0, 320.0)
-    return np.round(p) if chance(0.6) else p
+    return np.round(p) if bernoulli(0.6) else p
 
 
 @njit(cache=True)
@@ -88,10 +89,10 @@ def standard(x: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def seasonal(n: int, p: float) -> np.ndarray:
-    """A season of period p; its amplitude and, rarely, its shape drift slowly."""
-    knots = max(4, int(np.round(p))) if p <= 64 else 64 if chance(0.7) else int(np.round(p))
+    """A season of period p; its shape sometimes drifts slowly."""
+    knots = max(4, int(np.round(p))) if p <= 64 else 64 if bernoulli(0.7) else int(np.round(p))
     shape = profile(knots)
-    drift = chance(0.25)
+    drift = bernoulli(0.25)
     other = profile(knots) if drift else shape
     speed, angle = uniform(0.5, 3.0), uniform(0, 6.28)
     phase = uniform(0, p)
@@ -110,35 +111,35 @@ def seasonal(n: int, p: float) -> np.ndarray:
 
 @njit(cache=True)
 def weekly(n: int, day: float) -> np.ndarray:
-    """Days within weeks: two weekend days that are lower, higher, shaped differently, or any day of its own weight."""
+    """Days within weeks: two weekend days that are lower, higher, shaped differently, or a level for each weekday."""
     knots = int(np.round(day))
     work, rest = profile(knots), profile(knots)
-    own_rest, free = chance(0.5), chance(0.3)
+    distinct_weekend, free = bernoulli(0.5), bernoulli(0.3)
     level, size = np.zeros(7), np.ones(7)
-    low, weak = np.random.normal() * 0.8, uniform(0.2, 1.1)
+    low, weekend_scale = np.random.normal() * 0.8, uniform(0.2, 1.1)
     for d in range(7):
         if d >= 5:
-            level[d], size[d] = low, weak
+            level[d], size[d] = low, weekend_scale
         if free:
             level[d] += np.random.normal() * 0.4
             size[d] *= np.exp(np.random.normal() * 0.2)
-    phase, moody = np.random.randint(7 * knots), chance(0.4)
-    keep, mood, swing, zeal = uniform(0.0, 0.95), log_uniform(0.03, 0.8), 0.0, 0.0
+    phase, vary_days = np.random.randint(7 * knots), bernoulli(0.4)
+    keep, day_deviation, day_level, day_log_scale = uniform(0.0, 0.95), log_uniform(0.03, 0.8), 0.0, 0.0
     out = np.empty(n)
     for i in range(n):
         at = (i + phase) % (7 * knots)
         d, h = at // knots, at % knots
-        if moody and h == 0:  # every day has a level and a height of its own, not unlike those of the day before
-            swing = keep * swing + mood * np.random.normal()
-            zeal = keep * zeal + 0.3 * mood * np.random.normal()
-        value = rest[h] if own_rest and d >= 5 else work[h]
-        out[i] = level[d] + swing + size[d] * np.exp(zeal) * value
+        if vary_days and h == 0:  # level and amplitude of a day, autocorrelated from day to day
+            day_level = keep * day_level + day_deviation * np.random.normal()
+            day_log_scale = keep * day_log_scale + 0.3 * day_deviation * np.random.normal()
+        value = rest[h] if distinct_weekend and d >= 5 else work[h]
+        out[i] = level[d] + day_level + size[d] * np.exp(day_log_scale) * value
     return standard(out)
 
 
 @njit(cache=True)
 def season(n: int) -> np.ndarray:
-    """A season or several: weeks of days, a year with a shorter cycle, or plain."""
+    """One season or several: weeks of days, two periods, or one."""
     kind = np.random.random()
     if kind < 0.35:
         return weekly(n, DAYS[np.random.randint(len(DAYS))])
@@ -150,7 +151,7 @@ def season(n: int) -> np.ndarray:
 
 @njit(cache=True)
 def trend(n: int) -> np.ndarray:
-    """Straight, bent, saturating or broken; range of about one."""
+    """Linear, exponential, saturating or piecewise; range of about one."""
     out = np.zeros(n)
     kind = np.random.randint(5)
     if kind == 0:
@@ -168,7 +169,7 @@ def trend(n: int) -> np.ndarray:
     elif kind == 3:
         slope, level, change = np.random.normal() / n, 0.0, uniform(1, 8) / n
         for i in range(n):
-            if chance(change):
+            if bernoulli(change):
                 slope = np.random.normal() * 2 / n
             level += slope
             out[i] = level
@@ -181,7 +182,7 @@ def trend(n: int) -> np.ndarray:
 
 @njit(cache=True)
 def noise(n: int) -> np.ndarray:
-    """Unit deviation, or nearly: Gaussian, Student, autoregressive, or of changing size."""
+    """About unit deviation: Gaussian, Student, autoregressive, or heteroscedastic."""
     out = np.random.normal(0.0, 1.0, n)
     kind = np.random.random()
     if kind < 0.2:

@@ -1,4 +1,4 @@
-"""Gaussian processes by spectral filtering: white noise through the square root of a spectral density, a batch at a time."""
+"""Gaussian processes by spectral filtering: white noise times the root of a spectral density, a batch at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 
 def gaussian_processes(rng: np.random.Generator, count: int, n: int) -> np.ndarray:
     """[count, n]: sums of a smooth part (power law or squared exponential) and up to three quasi-periodic parts."""
-    size = 2 * n  # twice the length, so that the ends of what is kept are not joined
+    size = 2 * n  # twice the length, so that the two ends are not correlated
     frequency = np.arange(size // 2 + 1) / size
     density = np.zeros((count, len(frequency)))
     power = rng.uniform(0.0, 3.5, (count, 1))
