@@ -1,4 +1,7 @@
-/** The rules of the project, as far as a test can hold them. Style that the formatter or the compiler holds is only checked to be on. */
+/**
+ * The rules of the project, as far as a test can hold them. Style that the formatter or the compiler holds is only
+ * checked to be on.
+ */
 import './tidy/directions.ts';
 import './tidy/documents.ts';
 import './tidy/packages.ts';

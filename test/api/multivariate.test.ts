@@ -44,7 +44,8 @@ test('multivariate forecasts use the contexts of other members; univariate ones 
 });
 
 test('start times align members: no value at or after the cutoff is used', async () => {
-  // b begins ten days before a, so it ends ten days before a: at a's end it shows nothing any more, at b's own end a is ten days from its end.
+  // b begins ten days before a, so it ends ten days before a: at a's end it shows nothing any more, at b's own end a is
+  // ten days from its end.
   const starts = ['2026-01-11', '2026-01-01'];
   // Of a is seen what a client would have sent: the last 64 values, less the ten that came later.
   near(await raised([a, b], starts), [0, a[LENGTH - 11] - a[LENGTH - 64]]);

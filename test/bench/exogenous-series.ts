@@ -1,10 +1,10 @@
-/** Made-up hourly series with other variables beside them, of which it is known what they do. */
+/** Synthetic hourly series with exogenous variables of known effect. */
 import type { ExogenousVariable } from '../../src/forecast/exogenous/design.ts';
 
 export interface AccompaniedSeries {
   readonly values: Float64Array;
   readonly variables: readonly ExogenousVariable[];
-  /** What the variables do to the series, null where they have nothing to do with it. */
+  /** The effect of the variables; null where they are unrelated. */
   readonly effect: Float64Array | null;
 }
 
@@ -33,7 +33,7 @@ class Draws {
     return (this.uniform() + this.uniform() + this.uniform() + this.uniform() - 2) * Math.sqrt(3);
   }
 
-  /** Noise that remembers: 0 is white, 1 a walk. */
+  /** Autoregressive noise: 0 is white, 1 a random walk. */
   noise(memory = 0): Float64Array {
     let last = 0;
     return this.#steps(() => {
@@ -131,7 +131,7 @@ export function accompanied(kind: string, seed: number, length: number): Accompa
 }
 
 export interface SpikedSeries extends AccompaniedSeries {
-  /** 1 where a spike is that the first kind of variable tells of, and where one is that nothing tells of. */
+  /** 1 at spikes that a variable tells of, and at spikes that none tells of. */
   readonly told: Float64Array;
   readonly untold: Float64Array;
 }

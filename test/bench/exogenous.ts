@@ -1,6 +1,6 @@
 /**
- * What other variables do to forecasts and detections: made-up series of which it is known whether the variables beside them matter. An error of 1 is
- * that of the model without them; `at best` is that of the model with the effect taken away that is there.
+ * Effect of exogenous variables on forecasts and detections: synthetic series with variables of known effect. An error
+ * of 1 is that of the model without variables; `at best` is that of the model with the true effect subtracted.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { calibrateInSample, flagInSample } from '../../src/detector/in-sample-detection.ts';

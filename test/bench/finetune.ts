@@ -1,4 +1,6 @@
-/** How quickly a model is fine-tuned over HTTP, and what tuning does to forecasts of series that no model was trained on. */
+/**
+ * Speed of fine-tuning over HTTP, and its effect on forecasts of series that no model was trained on.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -24,7 +26,10 @@ const KNOWN = 0.8;
 const CUTOFFS = 40;
 const MUCH_WORSE = 1.05;
 type Kind = 'M4 hourly' | 'NAB' | 'M4 hourly, competition';
-/** Of the tasks of the competition every so many are tried: each is one forecast of two days, which says little of a series. */
+/**
+ * Of the tasks of the competition every so many are tried: each is one forecast of two days, which says little of a
+ * series.
+ */
 const COMPETITION_EVERY = 4;
 /** Kinds of tasks that are told together, and what their figures are called. */
 const COLLECTIONS: readonly { readonly kinds: readonly Kind[]; readonly key?: string }[] = [
@@ -47,8 +52,8 @@ interface Task {
 }
 
 /**
- * @param args every how many series of M4 and NAB are tried, by default 1, all of them (an hour and a quarter of two cores); folder with m4/ and nab/; the
- * model that is tuned
+ * @param args tune every n-th series of M4 and NAB, by default 1: all of them (an hour and a quarter on two cores); the
+ *   folder with m4/ and nab/; the model to tune
  */
 export async function run([
   every = '1',

@@ -1,4 +1,4 @@
-/** How many forecasts a core makes in a second, by context, horizon and batch size, and what they cost the main thread. */
+/** Forecasts a second and core, by context, horizon and batch size, and their cost on the main thread. */
 import type { ForecastBatch } from '../../src/forecast/forecaster.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters, type ModelForecaster } from '../../src/model/onnx-forecaster.ts';

@@ -14,7 +14,10 @@ export interface Latencies {
   readonly p99Ms: number;
 }
 
-/** Asks once and drops the answer; resolves to the milliseconds until its last byte. Rejects when it is not a 200. */
+/**
+ * Sends one request and drops the answer. Resolves to the milliseconds until its last byte. Rejects when the status is
+ * not 200.
+ */
 export function ask(url: string, { path, body }: Question, agent: Agent, signal?: AbortSignal): Promise<number> {
   const headers = {
     authorization: `Bearer ${API_KEY}`,
@@ -40,8 +43,8 @@ export function ask(url: string, { path, body }: Question, agent: Agent, signal?
 }
 
 /**
- * Asks again and again for `ms`, over as many connections, kept alive, as said; each asks anew as soon as it is answered. What the plain loop
- * does is all that is needed of a load generator here: no pipelining, no rate.
+ * Asks again and again for `ms`, over as many connections, kept alive, as said; each asks anew as soon as it is
+ * answered. What the plain loop does is all that is needed of a load generator here: no pipelining, no rate.
  */
 export async function askAgain(url: string, question: Question, connections: number, ms: number): Promise<Latencies> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });

@@ -1,4 +1,4 @@
-/** How the sidecar answers: many series at once, one at a time alone and beside many, and a body as large as is taken. */
+/** Latency of the HTTP service: many series in a request, one series alone and beside many, and the largest body. */
 import { Agent } from 'node:http';
 import type { Figures } from './bench.ts';
 import { ask, askAgain, type Latencies, type Question } from './http-load.ts';

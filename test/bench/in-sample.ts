@@ -1,6 +1,6 @@
 /**
- * What the step and the context of detection within histories are worth: how near the forecasts are, which incidents are flagged, what is
- * flagged beside them, and what it costs. The first pair of a frequency is the yardstick of the others.
+ * Step and context of in-sample detection: error of the forecasts, incidents that are flagged, other flags,
+ * and cost. The first pair of a frequency is the reference of the others.
  */
 
 import { calibrateInSample, flagInSample } from '../../src/detector/in-sample-detection.ts';
@@ -21,7 +21,7 @@ interface Variant {
   readonly context: number;
 }
 
-/** Pairs to compare, as `h:context`; the second is what is in use (`src/http/frequency-profile.ts`). */
+/** Pairs to compare, as `h:context`. The second one is in use (`src/sidecar/models/frequency-profile.ts`). */
 const VARIANTS: Readonly<Record<string, readonly string[]>> = {
   D: ['7:512', '7:112', '7:64', '14:112', '28:112'],
   B: ['5:512', '5:112', '5:64', '10:112'],
@@ -29,7 +29,7 @@ const VARIANTS: Readonly<Record<string, readonly string[]>> = {
   '5min': ['24:512', '16:512', '16:256', '32:512', '48:512'],
 };
 
-/** What one series got out of one variant. */
+/** The result of one series with one variant. */
 interface Judgement {
   readonly error: number;
   readonly deviation: number;

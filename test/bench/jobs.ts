@@ -1,4 +1,7 @@
-/** Jobs: how fast they are taken while thousands wait, how fast they end, and how long one waits when nothing is before it. */
+/**
+ * Jobs: how fast they are taken while thousands wait, how fast they end, and how long one waits when nothing is before
+ * it.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';

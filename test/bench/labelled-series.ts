@@ -1,4 +1,4 @@
-/** Series of which it is known where they are not as they should be: synthetic ones, and those of the Numenta Anomaly Benchmark. */
+/** Labelled series: synthetic ones, and those of the Numenta Anomaly Benchmark. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { noiseAt, uniformAt, wanderAt } from '../../src/stream/demo/hash-noise.ts';
@@ -14,7 +14,7 @@ export interface LabelledSeries {
   readonly name: string;
   readonly freq: string;
   readonly values: Float64Array;
-  /** Where something is wrong; `start <= position < end`, ascending. */
+  /** Labelled anomalies: `start <= position < end`, ascending. */
   readonly windows: readonly { readonly start: number; readonly end: number }[];
 }
 
@@ -43,10 +43,10 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   },
 };
 const SERIES_OF_A_KIND = 24;
-/** Where incidents begin, as parts of a series. */
+/** Starts of the incidents, as fractions of a series. */
 const STARTS = [0.37, 0.71];
 
-/** As many series of every kind of incident, two incidents each, and as many without; the same in every run. */
+/** Equally many series of each kind of incident, two incidents each, and as many without. The same in every run. */
 export function syntheticSeries(freq: string): LabelledSeries[] {
   return [...INCIDENT_KINDS, null].flatMap((kind, k) =>
     Array.from({ length: SERIES_OF_A_KIND }, (_, i) => synthetic(freq, kind, k * SERIES_OF_A_KIND + i)),
@@ -80,7 +80,7 @@ function synthetic(freq: string, kind: IncidentKind | null, seed: number): Label
   return { name: `${kind ?? 'nothing'} ${seed}`, freq, values, windows };
 }
 
-/** Five parts of seven high, two low, not alike. */
+/** A weekly level: five days high, two days low. */
 function weekly(cycle: number): number {
   const part = (cycle - Math.floor(cycle)) * 7;
   return part < 5 ? 0.4 + 0.1 * Math.sin(part) : part < 6 ? -0.7 : -1.3;

@@ -1,4 +1,7 @@
-/** Feeds observations at a steady rate and waits for their scores: the time from sending to reading, in a process of its own. */
+/**
+ * Feeds observations at a steady rate and waits for their scores: the time from sending to reading, in a process of its
+ * own.
+ */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
 import { openBulkProducer, type ProducerRecord } from '../../src/stream/log/kafka/bulk-producer.ts';
 import { tailTopic } from '../../src/stream/log/kafka/topic-tail.ts';

@@ -1,4 +1,4 @@
-/** Holds series as a worker does, and tells what that takes. */
+/** Holds series as a worker does, and reports the memory they take. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';

@@ -1,4 +1,7 @@
-/** Memory of a worker by the number of series it holds, with full rings, on a model that costs nothing and without a broker. */
+/**
+ * Memory of a worker by the number of series it holds, with full rings, on a model that costs nothing and without a
+ * broker.
+ */
 import type { Figures } from './bench.ts';
 import { runChild } from './child.ts';
 import type { HeldMemory } from './memory-process.ts';

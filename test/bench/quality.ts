@@ -1,4 +1,6 @@
-/** How good the forecasts of `POST /v2/forecast` are, beside naive and statistical ones: a section of the model's card. */
+/**
+ * How good the forecasts of `POST /v2/forecast` are, beside naive and statistical ones: a section of the model's card.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -24,8 +26,8 @@ const USUAL_PEERS: readonly PeerModel[] = ['AutoETS', 'AutoTheta'];
 const NAB_PEERS: readonly PeerModel[] = ['AutoETS'];
 
 /**
- * @param args `--model NAME`, `--models-dir FOLDER`, `--data FOLDER` (with m4/ and nab/), `--no-peers` leaves the statistical models out,
- *   `--write` writes the tables into the model's card
+ * @param args `--model NAME`, `--models-dir FOLDER`, `--data FOLDER` (with m4/ and nab/), `--no-peers` leaves the
+ *   statistical models out, `--write` writes the tables into the model's card
  */
 export async function run(args: readonly string[]): Promise<Figures> {
   const { values: flags } = parseArgs({

@@ -1,4 +1,4 @@
-/** How long a worker needs to take over series from the changelog: to read it from Kafka twice and to fill every ring. */
+/** The time of a restore: reading the changelog from Kafka twice, and filling every ring. */
 
 import { PartitionState } from '../../src/stream/engine/partition-state.ts';
 import { restorePartition } from '../../src/stream/engine/restore-partition.ts';

@@ -1,4 +1,6 @@
-/** What forecasts of fine sampling gain by being shown day and week in blocks, and what it costs: synthetic series, and NAB where it lies beside the project. */
+/**
+ * Error and cost of multi-resolution forecasts of finely sampled series: synthetic ones, and NAB where it is available.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { inferFrequency } from '../../src/calendar/infer-frequency.ts';
@@ -120,7 +122,10 @@ function deviationOf(values: Float64Array): number {
   return Math.sqrt(observed.reduce((sum, value) => sum + (value - mean) ** 2, 0) / observed.length);
 }
 
-/** Five weeks of 5-minute data: with weekends, with a level for each day of the week, with days alone, and without any season. */
+/**
+ * Five weeks of 5-minute data: with weekends, with a level for each day of the week, with a daily season alone, and
+ * without season.
+ */
 function synthetic(): Series[] {
   const families: Readonly<Record<string, (weekday: number, seed: number, wave: number) => number>> = {
     weekends: (weekday, seed, wave) => (2 + wave) * (weekday >= 5 ? 0.15 + 0.05 * seed : 1),

@@ -11,7 +11,7 @@ import { PARTITIONS } from './local-broker.ts';
 import { partitionOf, START_MS, STEP_MS, seriesId, valueAt } from './synthetic-series.ts';
 
 const NO_BYTES = Buffer.alloc(0);
-/** As the engine at full load: the changelog then holds older versions of open windows too. */
+/** As the engine at full load: then the changelog has older versions of open windows too. */
 const OBSERVATIONS_PER_COMMIT = 5_000;
 
 export interface Seed {
@@ -30,8 +30,8 @@ export function seedOf(seriesCount: number, detectionSize: number, spread: boole
 }
 
 /**
- * Writes the changelog that the engine would have written by now, to each of the topics: as it was written, or `compacted` to the newest
- * record of each key.
+ * Writes the changelog that the engine would have written by now, to each of the topics: as it was written, or
+ * `compacted` to the newest record of each key.
  */
 export async function seedChangelog(
   connection: KafkaConnection,

@@ -24,7 +24,7 @@ export async function startSidecar(settings: Readonly<Record<string, string>> = 
   const env = { TIDEWATCH_API_KEY: API_KEY, HTTP_PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, ...settings };
   const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
-  // A bench that fails leaves nothing running.
+  // Nothing keeps running when a bench fails.
   process.once('exit', () => child.kill());
   const lines = createInterface({ input: child.stdout });
   const serving = Promise.withResolvers<{ readonly url: string; readonly ops: string }>();

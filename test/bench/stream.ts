@@ -1,6 +1,7 @@
 /**
- * Kafka in, Kafka out, exactly once, broker and clients on the same machine. The same records pass through a bare kafkajs, through the
- * engine on a model that costs nothing, and through the engine on the real model; series have full contexts and calibrations.
+ * Kafka in, Kafka out, exactly once, broker and clients on the same machine. The same records pass through a bare
+ * kafkajs, through the engine on a model that costs nothing, and through the engine on the real model; series have full
+ * contexts and calibrations.
  */
 import { loadavg } from 'node:os';
 import type { Topics } from '../../src/config/config.ts';
@@ -51,7 +52,7 @@ const CASES: readonly Case[] = [
 /** @param args one of `throughput`, `latency`; by default both */
 export async function run(args: readonly string[]): Promise<Figures> {
   return {
-    // Whoever else is busy on the machine shows in every figure.
+    // Other load on the machine shows in every figure.
     load: rounded(loadavg()[0]),
     ...(args[0] !== 'throughput' && (await withBroker(latencyFigures))),
     ...(args[0] !== 'latency' && (await withBroker(throughputFigures))),

@@ -1,6 +1,9 @@
 export type Cell = string | number;
 
-/** Lines of a table: texts to the left, numbers to the right, large numbers without decimals and small ones with three digits. */
+/**
+ * Lines of a table: texts to the left, numbers to the right, large numbers without decimals and small ones with three
+ * digits.
+ */
 export function tableLines(columns: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
   const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? shown(cell) : cell)));
   const widths = columns.map((column, i) => Math.max(column.length, ...cells.map((row) => row[i].length)));

@@ -1,4 +1,7 @@
-/** The contract of Forecaster, on every implementation: the arithmetic of the tests, a tiny graph, and each pretrained model. */
+/**
+ * The contract of Forecaster, on every implementation: the arithmetic of the tests, a tiny graph, and each pretrained
+ * model.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

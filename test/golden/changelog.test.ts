@@ -1,8 +1,8 @@
 /**
  * Changelogs as releases wrote them. Later versions must restore each of them and continue to the recorded scores.
  *
- * UPDATE_GOLDEN=1 writes the files that are missing in the present format, and the scores of all others anew. It never rewrites the
- * changelog of an existing file.
+ * UPDATE_GOLDEN=1 writes the files that are missing in the present format, and the scores of all others anew. It never
+ * rewrites the changelog of an existing file.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -66,7 +66,10 @@ test('every allowed direction between rooms is used', () => {
   none(unused(DIRECTIONS, used));
 });
 
-/** Inside a room: which folders of it a folder may import from, besides itself. A room that stands here has all its folders here. */
+/**
+ * Inside a room: which folders of it a folder may import from, besides itself. A room that stands here has all its
+ * folders here.
+ */
 const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   command: ['command/csv'],
   'command/csv': [],

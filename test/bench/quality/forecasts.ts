@@ -27,7 +27,9 @@ type Rows = readonly ArrayLike<number>[];
 /** Points of one request. */
 const POINTS_MAX = 300;
 
-/** What `POST /v2/forecast` answers, by the code that answers it, to a client that sends as much as it is told to. */
+/**
+ * The answers of `POST /v2/forecast`, by its own code, to a client that sends as many values as `input_size` asks for.
+ */
 export async function servedForecasts(task: QualityTask, models: ServedModels, name: string): Promise<TaskForecasts> {
   const model = models.find(name)!;
   const mean = rowsOf(task);
@@ -66,7 +68,7 @@ export async function servedForecasts(task: QualityTask, models: ServedModels, n
   return { mean, intervals };
 }
 
-/** The model's quantiles as they are, from the same contexts. */
+/** The model's own quantiles, from the same contexts. */
 export async function ownForecasts(task: QualityTask, model: ServedModel): Promise<TaskForecasts> {
   const mean = rowsOf(task);
   const intervals = boundRows(task);
@@ -93,7 +95,7 @@ export function lastValue(task: QualityTask): TaskForecasts {
   return naive(task, ({ values }, { cutoff }) => values[cutoff - 1]);
 }
 
-/** The last season again; where less than a season is known, all of it. */
+/** The last season repeated; all values where there is less than a season. */
 export function seasonalNaive(task: QualityTask): TaskForecasts {
   return naive(task, ({ values, season }, { cutoff }, k) => {
     const length = Math.min(season, cutoff);

@@ -1,4 +1,7 @@
-/** Statistical models of statsforecast, in a Python of their own. Their forecasts are kept: they take minutes. */
+/**
+ * Statistical models of statsforecast, in a Python environment of their own. Their forecasts are cached, since they
+ * take minutes.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +14,7 @@ import type { QualityTask } from './tasks.ts';
 
 export const STATSFORECAST = 'statsforecast==2.1.1';
 export type PeerModel = 'AutoETS' | 'AutoTheta';
-/** What a peer sees of a history, at most: its last values. Fitting takes long. */
+/** The longest context of a peer. Fitting takes long. */
 export const HISTORY_MAX = { m4_hourly: 500, m4_weekly: 500, nab: 256 } as const;
 /** Longer seasons are beyond these models. */
 const SEASON_MAX = 24;

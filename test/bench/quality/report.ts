@@ -1,10 +1,10 @@
-/** What was measured, as Markdown for people and figures for programs. */
+/** The measurements, as Markdown and as figures. */
 import type { Figures } from '../bench.ts';
 import type { TaskForecasts } from './forecasts.ts';
 import { COVERED_LEVELS, competitionScores, fileScores, mean, meanRatio } from './scores.ts';
 import type { QualityTask } from './tasks.ts';
 
-/** Forecasts of a task by one who makes them. The first of a list are ours. */
+/** The forecasts of a task by one method. The first of a list is the service's. */
 export interface Entry {
   readonly name: string;
   /** In the figures; the first entry needs none. */

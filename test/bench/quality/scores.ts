@@ -6,9 +6,12 @@ export const COVERED_LEVELS = [80, 95, 99] as const;
 /** Errors below this share of a file's deviation count as this much: some series repeat exactly. */
 const ERROR_SHARE_MIN = 0.01;
 
-/** Of a task whose points are one for each series. */
+/** Scores of a task with one point a series. */
 export interface CompetitionScores {
-  /** Mean absolute error over that of the seasonal naive forecast within the history, mean over series (Hyndman and Koehler 2006). */
+  /**
+   * Mean absolute error over that of the seasonal naive forecast within the history, mean over series (Hyndman and
+   * Koehler 2006).
+   */
   readonly mase: readonly number[];
   /** Pinball loss of the nine deciles, twice its mean, over the sum of absolute values. */
   readonly wql: number;
@@ -38,11 +41,14 @@ export function competitionScores(task: QualityTask, forecasts: TaskForecasts): 
   return { mase, wql: loss / total, coverage };
 }
 
-/** Of a task whose series have many points each: by file. */
+/** Scores of a task with many points a file, by file. */
 export interface FileScores {
   /** Mean absolute error of each file over the first `steps` steps. */
   errors(forecasts: TaskForecasts, steps: number): number[];
-  /** Share inside the interval of the values outside of labelled anomalies, over the first `steps`, mean over files, by level. */
+  /**
+   * Share inside the interval of the values outside of labelled anomalies, over the first `steps`, mean over files, by
+   * level.
+   */
   coverage(forecasts: TaskForecasts, steps: number): readonly number[] | null;
 }
 

@@ -1,9 +1,9 @@
-/** What forecasts are measured on. None of these series is in the project, and none was trained on. */
+/** The series that forecasts are measured on. None of them is in the project, and no model was trained on them. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Forecasts to be made, and what came. */
+/** Forecasts to make, and the values to compare them with. */
 export interface QualityTask {
   readonly name: 'm4_hourly' | 'm4_weekly' | 'nab';
   readonly h: number;

@@ -92,7 +92,10 @@ async function ended({ url }: Replica, id: string) {
   }
 }
 
-/** Every job has its own result, and each result was taken once. The last result of a killed replica may have been taken without its telling so. */
+/**
+ * Every job has its own result, and each result was taken once. The last result of a killed replica may have been taken
+ * without its telling so.
+ */
 async function assertAllOnce(ids: readonly string[], alive: Replica, killed: readonly Replica[]): Promise<void> {
   for (const [i, id] of ids.entries()) {
     const job = await ended(alive, id);

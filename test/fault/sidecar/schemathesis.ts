@@ -1,11 +1,12 @@
 /**
- * Sends the HTTP interface whatever its own description allows and forbids, until `REQUESTS` requests (20,000 unless said
- * otherwise) were answered: `node test/fault/sidecar/schemathesis.ts`. It ends with 1 when a check fails, when anything is answered with
- * a 5xx other than 503, or with a status that the description does not know. Not part of `npm test`: it takes long, and fetches
- * Schemathesis from PyPI.
+ * Sends the HTTP interface whatever its own description allows and forbids, until `REQUESTS` requests (20,000 unless
+ * said otherwise) were answered: `node test/fault/sidecar/schemathesis.ts`. It ends with 1 when a check fails, when
+ * anything is answered with a 5xx other than 503, or with a status that the description does not know. Not part of `npm
+ * test`: it takes long, and fetches Schemathesis from PyPI.
  *
- * All its checks are on. What a description cannot say (`sizes` adds up to the length of `y`) is put right by schemathesis_hooks.py in
- * requests that are meant to be accepted; these also tune little, as it takes long. Fields and query parameters that nobody knows are no reason to refuse: the contract has them ignored, but in `job_options`.
+ * All its checks are on. What a description cannot say (`sizes` adds up to the length of `y`) is put right by
+ * schemathesis_hooks.py in requests that are meant to be accepted; these also tune little, as it takes long. Fields and
+ * query parameters that nobody knows are no reason to refuse: the contract has them ignored, but in `job_options`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -30,7 +30,8 @@ function valueAt(series: number, step: number): number {
 }
 
 /**
- * Three series and room for two. `brief` is evicted and returns. `gappy` has a gap that is filled and one that makes it start over.
+ * Three series and room for two. `brief` is evicted and returns. `gappy` has a gap that is filled and one that makes it
+ * start over.
  */
 function seriesObservations(steps: number): GoldenObservation[] {
   const observations: GoldenObservation[] = [];
@@ -47,8 +48,8 @@ function seriesObservations(steps: number): GoldenObservation[] {
 }
 
 /**
- * Two groups. In `rack` member `c` leaves for longer than the gap limit and returns, and `d` is new and late. At the commit `b` is behind, so that
- * steps are pending, and `d` waits to join.
+ * Two groups. In `rack` member `c` leaves for longer than the gap limit and returns, and `d` is new and late. At the
+ * commit `b` is behind, so that steps are pending, and `d` waits to join.
  */
 function groupObservations(steps: number): GoldenObservation[] {
   const observations: GoldenObservation[] = [];

@@ -31,7 +31,8 @@ test('a series warms up, calibrates for six detection windows, then is scored', 
 
 test('scores and interval come from the mean and deviation of the residuals before the window', () => {
   const detector = freshDetector();
-  // 16 values to warm up, then residuals +1, -1, +1, -1, ... around the forecast 0 (distances from the first value, 10).
+  // 16 values to warm up, then residuals +1, -1, +1, -1, ... around the forecast 0 (distances from the first value,
+  // 10).
   const warm = Array(16).fill(10);
   const alternating = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? 11 : 9));
   observeAll(detector, [...warm, ...alternating], 0);

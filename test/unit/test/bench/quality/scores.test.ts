@@ -21,7 +21,8 @@ test('naive forecasts are the last value and the last season', () => {
 
 test('errors of a competition are those of the forecast over those of the seasonal naive one within the history', () => {
   const { mase, wql, coverage } = competitionScores(task, seasonalNaive(task));
-  // |4 - 3| and |6 - 5| over the mean of |3 - 1| and |5 - 2|; a point forecast has the weighted loss of its absolute error.
+  // |4 - 3| and |6 - 5| over the mean of |3 - 1| and |5 - 2|; a point forecast has the weighted loss of its absolute
+  // error.
   assert.deepEqual(mase, [1 / 2.5]);
   assert.ok(Math.abs(wql - 2 / 10) < 1e-12);
   assert.equal(coverage, null);
