@@ -28,7 +28,10 @@ export type ServiceErrorCode =
   /** A component ended unexpectedly. */
   | 'internal';
 
-/** A failure with a code, and a message of one sentence for the operator. `retryable`: the same call may succeed later without any change. */
+/**
+ * A failure with a code, and a message of one sentence for the operator. `retryable`: the same call may succeed later
+ * without any change.
+ */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;

@@ -59,7 +59,8 @@ const ALIAS = /^(\d*)([A-Za-z]+)(-[A-Z0-9-]+)?$/;
 const ANCHOR = /^-(?:MON|TUE|WED|THU|FRI|SAT|SUN|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)$/;
 
 /**
- * Reads a pandas alias in the spelling of any version, with an optional multiple: `5min`, `15T`, `h`, `D`, `W-THU`, `QS-DEC`, `2B`, `cbh`.
+ * Reads a pandas alias in the spelling of any version, with an optional multiple: `5min`, `15T`, `h`, `D`, `W-THU`,
+ * `QS-DEC`, `2B`, `cbh`.
  * @returns null for an unknown name
  */
 export function readAlias(alias: string): AliasStep | null {

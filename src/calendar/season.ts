@@ -10,8 +10,8 @@ const WEEK_MS = 7 * DAY_MS;
 const ROUNDED_STEPS_MIN = 4;
 
 /**
- * Observations in the season: the shortest natural cycle longer than a step. An hour for seconds, a day for minutes and hours, a week for days, a year for
- * weeks, months and quarters; a thousand units for steps below a second.
+ * Observations in the season: the shortest natural cycle longer than a step. An hour for seconds, a day for minutes and
+ * hours, a week for days, a year for weeks, months and quarters; a thousand units for steps below a second.
  */
 export function seasonLength(step: AliasStep): number {
   switch (step.kind) {

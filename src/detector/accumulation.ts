@@ -6,8 +6,9 @@ import { standardScore } from './threshold.ts';
  *
  *   a = cbrt(mean over members of z^2),     z = standardised residual of a member; members without one do not count
  *
- * The cube root of a (scaled) chi-square is close to normal (Wilson and Hilferty 1931, PNAS 17), so mean and deviation of `a` over
- * earlier steps describe "normal" whatever the correlation between members, and (a - mean) / deviation has a one-sided normal threshold.
+ * The cube root of a (scaled) chi-square is close to normal (Wilson and Hilferty 1931, PNAS 17), so mean and deviation
+ * of `a` over earlier steps describe "normal" whatever the correlation between members, and (a - mean) / deviation has
+ * a one-sided normal threshold.
  * @param scores z of each member, NaN where it has none
  * @returns NaN when no member has a score
  */

@@ -13,7 +13,9 @@ import {
   twoSidedThreshold,
 } from './threshold.ts';
 
-/** The last `detectionSize` observations of one series, judged. Arrays have that length; NaN where there is no number. */
+/**
+ * The last `detectionSize` observations of one series, judged. Arrays have that length; NaN where there is no number.
+ */
 export interface OnlineDetection {
   readonly forecast: Float64Array;
   readonly lo: Float64Array;
@@ -27,8 +29,9 @@ export interface OnlineDetection {
 }
 
 /**
- * Online detection over whole histories, straight from its definition: cross-validate up to the series end, calibrate on the
- * residuals before the detection window, score the window. The stream's state machine gives the same numbers one by one.
+ * Online detection over whole histories, straight from its definition: cross-validate up to the series end, calibrate
+ * on the residuals before the detection window, score the window. The stream's state machine gives the same numbers one
+ * by one.
  *
  *   planDetection -> the model forecasts `folds` (forecast/folds.ts) -> concludeDetection
  */

@@ -11,7 +11,10 @@ export interface CutoffGrid {
   readonly stepSize: number;
 }
 
-/** Whether a forecast is made once `position` observations are there. In the stream windows close at multiples of s, so n drops out. */
+/**
+ * Whether a forecast is made once `position` observations are there. In the stream windows close at multiples of s, so
+ * n drops out.
+ */
 export function isCutoff(position: number, { h, stepSize }: CutoffGrid): boolean {
   return position >= CONTEXT_MIN && (position + h) % stepSize === 0;
 }

@@ -20,7 +20,10 @@ export function standardScore(residual: number, calibration: Calibration): numbe
   return deviation > 0 && deviation < Number.POSITIVE_INFINITY ? (residual - mean) / deviation : Number.NaN;
 }
 
-/** An anomaly lies strictly outside forecast +- threshold * deviation; a missing value or an unusable deviation never does. */
+/**
+ * An anomaly lies strictly outside forecast +- threshold * deviation; a missing value or an unusable deviation never
+ * does.
+ */
 export function isOutside(residual: number, threshold: number, deviation: number): boolean {
   return deviation > 0 && Math.abs(residual) > threshold * deviation;
 }

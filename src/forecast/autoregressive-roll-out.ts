@@ -10,8 +10,9 @@ export interface RolledOutForecaster extends QuantileForecaster {
 }
 
 /**
- * A forecaster of any horizon. Beyond one pass the medians are appended to the context of the next pass. The uncertainty at the end of a pass is carried
- * over: distances of quantiles from the median add up as those of independent errors (root of the sum of squares).
+ * A forecaster of any horizon. Beyond one pass the medians are appended to the context of the next pass. The
+ * uncertainty at the end of a pass is carried over: distances of quantiles from the median add up as those of
+ * independent errors (root of the sum of squares).
  */
 export function rollOut(forecaster: QuantileForecaster): RolledOutForecaster {
   const { limits } = forecaster;
@@ -74,8 +75,8 @@ async function runPasses(
 }
 
 /**
- * Fills `context` from its end with the forecast, and with the observations before it as far as there is room. A row without observations stays empty:
- * other members of its group must not use its forecast as observations.
+ * Fills `context` from its end with the forecast, and with the observations before it as far as there is room. A row
+ * without observations stays empty: other members of its group must not use its forecast as observations.
  */
 function fillContext(context: Float32Array, observed: Float32Array, forecast: Float32Array): void {
   if (observed.every(Number.isNaN)) return;

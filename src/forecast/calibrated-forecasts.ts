@@ -20,8 +20,9 @@ export interface ForecastSettings {
 }
 
 /**
- * Forecasts with conformal intervals. The median is the model's own and depends on the last `context` values before the cutoff. The other quantiles are
- * calibrated on the model's errors at earlier cutoffs of the same series; they depend on the last three times `context` values.
+ * Forecasts with conformal intervals. The median is the model's own and depends on the last `context` values before the
+ * cutoff. The other quantiles are calibrated on the model's errors at earlier cutoffs of the same series; they depend
+ * on the last three times `context` values.
  */
 export async function forecastCalibrated(
   points: readonly ForecastPoint[],

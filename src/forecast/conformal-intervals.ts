@@ -1,10 +1,12 @@
 /**
- * Conformal intervals, calibrated on each series: the model forecasts a few folds of the series before the cutoff, and its quantiles are moved to where
- * the observations of those folds fell (conformalised quantile regression: Romano, Patterson and Candes 2019).
+ * Conformal intervals, calibrated on each series: the model forecasts a few folds of the series before the cutoff, and
+ * its quantiles are moved to where the observations of those folds fell (conformalised quantile regression: Romano,
+ * Patterson and Candes 2019).
  *
- * The conformity score of an observation is the standard normal deviate at which it lies among the model's quantiles. Scores have no unit and no horizon,
- * so all steps of all folds are pooled. The calibrated deviate is a weighted mean: each of eight folds has weight one, and the model's own deviate has
- * weight one plus that of missing folds. The fewer folds, the smaller the correction.
+ * The conformity score of an observation is the standard normal deviate at which it lies among the model's quantiles.
+ * Scores have no unit and no horizon, so all steps of all folds are pooled. The calibrated deviate is a weighted mean:
+ * each of eight folds has weight one, and the model's own deviate has weight one plus that of missing folds. The fewer
+ * folds, the smaller the correction.
  */
 import { CONTEXT_MIN } from './context-length.ts';
 import type { Inference } from './forecaster.ts';
@@ -16,7 +18,10 @@ import { deviateFunction } from './quantiles.ts';
 export const FOLDS_MAX = 8;
 /** Shortest horizon of a fold: shorter ones give too few scores. */
 const FOLD_STEPS_MIN = 8;
-/** Folds lie within this many contexts before the cutoff. Clients cut histories to three contexts; the first fold needs one of them. */
+/**
+ * Folds lie within this many contexts before the cutoff. Clients cut histories to three contexts; the first fold needs
+ * one of them.
+ */
 const FOLD_CONTEXTS = 2;
 /** Scores are clipped, so that one outage does not widen every later interval. */
 const SCORE_MAX = 4;
@@ -44,7 +49,8 @@ export function calibrationCutoffs(cutoff: number, { h, context }: CalibrationSe
 }
 
 /**
- * Absolute conformity scores before each point, ascending, by the point's index. Folds that points of one series share are forecast once.
+ * Absolute conformity scores before each point, ascending, by the point's index. Folds that points of one series share
+ * are forecast once.
  */
 export async function conformityScores(
   points: readonly ForecastPoint[],
@@ -90,8 +96,8 @@ export async function conformityScores(
 }
 
 /**
- * The deviates at which the calibrated quantiles lie among those of the model: 0 for the median, strictly increasing. They are means of the deviates of
- * the scores and of the model, weighted by the number of scores.
+ * The deviates at which the calibrated quantiles lie among those of the model: 0 for the median, strictly increasing.
+ * They are means of the deviates of the scores and of the model, weighted by the number of scores.
  * @param scores absolute scores, ascending; at most those of all folds
  */
 export function calibratedDeviates(probabilities: readonly number[], scores: Float32Array, h: number): number[] {
@@ -105,7 +111,10 @@ export function calibratedDeviates(probabilities: readonly number[], scores: Flo
   });
 }
 
-/** The empirical quantile `level` of the scores: the k-th of n lies at k / (n + 1). Beyond the last it is extrapolated as a normal tail. */
+/**
+ * The empirical quantile `level` of the scores: the k-th of n lies at k / (n + 1). Beyond the last it is extrapolated
+ * as a normal tail.
+ */
 function scoreAt(scores: Float32Array, level: number, deviate: number): number {
   const count = scores.length;
   const rank = level * (count + 1);

@@ -19,7 +19,10 @@ export interface FoldPlan<F> {
 
 /** Rows of one batch; bounds the memory of a large request. */
 const BATCH_ROWS_MAX = 512;
-/** Rows in flight: while some are forecast, others are filled and taken. A small request is in flight as a whole and uses all threads. */
+/**
+ * Rows in flight: while some are forecast, others are filled and taken. A small request is in flight as a whole and
+ * uses all threads.
+ */
 const ROWS_IN_FLIGHT_MAX = 2 * BATCH_ROWS_MAX;
 
 interface Batch<F> {
@@ -49,7 +52,8 @@ export async function forecastFolds<F>(
   for (const batch of batchesOf(plan, contextBuckets)) {
     while (rows + batch.folds.length > ROWS_IN_FLIGHT_MAX) await takeFirst();
     const made = makeBatch(plan, batch);
-    // A rejection is handled when the batch is taken. It must not count as unhandled before, or when an earlier batch fails.
+    // A rejection is handled when the batch is taken. It must not count as unhandled before, or when an earlier batch
+    // fails.
     made.catch(() => {});
     inFlight.push({ rows: batch.folds.length, made });
     rows += batch.folds.length;

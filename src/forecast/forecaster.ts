@@ -2,7 +2,9 @@
 export interface ForecastLimits {
   /** Longest context, in observations. */
   readonly context: number;
-  /** Context lengths the model runs at, ascending; the last equals `context`. A shorter context is padded on the left. */
+  /**
+   * Context lengths the model runs at, ascending; the last equals `context`. A shorter context is padded on the left.
+   */
   readonly contextBuckets: readonly number[];
   /** Longest horizon decoded in one pass. */
   readonly horizonMax: number;
@@ -10,7 +12,10 @@ export interface ForecastLimits {
   readonly membersMax?: number;
 }
 
-/** Contexts of equal length, forecast at once. A row's forecast does not depend on the other rows, unless they are a group. */
+/**
+ * Contexts of equal length, forecast at once. A row's forecast does not depend on the other rows, unless they are a
+ * group.
+ */
 export interface ForecastBatch {
   readonly rows: number;
   /** One of `contextBuckets`. */
@@ -19,7 +24,10 @@ export interface ForecastBatch {
   readonly values: Float32Array;
   /** Steps to forecast, 1..horizonMax. */
   readonly horizon: number;
-  /** The rows are the members of one group, at most `membersMax`: series with the same cutoff in time, which may depend on each other. */
+  /**
+   * The rows are the members of one group, at most `membersMax`: series with the same cutoff in time, which may depend
+   * on each other.
+   */
   readonly isGroup?: boolean;
 }
 

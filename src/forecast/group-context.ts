@@ -22,8 +22,8 @@ export interface GroupSeries {
 }
 
 /**
- * Adds to each point the contexts of the other members: all series that have observations in the `context` steps before the point's time. No member is
- * used at or after that time, even where its values are known.
+ * Adds to each point the contexts of the other members: all series that have observations in the `context` steps before
+ * the point's time. No member is used at or after that time, even where its values are known.
  * @returns ascending in time, series in their order
  */
 export function withGroupContext(

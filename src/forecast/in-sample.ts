@@ -22,8 +22,8 @@ export interface InSampleSettings {
 }
 
 /**
- * Forecasts every value of a history from other values: from earlier ones, and at the beginning, where these are too few, from later ones (backcasting,
- * as Box and Jenkins start their residuals).
+ * Forecasts every value of a history from other values: from earlier ones, and at the beginning, where these are too
+ * few, from later ones (backcasting, as Box and Jenkins start their residuals).
  * @param series oldest first, NaN where missing
  */
 export async function forecastInSample(
@@ -56,7 +56,10 @@ export async function forecastInSample(
   return results;
 }
 
-/** A forecast within a history, of which the first `steps` are used. Backwards, positions count from the end of the series. */
+/**
+ * A forecast within a history, of which the first `steps` are used. Backwards, positions count from the end of the
+ * series.
+ */
 interface InSampleSegment {
   readonly cutoff: number;
   readonly steps: number;
@@ -71,7 +74,10 @@ function forwardStartOf(length: number, h: number): number {
   return Math.min(Math.max(CONTEXT_MIN, CONTEXT_HORIZONS_MIN * h), Math.floor(length / 2));
 }
 
-/** Cutoffs n - h, n - 2h, ... down to the forward start, one more for the remaining steps, then backwards to the beginning. */
+/**
+ * Cutoffs n - h, n - 2h, ... down to the forward start, one more for the remaining steps, then backwards to the
+ * beginning.
+ */
 export function inSampleSegments(length: number, h: number): InSampleSegment[] {
   const first = forwardStartOf(length, h);
   const segments: InSampleSegment[] = [];

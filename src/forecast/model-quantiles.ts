@@ -31,8 +31,8 @@ export interface ModelQuantileSettings<P> {
 }
 
 /**
- * The model's own quantiles at many points. Contexts are distances from their first observation, so that a history that was cut to the context gives
- * the same numbers. The forecast of a group member also depends on the other members.
+ * The model's own quantiles at many points. Contexts are distances from their first observation, so that a history that
+ * was cut to the context gives the same numbers. The forecast of a group member also depends on the other members.
  */
 export async function forecastModelQuantiles<P extends ForecastPoint>(
   points: readonly P[],

@@ -43,9 +43,9 @@ export function forecastsPerPoint(
 }
 
 /**
- * Forecasts as `forecastCalibrated`, blended with the forecast of the temporally aggregated series. The blend weight is chosen by backtests on the same
- * series. Intervals are shifted with the median; their widths stay. A forecast depends on the last `lookbackLength` values before its cutoff, and on no
- * other point.
+ * Forecasts as `forecastCalibrated`, blended with the forecast of the temporally aggregated series. The blend weight is
+ * chosen by backtests on the same series. Intervals are shifted with the median; their widths stay. A forecast depends
+ * on the last `lookbackLength` values before its cutoff, and on no other point.
  */
 export async function forecastMultiResolution(
   points: readonly ForecastPoint[],

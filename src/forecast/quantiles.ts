@@ -1,6 +1,9 @@
 import { normalQuantile } from './normal-distribution.ts';
 
-/** Least slope of a quantile, as a share of the forecast. It keeps intervals strictly nested where the model's quantiles coincide. */
+/**
+ * Least slope of a quantile, as a share of the forecast. It keeps intervals strictly nested where the model's quantiles
+ * coincide.
+ */
 const SPREAD_MIN = 1e-9;
 const SPREAD_FLOOR = 1e-12;
 
@@ -10,11 +13,11 @@ export function intervalBounds(level: number): { readonly lo: number; readonly h
 }
 
 /**
- * Interpolates the model's quantiles over standard normal deviates: linear between them, and beyond them with the slope of the last two. Exactly the
- * median at 0; strictly increasing in the deviate.
+ * Interpolates the model's quantiles over standard normal deviates: linear between them, and beyond them with the slope
+ * of the last two. Exactly the median at 0; strictly increasing in the deviate.
  * @param levels probabilities of the model's quantiles, ascending, among them 0.5
- * @returns a function of a step's quantiles (`values[start, start + levels.length)`, ascending, as distances from `origin`) and the index of a
- *   deviate
+ * @returns a function of a step's quantiles (`values[start, start + levels.length)`, ascending, as distances from
+ *   `origin`) and the index of a deviate
  */
 export function quantileFunction(
   levels: readonly number[],
@@ -37,8 +40,8 @@ export function quantileFunction(
 }
 
 /**
- * The inverse: the deviate at which a value lies among the model's quantiles. 0 at the median, NaN for NaN, infinite for a value outside of outermost
- * quantiles that coincide.
+ * The inverse: the deviate at which a value lies among the model's quantiles. 0 at the median, NaN for NaN, infinite
+ * for a value outside of outermost quantiles that coincide.
  * @returns a function of a step's quantiles (as above) and a value, as a distance from the same origin
  */
 export function deviateFunction(

@@ -1,6 +1,6 @@
 /**
- * Temporal aggregation: finely sampled series have seasons longer than the model's context. A week of 5-minute data is 2016 values; averaged by the hour
- * it is 168.
+ * Temporal aggregation: finely sampled series have seasons longer than the model's context. A week of 5-minute data is
+ * 2016 values; averaged by the hour it is 168.
  */
 export interface TemporalAggregation {
   /** Values averaged into one block. */
@@ -35,8 +35,8 @@ export interface BacktestPlan {
   /** Where both the fine and the aggregated forecast are made. */
   readonly offsets: readonly number[];
   /**
-   * Where the present correction is backtested on a fine forecast of a week ago: the days before a weekend contain no information on the weekend, the
-   * last weekend does. Null where the lookback is shorter.
+   * Where the present correction is backtested on a fine forecast of a week ago: the days before a weekend contain no
+   * information on the weekend, the last weekend does. Null where the lookback is shorter.
    */
   readonly weekAgo: { readonly offset: number; readonly context: number } | null;
 }
@@ -62,7 +62,10 @@ export function canAggregate(cutoff: number, h: number, { stride, day }: Tempora
   return h >= HORIZON_BLOCKS_MIN * stride && cutoff >= (BACKTEST_DAYS_MAX + HISTORY_DAYS_MIN) * day;
 }
 
-/** The aggregated series before `cutoff`: means of whole blocks, the last ending at the cutoff, oldest first; NaN where nothing was observed. */
+/**
+ * The aggregated series before `cutoff`: means of whole blocks, the last ending at the cutoff, oldest first; NaN where
+ * nothing was observed.
+ */
 export function aggregateBefore(
   values: ArrayLike<number>,
   cutoff: number,
@@ -73,8 +76,8 @@ export function aggregateBefore(
 }
 
 /**
- * The difference between the aggregated and the fine forecast: block means apart, interpolated linearly between the middles of blocks. It starts at 0 at
- * the cutoff, where the fine forecast is better.
+ * The difference between the aggregated and the fine forecast: block means apart, interpolated linearly between the
+ * middles of blocks. It starts at 0 at the cutoff, where the fine forecast is better.
  * @param fine forecast at the sampling frequency
  * @param blocks forecast of the aggregated series over the same horizon
  */
@@ -99,7 +102,10 @@ export interface BacktestForecast {
   readonly correction: Float64Array;
 }
 
-/** The weight of the correction with the least sum of mean absolute errors over the backtests; 0 where the gain is below GAIN_MIN. */
+/**
+ * The weight of the correction with the least sum of mean absolute errors over the backtests; 0 where the gain is below
+ * GAIN_MIN.
+ */
 export function blendWeight(backtests: readonly BacktestForecast[]): number {
   const errors = BLEND_WEIGHTS.map(() => 0);
   for (const backtest of backtests) {

@@ -45,8 +45,8 @@ const CLIENT_ALIASES: Readonly<Record<string, string>> = {
 const PRETRAINED_DIR = fileURLToPath(new URL('./pretrained/', import.meta.url));
 
 /**
- * Reads and verifies every model folder. Throws ServiceError `model-invalid` with all reasons when a folder is damaged, when two have one name, or when
- * one of the operator's has the name of an alias.
+ * Reads and verifies every model folder. Throws ServiceError `model-invalid` with all reasons when a folder is damaged,
+ * when two have one name, or when one of the operator's has the name of an alias.
  */
 export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog> {
   const aliases = sources.aliases ?? CLIENT_ALIASES;

@@ -15,8 +15,9 @@ const NOISE_MAX = 2 ** -100;
 const FLOAT32_MAX = 2 ** 127 * (2 - 2 ** -23);
 
 /**
- * Replaces values that are not finite by 0, in place, and scales rows of huge or tiny values to about 1: a graph squares its inputs, and the square of
- * 2^64 (a common sentinel value) overflows float32. The scale is a power of two, so that nothing is rounded. Ordinary rows stay as they are.
+ * Replaces values that are not finite by 0, in place, and scales rows of huge or tiny values to about 1: a graph
+ * squares its inputs, and the square of 2^64 (a common sentinel value) overflows float32. The scale is a power of two,
+ * so that nothing is rounded. Ordinary rows stay as they are.
  * @param values `rows * contextLength`, row-major, NaN where nothing was observed
  */
 export function scaleContexts(values: Float32Array, contextLength: number): GraphContexts {
@@ -47,8 +48,8 @@ export function scaleContexts(values: Float32Array, contextLength: number): Grap
 }
 
 /**
- * Rescales forecasts to the units of their contexts, in place, and clamps them to float32. Forecasts below NOISE_MAX become 0: they are numerical noise
- * around a series that is constantly 0, and must not give residuals.
+ * Rescales forecasts to the units of their contexts, in place, and clamps them to float32. Forecasts below NOISE_MAX
+ * become 0: they are numerical noise around a series that is constantly 0, and must not give residuals.
  */
 export function unscaleForecasts(forecasts: Float32Array, scales: Float64Array): void {
   const rowLength = forecasts.length / scales.length;

@@ -1,6 +1,6 @@
 /**
- * An inference thread: one session for each model, one run at a time, because a run blocks the event loop of its thread.
- * A failed run is reported as failed. A model that cannot be loaded ends the thread.
+ * An inference thread: one session for each model, one run at a time, because a run blocks the event loop of its
+ * thread. A failed run is reported as failed. A model that cannot be loaded ends the thread.
  */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';

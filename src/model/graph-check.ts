@@ -63,8 +63,9 @@ const OTHER_SERIES: readonly TestSeries[] = [
 ];
 
 /**
- * Runs a model at every context length and at its shortest and longest horizon. Returns the violated requirements: the graph runs, forecasts are finite,
- * quantiles ascend, and a row's forecast does not depend on the other rows, bit for bit.
+ * Runs a model at every context length and at its shortest and longest horizon. Returns the violated requirements: the
+ * graph runs, forecasts are finite, quantiles ascend, and a row's forecast does not depend on the other rows, bit for
+ * bit.
  * @param run makes forecasts; rejects where the graph fails or the output has a wrong shape
  */
 export async function testRunProblems(

@@ -8,9 +8,10 @@ import { checkTuning, type GraphFile, type TuningGraphs } from './tuning-graphs.
 
 /**
  * The content of a model folder's manifest.json (there in snake case). README.md explains how to write one.
- * Inputs of the graph are `values` and `observed` [batch, T] and `future` [batch, H], all float32. The output is [batch, H, quantiles] in the units of
- * `values`, ascending along the last axis, and 0 for a row without observations. A graph with the input `group` [batch] forecasts rows of equal numbers
- * as a group: series with the same cutoff in time. Rows of other groups must not change a row's forecast.
+ * Inputs of the graph are `values` and `observed` [batch, T] and `future` [batch, H], all float32. The output is
+ * [batch, H, quantiles] in the units of `values`, ascending along the last axis, and 0 for a row without observations.
+ * A graph with the input `group` [batch] forecasts rows of equal numbers as a group: series with the same cutoff in
+ * time. Rows of other groups must not change a row's forecast.
  */
 export interface ModelManifest {
   readonly name: string;

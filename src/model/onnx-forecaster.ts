@@ -44,18 +44,26 @@ interface Submission {
 /** 128 MiB of values at context 512. */
 const QUEUE_ROWS_MAX = 65_536;
 const RUN_ROWS_MAX = 128;
-/** Values of one run: 32 rows of context 512 take some 7 ms. More rows are no faster there; short contexts need more rows. */
+/**
+ * Values of one run: 32 rows of context 512 take some 7 ms. More rows are no faster there; short contexts need more
+ * rows.
+ */
 const RUN_VALUES_MAX = 16_384;
 /** Smaller runs cost more per row. Work for idle threads is not cut finer. */
 const RUN_ROWS_MIN = 8;
-/** Runs in flight per thread. The next run is submitted in advance, so that a thread does not wait for a busy main thread. */
+/**
+ * Runs in flight per thread. The next run is submitted in advance, so that a thread does not wait for a busy main
+ * thread.
+ */
 const RUNS_PER_THREAD_MAX = 2;
 
 /**
- * Forecasters of several models that share inference threads. Queued rows of the same model, context length and horizon (rounded up to patches) are
- * merged into one run when a thread is idle. No request waits to fill a run. A group is a run of its own.
+ * Forecasters of several models that share inference threads. Queued rows of the same model, context length and horizon
+ * (rounded up to patches) are merged into one run when a thread is idle. No request waits to fill a run. A group is a
+ * run of its own.
  *
- * A failed run rejects its requests. When a thread ends by itself, all queued and later requests are rejected as `internal`.
+ * A failed run rejects its requests. When a thread ends by itself, all queued and later requests are rejected as
+ * `internal`.
  */
 export class Forecasters {
   readonly #models: readonly Model[];
@@ -92,9 +100,11 @@ export class Forecasters {
 
   /**
    * The forecaster of a loaded model, for forecasts of `horizon` steps.
-   * Throws ServiceError `model-unknown` for a model that was not loaded, `configuration` for a horizon beyond its `horizon_max`.
-   * @param weights tuned from the model; null: its own. All weights share the sessions; a run uses one of them. Tuned weights whose digest is that of
-   *   `source` are the model's own: they use its own graph, so that forecasts are equal to the bit.
+   * Throws ServiceError `model-unknown` for a model that was not loaded, `configuration` for a horizon beyond its
+   * `horizon_max`.
+   * @param weights tuned from the model; null: its own. All weights share the sessions; a run uses one of them. Tuned
+   *   weights whose digest is that of `source` are the model's own: they use its own graph, so that forecasts are equal
+   *   to the bit.
    */
   forecasterFor(name: string, horizon: number, weights: TunedWeights | null = null): ModelForecaster {
     const index = this.#models.findIndex((model) => model.name === name);
@@ -202,7 +212,8 @@ export class Forecasters {
       const share = Math.ceil(this.#queue.rowsNext / (idle.length + 1));
       this.#run(thread, this.#queue.take(Math.max(RUN_ROWS_MIN, share)));
     }
-    // A full run gains nothing by waiting. While there are full runs no thread is idle, so other lines have their turn here, too.
+    // A full run gains nothing by waiting. While there are full runs no thread is idle, so other lines have their turn
+    // here, too.
     for (const thread of this.#threads) {
       if (thread.runs < RUNS_PER_THREAD_MAX && this.#queue.hasFullRun()) this.#run(thread, this.#queue.take());
     }

@@ -39,8 +39,8 @@ export function checkBatch({ rows, contextLength, horizon, values, isGroup }: Fo
 }
 
 /**
- * The rows of a run are padded with zeros to a multiple of this. The runtime uses other instructions for a remainder of less than four numbers; they round
- * differently, and a forecast must not depend on the other rows.
+ * The rows of a run are padded with zeros to a multiple of this. The runtime uses other instructions for a remainder of
+ * less than four numbers; they round differently, and a forecast must not depend on the other rows.
  */
 const RUN_ROWS_UNIT = 4;
 

@@ -26,9 +26,9 @@ interface Line<R extends QueuedRequest> {
 }
 
 /**
- * The queue of rows: one line for each key. Lines take turns (round robin), and so do the requests of a line. Requests of a line are merged and cut into
- * runs. The remainder of a cut request goes to the end of its line, so that a request of thousands of rows delays others by one run at most. A group
- * has a line of its own and is never cut.
+ * The queue of rows: one line for each key. Lines take turns (round robin), and so do the requests of a line. Requests
+ * of a line are merged and cut into runs. The remainder of a cut request goes to the end of its line, so that a request
+ * of thousands of rows delays others by one run at most. A group has a line of its own and is never cut.
  */
 export class RunQueue<R extends QueuedRequest> {
   readonly rowsMax: number;

@@ -34,7 +34,10 @@ export class WeightsCache {
     this.#weightsMax = weightsMax;
   }
 
-  /** @param read returns the bytes of the weights of this digest. Concurrent calls share one read; a failed read is not cached. */
+  /**
+   * @param read returns the bytes of the weights of this digest. Concurrent calls share one read; a failed read is not
+   * cached.
+   */
   get(digest: string, read: () => Promise<Uint8Array>): Promise<TunedWeights> {
     const known = this.#cached.get(digest) ?? read().then(shareWeights);
     this.#cached.delete(digest);

@@ -12,9 +12,10 @@ export interface GraphFile {
 /**
  * The fine-tuning part of a manifest. All weights are one vector, theta. Neither graph contains weights.
  *
- * `step` is one update of Adam on a batch of fixed shape. Inputs: theta, m, v, mask [P]; values, observed [B, T]; target, weight [B, H]; series [B, 3]
- * (origin that was subtracted, deviation and mean magnitude of the series); loss [7], one-hot in the order of TUNING_LOSSES; rates [3]: learning rate,
- * 1 - beta_1^n, 1 - beta_2^n. Outputs: theta_next, m_next, v_next [P] and row_losses [B], the losses of theta.
+ * `step` is one update of Adam on a batch of fixed shape. Inputs: theta, m, v, mask [P]; values, observed [B, T];
+ * target, weight [B, H]; series [B, 3] (origin that was subtracted, deviation and mean magnitude of the series); loss
+ * [7], one-hot in the order of TUNING_LOSSES; rates [3]: learning rate, 1 - beta_1^n, 1 - beta_2^n. Outputs:
+ * theta_next, m_next, v_next [P] and row_losses [B], the losses of theta.
  *
  * `forecast` is the forecasting graph with theta as an additional input.
  */
@@ -30,7 +31,9 @@ export interface TuningGraphs {
   readonly betas: readonly [number, number];
   /** The file with the pretrained theta: forecast.onnx, or a separate one. */
   readonly source: GraphFile;
-  /** The parts of theta: byte offset in `source` (float32, little-endian), length, and the least depth that tunes it. */
+  /**
+   * The parts of theta: byte offset in `source` (float32, little-endian), length, and the least depth that tunes it.
+   */
   readonly weights: readonly (readonly [at: number, length: number, depth: number])[];
   /** Reference values by PyTorch on the batch of the tests: by loss, three row losses and the sum of |m|. */
   readonly golden?: Readonly<Record<string, readonly number[]>>;

@@ -40,8 +40,8 @@ function readFlags(path: string): string[] {
 }
 
 /**
- * Starts a child that may read its sources and `readable`, write no files, start no processes, and has an empty environment. Native addons load; only the
- * limits of the process apply to them.
+ * Starts a child that may read its sources and `readable`, write no files, start no processes, and has an empty
+ * environment. Native addons load; only the limits of the process apply to them.
  */
 export function startChild({ entry, readable, heapMbMax, inputBytesMax }: ChildOptions): Child {
   const paths = [ofRoot('src/'), ofRoot('node_modules/'), ofRoot('package.json'), ...readable];

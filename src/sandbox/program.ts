@@ -6,12 +6,15 @@ export interface WorkContext {
   progress(bytes: Uint8Array): void;
 }
 
-/** Computes output bytes from input bytes. An exception is a failure of the program; the caller gets its stack, for the log. */
+/**
+ * Computes output bytes from input bytes. An exception is a failure of the program; the caller gets its stack, for the
+ * log.
+ */
 export type SandboxWork = (input: Uint8Array, context: WorkContext) => Promise<Uint8Array>;
 
 /**
- * The entry point of a sandboxed program, exported as `sandboxed`. It is called once in each child, with `setup`, before the first piece of work. It does
- * the costly preparation that all work shares.
+ * The entry point of a sandboxed program, exported as `sandboxed`. It is called once in each child, with `setup`,
+ * before the first piece of work. It does the costly preparation that all work shares.
  */
 export type Sandboxed = (setup: Uint8Array) => Promise<SandboxWork>;
 

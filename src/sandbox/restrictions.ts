@@ -1,6 +1,7 @@
 /**
- * Loaded first on every thread of a sandbox. Blocks the network, signals to other processes and changes of their priority in JavaScript, which the
- * permission model of Node 24 does not cover. Native code is not restricted by this file.
+ * Loaded first on every thread of a sandbox. Blocks the network, signals to other processes and changes of their
+ * priority in JavaScript, which the permission model of Node 24 does not cover. Native code is not restricted by this
+ * file.
  */
 import dgram from 'node:dgram';
 import dns from 'node:dns';

@@ -111,7 +111,8 @@ export class RunningChild {
   #howItEnded(): SandboxOutcome {
     const { exitCode, signalCode } = this.#child.process;
     const stderrTail = this.#child.stderrTail();
-    // V8 prints this before it aborts the process. A SIGKILL that this process did not send is the kernel's, out of memory.
+    // V8 prints this before it aborts the process. A SIGKILL that this process did not send is the kernel's, out of
+    // memory.
     if (/heap out of memory/.test(stderrTail) || signalCode === 'SIGKILL') return { kind: 'out-of-memory' };
     const how = signalCode === null ? `with code ${exitCode}` : `by ${signalCode}`;
     return { kind: 'ended', text: `it ended by itself ${how}: ${stderrTail.trim()}` };

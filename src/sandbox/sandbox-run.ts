@@ -1,5 +1,8 @@
 export interface SandboxLimits {
-  /** Resident memory of the child, MiB, checked every `memoryCheckMs` where there is a /proc. Above it the child is killed. */
+  /**
+   * Resident memory of the child, MiB, checked every `memoryCheckMs` where there is a /proc. Above it the child is
+   * killed.
+   */
   readonly memoryMbMax: number;
   /** JavaScript heap, MiB. Above it the child ends itself, on every platform. */
   readonly heapMbMax: number;

@@ -8,8 +8,8 @@ const HEALTHY_SHARE = 0.5;
 const BYTES_PER_MIB = 1024 * 1024;
 
 /**
- * A child process with limits that does one piece of work at a time. A failure of the work is a value. The child is reused, because its setup is costly;
- * after it was killed or has ended, the next work starts a new one.
+ * A child process with limits that does one piece of work at a time. A failure of the work is a value. The child is
+ * reused, because its setup is costly; after it was killed or has ended, the next work starts a new one.
  */
 export class Sandbox {
   readonly #program: SandboxProgram;

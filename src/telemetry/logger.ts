@@ -8,8 +8,8 @@ const SECRETS = ['password', 'apiKey', 'token', 'secret', 'authorization', 'tls.
 const OBSERVED = ['value', 'values', 'observation'];
 
 /**
- * JSON lines, to standard output by default. An error is logged as `{ err }`. Secrets are redacted; values of series are, too, except at the levels debug
- * and trace.
+ * JSON lines, to standard output by default. An error is logged as `{ err }`. Secrets are redacted; values of series
+ * are, too, except at the levels debug and trace.
  */
 export function createLogger(level: LevelWithSilent, destination?: DestinationStream): Logger {
   const secrets = SECRETS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);

@@ -10,8 +10,9 @@ const FORECAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * All metrics, in a registry of their own. Names are defined here only. None has a label by series, because the number of series is not bounded. A label
- * lookup costs more than counting: per observation count first, then `inc(count)` once a batch.
+ * All metrics, in a registry of their own. Names are defined here only. None has a label by series, because the number
+ * of series is not bounded. A label lookup costs more than counting: per observation count first, then `inc(count)`
+ * once a batch.
  * @param collectProcess whether process metrics (memory, processor, event loop) are collected, too
  */
 export function createMetrics({ collectProcess }: { readonly collectProcess: boolean }) {

@@ -28,8 +28,8 @@ interface OpsResponse {
 }
 
 /**
- * HTTP server for operators: `/healthz` (the process answers), `/readyz` (503 with reasons until the service is ready), `/metrics`.
- * Throws a ServiceError `configuration` when it cannot listen.
+ * HTTP server for operators: `/healthz` (the process answers), `/readyz` (503 with reasons until the service is ready),
+ * `/metrics`. Throws a ServiceError `configuration` when it cannot listen.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const server = createServer((request, response) => {

@@ -6,8 +6,8 @@ export interface ExogenousFit {
   /** Relative weight of each variable in the effect. They add up to 1, or are all 0 without an effect. */
   readonly weights: Float64Array;
   /**
-   * Contribution of each variable at rows `[start, start + length)` of `variables`; 0 on the mean over the training rows.
-   * A variable that is null is unknown there and contributes 0.
+   * Contribution of each variable at rows `[start, start + length)` of `variables`; 0 on the mean over the training
+   * rows. A variable that is null is unknown there and contributes 0.
    */
   contributions(
     variables: readonly (ExogenousVariable | null)[],
@@ -27,9 +27,10 @@ export interface FitSettings {
 }
 
 /**
- * Regresses a target on the variables. What they share with the season of the target is attributed to the season. For a target with a unit root the
- * regression is on first differences, since two random walks correlate in levels but not in differences (spurious regression). The smaller
- * leave-one-out error chooses between the two: both are errors one step ahead.
+ * Regresses a target on the variables. What they share with the season of the target is attributed to the season. For a
+ * target with a unit root the regression is on first differences, since two random walks correlate in levels but not in
+ * differences (spurious regression). The smaller leave-one-out error chooses between the two: both are errors one step
+ * ahead.
  * @param target as long as the variables; rows where it is NaN are left out
  */
 export async function fitExogenous(
@@ -63,8 +64,9 @@ export async function fitExogenous(
 }
 
 /**
- * Fits the levels of a target or its first differences. For the residuals of a model (no season) the levels are fitted, since the model has already
- * followed the series; but there is no effect where the differences show none, because residuals of a random walk wander, too.
+ * Fits the levels of a target or its first differences. For the residuals of a model (no season) the levels are fitted,
+ * since the model has already followed the series; but there is no effect where the differences show none, because
+ * residuals of a random walk wander, too.
  * @param rows newest first, as are the columns and the target
  */
 async function fitLevelsOrDifferences(

@@ -9,8 +9,8 @@ import { type ExogenousFit, fitExogenous, sumContributions, zeroEffectFit } from
 /** Backtest windows of an effect. Each costs two forecasts. */
 const BACKTESTS_MAX = 4;
 /**
- * An effect is dropped where its backtest error, relative to that without the effect, reaches this. A gain is not required: rare events such as promotions
- * may be absent from the last windows.
+ * An effect is dropped where its backtest error, relative to that without the effect, reaches this. A gain is not
+ * required: rare events such as promotions may be absent from the last windows.
  */
 const ERROR_RATIO_MAX = 1.1;
 /** Points forecast at a time. With their backtests they fill batches; it bounds the memory of a large request. */
@@ -50,8 +50,8 @@ export interface ExogenousSettings extends MultiResolutionSettings {
 }
 
 /**
- * Forecasts with exogenous variables. After a cutoff only their known future values are used. An effect that fails its backtest just before the cutoff is
- * dropped.
+ * Forecasts with exogenous variables. After a cutoff only their known future values are used. An effect that fails its
+ * backtest just before the cutoff is dropped.
  */
 export async function forecastWithExogenous(
   points: readonly ExogenousPoint[],
@@ -138,8 +138,9 @@ function backtestWindows(point: ExogenousPoint, h: number): ExogenousPoint[] {
 }
 
 /**
- * Rolling cross-validation: whether the mean absolute error with the effects is below ERROR_RATIO_MAX times that without. An effect that ended is in the
- * fit of the whole history, but not in the last windows. Without backtests effects pass.
+ * Rolling cross-validation: whether the mean absolute error with the effects is below ERROR_RATIO_MAX times that
+ * without. An effect that ended is in the fit of the whole history, but not in the last windows. Without backtests
+ * effects pass.
  */
 async function passBacktests(
   backtests: readonly (readonly FittedPoint[])[],

@@ -25,8 +25,9 @@ export interface RidgeProblem {
 }
 
 /**
- * Ridge regression whose penalty has the least leave-one-out error, in closed form: e_i / (1 - H_ii), H the hat matrix (Allen 1974, PRESS). All weights
- * are 0 where the error does not fall by a share of log(n) / n, the margin of the BIC for one weight (Schwarz 1978).
+ * Ridge regression whose penalty has the least leave-one-out error, in closed form: e_i / (1 - H_ii), H the hat matrix
+ * (Allen 1974, PRESS). All weights are 0 where the error does not fall by a share of log(n) / n, the margin of the BIC
+ * for one weight (Schwarz 1978).
  */
 export async function fitRidge({ columns, target, unpenalised, pause }: RidgeProblem): Promise<RidgeFit> {
   const rows = target.length;

@@ -51,9 +51,9 @@ export interface BatchSource {
 }
 
 /**
- * Fills a batch with windows and applies their augmentation. A mixture is missing where either window is. As in a forecast, values are distances from
- * the first observation of the context; they are divided by a power of two that brings them near 1. A window without an observed context keeps
- * weight 0, and so does a constant series.
+ * Fills a batch with windows and applies their augmentation. A mixture is missing where either window is. As in a
+ * forecast, values are distances from the first observation of the context; they are divided by a power of two that
+ * brings them near 1. A window without an observed context keeps weight 0, and so does a constant series.
  */
 export function fillBatch(
   windows: readonly TuningWindow[],

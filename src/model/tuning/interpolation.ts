@@ -6,7 +6,10 @@ import type { TuningWindow } from './windows.ts';
 const EVALUATIONS = 5;
 /** A mean gain over the validation windows is significant at this many standard errors. */
 const STANDARD_ERRORS = 3;
-/** Least mean gain at which the coefficient is 1: the loss falls to three fifths. With a smaller gain the last part of it is overfit. */
+/**
+ * Least mean gain at which the coefficient is 1: the loss falls to three fifths. With a smaller gain the last part of
+ * it is overfit.
+ */
 const FULL_GAIN_MIN = 0.5;
 /** Coefficient where the gain is not significant. On real series it improves more forecasts than it degrades. */
 export const COEFFICIENT_DEFAULT = 0.25;
@@ -16,8 +19,8 @@ export interface Interpolation {
   /** The last step whose gain is within one standard error of the best. */
   readonly step: number;
   /**
-   * Between the initial weights (0) and the trained ones (1): 1 where that gains at least FULL_GAIN_MIN, 0.5 where that gain is significant, 0 where
-   * COEFFICIENT_DEFAULT loses significantly, else COEFFICIENT_DEFAULT.
+   * Between the initial weights (0) and the trained ones (1): 1 where that gains at least FULL_GAIN_MIN, 0.5 where that
+   * gain is significant, 0 where COEFFICIENT_DEFAULT loses significantly, else COEFFICIENT_DEFAULT.
    */
   readonly coefficient: number;
   /** Losses of the interpolated weights on the validation windows. */
@@ -92,8 +95,8 @@ const isSignificantGain = ({ mean: gain, error }: Gain) => gain > 0 && gain > ST
 const isSignificantLoss = ({ mean: gain, error }: Gain) => gain < 0 && gain < -STANDARD_ERRORS * error;
 
 /**
- * Mean relative gain over the windows. It is relative to each window's loss, so that windows of large losses do not dominate. At most 0 where the mean
- * loss rises; minus infinity where the mean gain is not finite.
+ * Mean relative gain over the windows. It is relative to each window's loss, so that windows of large losses do not
+ * dominate. At most 0 where the mean loss rises; minus infinity where the mean gain is not finite.
  */
 function gainOf(before: readonly number[], after: readonly number[]): Gain {
   const gains = before.map((loss, i) => (2 * (loss - after[i])) / (Math.abs(loss) + Math.abs(after[i]) || 1));

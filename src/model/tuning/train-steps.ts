@@ -25,7 +25,10 @@ export interface StepGraph {
 
 /** Batches of one train step, with one update each. */
 export const UPDATES_PER_STEP = 8;
-/** Decay of the exponential moving average of the weights, about ten updates. Weights of a single update depend on its batch. */
+/**
+ * Decay of the exponential moving average of the weights, about ten updates. Weights of a single update depend on its
+ * batch.
+ */
 const AVERAGE_DECAY = 0.9;
 /** The learning rate warms up over this many updates and decays linearly to this share at the end. */
 const WARM_UP = 24;

@@ -21,7 +21,10 @@ export interface Tuned {
   readonly step: number;
   /** Interpolation coefficient between the initial weights and the trained ones: 0, 0.25, 0.5 or 1. */
   readonly coefficient: number;
-  /** Mean validation loss of the trial, of the initial and of the interpolated weights; null where the series are too short for validation. */
+  /**
+   * Mean validation loss of the trial, of the initial and of the interpolated weights; null where the series are too
+   * short for validation.
+   */
   readonly validation: { readonly before: number; readonly after: number } | null;
 }
 
@@ -43,10 +46,12 @@ const TRIAL_STEPS_MIN = 10;
 const VALIDATION_BATCHES = 2;
 
 /**
- * Tunes theta to the series in two rounds. The trial trains without the last values and is validated on them. The second round trains on all values,
- * for as many steps in proportion as the trial selected. The result interpolates between the initial and the trained weights with the trial's
- * coefficient, or COEFFICIENT_DEFAULT without a trial. A model of a million weights overfits to hundreds of observations; between the two ends it
- * forecasts better than at either (WiSE-FT, Wortsman et al., 2022). Deterministic: the same task, weights and random numbers give the same weights.
+ * Tunes theta to the series in two rounds. The trial trains without the last values and is validated on them. The
+ * second round trains on all values, for as many steps in proportion as the trial selected. The result interpolates
+ * between the initial and the trained weights with the trial's coefficient, or COEFFICIENT_DEFAULT without a trial. A
+ * model of a million weights overfits to hundreds of observations; between the two ends it forecasts better than at
+ * either (WiSE-FT, Wortsman et al., 2022). Deterministic: the same task, weights and random numbers give the same
+ * weights.
  */
 export async function tune(task: TuningTask, { base, graph, random, signal, progress }: TuningRun): Promise<Tuned> {
   const { shape } = graph;

@@ -61,8 +61,8 @@ export class Tuner {
   }
 
   /**
-   * Tunes a pretrained model, or weights that were tuned from it. Rejects with the reason of the signal. Throws ServiceError `overloaded` when the
-   * queue is full, `internal` when the child ended by itself.
+   * Tunes a pretrained model, or weights that were tuned from it. Rejects with the reason of the signal. Throws
+   * ServiceError `overloaded` when the queue is full, `internal` when the child ended by itself.
    */
   async tune({ model, base, request, signal, onStep = () => {} }: TuningCall): Promise<TuningOutcome> {
     const known = this.#models.get(model);

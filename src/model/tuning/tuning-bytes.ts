@@ -27,7 +27,10 @@ export function readInput(bytes: Uint8Array): TuningInput {
 
 const HEADER_BYTES = 4 * Float64Array.BYTES_PER_ELEMENT;
 
-/** Step, coefficient and the two validation losses (NaN without validation) as float64, then theta as float32; little-endian. */
+/**
+ * Step, coefficient and the two validation losses (NaN without validation) as float64, then theta as float32;
+ * little-endian.
+ */
 export function outputBytes({ theta, step, coefficient, validation }: Tuned): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES + theta.byteLength);
   const { before, after } = validation ?? { before: Number.NaN, after: Number.NaN };

@@ -5,8 +5,9 @@
  *   context        target                |  targets of validation
  *               of a training window     |
  *
- * The last values of each series are held out: no training window of the trial contains them, neither in its context nor in its target. After
- * validation they are training data as well, because they are the most similar to what follows.
+ * The last values of each series are held out: no training window of the trial contains them, neither in its context
+ * nor in its target. After validation they are training data as well, because they are the most similar to what
+ * follows.
  */
 
 /** Context [max(0, cutoff - context), cutoff) and target [cutoff, end) of one series. */

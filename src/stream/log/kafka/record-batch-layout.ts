@@ -1,9 +1,9 @@
 /**
  * Kafka's record batch, format v2. Byte offsets within a batch:
  *
- *     0 baseOffset i64 | 8 length i32 (of what follows) | 12 leaderEpoch i32 | 16 magic i8 | 17 crc u32 (of all that follows)
- *    21 attributes i16 | 23 lastOffsetDelta i32 | 27 baseTimestamp i64 | 35 maxTimestamp i64 | 43 producerId i64
- *    51 producerEpoch i16 | 53 baseSequence i32 | 57 count i32 | 61 records
+ *     0 baseOffset i64 | 8 length i32 (of what follows) | 12 leaderEpoch i32 | 16 magic i8
+ *    17 crc u32 (of all that follows) | 21 attributes i16 | 23 lastOffsetDelta i32 | 27 baseTimestamp i64
+ *    35 maxTimestamp i64 | 43 producerId i64 | 51 producerEpoch i16 | 53 baseSequence i32 | 57 count i32 | 61 records
  *
  * A record: length varint | attributes i8 | timestampDelta varlong | offsetDelta varint | key | value | headers, where
  * bytes are preceded by their length as a varint and -1 stands for null.
