@@ -43,6 +43,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { promise: finished, resolve: finish } = Promise.withResolvers<Error | null>();
   const { promise: subscribed, resolve: onSubscribed } = Promise.withResolvers<Subscription>();
   let tasks = new Map<number, PartitionTask>();
+  const stalled = new Map<number, Error>();
   let connectionError: Error | null = null;
   let assigned = false;
   let stopping = false;
@@ -54,6 +55,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       // Other workers may stop at the same time. Their partitions are not taken over.
       if (stopping) return;
       assigned = true;
+      stalled.clear();
       events.assigned(partitions);
       if (partitions.some((partition) => partition >= partitionCount)) {
         const text = `topic ${options.stream.topics.observations} has got more than ${partitionCount} partitions`;
@@ -78,6 +80,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       connectionError = error;
       events.connection(error);
     },
+    onStalled(partition, error) {
+      if (error === null) stalled.delete(partition);
+      else stalled.set(partition, error);
+    },
     onFatal: finish,
   });
   onSubscribed(subscription);
@@ -88,9 +94,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     notReady() {
       if (connectionError !== null) return [`Kafka is out of reach: ${connectionError.message}`];
       if (!assigned) return ['the consumer group has not assigned partitions yet'];
-      return Array.from(tasks)
-        .filter(([, task]) => task.restoring)
-        .map(([partition]) => `partition ${partition} is being restored`);
+      return [
+        ...Array.from(tasks)
+          .filter(([, task]) => task.restoring)
+          .map(([partition]) => `partition ${partition} is being restored`),
+        ...Array.from(stalled, ([partition, error]) => `partition ${partition} makes no progress: ${error.message}`),
+      ];
     },
     async stop() {
       stopping = true;

@@ -51,6 +51,8 @@ export interface SubscriptionHandlers {
   onRecords(partition: number, records: readonly InputRecord[]): void;
   /** The log is out of reach (`error`), or back (`null`). The subscription recovers by itself. */
   onConnection(error: Error | null): void;
+  /** One partition cannot be read (`error`), or can be read again (`null`). The others are delivered as before. */
+  onStalled(partition: number, error: Error | null): void;
   /** The subscription has failed for good. The process should end. */
   onFatal(error: Error): void;
 }

@@ -96,6 +96,7 @@ async function runCopier(log: StreamLog, scores: string, changelog: string): Pro
     },
     onRecords: (partition, records) => queues.get(partition)?.push(...records),
     onConnection: () => undefined,
+    onStalled: () => undefined,
     onFatal: (error) => assert.fail(error),
   });
   return async () => {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type ISocketFactory, type Kafka, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
 import type { KafkaConfig } from '../../../config/config.ts';
 import {
+  type Broker,
   type Cluster,
   ClusterConstructor,
   type ClusterOptions,
@@ -31,6 +32,8 @@ export interface KafkaConnection {
 /** Connections to the brokers of a cluster that are closed together. */
 export interface ClusterLink {
   readonly cluster: Cluster;
+  /** Closes the connections to one broker at once. Requests in flight are rejected. The next request connects again. */
+  dropBroker(broker: Broker): void;
   /** Closes every connection at once. Requests in flight are rejected. */
   destroy(): void;
 }
@@ -68,7 +71,7 @@ export async function linkCluster(connection: KafkaConnection, topics: readonly 
     sockets.destroy();
     throw error;
   }
-  return { cluster, destroy: sockets.destroy };
+  return { cluster, dropBroker: ({ connectionPool }) => sockets.drop(connectionPool), destroy: sockets.destroy };
 }
 
 /** kafkajs's client, for group membership and administration. `destroy` closes its connections at once. */
@@ -131,23 +134,37 @@ function logTo({ log }: KafkaConnection): () => (entry: LogEntry) => void {
   return () => (entry) => log?.('debug', `kafkajs ${entry.namespace}: ${entry.log.message}`);
 }
 
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface TrackedSockets {
+  readonly factory: ISocketFactory;
+  drop(address: Address): void;
+  destroy(): void;
+}
+
 /** Destroys sockets with an error: kafkajs notices a bare `socket.destroy()` only at the time-out of a request. */
-function trackSockets(factory: ISocketFactory): { readonly factory: ISocketFactory; readonly destroy: () => void } {
-  const sockets = new Set<Socket>();
+function trackSockets(factory: ISocketFactory): TrackedSockets {
+  const sockets = new Map<Socket, Address>();
   let destroyed = false;
   const end = (socket: Socket) => socket.destroy(new Error('The connection was closed on our side'));
   return {
     factory: (args) => {
       const socket = factory(args);
-      sockets.add(socket);
+      sockets.set(socket, { host: args.host, port: args.port });
       socket.once('close', () => sockets.delete(socket));
       // kafkajs attaches its listeners after this function has returned.
       if (destroyed) setImmediate(end, socket);
       return socket;
     },
+    drop: ({ host, port }) => {
+      for (const [socket, to] of sockets) if (to.host === host && to.port === port) end(socket);
+    },
     destroy: () => {
       destroyed = true;
-      for (const socket of sockets) end(socket);
+      for (const socket of sockets.keys()) end(socket);
     },
   };
 }

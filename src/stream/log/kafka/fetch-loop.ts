@@ -1,17 +1,18 @@
 import type { ServiceError } from '../../../service-error.ts';
 import type { InputRecord } from '../log.ts';
-import { type ClusterLink, type KafkaConnection, linkCluster } from './connection.ts';
+import type { ClusterLink } from './connection.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
-import { errorFromCode } from './kafkajs-internals.ts';
-import { isLeaderChange, leaderOf } from './leader.ts';
+import { type Broker, errorFromCode } from './kafkajs-internals.ts';
+import { leaderOf } from './leader.ts';
 import { stableRange } from './partition-reader.ts';
+import { PartitionReading, RETRY_MS_MAX } from './partition-reading.ts';
 import { decodeRecords, endOffset } from './record-batch-decoder.ts';
 
 /** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
 const LIMITS: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
-const RETRY_MS_MIN = 50;
-const RETRY_MS_MAX = 1_000;
+const RECONNECT_MS_MIN = 50;
+
 export interface FetchReport {
   readonly partition: number;
   readonly records: number;
@@ -23,39 +24,36 @@ export interface FetchReport {
 
 export interface FetchHandlers {
   onRecords(partition: number, records: readonly InputRecord[]): void;
+  /** The whole cluster is out of reach (`error`), or back (`null`). */
   onConnection(error: ServiceError | null): void;
+  /** One partition makes no progress (`error`), or makes progress again (`null`). */
+  onStalled(partition: number, error: ServiceError | null): void;
   onFatal(error: ServiceError): void;
   onFetch?(report: FetchReport): void;
-}
-
-/** The position in a partition. Every start makes a new object, so that responses for an older one are discarded. */
-interface Reading {
-  readonly partition: number;
-  offset: number;
-  paused: boolean;
-  /** Fetched while paused. It is delivered at resume, and nothing is fetched before. */
-  held: FetchedPartition | null;
+  log?(level: 'warn' | 'error', text: string, detail: Readonly<Record<string, unknown>>): void;
 }
 
 /**
- * Fetches the started partitions of a topic, with one request in flight to each broker. It recovers from every failure
- * of a broker.
+ * Fetches the started partitions of a topic, with one request in flight to each broker. A partition that fails backs off
+ * alone: its neighbours are fetched as before. So do the partitions of a broker that fails. Only when no broker can be
+ * reached all connections are opened anew.
  */
 export class FetchLoop {
-  readonly #connection: KafkaConnection;
+  readonly #connect: () => Promise<ClusterLink>;
   readonly #topic: string;
   readonly #handlers: FetchHandlers;
-  readonly #readings = new Map<number, Reading>();
+  readonly #readings = new Map<number, PartitionReading>();
   readonly #fetching = new Set<number>();
   #link: ClusterLink | null = null;
-  #recovering = false;
+  #reconnecting = false;
   #stopped = false;
-  #retryMs = RETRY_MS_MIN;
-  #retry: NodeJS.Timeout | undefined;
+  #reconnectMs = RECONNECT_MS_MIN;
+  #reconnect: NodeJS.Timeout | undefined;
   #turn = 0;
 
-  constructor(connection: KafkaConnection, topic: string, handlers: FetchHandlers) {
-    this.#connection = connection;
+  /** @param connect opens connections to the cluster that know the topic */
+  constructor(connect: () => Promise<ClusterLink>, topic: string, handlers: FetchHandlers) {
+    this.#connect = connect;
     this.#topic = topic;
     this.#handlers = handlers;
   }
@@ -63,14 +61,15 @@ export class FetchLoop {
   /** Connects for the first time. Throws a ServiceError when that fails. */
   async open(): Promise<void> {
     try {
-      this.#link = await linkCluster(this.#connection, [this.#topic]);
+      this.#link = await this.#connect();
     } catch (error) {
       throw explainFailure(error, `topic ${this.#topic} was opened`);
     }
   }
 
   start(partition: number, offset: number): void {
-    this.#readings.set(partition, { partition, offset, paused: false, held: null });
+    this.#readings.get(partition)?.cancelRetry();
+    this.#readings.set(partition, new PartitionReading(partition, offset));
     this.#fetchIdle();
   }
 
@@ -89,46 +88,55 @@ export class FetchLoop {
   }
 
   forgetAll(): void {
+    for (const reading of this.#readings.values()) reading.cancelRetry();
     this.#readings.clear();
   }
 
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#retry);
-    this.#readings.clear();
+    clearTimeout(this.#reconnect);
+    this.forgetAll();
     this.#link?.destroy();
   }
 
-  /** Sends a fetch to every leader of readable partitions that has none in flight. */
+  /** Sends a fetch to every leader of fetchable partitions that has none in flight. */
   #fetchIdle(): void {
     const link = this.#link;
-    if (link === null || this.#recovering || this.#stopped) return;
-    try {
-      const readable = [...this.#readings.values()].filter(({ paused, held }) => !paused && held === null);
-      const byLeader = Map.groupBy(readable, ({ partition }) => leaderOf(link.cluster, this.#topic, partition));
-      for (const [nodeId, readings] of byLeader) {
-        if (!this.#fetching.has(nodeId)) void this.#fetchFrom(link, nodeId, readings);
+    if (link === null || this.#reconnecting || this.#stopped) return;
+    const byLeader = new Map<number, PartitionReading[]>();
+    for (const reading of this.#readings.values()) {
+      if (!reading.fetchable) continue;
+      try {
+        const nodeId = leaderOf(link.cluster, this.#topic, reading.partition);
+        const led = byLeader.get(nodeId);
+        if (led === undefined) byLeader.set(nodeId, [reading]);
+        else led.push(reading);
+      } catch (error) {
+        this.#backOff(link, reading, error);
       }
-    } catch (error) {
-      this.#recover(error);
+    }
+    for (const [nodeId, readings] of byLeader) {
+      if (!this.#fetching.has(nodeId)) void this.#fetchFrom(link, nodeId, readings);
     }
   }
 
-  async #fetchFrom(link: ClusterLink, nodeId: number, readings: readonly Reading[]): Promise<void> {
+  async #fetchFrom(link: ClusterLink, nodeId: number, readings: readonly PartitionReading[]): Promise<void> {
     this.#fetching.add(nodeId);
+    let broker: Broker | null = null;
     try {
       await link.cluster.refreshMetadataIfNecessary();
-      const broker = await link.cluster.findBroker({ nodeId });
+      broker = await link.cluster.findBroker({ nodeId });
       const request = { topic: this.#topic, positions: this.#inTurn(readings), limits: LIMITS };
-      const response = await fetchTopic(broker, request);
+      const { partitions } = await fetchTopic(broker, request);
       // A response of a destroyed link is discarded. Its partitions are fetched again below.
       if (!this.#stopped && this.#link === link) {
-        this.#retryMs = RETRY_MS_MIN;
+        this.#reconnectMs = RECONNECT_MS_MIN;
         this.#handlers.onConnection(null);
-        await this.#receiveAll(link, readings, response.partitions);
+        for (const fetched of partitions) await this.#receive(link, readings, fetched);
       }
     } catch (error) {
-      if (this.#link === link) this.#recover(error);
+      if (broker !== null) link.dropBroker(broker);
+      for (const reading of readings) this.#backOff(link, reading, error);
     } finally {
       this.#fetching.delete(nodeId);
     }
@@ -136,7 +144,7 @@ export class FetchLoop {
   }
 
   /** Brokers fill a response in the order of the request, so each fetch begins with another partition. */
-  #inTurn(readings: readonly Reading[]): { partition: number; offset: number }[] {
+  #inTurn(readings: readonly PartitionReading[]): { partition: number; offset: number }[] {
     const first = this.#turn++ % readings.length;
     return [...readings.slice(first), ...readings.slice(0, first)].map(({ partition, offset }) => ({
       partition,
@@ -144,112 +152,124 @@ export class FetchLoop {
     }));
   }
 
-  async #receiveAll(
-    link: ClusterLink,
-    readings: readonly Reading[],
-    partitions: readonly FetchedPartition[],
-  ): Promise<void> {
-    for (const fetched of partitions) {
-      const reading = readings.find(({ partition }) => partition === fetched.partition);
-      if (reading !== undefined && this.#readings.get(reading.partition) === reading) {
-        await this.#receive(link, reading, fetched);
+  async #receive(link: ClusterLink, readings: readonly PartitionReading[], fetched: FetchedPartition): Promise<void> {
+    const reading = readings.find(({ partition }) => partition === fetched.partition);
+    if (reading === undefined || !this.#isCurrent(reading)) return;
+    try {
+      if (fetched.errorCode !== 0) {
+        const error = errorFromCode(fetched.errorCode);
+        if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
+        await this.#skipToOldest(link, reading);
       }
+    } catch (error) {
+      this.#backOff(link, reading, error);
+      return;
     }
+    if (reading.recovered()) this.#handlers.onStalled(reading.partition, null);
+    if (fetched.errorCode !== 0) return;
+    if (!reading.paused) this.#deliver(reading, fetched);
+    else if (fetched.records.length > 0) reading.held = { ...fetched, records: Buffer.from(fetched.records) };
   }
 
-  async #receive(link: ClusterLink, reading: Reading, fetched: FetchedPartition): Promise<void> {
-    if (fetched.errorCode !== 0) {
-      const error = errorFromCode(fetched.errorCode);
-      if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
-      await this.#skipToOldest(link, reading);
-    } else if (reading.paused) {
-      if (fetched.records.length > 0) reading.held = { ...fetched, records: Buffer.from(fetched.records) };
-    } else {
-      this.#deliver(reading, fetched);
-    }
+  #isCurrent(reading: PartitionReading): boolean {
+    return !this.#stopped && this.#readings.get(reading.partition) === reading;
   }
 
-  #deliverHeld(reading: Reading): void {
+  #deliverHeld(reading: PartitionReading): void {
     const { held } = reading;
-    if (this.#stopped || reading.paused || held === null || this.#readings.get(reading.partition) !== reading) return;
+    if (reading.paused || held === null || !this.#isCurrent(reading)) return;
     reading.held = null;
     this.#deliver(reading, held);
     this.#fetchIdle();
   }
 
   /** Copies the bytes of the partition once. So its records can be kept without the whole response. */
-  #deliver(reading: Reading, fetched: FetchedPartition): void {
+  #deliver(reading: PartitionReading, fetched: FetchedPartition): void {
     const { partition } = reading;
     const records: InputRecord[] = [];
     try {
       const bytes = Buffer.from(fetched.records);
-      decodeRecords(
-        bytes,
-        { fromOffset: reading.offset, aborted: fetched.aborted },
-        (offset, timestampMs, key, value) => {
-          records.push({ partition, offset, timestampMs, key, value });
-        },
-      );
+      const options = { fromOffset: reading.offset, aborted: fetched.aborted };
+      decodeRecords(bytes, options, (offset, timestampMs, key, value) => {
+        records.push({ partition, offset, timestampMs, key, value });
+      });
     } catch (error) {
       this.#handlers.onFatal(explainFailure(error, `partition ${partition} of ${this.#topic} was decoded`));
       return;
     }
     reading.offset = Math.max(reading.offset, endOffset(fetched.records) ?? 0);
-    const { length: bytes } = fetched.records;
-    const report = {
+    this.#handlers.onFetch?.({
       partition,
       records: records.length,
-      bytes,
+      bytes: fetched.records.length,
       nextOffset: reading.offset,
       endOffset: fetched.endOffset,
-    };
-    this.#handlers.onFetch?.(report);
+    });
     if (records.length > 0) this.#handlers.onRecords(partition, records);
   }
 
   /** Retention deleted the position, or the topic was created anew. Continues with the oldest record. */
-  async #skipToOldest(link: ClusterLink, reading: Reading): Promise<void> {
+  async #skipToOldest(link: ClusterLink, reading: PartitionReading): Promise<void> {
     const { partition, offset } = reading;
     const { start } = await stableRange(link.cluster, this.#topic, partition);
     const text = `Offset ${offset} of partition ${partition} of ${this.#topic} is gone; reading goes on at ${start}`;
-    this.#connection.log?.('error', text, { partition, offset, start });
+    this.#handlers.log?.('error', text, { partition, offset, start });
     reading.offset = start;
   }
 
-  /** After a failure: refreshes the metadata or connects again, with back-off. */
-  #recover(error: unknown): void {
-    if (this.#stopped || this.#recovering) return;
+  /** Retries one partition later, with new metadata. */
+  #backOff(link: ClusterLink, reading: PartitionReading, error: unknown): void {
+    if (this.#link !== link || !this.#isCurrent(reading)) return;
+    const { partition } = reading;
+    const failure = explainFailure(error, `partition ${partition} of ${this.#topic} was read`);
+    const becameStalled = reading.backOff(failure, () => void this.#retryPartition());
+    if (failure.code === 'configuration') this.#handlers.onFatal(failure);
+    else if (becameStalled) {
+      this.#handlers.log?.('warn', failure.message, { partition });
+      this.#handlers.onStalled(partition, failure);
+    }
+  }
+
+  async #retryPartition(): Promise<void> {
+    const link = this.#link;
+    if (link === null || this.#reconnecting || this.#stopped) return;
+    try {
+      await link.cluster.refreshMetadata();
+    } catch (error) {
+      if (this.#link === link) this.#reconnectLater(error);
+      return;
+    }
+    this.#fetchIdle();
+  }
+
+  /** No broker answers: opens all connections anew, with back-off. */
+  #reconnectLater(error: unknown): void {
+    if (this.#stopped || this.#reconnecting) return;
     const failure = explainFailure(error, `topic ${this.#topic} was read`);
     if (failure.code === 'configuration') {
       this.#handlers.onFatal(failure);
       return;
     }
-    const keepsLink = isLeaderChange(error);
-    if (!keepsLink) {
-      this.#handlers.onConnection(failure);
-      this.#link?.destroy();
-      this.#link = null;
-    }
-    this.#recovering = true;
-    this.#retry = setTimeout(() => void this.#reconnect(), this.#retryMs);
-    this.#retryMs = Math.min(2 * this.#retryMs, RETRY_MS_MAX);
+    this.#handlers.onConnection(failure);
+    this.#link?.destroy();
+    this.#link = null;
+    this.#reconnecting = true;
+    this.#reconnect = setTimeout(() => void this.#tryReconnect(), this.#reconnectMs);
+    this.#reconnectMs = Math.min(2 * this.#reconnectMs, RETRY_MS_MAX);
   }
 
-  async #reconnect(): Promise<void> {
+  async #tryReconnect(): Promise<void> {
     try {
-      if (this.#link !== null) await this.#link.cluster.refreshMetadata();
-      else {
-        const link = await linkCluster(this.#connection, [this.#topic]);
-        if (this.#stopped) link.destroy();
-        this.#link = link;
-        // Reported here as well: there may be nothing to fetch.
-        this.#handlers.onConnection(null);
-      }
-      this.#recovering = false;
+      const link = await this.#connect();
+      if (this.#stopped) link.destroy();
+      this.#link = link;
+      // Reported here as well: there may be nothing to fetch.
+      this.#handlers.onConnection(null);
+      this.#reconnecting = false;
       this.#fetchIdle();
     } catch (error) {
-      this.#recovering = false;
-      this.#recover(error);
+      this.#reconnecting = false;
+      this.#reconnectLater(error);
     }
   }
 }

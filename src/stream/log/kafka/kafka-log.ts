@@ -99,11 +99,13 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
     if (partitions !== null) call(() => handlers.onAssignment([...partitions]));
   };
   const connection = connectionState((error) => call(() => handlers.onConnection(error)));
-  const loop = new FetchLoop(options, topic, {
+  const loop = new FetchLoop(() => linkCluster(options, [topic]), topic, {
     onRecords: (partition, records) => call(() => handlers.onRecords(partition, records)),
     onConnection: (error) => connection('fetching', error),
+    onStalled: (partition, error) => call(() => handlers.onStalled(partition, error)),
     onFatal,
     ...(options.onFetch && { onFetch: options.onFetch }),
+    ...(options.log && { log: options.log }),
   });
   await loop.open();
   const group = { groupId: options.groupId, topic, sessionMs: options.sessionMs };

@@ -34,7 +34,11 @@ interface TopicOffsets {
 /** A connection to one broker, with the requests that we send. */
 export interface Broker {
   readonly nodeId: number;
-  readonly connectionPool: { send<Data>(request: ProtocolRequest<Data>): Promise<Data> };
+  readonly connectionPool: {
+    readonly host: string;
+    readonly port: number;
+    send<Data>(request: ProtocolRequest<Data>): Promise<Data>;
+  };
   initProducerId(of: { transactionalId: string; transactionTimeout: number }): Promise<{
     producerId: string;
     producerEpoch: number;
@@ -118,6 +122,36 @@ PROTOCOL_ERRORS.errorCodes.push({
 });
 
 export const errorFromCode = PROTOCOL_ERRORS.createErrorFromCode;
+
+interface TopicMetadata {
+  readonly topicErrorCode: number;
+  readonly partitionMetadata: readonly { readonly partitionErrorCode: number; leader: number }[];
+}
+
+/**
+ * kafkajs refuses the whole metadata response when one partition has an error, e.g. no leader. Then all partitions of all
+ * topics stall. Here such a partition has leader -1 (see `leaderOf`), and the others are used. The error of a topic is
+ * still thrown.
+ */
+function parseMetadata<Data extends { readonly topicMetadata: readonly TopicMetadata[] }>(data: Data): Promise<Data> {
+  for (const { topicErrorCode, partitionMetadata } of data.topicMetadata) {
+    if (topicErrorCode !== 0) return Promise.reject(errorFromCode(topicErrorCode));
+    for (const partition of partitionMetadata) {
+      if (partition.partitionErrorCode !== 0 && partition.partitionErrorCode !== REPLICA_NOT_AVAILABLE) {
+        partition.leader = -1;
+      }
+    }
+  }
+  return Promise.resolve(data);
+}
+
+const REPLICA_NOT_AVAILABLE = 9;
+for (let version = 0; version <= 6; version++) {
+  const response = load(`kafkajs/src/protocol/requests/metadata/v${version}/response.js`) as {
+    parse: typeof parseMetadata;
+  };
+  response.parse = parseMetadata;
+}
 
 interface RequestQueue {
   readonly throttledUntil: number;

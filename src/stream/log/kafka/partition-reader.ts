@@ -16,9 +16,11 @@ export async function stableRange(
   partition: number,
 ): Promise<{ readonly start: number; readonly end: number }> {
   const read = async (fromBeginning: boolean) => {
-    const [found] = await retryOnLeaderChange(cluster, () =>
-      cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }]),
-    );
+    const [found] = await retryOnLeaderChange(cluster, async () => {
+      // Throws LEADER_NOT_AVAILABLE, where kafkajs would look for a broker with the id -1.
+      leaderOf(cluster, topic, partition);
+      return cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }]);
+    });
     return Number(found?.partitions[0]?.offset);
   };
   return { start: await read(true), end: await read(false) };

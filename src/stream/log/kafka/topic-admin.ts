@@ -3,9 +3,11 @@ import type { Topics } from '../../../config/config.ts';
 import { ServiceError } from '../../../service-error.ts';
 import { disconnect, type KafkaConnection, kafkaClient } from './connection.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
+import { errorFromCode } from './kafkajs-internals.ts';
 import { isLeaderChange } from './leader.ts';
 import { type Backoff, retryWithBackoff } from './retry.ts';
 
+const LEADER_NOT_AVAILABLE = 5;
 const UNTIL_TOPICS_ARE_KNOWN: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 30_000 };
 
 export interface TopicCreation {
@@ -45,10 +47,7 @@ export function ensureTopics(
     const plans = missing.map((topic) => planTopic(topics, topic, creation));
     await admin.createTopics({ topics: plans, waitForLeaders: false });
     const backoff = UNTIL_TOPICS_ARE_KNOWN;
-    await retryWithBackoff(() => admin.fetchTopicMetadata({ topics: missing }), {
-      isRetryable: isNotKnownYet,
-      backoff,
-    });
+    await retryWithBackoff(() => requireLeaders(admin, missing), { isRetryable: isNotKnownYet, backoff });
     // Metadata name a leader before the leader knows it. Until then a member that joins a group is removed and joins
     // again.
     for (const topic of missing) {
@@ -56,6 +55,13 @@ export function ensureTopics(
     }
     return missing;
   });
+}
+
+/** Rejects with LEADER_NOT_AVAILABLE while a partition has no leader. */
+async function requireLeaders(admin: Admin, topics: readonly string[]): Promise<void> {
+  const { topics: described } = await admin.fetchTopicMetadata({ topics: [...topics] });
+  const isLeaderless = described.some(({ partitions }) => partitions.some(({ leader }) => leader < 0));
+  if (isLeaderless) throw errorFromCode(LEADER_NOT_AVAILABLE);
 }
 
 /** A new topic is not known to every broker at once, and has no leaders yet. */

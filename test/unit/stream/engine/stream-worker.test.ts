@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../../src/service-error.ts';
 import { COMMIT_BYTES_MAX, QUEUE_BYTES_MAX, RETRY_MS_MAX } from '../../../../src/stream/engine/partition-task.ts';
 import type { WorkerEvents } from '../../../../src/stream/engine/stream-worker.ts';
-import type { StreamLog } from '../../../../src/stream/log/log.ts';
+import type { StreamLog, SubscriptionHandlers } from '../../../../src/stream/log/log.ts';
 import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream/stream-run.ts';
 
 test('a worker that has joined reports the connection, although it was never lost', async () => {
@@ -12,6 +12,26 @@ test('a worker that has joined reports the connection, although it was never los
   const connection: WorkerEvents['connection'] = (error) => void said.push(error);
   const worker = await streamRun().start({ events: { ...streamEvents(), connection } });
   assert.deepEqual(said, [null]);
+  await worker.stop();
+});
+
+test('readiness names a partition that makes no progress, until it does or is revoked', async () => {
+  const { broker, start } = streamRun({ partitions: 2 });
+  const log = broker.openLog();
+  let stall: SubscriptionHandlers['onStalled'] = () => assert.fail('not subscribed');
+  const subscribe: StreamLog['subscribe'] = (handlers) => {
+    stall = handlers.onStalled;
+    return log.subscribe(handlers);
+  };
+  const worker = await start({ log: { ...log, subscribe } });
+  while (worker.notReady().length > 0) await sleep(1);
+  stall(1, new Error('it has no leader'));
+  assert.deepEqual(worker.notReady(), ['partition 1 makes no progress: it has no leader']);
+  stall(1, null);
+  assert.deepEqual(worker.notReady(), []);
+  stall(0, new Error('it has no leader'));
+  broker.rebalance();
+  while (worker.notReady().length > 0) await sleep(1);
   await worker.stop();
 });
 
