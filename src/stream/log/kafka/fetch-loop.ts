@@ -34,9 +34,9 @@ export interface FetchHandlers {
 }
 
 /**
- * Fetches the started partitions of a topic, with one request in flight to each broker. A partition that fails backs off
- * alone: its neighbours are fetched as before. So do the partitions of a broker that fails. Only when no broker can be
- * reached all connections are opened anew.
+ * Fetches the started partitions of a topic, with one request in flight to each broker. A partition that fails backs
+ * off alone: its neighbours are fetched as before. So do the partitions of a broker that fails. Only when no broker
+ * can be reached all connections are opened anew.
  */
 export class FetchLoop {
   readonly #connect: () => Promise<ClusterLink>;

@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
 
 /**
- * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: connections and requests. Its producer is slow
- * (its encoder costs 3 us a record), and its transaction state machine does not recover from a failed EndTxn. All deep
- * imports are here.
+ * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: connections and requests. Its producer is
+ * slow (its encoder costs 3 us a record), and its transaction state machine does not recover from a failed EndTxn.
+ * All deep imports are here.
  */
 const load = createRequire(import.meta.url);
 
@@ -129,9 +129,9 @@ interface TopicMetadata {
 }
 
 /**
- * kafkajs refuses the whole metadata response when one partition has an error, e.g. no leader. Then all partitions of all
- * topics stall. Here such a partition has leader -1 (see `leaderOf`), and the others are used. The error of a topic is
- * still thrown.
+ * kafkajs refuses the whole metadata response when one partition has an error, e.g. no leader. Then all partitions of
+ * all topics stall. Here such a partition has leader -1 (see `leaderOf`), and the others are used. The error of a
+ * topic is still thrown.
  */
 function parseMetadata<Data extends { readonly topicMetadata: readonly TopicMetadata[] }>(data: Data): Promise<Data> {
   for (const { topicErrorCode, partitionMetadata } of data.topicMetadata) {
@@ -160,8 +160,9 @@ interface RequestQueue {
 }
 
 /**
- * After every response kafkajs sets a timer that checks for delayed requests. Without throttling the delay of the timer
- * is a large negative number, and Node 24 warns about it each time. No request is delayed then, so no timer is needed.
+ * After every response kafkajs sets a timer that checks for delayed requests. Without throttling the delay of the
+ * timer is a large negative number, and Node 24 warns about it each time. No request is delayed then, so no timer is
+ * needed.
  */
 const queue = (load('kafkajs/src/network/requestQueue/index.js') as { readonly prototype: RequestQueue }).prototype;
 const schedule = queue.scheduleCheckPendingRequests;

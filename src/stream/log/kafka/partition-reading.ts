@@ -5,8 +5,8 @@ const RETRY_MS_MIN = 50;
 export const RETRY_MS_MAX = 1_000;
 
 /**
- * The position in a partition, and its own back-off. Every start makes a new object, so that responses for an older one
- * are discarded.
+ * The position in a partition, and its own back-off. Every start makes a new object, so that responses for an older
+ * one are discarded.
  */
 export class PartitionReading {
   readonly partition: number;
@@ -37,7 +37,10 @@ export class PartitionReading {
     return wasStalled;
   }
 
-  /** Leaves the partition out of fetches for a while, which grows with each failure. Returns whether it became stalled. */
+  /**
+   * Leaves the partition out of fetches for a while, which grows with each failure. Returns whether it became
+   * stalled.
+   */
   backOff(failure: ServiceError, retry: () => void): boolean {
     const becameStalled = this.stalled === null && this.#retryMs === RETRY_MS_MAX;
     if (becameStalled) this.stalled = failure;
