@@ -91,7 +91,7 @@ async function maven(args: readonly string[]): Promise<void> {
     await run('mvn', ['-B', '-ntp', '-q', ...args]);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
-      const text = `A local Kafka is fetched by Maven, and no mvn is on the path: install Apache Maven, ${OR_ELSEWHERE}`;
+      const text = `A local Kafka needs Maven, and no mvn is on the path: install Apache Maven, ${OR_ELSEWHERE}`;
       throw new ServiceError('missing-tool', text, { cause });
     }
     const firstError = String((cause as { stdout?: string }).stdout ?? '')

@@ -114,7 +114,8 @@ function crossings(forecasts: Float32Array, length: number, levels: readonly num
     if (at < 0) return [];
     const level = at % levels.length;
     const [below, above] = [ofRow[at - 1], ofRow[at]].map((value) => value.toPrecision(4));
-    const text = `quantiles must ascend: of ${name} ${levels[level]} is ${above}, below the ${below} of ${levels[level - 1]}`;
+    const found = `${levels[level]} is ${above}, below the ${below} of ${levels[level - 1]}`;
+    const text = `quantiles must ascend: of ${name} ${found}`;
     return [`forecasts quantiles that cross (${text}) ${where}`];
   });
 }

@@ -192,7 +192,8 @@ export class Forecasters {
 
   #overloaded(rows: number): ServiceError {
     const { rows: waiting, rowsMax } = this.#queue;
-    const text = `${rows} rows do not fit into the forecast queue: ${waiting} of at most ${rowsMax} (queueRowsMax) wait`;
+    const full = `${waiting} of at most ${rowsMax} (queueRowsMax) wait`;
+    const text = `${rows} rows do not fit into the forecast queue: ${full}`;
     return new ServiceError('overloaded', text, { retryable: rows <= rowsMax });
   }
 

@@ -60,7 +60,8 @@ export async function createFinetunedModel(
     if ((await countFinetunedModels(sql, owner)) >= modelsMax) return { kind: 'too-many' };
     await sql.query(
       `INSERT INTO finetuned_models
-        (owner, id, created_at, created_by, base_model_id, steps, depth, loss, model, named, freq, digest, bytes, weights)
+        (owner, id, created_at, created_by, base_model_id, steps, depth, loss, model, named, freq, digest, bytes,
+         weights)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
       [owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, named, freq, digest, bytes, weights],
     );

@@ -33,7 +33,9 @@ export async function migrate(database: Database, migrations: readonly Migration
     await sql.query(`CREATE TABLE IF NOT EXISTS schema_version (version ${integer} PRIMARY KEY) ${strict}`);
     const done = await versionOf(sql);
     if (done > migrations.length) {
-      const text = `The store has version ${done} of the schema, and this release knows ${migrations.length}: run the later release, or restore a copy`;
+      const text =
+        `The store has version ${done} of the schema, and this release knows ${migrations.length}: ` +
+        'run the later release, or restore a copy';
       throw new ServiceError('configuration', text);
     }
     for (const [i, statementsOf] of migrations.entries()) {

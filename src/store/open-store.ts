@@ -43,7 +43,9 @@ function openFile(dataDir: string): Promise<Database> {
   try {
     mkdirSync(dataDir, { recursive: true });
   } catch (error) {
-    const text = `${dataDir} cannot be made (${(error as Error).message}); set DATA_DIR to a folder that can be written, or STORE_URL`;
+    const text =
+      `${dataDir} cannot be made (${(error as Error).message}); ` +
+      'set DATA_DIR to a folder that can be written, or STORE_URL';
     throw new ServiceError('configuration', text, { cause: error });
   }
   return openSqlite(join(dataDir, STORE_FILE));

@@ -39,7 +39,8 @@ export function condenseUsage(database: Database, nowMs: number): Promise<number
     database.transaction(async (sql) => {
       const minutes = await sql.query<Minute>(
         `DELETE FROM usage_minutes WHERE (key_id, minute_at) IN
-          (SELECT key_id, minute_at FROM usage_minutes WHERE minute_at > $1 AND minute_at < $2 ORDER BY minute_at LIMIT $3)
+          (SELECT key_id, minute_at FROM usage_minutes WHERE minute_at > $1 AND minute_at < $2
+           ORDER BY minute_at LIMIT $3)
           RETURNING key_id AS key, calls, requests, tokens, charged`,
         [CONDENSED_AT, nowMs - USAGE_DAYS * DAY_MS, ROWS_AT_ONCE],
       );

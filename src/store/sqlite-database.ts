@@ -45,7 +45,9 @@ export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIM
     return new SqliteDatabase(file, patience);
   } catch (error) {
     if (error instanceof ServiceError && error.retryable) throw error;
-    const text = `${path} cannot be opened (${(error as Error).message}); set DATA_DIR to a folder that can be written, or STORE_URL`;
+    const text =
+      `${path} cannot be opened (${(error as Error).message}); ` +
+      'set DATA_DIR to a folder that can be written, or STORE_URL';
     throw new ServiceError('configuration', text, { cause: error });
   }
 }

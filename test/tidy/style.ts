@@ -53,6 +53,15 @@ test(`no line of a comment is longer than ${COLUMNS_MAX} columns`, () => {
   none(matches(wrapped, new RegExp(`^(?= *(?:/?\\*|//)).{${COLUMNS_MAX + 1},}`, 'gm')));
 });
 
+/** Code that is markup, and a file that is being rewritten. */
+const LONG_CODE =
+  /^src\/sidecar\/http\/(?:docs-page|exchange\/failures)\.ts$|^src\/stream\/log\/kafka\/topic-admin\.ts$/;
+
+test(`no line of code in src is longer than ${COLUMNS_MAX} columns: long sentences are broken`, () => {
+  const wrapped = new Map([...programs].filter(([path]) => path.startsWith('src/') && !LONG_CODE.test(path)));
+  none(matches(wrapped, new RegExp(`^(?! *(?:/?\\*|//)).{${COLUMNS_MAX + 1},}`, 'gm')));
+});
+
 test('no file name stands twice in src', () => {
   const paths = [...programs.keys()].filter((path) => path.startsWith('src/'));
   const named = Map.groupBy(paths, (path) => posix.basename(path));

@@ -9,7 +9,9 @@ const DOCUMENT = {
     title: 'Tidewatch',
     version: '2',
     description:
-      'Anomaly detection and forecasting of time series. A request holds its series as one flat `y` with `sizes`. Unknown fields are ignored. A body is JSON of at most 200 MiB, plain or compressed with gzip, deflate or zstd. Every answer is JSON. Every error carries `detail`.',
+      'Anomaly detection and forecasting of time series. A request holds its series as one flat `y` with `sizes`. ' +
+      'Unknown fields are ignored. A body is JSON of at most 200 MiB, plain or compressed with gzip, deflate or ' +
+      'zstd. Every answer is JSON. Every error carries `detail`.',
   },
   tags: [
     { name: 'Detection', description: 'Anomaly detection.' },

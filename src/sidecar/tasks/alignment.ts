@@ -29,7 +29,9 @@ export function alignmentProblems(request: AlignedRequest, model: ServedModel | 
   const { membersMax = 1 } = model.forecaster.limits;
   const problems: FieldProblem[] = [];
   if (sizes.length > membersMax) {
-    const text = `${sizes.length} series cannot be forecast together: at most ${membersMax}; send fewer, or multivariate false`;
+    const text =
+      `${sizes.length} series cannot be forecast together: at most ${membersMax}; ` +
+      'send fewer, or multivariate false';
     problems.push(fieldProblem(['body', 'series', 'sizes'], text));
   }
   if (!starts) return problems;

@@ -86,7 +86,9 @@ export function exogenousProblems({
   const problems: FieldProblem[] = [];
   const used = columnsOf(series);
   if (used > COLUMNS_MAX) {
-    const text = `X makes ${used} columns, one for each number and for each frequent value of a category; at most ${COLUMNS_MAX} can be used`;
+    const text =
+      `X makes ${used} columns, one for each number and for each frequent value of a category; at most ` +
+      `${COLUMNS_MAX} can be used`;
     problems.push(fieldProblem(['body', 'series', 'X'], text));
   }
   pastOnly?.forEach((index, i) => {

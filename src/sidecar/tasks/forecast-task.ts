@@ -62,7 +62,9 @@ function forecastProblems({ series: { sizes, X_future: future }, h, level }: For
   });
   const short = level && level.length > 0 ? sizes.findIndex((size) => size < INTERVAL_SAMPLES_MIN) : -1;
   if (short >= 0) {
-    const text = `Minimum required ${INTERVAL_SAMPLES_MIN} samples for computing prediction intervals; series ${short} has ${sizes[short]}`;
+    const text =
+      `Minimum required ${INTERVAL_SAMPLES_MIN} samples for computing prediction intervals; ` +
+      `series ${short} has ${sizes[short]}`;
     problems.push(fieldProblem(['body', 'series', 'sizes', short], text));
   }
   return problems;

@@ -14,7 +14,9 @@ export function answerTooLong(numbers: number): FieldProblem[] {
 
 export function tooManyForecasts(forecasts: number): FieldProblem[] {
   if (forecasts <= FORECASTS_MAX) return [];
-  const text = `${forecasts} forecasts would be needed, more than ${FORECASTS_MAX}; send fewer series at once, or take larger steps`;
+  const text =
+    `${forecasts} forecasts would be needed, more than ${FORECASTS_MAX}; ` +
+    'send fewer series at once, or take larger steps';
   return [fieldProblem(['body', 'series'], text)];
 }
 

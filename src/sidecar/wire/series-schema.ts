@@ -110,7 +110,8 @@ export const ModelParameters = Type.Optional(
 export const Multivariate = Type.Optional(
   Type.Boolean({
     description:
-      'Forecast all series as one group: each forecast uses the contexts of all members. Supported by tsmodel-2.1; ignored by univariate models.',
+      'Forecast all series as one group: each forecast uses the contexts of all members. Supported by tsmodel-2.1; ' +
+      'ignored by univariate models.',
   }),
 );
 

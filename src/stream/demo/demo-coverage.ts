@@ -24,7 +24,8 @@ export function coveredDemoSeries({ input, detectors }: StreamConfig, nowMs: num
   }
   if (covered.size > 0) return covered;
   const text =
-    'start feeds series of its own, JSON records such as {"series": "web-1/cpu", "timestamp": 1767225600000, "value": 0.42}, and the ' +
+    'start feeds series of its own, JSON records such as {"series": "web-1/cpu", "timestamp": 1767225600000, ' +
+    '"value": 0.42}, and the ' +
     'detectors file takes none of them: leave DETECTORS away, or score your own streams with the command "worker"';
   throw new ServiceError('configuration', text);
 }

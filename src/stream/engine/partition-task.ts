@@ -155,8 +155,12 @@ export class PartitionTask {
       signal.removeEventListener('abort', abandon),
     );
     if (restored.partitionCount !== null && restored.partitionCount !== partitionCount) {
-      const text = `topic ${place.topic} had ${restored.partitionCount} partitions when its series were learned and has ${partitionCount} now`;
-      const remedy = `Stop all workers, delete topic ${topics.changelog} and make it again with the command "topics": every series then starts over`;
+      const text =
+        `topic ${place.topic} had ${restored.partitionCount} partitions when its series were learned ` +
+        `and has ${partitionCount} now`;
+      const remedy =
+        `Stop all workers, delete topic ${topics.changelog} and make it again with the command "topics": ` +
+        'every series then starts over';
       throw new ServiceError('topic-mismatch', `${text}: series have moved away from their state. ${remedy}`);
     }
     return restored;

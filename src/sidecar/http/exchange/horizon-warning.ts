@@ -23,6 +23,7 @@ export function warnBeyondHorizon(reply: FastifyReply, request: HorizonRequest, 
   if (h === undefined || whole || model === null) return;
   const { horizon } = modelParams(model, freq);
   if (h <= horizon) return;
-  const text = `h ${h} is beyond the horizon of the model at this frequency (${horizon}); forecasts may be less accurate`;
+  const beyond = `h ${h} is beyond the horizon of the model at this frequency (${horizon})`;
+  const text = `${beyond}; forecasts may be less accurate`;
   reply.header('warning', `${PERSISTENT} tidewatch "${text}"`);
 }
