@@ -1,7 +1,7 @@
 /** Synthetic hourly series with exogenous variables of known effect. */
 import type { ExogenousVariable } from '../../src/forecast/exogenous/design.ts';
 
-export interface AccompaniedSeries {
+export interface ExogenousSeries {
   readonly values: Float64Array;
   readonly variables: readonly ExogenousVariable[];
   /** The effect of the variables; null where they are unrelated. */
@@ -10,7 +10,7 @@ export interface AccompaniedSeries {
 
 const DAY = 24;
 
-/** Parts of series; each call draws anew. */
+/** Random parts of series; each call draws a new one. */
 class Draws {
   readonly #length: number;
   #state: number;
@@ -42,7 +42,7 @@ class Draws {
     });
   }
 
-  /** A day of two harmonics, their phases by chance. */
+  /** A daily season of two harmonics with random phases. */
   season(): Float64Array {
     const [first, second] = [2 * Math.PI * this.uniform(), 2 * Math.PI * this.uniform()];
     return this.#steps((t) => {
@@ -56,7 +56,7 @@ class Draws {
     return this.#steps((t) => slope * t);
   }
 
-  /** A level that jumps every four days or so. */
+  /** A piecewise constant level that shifts every four days on average. */
   levels(): Float64Array {
     let level = 0;
     return this.#steps(() => {
@@ -65,7 +65,7 @@ class Draws {
     });
   }
 
-  /** 1 on whole days, one of seven or so. */
+  /** 1 on whole days, about one of seven. */
   promotions(): Float64Array {
     let on = 0;
     return this.#steps((t) => {
@@ -90,23 +90,23 @@ function sumOf(...parts: Parts): Float64Array {
   return parts[0][1].map((_, t) => parts.reduce((sum, [weight, part]) => sum + weight * part[t], 0));
 }
 
-function unrelated(values: Float64Array, ...variables: Float64Array[]): AccompaniedSeries {
+function unrelated(values: Float64Array, ...variables: Float64Array[]): ExogenousSeries {
   return { values, variables: variables.map((own) => ({ values: own, categorical: false })), effect: null };
 }
 
-function related(rest: Float64Array, weight: number, values: Float64Array, categorical = false): AccompaniedSeries {
+function related(rest: Float64Array, weight: number, values: Float64Array, categorical = false): ExogenousSeries {
   const effect = sumOf([weight, values]);
   return { values: sumOf([1, rest], [1, effect]), variables: [{ values, categorical }], effect };
 }
 
-/** A third of the series before its end the variable stops to matter. */
-function ended(rest: Float64Array, values: Float64Array, weight: number): AccompaniedSeries {
+/** The effect ends after two thirds of the series. */
+function ended(rest: Float64Array, values: Float64Array, weight: number): ExogenousSeries {
   const effect = values.map((value, t) => (t < (2 / 3) * values.length ? weight * value : 0));
   return { values: sumOf([1, rest], [1, effect]), variables: [{ values, categorical: false }], effect };
 }
 
 /** Kinds by name. */
-export const ACCOMPANIED: Readonly<Record<string, (draws: Draws) => AccompaniedSeries>> = {
+export const EXOGENOUS_KINDS: Readonly<Record<string, (draws: Draws) => ExogenousSeries>> = {
   'unrelated walk': (d) => unrelated(d.noise(1), d.noise(1)),
   'three unrelated walks': (d) => unrelated(d.noise(1), d.noise(1), d.noise(1), d.noise(1)),
   'unrelated walk beside a season': (d) => unrelated(sumOf([5, d.season()], [1, d.noise(0.5)]), d.noise(1)),
@@ -126,39 +126,39 @@ export const ACCOMPANIED: Readonly<Record<string, (draws: Draws) => AccompaniedS
   'steps that are the effect': (d) => related(sumOf([3, d.season()], [1, d.noise(0.5)]), 1, d.levels()),
 };
 
-export function accompanied(kind: string, seed: number, length: number): AccompaniedSeries {
-  return ACCOMPANIED[kind](new Draws(seed, length));
+export function exogenousSeries(kind: string, seed: number, length: number): ExogenousSeries {
+  return EXOGENOUS_KINDS[kind](new Draws(seed, length));
 }
 
-export interface SpikedSeries extends AccompaniedSeries {
-  /** 1 at spikes that a variable tells of, and at spikes that none tells of. */
-  readonly told: Float64Array;
-  readonly untold: Float64Array;
+export interface SpikedSeries extends ExogenousSeries {
+  /** 1 at spikes that the first kind of variable predicts. */
+  readonly known: Float64Array;
+  /** 1 at spikes that no variable predicts. */
+  readonly unknown: Float64Array;
 }
 
-const TOLD = 0.06;
-const UNTOLD = 0.02;
+const KNOWN = 0.06;
+const UNKNOWN = 0.02;
 const SPIKE = 12;
 
-/** What may lie beside a series with spikes. */
-export const BESIDE_SPIKES = ['tells of spikes', 'unrelated walk', 'season of another phase'] as const;
+/** Variables of a series with spikes. */
+export const SPIKE_VARIABLES = ['tells of spikes', 'unrelated walk', 'season of another phase'] as const;
 
 /**
- * A day's season with spikes, some of which a variable may tell of.
- * @param start only from here on there are spikes that nothing tells of
+ * A daily season with spikes, some of which a variable may predict.
+ * @param start first position of unknown spikes
  */
 export function spiked(
-  kind: (typeof BESIDE_SPIKES)[number],
-  seed: number,
-  length: number,
-  start: number,
+  kind: (typeof SPIKE_VARIABLES)[number],
+  { seed, length, start }: { readonly seed: number; readonly length: number; readonly start: number },
 ): SpikedSeries {
   const draws = new Draws(seed, length);
   const rest = sumOf([5, draws.season()], [1, draws.noise(0.5)]);
-  const told = draws.events(TOLD);
-  const untold = draws.events(UNTOLD).map((event, t) => (t < start || told[t] === 1 ? 0 : event));
-  const others = sumOf([1, rest], [SPIKE, untold]);
-  if (kind === 'tells of spikes') return { ...related(others, SPIKE, told), told, untold };
-  const beside = kind === 'unrelated walk' ? draws.noise(1) : sumOf([5, draws.season()], [1, draws.noise(0.5)]);
-  return { ...unrelated(others, beside), told: told.fill(0), untold };
+  const known = draws.events(KNOWN);
+  const unknown = draws.events(UNKNOWN).map((event, t) => (t < start || known[t] === 1 ? 0 : event));
+  const others = sumOf([1, rest], [SPIKE, unknown]);
+  if (kind === 'tells of spikes') return { ...related(others, SPIKE, known), known, unknown };
+  const unrelatedVariable =
+    kind === 'unrelated walk' ? draws.noise(1) : sumOf([5, draws.season()], [1, draws.noise(0.5)]);
+  return { ...unrelated(others, unrelatedVariable), known: known.fill(0), unknown };
 }

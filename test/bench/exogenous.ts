@@ -15,10 +15,10 @@ import { inSampleHorizon } from '../../src/sidecar/models/frequency-profile.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import type { Figures } from './bench.ts';
 import {
-  ACCOMPANIED,
-  type AccompaniedSeries,
-  accompanied,
-  BESIDE_SPIKES,
+  EXOGENOUS_KINDS,
+  type ExogenousSeries,
+  exogenousSeries,
+  SPIKE_VARIABLES,
   type SpikedSeries,
   spiked,
 } from './exogenous-series.ts';
@@ -48,8 +48,8 @@ export async function run(args: readonly string[]): Promise<Figures> {
 
 async function forecasts(seeds: readonly number[], forecaster: RolledOutForecaster): Promise<Figures[]> {
   const figures: Figures[] = [];
-  for (const kind of Object.keys(ACCOMPANIED)) {
-    const all = seeds.map((seed) => accompanied(kind, seed, LENGTH));
+  for (const kind of Object.keys(EXOGENOUS_KINDS)) {
+    const all = seeds.map((seed) => exogenousSeries(kind, seed, LENGTH));
     const without = await errorsWithout(all, () => null, forecaster);
     const best = await errorsWithout(all, ({ effect }) => effect, forecaster);
     const before = await errorsWith(all, true, forecaster);
@@ -59,24 +59,24 @@ async function forecasts(seeds: readonly number[], forecaster: RolledOutForecast
       at_best: rounded(meanRatio(best, without)),
       before_model: rounded(meanRatio(before.errors, without)),
       after_model: rounded(meanRatio(after.errors, without)),
-      believed_before: rounded(before.believed),
-      believed_after: rounded(after.believed),
+      believed_before: rounded(before.withEffect),
+      believed_after: rounded(after.withEffect),
     });
   }
-  const columns = ['kind', 'at best', 'before model', 'after model', 'believed before', 'believed after'];
+  const columns = ['kind', 'at best', 'before model', 'after model', 'effect before', 'effect after'];
   const rows = figures.map((figure) => Object.values(figure) as Cell[]);
   printTable(
-    `mean absolute error of ${H} steps relative to no variables (geometric mean of ${seeds.length} series of ${WINDOWS} windows), and how often the variables were believed`,
+    `mean absolute error of ${H} steps relative to no variables (geometric mean of ${seeds.length} series of ${WINDOWS} windows), and share of forecasts with an effect`,
     columns,
     rows,
   );
   return figures;
 }
 
-/** Of each series its mean absolute error over all windows. */
+/** Mean absolute error of each series over all windows. */
 async function errorsWithout(
-  all: readonly AccompaniedSeries[],
-  effectOf: (series: AccompaniedSeries) => Float64Array | null,
+  all: readonly ExogenousSeries[],
+  effectOf: (series: ExogenousSeries) => Float64Array | null,
   forecaster: RolledOutForecaster,
 ): Promise<number[]> {
   const points = all.flatMap((series) => {
@@ -91,7 +91,7 @@ async function errorsWithout(
   );
 }
 
-async function errorsWith(all: readonly AccompaniedSeries[], cleanFirst: boolean, forecaster: RolledOutForecaster) {
+async function errorsWith(all: readonly ExogenousSeries[], cleanFirst: boolean, forecaster: RolledOutForecaster) {
   const points = all.flatMap(({ values, variables }) =>
     cutoffs().map((cutoff) => ({ values, cutoff, past: variables, future: variables, futureStart: cutoff })),
   );
@@ -106,9 +106,9 @@ async function errorsWith(all: readonly AccompaniedSeries[], cleanFirst: boolean
     pause: nextTurn,
   };
   const made = await forecastWithExogenous(points, settings, { forecaster });
-  const believed = made.filter(({ weights }) => weights.some((weight) => weight > 0)).length / made.length;
+  const withEffect = made.filter(({ weights }) => weights.some((weight) => weight > 0)).length / made.length;
   return {
-    believed,
+    withEffect,
     errors: errorsOf(
       points,
       made.map(({ mean }) => mean),
@@ -137,24 +137,24 @@ function meanRatio(ours: readonly number[], theirs: readonly number[]): number {
   return Math.exp(ours.reduce((sum, own, i) => sum + Math.log(own / theirs[i]), 0) / ours.length);
 }
 
-type Flags = (series: SpikedSeries) => Promise<readonly boolean[]>;
+type FlagsOf = (series: SpikedSeries) => Promise<readonly boolean[]>;
 
 async function detections(seeds: readonly number[], forecaster: RolledOutForecaster): Promise<Figures[]> {
   const orders = { without: null, 'before model': true, 'after model': false };
   const figures: Figures[] = [];
-  for (const variable of BESIDE_SPIKES) {
-    const all = seeds.map((seed) => spiked(variable, seed, LENGTH, LENGTH - DETECTED));
+  for (const variable of SPIKE_VARIABLES) {
+    const all = seeds.map((seed) => spiked(variable, { seed, length: LENGTH, start: LENGTH - DETECTED }));
     for (const [detection, flagsOf] of Object.entries({ online, 'in-sample': inSample })) {
       for (const [order, cleanFirst] of Object.entries(orders)) {
-        const shares = await judge(all, (series) => flagsOf(series, cleanFirst, forecaster));
+        const shares = await flaggedShares(all, (series) => flagsOf(series, cleanFirst, forecaster));
         figures.push({ variable, detection, order, ...shares });
       }
     }
   }
-  const columns = ['variable', 'detection', 'order', 'told', 'untold', 'others'];
+  const columns = ['variable', 'detection', 'order', 'known', 'unknown', 'others'];
   const rows = figures.map((figure) => Object.values(figure) as Cell[]);
   printTable(
-    `shares flagged in the last ${DETECTED} values, level ${LEVEL}: spikes the variable tells of, spikes nothing tells of, other values`,
+    `shares flagged in the last ${DETECTED} values, level ${LEVEL}: spikes known from the variable, unknown spikes, other values`,
     columns,
     rows,
   );
@@ -162,20 +162,20 @@ async function detections(seeds: readonly number[], forecaster: RolledOutForecas
 }
 
 /** The last flags of a series are those of its detection window. */
-async function judge(all: readonly SpikedSeries[], flagsOf: Flags) {
-  const counts = { told: [0, 0], untold: [0, 0], others: [0, 0] };
+async function flaggedShares(all: readonly SpikedSeries[], flagsOf: FlagsOf) {
+  const counts = { known: [0, 0], unknown: [0, 0], others: [0, 0] };
   for (const series of all) {
     const flags = await flagsOf(series);
     for (let k = 1; k <= DETECTED; k++) {
-      const kind = series.told.at(-k) ? 'told' : series.untold.at(-k) ? 'untold' : 'others';
+      const kind = series.known.at(-k) ? 'known' : series.unknown.at(-k) ? 'unknown' : 'others';
       counts[kind][0] += Number(flags.at(-k));
       counts[kind][1]++;
     }
   }
-  const share = ([flagged, all]: readonly number[]) => rounded(flagged! / Math.max(1, all!));
+  const share = ([flagged, all]: readonly number[]) => rounded(flagged / Math.max(1, all));
   return {
-    told_flagged: share(counts.told),
-    untold_flagged: share(counts.untold),
+    told_flagged: share(counts.known),
+    untold_flagged: share(counts.unknown),
     others_flagged: share(counts.others),
   };
 }
@@ -200,7 +200,7 @@ async function online(
       ? undefined
       : [await fitExogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
   const [detection] = await detectOnline({ series: [values], settings, forecaster, effects });
-  return detection!.anomaly;
+  return detection.anomaly;
 }
 
 async function inSample(
@@ -218,5 +218,5 @@ async function inSample(
     { h: inSampleHorizon('h'), context: CONTEXT, effects },
     { forecaster },
   );
-  return flagInSample(forecast!, calibrateInSample(forecast!), LEVEL);
+  return flagInSample(forecast, calibrateInSample(forecast), LEVEL);
 }

@@ -18,11 +18,12 @@ import { printTable, rounded } from './table.ts';
 const SPEED = { series: 20, length: 500, steps: 50 };
 const QUALITY = { steps: 30, depth: 5, loss: 'default' } as const;
 const M4_HORIZON = 48;
-/** What `forecast` and detection look at where the frequency is hourly. */
+/** Contexts of forecasts and of detection at hourly frequency. */
 const CONTEXTS = [336, 512];
 const NAB_HORIZON = 24;
-/** Share of a series that is known when the model is tuned; the rest is forecast from so many cutoffs. */
-const KNOWN = 0.8;
+/** Share of a series that is training data. */
+const TRAINING_SHARE = 0.8;
+/** Cutoffs in the rest of it. */
 const CUTOFFS = 40;
 const MUCH_WORSE = 1.05;
 type Kind = 'M4 hourly' | 'NAB' | 'M4 hourly, competition';
@@ -31,7 +32,7 @@ type Kind = 'M4 hourly' | 'NAB' | 'M4 hourly, competition';
  * series.
  */
 const COMPETITION_EVERY = 4;
-/** Kinds of tasks that are told together, and what their figures are called. */
+/** Kinds of tasks that are reported together, and the key of their figures. */
 const COLLECTIONS: readonly { readonly kinds: readonly Kind[]; readonly key?: string }[] = [
   { kinds: ['M4 hourly', 'NAB'], key: 'tuned' },
   { kinds: ['M4 hourly'] },
@@ -39,14 +40,15 @@ const COLLECTIONS: readonly { readonly kinds: readonly Kind[]; readonly key?: st
   { kinds: ['M4 hourly, competition'], key: 'tuned_competition' },
 ];
 
-/** A series whose end is forecast from several cutoffs by a model that was tuned to its beginning. */
+/** A series: a model is tuned to its beginning and evaluated at several cutoffs of its end. */
 interface Task {
   readonly name: string;
-  /** Series of one are of one source, and may be tuned to together. */
+  /** Series of one source, to which one model may be tuned. */
   readonly collection: string;
   readonly kind: Kind;
   readonly values: Float64Array;
-  readonly known: number;
+  /** Values of the training part. */
+  readonly trained: number;
   readonly cutoffs: readonly number[];
   readonly horizon: number;
 }
@@ -63,7 +65,7 @@ export async function run([
   const figures = await speed();
   const folder = resolve(data);
   if (!existsSync(join(folder, 'm4')) || !existsSync(join(folder, 'nab'))) {
-    console.log(`${folder} has no m4/ and nab/: what tuning does to forecasts was not measured`);
+    console.log(`${folder} has no m4/ and nab/: the error after tuning was not measured`);
     return figures;
   }
   const kinds = Map.groupBy([...m4Tasks(folder), ...nabTasks(folder)], ({ kind }) => kind);
@@ -72,7 +74,7 @@ export async function run([
     return own.filter((_, i) => i % step === 0);
   }).flat();
   const model = (await openCatalog({ modelsDir: null })).get(name);
-  return { ...figures, ...(await together(model, tasks)), ...(await alone(model, tasks)) };
+  return { ...figures, ...(await tunedTogether(model, tasks)), ...(await tunedAlone(model, tasks)) };
 }
 
 async function speed(): Promise<Figures> {
@@ -102,7 +104,7 @@ async function speed(): Promise<Figures> {
 const HEAD = ['series', 'MAE to zero-shot, mean', 'geometric mean', `share above ${MUCH_WORSE}`];
 
 /** One model for all series of a collection. */
-async function together(model: Model, tasks: readonly Task[]): Promise<Figures> {
+async function tunedTogether(model: Model, tasks: readonly Task[]): Promise<Figures> {
   const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
   const tuner = new Tuner([model]);
   const collections = Map.groupBy(
@@ -126,13 +128,13 @@ async function together(model: Model, tasks: readonly Task[]): Promise<Figures> 
   return figuresOf('together', rows.at(-1)!.ratios);
 }
 
-/** A model for each task, on as many tuners side by side as there are cores; told in the order of the tasks. */
-async function alone(model: Model, tasks: readonly Task[]): Promise<Figures> {
+/** One model for each task, on one tuner per core; reported in the order of the tasks. */
+async function tunedAlone(model: Model, tasks: readonly Task[]): Promise<Figures> {
   const forecasters = await Forecasters.start([model], { threads: 1 });
   const tuners = Array.from({ length: availableParallelism() }, () => new Tuner([model]));
   const ratios: number[] = [];
   const lines: string[] = [];
-  let [taken, told] = [0, 0];
+  let [taken, reported] = [0, 0];
   const work = async (tuner: Tuner) => {
     for (let i = taken++; i < tasks.length; i = taken++) {
       const { theta, step, coefficient } = await tuned(tuner, model, [tasks[i]]);
@@ -140,7 +142,7 @@ async function alone(model: Model, tasks: readonly Task[]): Promise<Figures> {
       const { kind, name } = tasks[i];
       lines[i] =
         `${kind} ${name}: ${rounded(ratios[i])} of the error, interpolation coefficient ${coefficient}, step ${step}`;
-      while (lines[told] !== undefined) console.log(lines[told++]);
+      while (lines[reported] !== undefined) console.log(lines[reported++]);
     }
   };
   await Promise.all(tuners.map(work));
@@ -162,16 +164,16 @@ function figuresOf(key: string, ratios: readonly number[]): Figures {
   return Object.fromEntries(names.map((name, i) => [`${key}_${name}`, rounded(summary[i])]));
 }
 
-/** How many, their mean, their geometric mean, and the share that is much worse. */
+/** Count, mean, geometric mean, and the share above MUCH_WORSE. */
 function summaryOf(ratios: readonly number[]): [number, number, number, number] {
   const meanOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
   const worse = ratios.filter((ratio) => ratio > MUCH_WORSE).length;
   return [ratios.length, meanOf(ratios), Math.exp(meanOf(ratios.map(Math.log))), worse / ratios.length];
 }
 
-/** Weights tuned to what is known of tasks of one horizon. */
+/** Weights tuned to the training parts of tasks of one horizon. */
 async function tuned(tuner: Tuner, { name }: Model, tasks: readonly Task[]): Promise<Tuned> {
-  const series = tasks.map(({ values, known }) => values.subarray(0, known));
+  const series = tasks.map(({ values, trained }) => values.subarray(0, trained));
   const request = { series, horizon: tasks[0].horizon, contexts: CONTEXTS, ...QUALITY };
   const outcome = await tuner.tune({ model: name, base: null, request, signal: new AbortController().signal });
   if (outcome.kind !== 'tuned') throw new Error(`${tasks[0].name}: ${outcome.kind}`);
@@ -207,15 +209,15 @@ function m4Tasks(folder: string): Task[] {
   const test = rows('test');
   return rows('train').flatMap((history, i) => {
     const values = Float64Array.from([...history, ...test[i]]);
-    const known = history.length;
+    const trained = history.length;
     const name = `H${i + 1}`;
     const competition: Task = {
       name,
       collection: 'M4 hourly',
       kind: 'M4 hourly, competition',
       values,
-      known,
-      cutoffs: [known],
+      trained,
+      cutoffs: [trained],
       horizon: M4_HORIZON,
     };
     return [taskOf({ name, collection: 'M4 hourly', kind: 'M4 hourly', values, horizon: M4_HORIZON }), competition];
@@ -233,9 +235,9 @@ function nabTasks(folder: string): Task[] {
   });
 }
 
-function taskOf(task: Omit<Task, 'known' | 'cutoffs'>): Task {
-  const known = Math.floor(task.values.length * KNOWN);
-  const room = task.values.length - task.horizon - known;
-  const cutoffs = Array.from({ length: CUTOFFS }, (_, i) => known + Math.floor((i * room) / (CUTOFFS - 1)));
-  return { ...task, known, cutoffs };
+function taskOf(task: Omit<Task, 'trained' | 'cutoffs'>): Task {
+  const trained = Math.floor(task.values.length * TRAINING_SHARE);
+  const room = task.values.length - task.horizon - trained;
+  const cutoffs = Array.from({ length: CUTOFFS }, (_, i) => trained + Math.floor((i * room) / (CUTOFFS - 1)));
+  return { ...task, trained, cutoffs };
 }

@@ -7,13 +7,13 @@ import { printTable, rounded } from './table.ts';
 
 const BATCHES = [1, 8, 32, 128];
 const HORIZONS = [24, 96];
-/** The combination of the one figure. */
+/** The combination of the summary figure. */
 const USUAL = { contextLength: 512, horizon: 24, batch: 32 };
 const MEASURE_MS = 400;
 
 interface Speed {
   readonly perSecond: number;
-  /** By processor time of the whole process: the inference thread's and the main thread's. */
+  /** By CPU time of the whole process: inference thread and main thread. */
   readonly perSecondCore: number;
   readonly msPerBatch: number;
   readonly mainUsPerForecast: number;
@@ -64,7 +64,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
   return { model: model.name, forecasts_per_s_core: Number.isNaN(usual) ? null : rounded(usual), combinations };
 }
 
-/** One batch at a time, for as long as it takes to be believed. */
+/** One batch at a time, for MEASURE_MS. */
 async function measure(forecaster: ModelForecaster, batch: ForecastBatch): Promise<Speed> {
   for (let i = 0; i < 3; i++) await forecaster.forecast(batch);
   const clockBefore = performance.now();
@@ -86,17 +86,17 @@ async function measure(forecaster: ModelForecaster, batch: ForecastBatch): Promi
   };
 }
 
-/** Walks that are the same in every run; a twentieth of the observations is missing. */
+/** Reproducible random walks; a twentieth of the observations is missing. */
 function randomWalks(rows: number, contextLength: number, horizon: number): ForecastBatch {
   let state = 1;
-  const chance = () => {
+  const random = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32;
   };
   let level = 0;
   const values = Float32Array.from({ length: rows * contextLength }, () => {
-    level += chance() - 0.5;
-    return chance() < 0.05 ? Number.NaN : level;
+    level += random() - 0.5;
+    return random() < 0.05 ? Number.NaN : level;
   });
   return { rows, contextLength, horizon, values };
 }

@@ -13,7 +13,7 @@ import { type LabelledSeries, nabSeries, syntheticSeries } from './labelled-seri
 import { type Cell, printTable, rounded } from './table.ts';
 
 const LEVEL = 99;
-/** A flag so many steps after a window is still its. */
+/** A flag within this many steps after a window counts as a hit. */
 const GRACE = 2;
 
 interface Variant {
@@ -30,14 +30,14 @@ const VARIANTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The result of one series with one variant. */
-interface Judgement {
+interface SeriesResult {
   readonly error: number;
   readonly deviation: number;
   readonly hits: number;
   readonly falseAlarms: number;
 }
 
-/** @param args a frequency and its pairs, by default all that are worth a look */
+/** @param args a frequency and its pairs, by default VARIANTS */
 export async function run(args: readonly string[]): Promise<Figures> {
   const [freq, ...pairs] = args;
   const variants = freq === undefined ? VARIANTS : { [freq]: pairs.length === 0 ? VARIANTS[freq] : pairs };
@@ -64,7 +64,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
 
 function variantOf(pair: string): Variant {
   const [h, context] = pair.split(':').map(Number);
-  return { h: h!, context: context! };
+  return { h, context };
 }
 
 async function compare(
@@ -76,16 +76,16 @@ async function compare(
 ): Promise<Figures[]> {
   const values = series.reduce((sum, { values }) => sum + values.length, 0);
   const windows = series.reduce((sum, { windows }) => sum + windows.length, 0);
-  let yardstick: readonly Judgement[] | null = null;
+  let reference: readonly SeriesResult[] | null = null;
   const rows: Cell[][] = [];
   const figures: Figures[] = [];
   for (const variant of variants) {
     const before = forecasters.stats();
-    const judged = await judge(series, variant, forecasters.forecasterFor(model, 1));
+    const results = await evaluate(series, variant, forecasters.forecasterFor(model, 1));
     const after = forecasters.stats();
-    yardstick ??= judged;
-    const ratio = (of: (judgement: Judgement) => number) => geometricMean(judged.map(of), yardstick!.map(of));
-    const sum = (of: (judgement: Judgement) => number) => judged.reduce((total, each) => total + of(each), 0);
+    reference ??= results;
+    const ratio = (of: (result: SeriesResult) => number) => geometricMean(results.map(of), reference!.map(of));
+    const sum = (of: (result: SeriesResult) => number) => results.reduce((total, each) => total + of(each), 0);
     const figure = {
       ...variant,
       forecasts: after.forecasts - before.forecasts,
@@ -112,20 +112,20 @@ async function compare(
   return figures;
 }
 
-async function judge(series: readonly LabelledSeries[], variant: Variant, forecaster: ModelForecaster) {
+async function evaluate(series: readonly LabelledSeries[], variant: Variant, forecaster: ModelForecaster) {
   const forecasts = await forecastInSample(
     series.map(({ values }) => values),
     variant,
     { forecaster: rollOut(forecaster) },
   );
-  return forecasts.map((forecast, i): Judgement => {
+  return forecasts.map((forecast, i): SeriesResult => {
     const { windows } = series[i];
     const calibration = calibrateInSample(forecast);
     const flags = flagInSample(forecast, calibration, LEVEL);
     const near = (position: number) => windows.some(({ start, end }) => start <= position && position < end + GRACE);
-    const quiet = [...forecast.residual].filter((residual, position) => !Number.isNaN(residual) && !near(position));
+    const normal = [...forecast.residual].filter((residual, position) => !Number.isNaN(residual) && !near(position));
     return {
-      error: quiet.reduce((sum, residual) => sum + Math.abs(residual), 0) / quiet.length,
+      error: normal.reduce((sum, residual) => sum + Math.abs(residual), 0) / normal.length,
       deviation: calibration.deviation,
       hits: windows.filter(({ start, end }) => flags.slice(start, end + GRACE).includes(true)).length,
       falseAlarms: flags.filter((flag, position) => flag && !near(position)).length,
@@ -133,7 +133,7 @@ async function judge(series: readonly LabelledSeries[], variant: Variant, foreca
   });
 }
 
-/** Of the ratios; what is 0 in both, as in a constant series, does not count. */
+/** Geometric mean of the ratios, without those of constant series (0 / 0). */
 function geometricMean(ours: readonly number[], theirs: readonly number[]): number {
   const logs = ours.map((value, i) => Math.log(value / theirs[i])).filter(Number.isFinite);
   return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);

@@ -46,7 +46,7 @@ const SERIES_OF_A_KIND = 24;
 /** Starts of the incidents, as fractions of a series. */
 const STARTS = [0.37, 0.71];
 
-/** Equally many series of each kind of incident, two incidents each, and as many without. The same in every run. */
+/** Equally many series of each kind of incident, two incidents each, and as many without. Reproducible. */
 export function syntheticSeries(freq: string): LabelledSeries[] {
   return [...INCIDENT_KINDS, null].flatMap((kind, k) =>
     Array.from({ length: SERIES_OF_A_KIND }, (_, i) => synthetic(freq, kind, k * SERIES_OF_A_KIND + i)),

@@ -26,7 +26,7 @@ const HORIZONS = [24, 96, 288];
 const CUTOFFS = 20;
 const WEEKS = 5;
 const DAY = 288;
-/** An error below this share of a series' deviation counts as this much: some series repeat exactly. */
+/** Least error, as a share of the series' deviation: some series repeat exactly. */
 const ERROR_MIN = 0.01;
 /** Bounds of the 80 % interval. */
 const PROBABILITIES = [0.1, 0.9];
@@ -61,7 +61,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
   }
   const columns = ['series', 'h', 'count', 'error ratio', 'least', 'greatest', '80 % before', '80 % after'];
   printTable(
-    'mean absolute error with day and week shown, relative to without (geometric mean over series)',
+    'mean absolute error of multi-resolution forecasts, relative to single-resolution ones (geometric mean over series)',
     columns,
     rows,
   );
@@ -94,24 +94,24 @@ async function compare(
   const points = Array.from({ length: CUTOFFS }, (_, i) => {
     return { values, cutoff: first + Math.floor(((values.length - h - first) * i) / (CUTOFFS - 1)) };
   });
-  const judge = async (settings: MultiResolutionSettings) => {
+  const evaluate = async (settings: MultiResolutionSettings) => {
     const forecasts = await forecastMultiResolution(points, settings, { forecaster });
-    const totals = { missed: 0, inside: 0, count: 0 };
+    const totals = { error: 0, inside: 0, count: 0 };
     forecasts.forEach(({ mean, quantiles: [lo, hi] }, i) => {
       for (let k = 0; k < h; k++) {
         const actual = values[points[i].cutoff + k];
         if (Number.isNaN(actual) || Number.isNaN(mean[k])) continue;
         totals.count++;
-        totals.missed += Math.abs(actual - mean[k]);
+        totals.error += Math.abs(actual - mean[k]);
         if (actual >= lo[k] && actual <= hi[k]) totals.inside++;
       }
     });
-    const error = Math.max(totals.missed / totals.count, ERROR_MIN * deviation);
+    const error = Math.max(totals.error / totals.count, ERROR_MIN * deviation);
     return { error, coverage: totals.inside / totals.count };
   };
   const settings = { h, context, probabilities: PROBABILITIES };
-  const before = await judge({ ...settings, aggregation: null });
-  const after = await judge({ ...settings, aggregation });
+  const before = await evaluate({ ...settings, aggregation: null });
+  const after = await evaluate({ ...settings, aggregation });
   if (Number.isNaN(before.error)) return null;
   return { family, ratio: after.error / before.error, coverageBefore: before.coverage, coverageAfter: after.coverage };
 }
@@ -135,12 +135,12 @@ function synthetic(): Series[] {
   };
   return Object.entries(families).flatMap(([family, level]) =>
     Array.from({ length: 6 }, (_, seed): Series => {
-      const chance = chances(seed + 1);
+      const random = randomNumbers(seed + 1);
       let drift = 0;
       const values = Float64Array.from({ length: WEEKS * 7 * DAY }, (_, t) => {
         const phase = (2 * Math.PI * (t % DAY)) / DAY + seed;
         const wave = Math.sin(phase) + 0.4 * Math.sin(2 * phase + seed);
-        drift = [0, 0.9, 0.98][seed % 3] * drift + (chance() + chance() + chance() - 1.5);
+        drift = [0, 0.9, 0.98][seed % 3] * drift + (random() + random() + random() - 1.5);
         return 100 * level((Math.floor(t / DAY) + seed) % 7, seed, wave) + [8, 20][seed % 2] * drift;
       });
       return { family, freq: '5min', values };
@@ -148,7 +148,7 @@ function synthetic(): Series[] {
   );
 }
 
-function chances(seed: number): () => number {
+function randomNumbers(seed: number): () => number {
   let state = seed * 7919;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

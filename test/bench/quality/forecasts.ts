@@ -12,7 +12,7 @@ import {
 import { forecastWork } from '../../../src/sidecar/tasks/forecast-task.ts';
 import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
 
-/** Levels of the intervals: those whose coverage is told, and what the nine deciles need. */
+/** Levels of the intervals: those with reported coverage, and those of the nine deciles. */
 export const LEVELS = [20, 40, 60, 80, 95, 99] as const;
 type Level = (typeof LEVELS)[number];
 

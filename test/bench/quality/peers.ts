@@ -16,20 +16,20 @@ export const STATSFORECAST = 'statsforecast==2.1.1';
 export type PeerModel = 'AutoETS' | 'AutoTheta';
 /** The longest context of a peer. Fitting takes long. */
 export const HISTORY_MAX = { m4_hourly: 500, m4_weekly: 500, nab: 256 } as const;
-/** Longer seasons are beyond these models. */
+/** Longest season of these models. */
 const SEASON_MAX = 24;
 
 const SCRIPT = join(import.meta.dirname, 'peers.py');
 
-/** Forecasts of a peer; where it fails (`failed` points) the last value takes its place. */
+/** Forecasts of a statistical model; at `failed` points, where it fails, the last value. */
 export interface PeerForecasts extends TaskForecasts {
   readonly failed: number;
 }
 
-/** The forecasts of a peer, from an earlier run where data, package and program are the same. */
+/** Forecasts of a statistical model; cached for equal data, package and program. */
 export async function peerForecasts(task: QualityTask, model: PeerModel): Promise<PeerForecasts> {
   const season = task.series.every((series) => series.season === task.series[0].season) ? task.series[0].season : 1;
-  const asked = JSON.stringify({
+  const request = JSON.stringify({
     model,
     season: season <= SEASON_MAX ? season : 1,
     h: task.h,
@@ -41,18 +41,18 @@ export async function peerForecasts(task: QualityTask, model: PeerModel): Promis
   const digest = createHash('sha256')
     .update(STATSFORECAST)
     .update(await readFile(SCRIPT))
-    .update(asked)
+    .update(request)
     .digest('hex');
   const folder = join(cacheFolder(), 'quality');
-  const kept = join(folder, `${task.name}-${model}-${digest.slice(0, 16)}.json`);
-  if (!existsSync(kept)) {
-    console.log(`${model} forecasts ${task.name} (${task.points.length} forecasts, kept for the next time)`);
+  const cached = join(folder, `${task.name}-${model}-${digest.slice(0, 16)}.json`);
+  if (!existsSync(cached)) {
+    console.log(`${model} forecasts ${task.name} (${task.points.length} forecasts, cached for the next run)`);
     await mkdir(folder, { recursive: true });
-    await writeFile(`${kept}.task`, asked);
+    await writeFile(`${cached}.task`, request);
     const python = await pythonWith([STATSFORECAST]);
-    await printedBy(python, SCRIPT, [`${kept}.task`, `${kept}.new`, `${availableParallelism()}`]);
-    await rename(`${kept}.new`, kept);
-    await rm(`${kept}.task`);
+    await printedBy(python, SCRIPT, [`${cached}.task`, `${cached}.new`, `${availableParallelism()}`]);
+    await rename(`${cached}.new`, cached);
+    await rm(`${cached}.task`);
   }
-  return JSON.parse(await readFile(kept, 'utf8')) as PeerForecasts;
+  return JSON.parse(await readFile(cached, 'utf8')) as PeerForecasts;
 }

@@ -7,7 +7,7 @@ import type { QualityTask } from './tasks.ts';
 /** The forecasts of a task by one method. The first of a list is the service's. */
 export interface Entry {
   readonly name: string;
-  /** In the figures; the first entry needs none. */
+  /** Key of its figures; not used for the first entry. */
   readonly key: string;
   readonly forecasts: TaskForecasts;
 }
@@ -23,7 +23,7 @@ export interface CompetitionTitle {
   readonly winner: number;
 }
 
-/** A table of one collection of M4, and on how many series others are better. */
+/** A table of one collection of M4, and the number of series on which others are better. */
 export function reportCompetition(
   task: QualityTask,
   entries: readonly Entry[],
@@ -64,7 +64,7 @@ export function reportCompetition(
   };
 }
 
-/** A table of NAB: errors as ratios to those of the naive forecasts, and where those are better. */
+/** A table of NAB: errors relative to those of the naive forecasts, and the files where those are better. */
 export function reportFiles(task: QualityTask, entries: readonly Entry[], naive: readonly Entry[]): Report {
   const scores = fileScores(task);
   const spans = [task.h, 1];

@@ -1,9 +1,9 @@
-/** How good forecasts are. */
+/** Scores of forecasts. */
 import { LEVELS, type TaskForecasts } from './forecasts.ts';
 import type { QualityPoint, QualityTask } from './tasks.ts';
 
 export const COVERED_LEVELS = [80, 95, 99] as const;
-/** Errors below this share of a file's deviation count as this much: some series repeat exactly. */
+/** Least error, as a share of the file's deviation: some series repeat exactly. */
 const ERROR_SHARE_MIN = 0.01;
 
 /** Scores of a task with one point a series. */
@@ -94,7 +94,7 @@ function seasonalError({ series }: QualityTask, { series: s, cutoff }: QualityPo
   return mean(Array.from({ length: cutoff - season }, (_, i) => Math.abs(values[i + season] - values[i])));
 }
 
-/** The nine deciles of a point; all are the forecast where there are no intervals. */
+/** The nine deciles of a point; all equal the forecast where it has no intervals. */
 function decilesOf({ mean: centre, intervals }: TaskForecasts, i: number): ArrayLike<number>[] {
   if (intervals === null) return new Array(9).fill(centre[i]);
   const levels = LEVELS.filter((level) => level <= 80);
@@ -102,7 +102,7 @@ function decilesOf({ mean: centre, intervals }: TaskForecasts, i: number): Array
   return [...lower, centre[i], ...levels.map((level) => intervals[level][1][i])];
 }
 
-/** For each point the share of its counting steps that lie inside; NaN where none counts. */
+/** Coverage of each point over its counted steps; NaN without any. */
 function insideShares(
   task: QualityTask,
   [lo, hi]: readonly [readonly ArrayLike<number>[], readonly ArrayLike<number>[]],

@@ -14,7 +14,7 @@ export interface QualityTask {
 export interface QualitySeries {
   readonly name: string;
   readonly freq: string;
-  /** Steps of the season that the seasonal naive forecast repeats. */
+  /** Season of the seasonal naive forecast, in steps. */
   readonly season: number;
   readonly values: Float64Array;
   /** Positions outside of every labelled anomaly. */
@@ -22,7 +22,7 @@ export interface QualitySeries {
 }
 
 export interface QualityPoint {
-  /** Position in the list of series. */
+  /** Index of the series. */
   readonly series: number;
   readonly cutoff: number;
 }
@@ -33,11 +33,11 @@ const M4 = {
 } as const;
 const NAB_HORIZON = 24;
 const NAB_CUTOFFS = 300;
-/** Before the first cutoff of a file lie as many values, a day, or half of the file. */
-const NAB_SEEN = 512;
+/** Values before the first cutoff of a file; at least a day, at most half of the file. */
+const NAB_HISTORY = 512;
 const DAY_MS = 86_400_000;
 
-/** Whether a folder holds the collections, as `m4/` and `nab/`. */
+/** Whether a folder has the collections, as `m4/` and `nab/`. */
 export function hasCollections(folder: string): boolean {
   return existsSync(join(folder, 'm4')) && existsSync(join(folder, 'nab'));
 }
@@ -75,7 +75,7 @@ export async function readNab(folder: string): Promise<QualityTask> {
     const season = Math.max(1, Math.round(DAY_MS / stepMs));
     const labelled = windows[name].map((window) => window.map(timeMs));
     const normal = times.map((time) => labelled.every(([from, to]) => time < from || time > to));
-    const first = Math.min(Math.max(NAB_SEEN, season), Math.floor(values.length / 2));
+    const first = Math.min(Math.max(NAB_HISTORY, season), Math.floor(values.length / 2));
     for (const cutoff of evenlySpaced(first, values.length - NAB_HORIZON, NAB_CUTOFFS)) {
       points.push({ series: series.length, cutoff });
     }
