@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { test } from 'node:test';
 import { options } from '../../src/config/options.ts';
-import { IGNORED, matches, none, ROOT, read, texts } from './project.ts';
+import { IGNORED, matches, none, ROOT, read, sources, texts } from './project.ts';
 
 const TOP_LEVEL = new Set(
   `src test deploy schemas package.json package-lock.json tsconfig.json docker-compose.yml README.md LICENSE
@@ -75,6 +75,12 @@ test('every relative link of a page leads to a file, and to a heading that is th
 test('the map of the code names only files that are there', () => {
   const named = [...read('src/README.md').matchAll(/`([\w./-]+\.ts)`/g)].map(([, path]) => path);
   none(named.filter((path) => ![`src/${path}`, path].some((place) => existsSync(new URL(place, ROOT)))));
+});
+
+test('the map of the code names only functions that are there', () => {
+  const code = [...sources.values()].join('\n');
+  const named = [...read('src/README.md').matchAll(/`(\w+)\(\)`/g)].map(([, name]) => name);
+  none(named.filter((name) => !new RegExp(`function ${name}\\b|^  (?:async )?${name}\\(`, 'm').test(code)));
 });
 
 test('every variable of the configuration is explained to operators', () => {
