@@ -195,12 +195,12 @@ function testGroups(forecaster: Forecaster, tolerance: number): void {
   test('the forecast of a group does not depend on concurrent requests', async () => {
     const members = [leader, follower, wave(1), wave(2), wave(3)];
     const before = await forecaster.forecast(groupOf(members));
-    const [beside] = await Promise.all([
+    const [concurrent] = await Promise.all([
       forecaster.forecast(groupOf(members)),
       forecaster.forecast(groupOf([follower, leader])),
       forecaster.forecast(batchOf([wave(1), leader, follower], context, horizon)),
     ]);
-    assert.deepEqual(beside, before);
+    assert.deepEqual(concurrent, before);
   });
 
   test('the order of members changes only the order of their forecasts', async () => {

@@ -45,13 +45,13 @@ test('a history cut to the lookback gives the same forecast, bit for bit', async
       const [same] = await forecastMultiResolution([{ values: cut, cutoff: cut.length }], chosen, {
         forecaster: quantileForecaster(),
       });
-      sameNumbers(same!, whole!);
+      sameNumbers(same, whole);
       const [fine] = await forecastMultiResolution(
         [{ values, cutoff: values.length }],
         { ...chosen, aggregation: null },
         { forecaster: quantileForecaster() },
       );
-      if (fine!.mean.some((value, k) => value !== whole!.mean[k])) blended++;
+      if (fine.mean.some((value, k) => value !== whole.mean[k])) blended++;
     }),
     { numRuns: 300 },
   );
@@ -72,7 +72,7 @@ test('a forecast depends neither on other points nor on values after its cutoff,
         const [alone] = await forecastMultiResolution([{ values: past, cutoff }], chosen, {
           forecaster: quantileForecaster(),
         });
-        sameNumbers(atOnce[i], alone!);
+        sameNumbers(atOnce[i], alone);
         sameNumbers(atOnce[i], again[i]);
       }
     }),
@@ -92,9 +92,9 @@ test('intervals are shifted with the median and keep their widths', async () => 
         { forecaster: quantileForecaster() },
       );
       for (let k = 0; k < chosen.h; k++) {
-        const [width, before] = [forecast!, fine!].map(({ quantiles }) => quantiles[1][k] - quantiles[0][k]);
-        if (!Number.isNaN(before!))
-          assert.ok(Math.abs(width! - before!) <= 1e-6 * Math.max(1, Math.abs(forecast!.mean[k])));
+        const [width, before] = [forecast, fine].map(({ quantiles }) => quantiles[1][k] - quantiles[0][k]);
+        if (!Number.isNaN(before))
+          assert.ok(Math.abs(width - before) <= 1e-6 * Math.max(1, Math.abs(forecast.mean[k])));
       }
     }),
     { numRuns: 60 },

@@ -127,7 +127,7 @@ def check_batch_independence(session: onnxruntime.InferenceSession, design: Desi
     together = forecast(np.arange(8), group)
     assert (together[5:] == whole[5:8]).all(), "a row that is alone depends on a group"
     others = np.array([0, 1, 2, 3, 4, 20, 21, 22])
-    assert (forecast(others, group)[:5] == together[:5]).all(), "a group depends on rows beside it"
+    assert (forecast(others, group)[:5] == together[:5]).all(), "a group depends on other rows"
     assert not np.allclose(together[:5], whole[:5]), "members of a group have no effect on each other"
 
 
@@ -225,8 +225,8 @@ def write_manifest(folder: Path, network: Network, design: Design, state: dict, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=DESIGNS, default=TSMODEL_1.name)
-    parser.add_argument("--checkpoint", type=Path, help="the model's cooled.pt unless said otherwise")
-    parser.add_argument("--out", type=Path, help="the model's folder unless said otherwise")
+    parser.add_argument("--checkpoint", type=Path, help="default: the model's cooled.pt")
+    parser.add_argument("--out", type=Path, help="default: the model's folder")
     parser.add_argument("--float", action="store_true", help="no eight-bit products")
     args = parser.parse_args()
     design = DESIGNS[args.model]

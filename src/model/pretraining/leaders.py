@@ -52,9 +52,9 @@ def before(x: Tensor) -> Tensor:
 
 def innovations_of(a: Tensor, observed: Tensor, season: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     """The part that neither the last cycle nor the last value predicts, and where it is known [R, T]."""
-    cycle, seen = season[0], observed * season[1]
-    innovations = (a - slope_of(a, cycle, seen).clamp(0.0, 1.0) * cycle) * seen
-    both = seen * before(seen)
+    cycle, known = season[0], observed * season[1]
+    innovations = (a - slope_of(a, cycle, known).clamp(0.0, 1.0) * cycle) * known
+    both = known * before(known)
     innovations = (
         innovations - slope_of(innovations, before(innovations), both).clamp(0.0, 1.0) * before(innovations)
     ) * both
@@ -94,12 +94,12 @@ class LeaderFinder(nn.Module):
         """
         rows, length = a.shape
         cos, sin = tables.cos[:length], tables.sin[:length]
-        innovations, seen = innovations_of(a, observed, season)
-        count = seen.sum(1, keepdim=True)
-        transforms, masks = (innovations @ cos, innovations @ sin), (seen @ cos, seen @ sin)
+        innovations, known = innovations_of(a, observed, season)
+        count = known.sum(1, keepdim=True)
+        transforms, masks = (innovations @ cos, innovations @ sin), (known @ cos, known @ sin)
         pairs = self.correlate(masks, masks).round()
         usable = members.unsqueeze(-1) * ((pairs > count.unsqueeze(-1) / 3) & (pairs > 15)).to(a.dtype)
-        power = mean_of(innovations * innovations, seen).clamp(min=1e-8)
+        power = mean_of(innovations * innovations, known).clamp(min=1e-8)
         likely = (pairs.clamp(min=1.0) * power.T.unsqueeze(-1)).rsqrt() * usable
 
         index = torch.arange(1, length + 1, device=a.device).to(a.dtype)
@@ -117,7 +117,7 @@ class LeaderFinder(nn.Module):
         level, drift, reach, exists = a[:, :1] * 0, a[:, :1] * 0, 1.0, 1.0
         for _ in range(LEADERS):
             sums = self.correlate((rest_innovations @ cos, rest_innovations @ sin), transforms).abs()
-            left = mean_of(rest_innovations * rest_innovations, seen).clamp(min=1e-8)
+            left = mean_of(rest_innovations * rest_innovations, known).clamp(min=1e-8)
             strength, best = (sums * likely * left.rsqrt().unsqueeze(-1)).flatten(1).max(1, keepdim=True)
             exists = exists * (strength > STRENGTH_MIN).to(a.dtype)
             leader, lead = best // LEAD_MAX, best % LEAD_MAX + 1
@@ -127,8 +127,8 @@ class LeaderFinder(nn.Module):
             reach = reach * shown * exists
 
             leader_innovations = read(innovations, leader, at[:, :length]) * shown[:, :length]
-            by_innovations = slope_of(rest_innovations, leader_innovations, seen).clamp(-5.0, 5.0) * exists
-            rest_innovations = rest_innovations - by_innovations * leader_innovations * seen
+            by_innovations = slope_of(rest_innovations, leader_innovations, known).clamp(-5.0, 5.0) * exists
+            rest_innovations = rest_innovations - by_innovations * leader_innovations * known
             both = observed * reach[:, :length]
             centred = x[:, :length] - mean_of(x[:, :length], both)
             by_level = slope_of(rest, centred, both).clamp(-5.0, 5.0) * exists

@@ -47,14 +47,14 @@ def largest_inputs(network: Network, design: Design) -> dict[str, Tensor]:
     """The largest magnitude of every input of every linear map, on synthetic series."""
     largest: dict[str, Tensor] = {}
 
-    def watch(name: str):
-        def seen(_: nn.Module, inputs: tuple[Tensor]) -> None:
+    def recorder(name: str):
+        def record(_: nn.Module, inputs: tuple[Tensor]) -> None:
             largest[name] = torch.maximum(largest.get(name, torch.zeros(())), inputs[0].flatten(0, -2).abs().amax(0))
 
-        return seen
+        return record
 
     linear = {name: module for name, module in network.named_modules() if isinstance(module, nn.Linear)}
-    watches = [module.register_forward_pre_hook(watch(name)) for name, module in linear.items()]
+    hooks = [module.register_forward_pre_hook(recorder(name)) for name, module in linear.items()]
     shapes = sorted({(design.context, design.horizon_max), *SHAPES}, reverse=True)
     pool = Pool(CROPS * ROUNDS, design.series, SEED)
     with torch.no_grad():
@@ -63,7 +63,7 @@ def largest_inputs(network: Network, design: Design) -> dict[str, Tensor]:
                 values, observed = (torch.from_numpy(x[:, :context]) for x in pool.draw(CROPS, context, horizon))
                 network(values, observed, torch.zeros(CROPS, horizon))
             pool.refresh(CROPS)
-    for handle in watches:
+    for handle in hooks:
         handle.remove()
     return largest
 

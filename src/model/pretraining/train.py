@@ -96,15 +96,15 @@ def reset_dead_units(
     parts = {name: m for name, m in parts.items() if m.up.weight.requires_grad}
     largest: dict[str, Tensor] = {}
 
-    def watch(name: str):
-        def seen(_: nn.Module, inputs: tuple[Tensor]) -> None:
+    def recorder(name: str):
+        def record(_: nn.Module, inputs: tuple[Tensor]) -> None:
             largest[name] = inputs[0].flatten(0, -2).amax(0)
 
-        return seen
+        return record
 
-    watches = [part.down.register_forward_pre_hook(watch(name)) for name, part in parts.items()]
+    hooks = [part.down.register_forward_pre_hook(recorder(name)) for name, part in parts.items()]
     network(values, observed, torch.zeros(len(values), horizon, device=values.device), *group)
-    for handle in watches:
+    for handle in hooks:
         handle.remove()
     for name, part in parts.items():
         dead = largest[name] <= 0

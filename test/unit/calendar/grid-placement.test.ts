@@ -5,11 +5,11 @@ import { placeOnGrid } from '../../../src/calendar/grid-placement.ts';
 
 const minutes = parseFrequency('min')!;
 
-/** Ten positions were seen; a gap of three is the limit. */
+/** Ten positions so far; the gap limit is three. */
 const place = (minute: number) =>
   placeOnGrid({ freq: minutes, originMs: 0, positions: 10, gapLimit: 3 }, minute * 60_000);
 
-//  seen   0 1 2 3 4 5 6 7 8 9
+//  past   0 1 2 3 4 5 6 7 8 9
 //  next                       10 11 12 13 | 14 ...
 test('the step after the newest is next, with as many missing steps as lie between', () => {
   assert.deepEqual(place(10), { kind: 'next', missing: 0 });

@@ -53,7 +53,7 @@ for (const [law, changes, key] of [
   ['a graph in another folder', { graph: '../other/forecast.onnx' }, 'graph'],
   ['a graph by its path', { graph: '/etc/forecast.onnx' }, 'graph'],
   ['quantiles that do not ascend', { quantiles: [0.5, 0.1, 0.9] }, 'quantiles'],
-  ['one quantile alone, which tells of no interval', { quantiles: [0.5] }, 'quantiles'],
+  ['one quantile alone, without an interval', { quantiles: [0.5] }, 'quantiles'],
   ['quantiles that reach 1', { quantiles: [0.5, 1] }, 'quantiles'],
   ['a digest in capitals', { sha256: 'A'.repeat(64) }, 'sha256'],
 ] as const) {

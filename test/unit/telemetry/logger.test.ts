@@ -11,7 +11,7 @@ function lines(level: Parameters<typeof createLogger>[0], log: (logger: Logger) 
 test('a line has the name of its level, its time and its message', () => {
   const [line, ...more] = lines('info', (logger) => {
     logger.info({ partition: 3 }, 'restored');
-    logger.debug('not asked for');
+    logger.debug('below the level');
   });
   assert.deepEqual(more, []);
   const { time, ...rest } = line;

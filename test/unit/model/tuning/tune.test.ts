@@ -104,11 +104,11 @@ test('a gain that is not significant gives the coefficient 0.25', async () => {
 test('held-out values are no training data of the trial, and are training data afterwards', async () => {
   const late = wave.map((value, t) => (t < 160 ? value : value + 100));
   const graph = graphOf({ goal: 1, truth: 1 });
-  const seen: boolean[] = [];
+  const hasHeldOut: boolean[] = [];
   const recording: StepGraph = {
     ...graph,
     step(state, batch, update) {
-      seen.push([...batch.values, ...batch.target].some((value) => Math.abs(value) > 0.5));
+      hasHeldOut.push([...batch.values, ...batch.target].some((value) => Math.abs(value) > 0.5));
       return graph.step(state, batch, update);
     },
   };
@@ -118,9 +118,9 @@ test('held-out values are no training data of the trial, and are training data a
   const task10 = { ...task, series: [late] };
   const { signal } = new AbortController();
   await tune(task10, { base, graph: recording, random, signal, progress: () => {} });
-  assert.equal(seen.length, 2 * trial);
-  assert.ok(!seen.slice(0, trial).some(Boolean));
-  assert.ok(seen.slice(trial).some(Boolean));
+  assert.equal(hasHeldOut.length, 2 * trial);
+  assert.ok(!hasHeldOut.slice(0, trial).some(Boolean));
+  assert.ok(hasHeldOut.slice(trial).some(Boolean));
 });
 
 test('where as many windows lose as gain, the coefficient is 0.25', async () => {
