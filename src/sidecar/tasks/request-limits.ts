@@ -29,7 +29,9 @@ export function intervalProblems(levels: number, sizes: readonly number[], span 
   if (short < 0) return [];
   const samples = Math.max(0, sizes[short] - span);
   const where = span === 0 ? '' : ' before its first window';
-  const text = `Minimum required ${INTERVAL_SAMPLES_MIN} samples for computing prediction intervals; series ${short} has ${samples}${where}`;
+  const text =
+    `Minimum required ${INTERVAL_SAMPLES_MIN} samples for computing prediction intervals; ` +
+    `series ${short} has ${samples}${where}`;
   return [fieldProblem(['body', 'series', 'sizes', short], text)];
 }
 

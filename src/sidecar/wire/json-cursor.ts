@@ -92,7 +92,9 @@ export class JsonCursor {
     }
   }
 
-  /** A list whose items are mostly numbers. Calls `number` with their values, and `other` at the start of other items. */
+  /**
+   * A list whose items are mostly numbers. Calls `number` with their values, and `other` at the start of other items.
+   */
   numbers(number: (index: number, value: number) => void, other: (index: number) => void): void {
     const bytes = this.#bytes;
     this.#expect(LEFT_BRACKET);

@@ -9,10 +9,15 @@ export type WireReading =
   | { readonly kind: 'not-json'; readonly reason: string }
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 
-/** How a field is read: an object by its fields; a list of numbers; several of them; levels; null: a scalar or a list of scalars. */
+/**
+ * How a field is read: an object by its fields; a list of numbers; several of them; levels; null: a scalar or a list of
+ * scalars.
+ */
 export type FieldShape = NamedFields | 'column' | 'columns' | 'levels' | null;
 
-/** The fields of an object. Others are skipped. Those of a closed object, under `*`, are kept so that they are reported. */
+/**
+ * The fields of an object. Others are skipped. Those of a closed object, under `*`, are kept so that they are reported.
+ */
 export interface NamedFields {
   readonly [field: string]: FieldShape;
 }
