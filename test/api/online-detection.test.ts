@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { Check } from 'typebox/value';
 import { ServiceError } from '../../src/service-error.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
+import { BodyBudget } from '../../src/sidecar/wire/body-budget.ts';
 import { OnlineDetectionAnswer } from '../../src/sidecar/wire/online-detection-schema.ts';
-import { BodyBudget } from '../../src/sidecar/wire/read-bytes.ts';
 import { ask as post } from '../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
 import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
@@ -164,7 +164,7 @@ test('an unknown fine-tuned model gets 404', async () => {
 });
 
 test('the budget of a body is released once its request is answered', async () => {
-  const bodies = new BodyBudget();
+  const bodies = new BodyBudget(800_000_000);
   const counted = await startApp(quantileForecaster(), { bodies });
   await post(counted, '/v2/online_anomaly_detection', { series: both, freq: 'h', h: 4, detection_size: 6 });
   await post(counted, '/v2/online_anomaly_detection', { series: both, freq: 'h' });
@@ -196,7 +196,7 @@ test('a request whose client disconnected stops computing', async () => {
       return new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
     },
   };
-  const bodies = new BodyBudget();
+  const bodies = new BodyBudget(800_000_000);
   const listening = await startApp(forecaster, { bodies });
   const url = `${await listening.listen({ port: 0 })}/v2/online_anomaly_detection`;
   const hangUp = new AbortController();

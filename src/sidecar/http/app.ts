@@ -3,10 +3,12 @@ import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify from 'fastify';
 import type { TSchema } from 'typebox';
+import { BodyBudget } from '../wire/body-budget.ts';
 import { invalidRequest } from '../wire/problem.ts';
-import { BodyBudget } from '../wire/read-bytes.ts';
+import { BODIES_BYTES_MAX, TRANSFER_RATE } from '../wire/read-bytes.ts';
 import { schemaCheck } from '../wire/schema-problems.ts';
 import { jsonOf } from '../wire/wire-answer.ts';
+import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDocsPage } from './docs-page.ts';
 import type { AppServices } from './exchange/app-services.ts';
 import { compressed } from './exchange/content-encoding.ts';
@@ -16,16 +18,15 @@ import { takeBodies } from './exchange/request-bodies.ts';
 import { OPENAPI } from './openapi.ts';
 import { addRoutes } from './routes/routes.ts';
 
-/** Time limit for receiving a request. */
-const REQUEST_MS_MAX = 300_000;
 /** Request ids of clients are kept when they are safe in a log. */
 const REQUEST_ID = /^[\w-]{1,64}$/;
 
 /** Builds the application without listening. */
-export async function createApp(services: AppServices): Promise<App> {
+export async function createApp(services: AppServices, limits: ConnectionLimits = CONNECTION_LIMITS): Promise<App> {
   const app: App = fastify({
     logger: false,
-    requestTimeout: REQUEST_MS_MAX,
+    requestTimeout: limits.requestMsMax,
+    http: { headersTimeout: limits.headersMsMax, connectionsCheckingInterval: limits.checkMs },
     // Requests on open connections are still answered during shutdown. Clients would only resend them.
     return503OnClosing: false,
     requestIdHeader: false,
@@ -42,6 +43,7 @@ export async function createApp(services: AppServices): Promise<App> {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  limitConnections(app.server, limits);
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'query' }) => {
     if (httpPart === 'body') return checkPresence;
     const check = schemaCheck(schema, httpPart === 'querystring' ? 'query' : httpPart);
@@ -68,7 +70,7 @@ export async function createApp(services: AppServices): Promise<App> {
     services.metrics.httpRequests.inc({ route: route ?? 'none', status });
     services.metrics.httpRequestSeconds.observe(elapsedTime / 1_000);
   });
-  takeBodies(app, services.bodies ?? new BodyBudget());
+  takeBodies(app, services.bodies ?? new BodyBudget(BODIES_BYTES_MAX), services.transferRate ?? TRANSFER_RATE);
   answerProblems(app, services.logger);
   app.addHook('onClose', async () => {
     await services.jobs.close();

@@ -1,11 +1,12 @@
 import type { Readable, Transform } from 'node:stream';
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import type { BodyBudget } from './body-budget.ts';
 import { HttpProblem, overloaded } from './problem.ts';
 
 /** The maximum body size of public clients, uncompressed. */
 export const BODY_BYTES_MAX = 200 * 1024 * 1024;
 /** Memory of all bodies together, uncompressed. Beyond it requests get 503. */
-const BODIES_BYTES_MAX = 3 * BODY_BYTES_MAX;
+export const BODIES_BYTES_MAX = 4 * BODY_BYTES_MAX;
 
 const INFLATED_CHUNK_BYTES = 64 * 1024;
 
@@ -16,41 +17,32 @@ const INFLATORS: Readonly<Record<string, () => Transform>> = {
   zstd: () => createZstdDecompress({ chunkSize: INFLATED_CHUNK_BYTES }),
 };
 
-/** Accounts for the memory of request bodies. */
-export class BodyBudget {
-  readonly bytesMax: number;
-  held = 0;
-
-  constructor(bytesMax: number = BODIES_BYTES_MAX) {
-    this.bytesMax = bytesMax;
-  }
-
-  /** Returns false when the budget does not suffice. */
-  take(bytes: number): boolean {
-    if (this.held + bytes > this.bytesMax) return false;
-    this.held += bytes;
-    return true;
-  }
-
-  release(bytes: number): void {
-    this.held -= bytes;
-  }
+/** The slowest sender that is waited for. */
+export interface TransferRate {
+  /** Bytes as they are sent, compressed or not, in each period. */
+  readonly bytesMin: number;
+  readonly periodMs: number;
 }
+
+export const TRANSFER_RATE: TransferRate = { bytesMin: 64 * 1024, periodMs: 10_000 };
 
 interface BodyReading {
   /** The `Content-Encoding` of the request. */
   readonly encoding: string | undefined;
   readonly budget: BodyBudget;
+  /** The key whose share of the budget the body takes. */
+  readonly keyId: string;
   readonly bytesMax?: number;
+  readonly rate?: TransferRate;
 }
 
 /**
  * Reads and decompresses a body within limits. Beyond `bytesMax` it throws 413, without budget 503, for an unknown
- * encoding 415, for damaged data 400. The returned bytes stay taken from the budget; the caller releases them.
+ * encoding 415, for damaged data 400, for a slow sender 408. The returned bytes stay taken from the budget; the caller releases them.
  */
 export async function readBytes(
   payload: Readable,
-  { encoding, budget, bytesMax = BODY_BYTES_MAX }: BodyReading,
+  { encoding, budget, keyId, bytesMax = BODY_BYTES_MAX, rate = TRANSFER_RATE }: BodyReading,
 ): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() || 'identity';
   if (name !== 'identity' && !Object.hasOwn(INFLATORS, name)) {
@@ -66,14 +58,14 @@ export async function readBytes(
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of untilTooSlow(payload, source, rate)) {
       if (bytes + chunk.length > bytesMax) throw bodyTooLarge(bytesMax);
-      if (!budget.take(chunk.length)) throw overloaded('Too many large requests at once, try again');
+      if (!budget.take(keyId, chunk.length)) throw overloaded('Too many large requests at once, try again');
       bytes += chunk.length;
       chunks.push(chunk);
     }
   } catch (error) {
-    budget.release(bytes);
+    budget.release(keyId, bytes);
     payload.unpipe();
     inflator?.destroy();
     payload.resume();
@@ -86,4 +78,33 @@ export async function readBytes(
 export function bodyTooLarge(bytesMax: number): HttpProblem {
   const text = `The body is larger than ${bytesMax} bytes (uncompressed); send the series in several requests`;
   return new HttpProblem(413, text, { headers: { connection: 'close' } });
+}
+
+/** The chunks of a body, as long as its sender keeps the rate. */
+async function* untilTooSlow(
+  payload: Readable,
+  source: Readable,
+  { bytesMin, periodMs }: TransferRate,
+): AsyncGenerator<Buffer> {
+  const { promise: tooSlow, reject } = Promise.withResolvers<never>();
+  tooSlow.catch(() => {});
+  let sent = 0;
+  // Bytes as they are sent: of a compressed body not those that it grows to.
+  if (source !== payload) payload.on('data', (chunk: Buffer) => (sent += chunk.length));
+  const watch = setInterval(() => {
+    const text = `The body arrives too slowly: less than ${bytesMin} bytes in ${periodMs / 1_000} seconds`;
+    if (sent < bytesMin && !payload.readableEnded) reject(new HttpProblem(408, text));
+    sent = 0;
+  }, periodMs);
+  const chunks = source.iterator({ destroyOnReturn: false });
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([chunks.next(), tooSlow]);
+      if (done === true) return;
+      if (source === payload) sent += value.length;
+      yield value;
+    }
+  } finally {
+    clearInterval(watch);
+  }
 }

@@ -4,7 +4,8 @@ import type { Calls } from '../../accounts/metering.ts';
 import type { JobQueue } from '../../jobs/job-queue.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
-import type { BodyBudget } from '../../wire/read-bytes.ts';
+import type { BodyBudget } from '../../wire/body-budget.ts';
+import type { TransferRate } from '../../wire/read-bytes.ts';
 
 /** The services that routes depend on. */
 export interface AppServices extends FinetunedServices {
@@ -15,4 +16,6 @@ export interface AppServices extends FinetunedServices {
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   /** Memory budget of all request bodies. */
   readonly bodies?: BodyBudget;
+  /** The slowest sender of a body that is waited for. */
+  readonly transferRate?: TransferRate;
 }

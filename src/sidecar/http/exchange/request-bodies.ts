@@ -4,12 +4,14 @@ import { promisify } from 'node:util';
 import { constants, zstdCompress as zstd } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
+import type { BodyBudget } from '../../wire/body-budget.ts';
 import { bodyName, bodyRules } from '../../wire/body-schemas.ts';
 import { BodyThread } from '../../wire/body-thread.ts';
 import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
-import { BODY_BYTES_MAX, type BodyBudget, bodyTooLarge, readBytes } from '../../wire/read-bytes.ts';
+import { BODY_BYTES_MAX, bodyTooLarge, readBytes, type TransferRate } from '../../wire/read-bytes.ts';
 import { readWireBody } from '../../wire/wire-body.ts';
 import type { App } from './fastify-app.ts';
+import { callerOf } from './require-key.ts';
 
 /** Bodies that are stored as received, for jobs. */
 const KEPT: ReadonlySet<string> = new Set(['detectionJob', 'forecastJob', 'crossValidationJob', 'finetuneJob']);
@@ -32,7 +34,7 @@ const INLINE_BYTES_MAX = 128 * 1024;
  * Parses JSON bodies, plain or compressed, against the schema of the route. Routes without a body schema ignore the
  * body. The budget of a body is released when its request ends.
  */
-export function takeBodies(app: App, budget: BodyBudget): void {
+export function takeBodies(app: App, budget: BodyBudget, rate: TransferRate): void {
   const held = new WeakMap<FastifyRequest, HeldBody>();
   const thread = new BodyThread();
   app.addHook('onClose', () => thread.close());
@@ -45,9 +47,10 @@ export function takeBodies(app: App, budget: BodyBudget): void {
     }
     const { 'content-length': length, 'content-encoding': encoding } = request.headers;
     if (Number(length) > BODY_BYTES_MAX) throw bodyTooLarge(BODY_BYTES_MAX);
-    const bytes = await readBytes(payload, { encoding, budget });
+    const keyId = callerOf(request).key.id;
+    const bytes = await readBytes(payload, { encoding, budget, keyId, rate });
     const { length: taken } = bytes;
-    held.get(request)!.hold(taken);
+    held.get(request)?.hold(keyId, taken);
     if (taken === 0) return undefined;
     const name = bodyName(schema);
     // Before parsing: the buffer of a large body is transferred to the thread.
@@ -75,6 +78,7 @@ export function takeBodies(app: App, budget: BodyBudget): void {
 /** The share of the budget that one request holds until it ends. */
 class HeldBody {
   readonly #budget: BodyBudget;
+  #keyId = '';
   #bytes = 0;
   #ended = false;
 
@@ -83,14 +87,15 @@ class HeldBody {
   }
 
   /** Takes over bytes that were already taken from the budget. */
-  hold(bytes: number): void {
-    if (this.#ended) this.#budget.release(bytes);
+  hold(keyId: string, bytes: number): void {
+    this.#keyId = keyId;
+    if (this.#ended) this.#budget.release(keyId, bytes);
     else this.#bytes += bytes;
   }
 
   end(): void {
     this.#ended = true;
-    this.#budget.release(this.#bytes);
+    this.#budget.release(this.#keyId, this.#bytes);
     this.#bytes = 0;
   }
 }

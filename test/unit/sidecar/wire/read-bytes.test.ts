@@ -2,22 +2,23 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test from 'node:test';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { BodyBudget } from '../../../../src/sidecar/wire/body-budget.ts';
 import { HttpProblem } from '../../../../src/sidecar/wire/problem.ts';
-import { BodyBudget, readBytes } from '../../../../src/sidecar/wire/read-bytes.ts';
+import { BODIES_BYTES_MAX, readBytes } from '../../../../src/sidecar/wire/read-bytes.ts';
 
 const text = Buffer.from(JSON.stringify({ y: Array.from({ length: 5_000 }, (_, i) => i) }));
 const streamOf = (bytes: Buffer) => Readable.from([bytes.subarray(0, 100), bytes.subarray(100)]);
 const status = (expected: number) => (error: unknown) => error instanceof HttpProblem && error.status === expected;
 
 test('every content encoding decodes to the same body', async () => {
-  const budget = new BodyBudget();
+  const budget = new BodyBudget(BODIES_BYTES_MAX);
   for (const [encoding, bytes] of [
     [undefined, text],
     ['gzip', gzipSync(text)],
     ['deflate', deflateSync(text)],
     ['zstd', zstdCompressSync(text)],
   ] as const) {
-    assert.deepEqual(await readBytes(streamOf(bytes), { encoding, budget }), text, encoding);
+    assert.deepEqual(await readBytes(streamOf(bytes), { encoding, budget, keyId: 'k' }), text, encoding);
   }
   assert.equal(budget.held, 4 * text.length);
 });
@@ -28,25 +29,38 @@ test('a body beyond the limit while decompressing gets 413 and releases its budg
     ['gzip', gzipSync(bomb)],
     ['zstd', zstdCompressSync(bomb)],
   ] as const) {
-    const budget = new BodyBudget();
-    await assert.rejects(readBytes(streamOf(bytes), { encoding, budget, bytesMax: 1_000_000 }), status(413));
+    const budget = new BodyBudget(BODIES_BYTES_MAX);
+    await assert.rejects(
+      readBytes(streamOf(bytes), { encoding, budget, keyId: 'k', bytesMax: 1_000_000 }),
+      status(413),
+    );
     assert.equal(budget.held, 0);
   }
 });
 
 test('a body without budget gets 503', async () => {
-  const budget = new BodyBudget(text.length);
-  await readBytes(streamOf(text), { encoding: undefined, budget });
-  await assert.rejects(readBytes(streamOf(text), { encoding: undefined, budget }), status(503));
-  budget.release(text.length);
-  assert.deepEqual(await readBytes(streamOf(text), { encoding: undefined, budget }), text);
+  const budget = new BodyBudget(2 * text.length);
+  await readBytes(streamOf(text), { encoding: undefined, budget, keyId: 'k' });
+  await assert.rejects(readBytes(streamOf(text), { encoding: undefined, budget, keyId: 'k' }), status(503));
+  budget.release('k', text.length);
+  assert.deepEqual(await readBytes(streamOf(text), { encoding: undefined, budget, keyId: 'k' }), text);
 });
 
 test('an unknown encoding gets 415, a damaged body 400', async () => {
-  await assert.rejects(readBytes(streamOf(text), { encoding: 'br', budget: new BodyBudget() }), status(415));
-  await assert.rejects(readBytes(streamOf(text), { encoding: 'zstd', budget: new BodyBudget() }), status(400));
   await assert.rejects(
-    readBytes(streamOf(gzipSync(text).subarray(0, 200)), { encoding: 'gzip', budget: new BodyBudget() }),
+    readBytes(streamOf(text), { encoding: 'br', budget: new BodyBudget(BODIES_BYTES_MAX), keyId: 'k' }),
+    status(415),
+  );
+  await assert.rejects(
+    readBytes(streamOf(text), { encoding: 'zstd', budget: new BodyBudget(BODIES_BYTES_MAX), keyId: 'k' }),
+    status(400),
+  );
+  await assert.rejects(
+    readBytes(streamOf(gzipSync(text).subarray(0, 200)), {
+      encoding: 'gzip',
+      budget: new BodyBudget(BODIES_BYTES_MAX),
+      keyId: 'k',
+    }),
     status(400),
   );
 });

@@ -1,0 +1,40 @@
+import type { Server, Socket } from 'node:net';
+
+/** What one client may take of the service before its key is known. */
+export interface ConnectionLimits {
+  /** Open connections. Further ones are closed at once. */
+  readonly connectionsMax: number;
+  /** Open connections of one address. A reverse proxy is one address. */
+  readonly perAddressMax: number;
+  /** Time for the headers of a request. */
+  readonly headersMsMax: number;
+  /** Time for a whole request, headers and body. */
+  readonly requestMsMax: number;
+  /** How often the two times above are checked. */
+  readonly checkMs: number;
+}
+
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  connectionsMax: 1_000,
+  perAddressMax: 500,
+  headersMsMax: 15_000,
+  requestMsMax: 120_000,
+  checkMs: 5_000,
+};
+
+/** Closes connections beyond the limits as they are opened, so that file descriptors are left for jobs and the store. */
+export function limitConnections(server: Server, { connectionsMax, perAddressMax }: ConnectionLimits): void {
+  server.maxConnections = connectionsMax;
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const connections = (open.get(address) ?? 0) + 1;
+    open.set(address, connections);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left > 0) open.set(address, left);
+      else open.delete(address);
+    });
+    if (connections > perAddressMax) socket.destroy();
+  });
+}

@@ -1,0 +1,99 @@
+/** Senders that are slow, stall or open connections cost themselves, not the clients beside them. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { BodyBudget } from '../../src/sidecar/wire/body-budget.ts';
+import { createApiKey } from '../../src/store/api-keys.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { openMemoryStore } from '../fixture/store/memory-store.ts';
+import { newKey } from '../fixture/store/new-key.ts';
+import { until } from '../fixture/until.ts';
+
+const TEXT = JSON.stringify({
+  series: { y: Array.from({ length: 40 }, (_, i) => i % 7), sizes: [40] },
+  freq: 'D',
+  h: 2,
+});
+const OTHER = { authorization: 'Bearer the-key-of-somebody-else' };
+const open: Socket[] = [];
+
+type Changes = NonNullable<Parameters<typeof startApp>[1]>;
+
+async function listening(changes: Changes) {
+  const store = await openMemoryStore();
+  const app = await startApp(undefined, { ...changes, store });
+  await createApiKey(store, newKey('other', { secret: 'the-key-of-somebody-else' }), 'operator');
+  after(async () => {
+    for (const socket of open.splice(0)) socket.destroy();
+    await app.close();
+  });
+  return { app, port: Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port) };
+}
+
+function connected(port: number): Socket {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  socket.on('error', () => undefined);
+  open.push(socket);
+  return socket;
+}
+
+/** Sends the beginning of a body, and then nothing. */
+function stall(port: number, bytes: Buffer, headers = ''): Socket {
+  const socket = connected(port);
+  socket.write(`POST /v2/forecast HTTP/1.1\r\nhost: here\r\n${headers}content-type: application/json\r\n`);
+  socket.write(`authorization: ${AUTHORIZED.authorization}\r\ncontent-length: ${bytes.length + 100}\r\n\r\n`);
+  socket.write(bytes);
+  return socket;
+}
+
+test('stalled bodies of one key do not keep those of another key out', async () => {
+  const bodies = new BodyBudget(4_000_000);
+  const { app, port } = await listening({ bodies });
+  const small = gzipSync(Buffer.alloc(1_900_000, ' ')).subarray(0, -20);
+  for (let i = 0; i < 6; i++) stall(port, small, 'content-encoding: gzip\r\n');
+  await until('bodies are held', () => bodies.held > 1_800_000);
+  const headers = { ...OTHER, 'content-type': 'application/json' };
+  const padded = TEXT + ' '.repeat(900_000);
+  for (let i = 0; i < 3; i++) {
+    const answer = await app.inject({ method: 'POST', url: '/v2/forecast', headers, payload: padded });
+    assert.equal(answer.statusCode, 200, answer.body);
+  }
+});
+
+test('a sender below the minimum rate gets 408, plain or compressed, and its share back', async () => {
+  const bodies = new BodyBudget(4_000_000);
+  const { port } = await listening({ bodies, transferRate: { bytesMin: 1_000, periodMs: 50 } });
+  for (const [bytes, headers] of [
+    [Buffer.from(TEXT), ''],
+    [gzipSync(Buffer.alloc(1_000_000, ' ')), 'content-encoding: gzip\r\n'],
+  ] as const) {
+    const [answer] = await once(stall(port, bytes, headers), 'data');
+    assert.match(answer, /^HTTP\/1.1 408 .*connection: close/is);
+    assert.match(answer, /"detail":"The body arrives too slowly/);
+  }
+  await until('nothing is held', () => bodies.held === 0);
+});
+
+test('a request whose headers or body do not end is told so in its time', async () => {
+  const { port } = await listening({ limits: { headersMsMax: 50, requestMsMax: 200, checkMs: 20 } });
+  const socket = connected(port);
+  socket.write('POST /v2/forecast HTTP/1.1\r\nhost: here\r\n');
+  assert.match((await once(socket, 'data'))[0], /^HTTP\/1.1 408 /);
+  assert.match((await once(stall(port, Buffer.from(TEXT)), 'data'))[0], /^HTTP\/1.1 408 /);
+});
+
+test('connections beyond the maximum are closed, and the service goes on', async () => {
+  const { app, port } = await listening({ limits: { connectionsMax: 20, perAddressMax: 4 } });
+  const sockets = Array.from({ length: 12 }, () => connected(port));
+  await until('all but four are closed', () => sockets.filter(({ closed }) => closed).length === 8);
+  assert.equal((await app.inject({ url: '/health' })).statusCode, 200);
+  for (const socket of sockets) socket.destroy();
+  await until('a closed connection makes room', async () => {
+    return fetch(`http://127.0.0.1:${port}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  });
+});
