@@ -22,7 +22,9 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   checkMs: 5_000,
 };
 
-/** Closes connections beyond the limits as they are opened, so that file descriptors are left for jobs and the store. */
+/**
+ * Closes connections beyond the limits as they are opened, so that file descriptors are left for jobs and the store.
+ */
 export function limitConnections(server: Server, { connectionsMax, perAddressMax }: ConnectionLimits): void {
   server.maxConnections = connectionsMax;
   const open = new Map<string, number>();

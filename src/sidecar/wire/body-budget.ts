@@ -1,7 +1,7 @@
 /**
  * Accounts for the memory of request bodies, by key. A key may hold as much as it leaves free for the others: alone
- * half of the budget, beside another one a quarter, and so on. So bodies of one key, however slowly they are sent, never
- * keep the bodies of others out.
+ * half of the budget, beside another one a quarter, and so on. So bodies of one key, however slowly they are sent,
+ * never keep the bodies of others out.
  */
 export class BodyBudget {
   readonly bytesMax: number;

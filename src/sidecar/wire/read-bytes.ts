@@ -38,7 +38,8 @@ interface BodyReading {
 
 /**
  * Reads and decompresses a body within limits. Beyond `bytesMax` it throws 413, without budget 503, for an unknown
- * encoding 415, for damaged data 400, for a slow sender 408. The returned bytes stay taken from the budget; the caller releases them.
+ * encoding 415, for damaged data 400, for a slow sender 408. The returned bytes stay taken from the budget; the caller
+ * releases them.
  */
 export async function readBytes(
   payload: Readable,
