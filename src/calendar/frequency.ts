@@ -128,3 +128,18 @@ function weekdayNumber(timestampMs: number): number {
   const week = Math.floor(days / 7);
   return week * 5 + Math.min(days - week * 7, 4);
 }
+
+const MONTH_MS = 30.4375 * DAY_MS;
+const WEEKDAY_MS = (7 / 5) * DAY_MS;
+
+/** Mean length of a step, in milliseconds: months and weekdays are not equally long. */
+export function meanStepMs(freq: Frequency): number {
+  switch (freq.kind) {
+    case 'fixed':
+      return freq.stepMs;
+    case 'calendar':
+      return freq.months * MONTH_MS;
+    case 'weekday':
+      return freq.days * WEEKDAY_MS;
+  }
+}

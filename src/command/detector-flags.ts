@@ -24,10 +24,20 @@ export const detectorFlags = {
     detectorKinds.thresholdMethod,
     'univariate (default) or multivariate',
   ),
+  calibration: commandFlag(
+    'calibration',
+    detectorKinds.calibration,
+    'robust (default) or plain: how residuals become an interval',
+  ),
   calibrationSize: commandFlag(
     'calibration-size',
     detectorKinds.calibrationSize,
     'observations that calibrate, or all (default: 12 x --detection-size)',
+  ),
+  falseAlarms: commandFlag(
+    'false-alarms',
+    detectorKinds.falseAlarms,
+    'accepted false alarms of a series, such as 1/week, or off (default: the rarer of 1/week and 1 in 1,000)',
   ),
   model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1)'),
 };
@@ -43,10 +53,10 @@ export type FlagDetector =
 /** One detector for all series, completed and checked like an entry of a detectors file. */
 export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): FlagDetector {
   const problems: string[] = [];
-  const { h, thresholdMethod, stepSize, level, calibrationSize, model } = values;
+  const { h, thresholdMethod, stepSize, level, calibration, calibrationSize, falseAlarms, model } = values;
   const detectionSize = values.detectionSize ?? h ?? DETECTION_SIZE_DEFAULT;
   const group = thresholdMethod === 'multivariate' ? GROUP_PATH : undefined;
-  const fields = { stepSize, level, thresholdMethod, group, model, calibrationSize };
+  const fields = { stepSize, level, thresholdMethod, group, model, calibration, calibrationSize, falseAlarms };
   const detector = completeDetector(
     { ...fields, name: 'backtest', series: ['*'], freq, h: h ?? detectionSize, detectionSize },
     {

@@ -1,5 +1,6 @@
 import { type Frequency, parseFrequency } from '../calendar/frequency.ts';
-import type { CalibrationSize } from '../detector/settings.ts';
+import { alarmRateOf, FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../detector/false-alarms.ts';
+import type { CalibrationMethod, CalibrationSize } from '../detector/settings.ts';
 import { CALIBRATION_WINDOWS_MIN } from '../detector/threshold.ts';
 import { CONTEXT_MIN } from '../forecast/context-length.ts';
 import type { WrittenDetector } from './config.ts';
@@ -14,6 +15,7 @@ const GRACE_MAX = 1_000;
 const DEFAULT_MODEL = 'tsmodel-1';
 const DEFAULT_LEVEL = 99;
 const DEFAULT_GRACE = 1;
+const DEFAULT_CALIBRATION = 'robust';
 
 /** Default calibration size in detection windows: twice the minimum. */
 const CALIBRATION_WINDOWS_DEFAULT = 2 * CALIBRATION_WINDOWS_MIN;
@@ -37,7 +39,9 @@ export const detectorKinds = {
   windowLength,
   level: numberBelow(0, 100),
   thresholdMethod: oneOf('univariate', 'multivariate'),
+  calibration: oneOf('plain', 'robust'),
   calibrationSize,
+  falseAlarms: textOf<FalseAlarms>(FALSE_ALARMS_EXPECTED, parseFalseAlarms),
 };
 
 /** The fields of a detector as written; undefined where missing or invalid. */
@@ -52,7 +56,9 @@ export interface DetectorFields {
   readonly thresholdMethod?: 'univariate' | 'multivariate' | undefined;
   readonly group?: string | undefined;
   readonly model?: string | undefined;
+  readonly calibration?: CalibrationMethod | undefined;
   readonly calibrationSize?: CalibrationSize | undefined;
+  readonly falseAlarms?: FalseAlarms | undefined;
   readonly context?: number | undefined;
   readonly gapLimit?: number | undefined;
   readonly grace?: number | undefined;
@@ -74,7 +80,9 @@ export function readDetector(section: Section): WrittenDetector | null {
     thresholdMethod: section.read('threshold_method', detectorKinds.thresholdMethod),
     group: section.read('group', recordPath),
     model: section.read('model', detectorKinds.model),
+    calibration: section.read('calibration', detectorKinds.calibration),
     calibrationSize: section.read('calibration_size', detectorKinds.calibrationSize),
+    falseAlarms: section.read('false_alarms', detectorKinds.falseAlarms),
     context: section.read('context', integerFrom(CONTEXT_MIN, LENGTH_MAX)),
     gapLimit: section.read('gap_limit', integerFrom(0, LENGTH_MAX)),
     grace: section.read('grace', integerFrom(0, GRACE_MAX)),
@@ -111,6 +119,8 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
       stepSize,
       level: fields.level ?? DEFAULT_LEVEL,
       thresholdMethod,
+      calibration: fields.calibration ?? DEFAULT_CALIBRATION,
+      alarmRate: alarmRateOf(fields, freq),
       calibrationSize: calibrationSize ?? CALIBRATION_WINDOWS_DEFAULT * detectionSize,
       context: fields.context ?? null,
       gapLimit: fields.gapLimit ?? detectionSize,

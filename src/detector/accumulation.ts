@@ -1,8 +1,8 @@
-import { type Calibration, calibrate } from './calibration.ts';
-import { standardScore } from './threshold.ts';
+import { type Calibration, calibrate, deviationAt, type ResidualPlaces } from './calibration.ts';
+import { standardScore, type Yardstick } from './threshold.ts';
 
 /**
- * One score for all series of a group at one time step:
+ * One number for all series of a group at one time step:
  *
  *   a = cbrt(mean over members of z^2),     z = standardised residual of a member; members without one do not count
  *
@@ -25,22 +25,44 @@ export function accumulate(scores: ArrayLike<number>): number {
 }
 
 /**
- * Calibrates the accumulated score on the residuals that calibrate its members.
- * @param residuals of each member, aligned by time step and equally long; NaN where missing
- * @param calibrations of each member
+ * The accumulated score of a time step: `a` standardised, or what its most unusual member shows, if that is more. Many
+ * normal members must not dilute one that is not. Of M normal members the largest |z| is above x with a probability of
+ * about 2 M (1 - Phi(x)), as a standard normal variable is above sqrt(x^2 - 2 ln 2M) (leading term of Mills' ratio).
+ * @param accumulation mean and variance of `a` on earlier steps
  */
-export function calibrateAccumulation(
-  residuals: readonly Float32Array[],
-  calibrations: readonly Calibration[],
-): Calibration {
-  const steps = residuals[0]?.length ?? 0;
+export function accumulatedScore(scores: ArrayLike<number>, accumulation: Calibration): number {
+  const together = standardScore(accumulate(scores), accumulation.mean, deviationAt(accumulation, 0, 0));
+  if (Number.isNaN(together)) return together;
+  let members = 0;
+  let largest = 0;
+  for (let i = 0; i < scores.length; i++) {
+    if (Number.isNaN(scores[i])) continue;
+    members++;
+    largest = Math.max(largest, Math.abs(scores[i]));
+  }
+  return Math.max(together, Math.sqrt(Math.max(0, largest * largest - 2 * Math.log(2 * members))));
+}
+
+/** Residuals of one member with what they are measured by. */
+export interface MemberResiduals {
+  /** Aligned by time step with those of the other members; NaN where missing. */
+  readonly residuals: Float32Array;
+  readonly places: ResidualPlaces;
+  readonly yardstick: Yardstick;
+}
+
+/** Calibrates `a` on the residuals that calibrate the members. */
+export function calibrateAccumulation(members: readonly MemberResiduals[]): Calibration {
+  const steps = members[0]?.residuals.length ?? 0;
   const accumulated = new Float64Array(steps);
-  const scores = new Float64Array(residuals.length);
-  for (let step = 0; step < steps; step++) {
-    for (let member = 0; member < residuals.length; member++) {
-      scores[member] = standardScore(residuals[member][step], calibrations[member]);
+  const scores = new Float64Array(members.length);
+  for (let i = 0; i < steps; i++) {
+    for (const [member, { residuals, places, yardstick }] of members.entries()) {
+      const { calibration, floor } = yardstick;
+      const deviation = deviationAt(calibration, places.stepOf(i), floor);
+      scores[member] = standardScore(residuals[i], calibration.mean, deviation);
     }
-    accumulated[step] = accumulate(scores);
+    accumulated[i] = accumulate(scores);
   }
   return calibrate(accumulated);
 }

@@ -1,17 +1,19 @@
-import { clampToFloat32 } from '../forecast/float32.ts';
 import type { FoldPlan } from '../forecast/folds.ts';
 import { withGroupContext } from '../forecast/group-context.ts';
-import { accumulate, calibrateAccumulation } from './accumulation.ts';
-import { type Calibration, calibrate } from './calibration.ts';
-import { cutoffsOfWindow } from './cutoff-grid.ts';
-import type { DetectionSettings } from './settings.ts';
+import { accumulatedScore, calibrateAccumulation, type MemberResiduals } from './accumulation.ts';
 import {
-  CALIBRATION_WINDOWS_MIN,
-  isOutside,
-  oneSidedThreshold,
-  standardScore,
-  twoSidedThreshold,
-} from './threshold.ts';
+  addResidual,
+  calibrate,
+  calibrateRobust,
+  calibrationOfSums,
+  NO_RESIDUALS,
+  type ResidualPlaces,
+  type ResidualSums,
+} from './calibration.ts';
+import { cutoffsOfWindow, residualPlaces, stepOfHorizon } from './cutoff-grid.ts';
+import { addForecast, contextBefore, forecastAt, type History, historyOf, originAt } from './history.ts';
+import type { CalibrationSize, DetectionSettings } from './settings.ts';
+import { CALIBRATION_WINDOWS_MIN, judge, oneSidedThreshold, twoSidedThreshold } from './threshold.ts';
 
 /**
  * The last `detectionSize` observations of one series, judged. Arrays have that length; NaN where there is no number.
@@ -50,16 +52,6 @@ interface DetectionFold {
   readonly requested: number | null;
 }
 
-/** One history with the sums of its forecasts. Numbers are distances from `origin`, rounded as the model sees them. */
-export interface History {
-  readonly origin: number;
-  readonly values: Float32Array;
-  /** The same without the effect of exogenous variables: what the model sees. */
-  readonly seen: Float32Array;
-  readonly forecastSums: Float64Array;
-  readonly forecastCounts: Uint32Array;
-}
-
 export interface DetectionInput {
   /** Histories, oldest first, NaN where missing; equally long when the threshold is multivariate. */
   readonly series: readonly ArrayLike<number>[];
@@ -72,7 +64,7 @@ export interface DetectionInput {
 
 export function planDetection({ series, settings, cleaned, offsets }: DetectionInput): DetectionPlan {
   const { h, context } = settings;
-  const histories = series.map((values, i) => historyOf(values, cleaned?.[i] ?? null));
+  const histories = series.map((values, i) => historyOf(values, cleaned?.[i] ?? null, settings.detectionSize));
   const points = histories.flatMap(({ values }, index) =>
     cutoffsOfWindow(values.length, settings).map((cutoff) => ({ series: index, cutoff })),
   );
@@ -89,38 +81,13 @@ export function planDetection({ series, settings, cleaned, offsets }: DetectionI
       timeOf: offsets && (({ time }) => time),
       contextLengthOf: ({ cutoff }) => Math.min(cutoff, context),
       fill({ series: index, cutoff }, target) {
-        target.set(histories[index].seen.subarray(cutoff - target.length, cutoff));
+        contextBefore(histories[index], cutoff, target);
       },
       take({ series: index, cutoff, requested }, medians) {
         if (requested !== null) addForecast(histories[index], cutoff, h, medians);
       },
     },
   };
-}
-
-function historyOf(values: ArrayLike<number>, cleaned: ArrayLike<number> | null): History {
-  const { length } = values;
-  const origin = firstObserved(values);
-  const distances = new Float32Array(length);
-  const seen = cleaned === null ? distances : new Float32Array(length);
-  for (let i = 0; i < length; i++) {
-    distances[i] = clampToFloat32(values[i] - origin);
-    if (cleaned !== null) seen[i] = clampToFloat32(values[i] - origin - cleaned[i]);
-  }
-  const forecastSums = new Float64Array(length);
-  return { origin, values: distances, seen, forecastSums, forecastCounts: new Uint32Array(length) };
-}
-
-function firstObserved(values: ArrayLike<number>): number {
-  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) return values[i];
-  return Number.NaN;
-}
-
-function addForecast(history: History, cutoff: number, h: number, medians: Float32Array | null): void {
-  for (let k = 0; k < h; k++) {
-    history.forecastSums[cutoff + k] += medians === null ? Number.NaN : medians[k];
-    history.forecastCounts[cutoff + k]++;
-  }
 }
 
 /** Observation - forecast of every position; NaN where either is missing. */
@@ -140,74 +107,102 @@ export function concludeDetection({ histories, settings }: DetectionPlan): Onlin
     : judgeTogether(histories, settings);
 }
 
-function forecastAt(history: History, position: number): number {
-  const count = history.forecastCounts[position];
-  return count === 0 ? Number.NaN : history.forecastSums[position] / count;
-}
-
-/** Residuals of forecasted positions before the window, the newest `calibrationSize` of them. */
-function residualsBeforeWindow(history: History, { detectionSize, calibrationSize }: DetectionSettings): Float32Array {
-  const before = residualsBefore(history, history.values.length - detectionSize);
-  return calibrationSize === 'all' ? before : before.slice(-calibrationSize);
-}
-
-function residualsBefore(history: History, end: number): Float32Array {
+/** Residuals of forecasted positions in [0, end), at most the newest `size`, with how they were forecast. */
+function residualsBefore(history: History, end: number, size: CalibrationSize, settings: DetectionSettings) {
   const residuals = new Float32Array(Math.max(0, end));
   let count = 0;
   for (let position = 0; position < end; position++) {
     if (history.forecastCounts[position] === 0) continue;
     residuals[count++] = history.values[position] - forecastAt(history, position);
   }
-  return residuals.subarray(0, count);
+  const offset = size === 'all' ? 0 : Math.max(0, count - size);
+  const places = residualPlaces(firstCutoffOf(history, settings), offset, settings);
+  return { residuals: residuals.subarray(offset, count), places };
+}
+
+function firstCutoffOf({ values }: History, settings: DetectionSettings): number {
+  return cutoffsOfWindow(values.length, settings)[0] ?? 0;
+}
+
+interface CalibratedHistory extends MemberResiduals {
+  readonly history: History;
+}
+
+function calibrateHistory(history: History, scope: 'before-window' | 'whole-series', settings: DetectionSettings) {
+  const { detectionSize, calibration: method, calibrationSize } = settings;
+  const end = history.values.length;
+  const { residuals, places } =
+    scope === 'before-window'
+      ? residualsBefore(history, end - detectionSize, calibrationSize, settings)
+      : residualsBefore(history, end, 'all', settings);
+  const floor = scope === 'before-window' ? history.floorBeforeWindow : history.floor;
+  const recent = scope === 'whole-series' || calibrationSize !== 'all';
+  const calibration =
+    method === 'plain'
+      ? calibrate(residuals)
+      : recent
+        ? calibrateRobust(residuals, places, floor)
+        : calibrationOfSums(sumResiduals(residuals, places), method);
+  return { history, residuals, places, yardstick: { method, calibration, floor } } satisfies CalibratedHistory;
+}
+
+function sumResiduals(residuals: Float32Array, places: ResidualPlaces): ResidualSums {
+  return residuals.reduce((sums, r, i) => addResidual(sums, r, i, { method: 'robust', places }), NO_RESIDUALS);
 }
 
 function judgeAlone(history: History, settings: DetectionSettings): OnlineDetection {
-  const before = calibrate(residualsBeforeWindow(history, settings));
-  const enough = before.samples >= CALIBRATION_WINDOWS_MIN * settings.detectionSize;
-  const calibration = enough ? before : calibrate(residualsBefore(history, history.values.length));
-  const threshold = twoSidedThreshold(settings.level);
-  const { residual, ...numbers } = judgeWindow(history, calibration, settings);
-  const anomaly = Array.from(residual, (r) => isOutside(r, threshold, calibration.deviation));
-  return { ...numbers, accumulatedScore: null, anomaly, calibratedOn: enough ? 'before-window' : 'whole-series' };
+  const before = calibrateHistory(history, 'before-window', settings);
+  const enough = before.yardstick.calibration.samples >= CALIBRATION_WINDOWS_MIN * settings.detectionSize;
+  const calibrated = enough ? before : calibrateHistory(history, 'whole-series', settings);
+  const { outside, residual: _, ...numbers } = judgeWindow(calibrated, settings);
+  return {
+    ...numbers,
+    accumulatedScore: null,
+    anomaly: outside,
+    calibratedOn: enough ? 'before-window' : 'whole-series',
+  };
 }
 
 function judgeTogether(histories: readonly History[], settings: DetectionSettings): OnlineDetection[] {
-  const before = calibrateGroup(histories.map((history) => residualsBeforeWindow(history, settings)));
-  const enough = before.accumulation.samples >= CALIBRATION_WINDOWS_MIN * settings.detectionSize;
-  const { members, accumulation } = enough
-    ? before
-    : calibrateGroup(histories.map((history) => residualsBefore(history, history.values.length)));
-  const windows = histories.map((history, i) => judgeWindow(history, members[i], settings));
-  const accumulatedScore = Float64Array.from({ length: settings.detectionSize }, (_, k) =>
-    standardScore(accumulate(windows.map(({ score }) => score[k])), accumulation),
+  const before = histories.map((history) => calibrateHistory(history, 'before-window', settings));
+  const enough = calibrateAccumulation(before).samples >= CALIBRATION_WINDOWS_MIN * settings.detectionSize;
+  const members = enough ? before : histories.map((history) => calibrateHistory(history, 'whole-series', settings));
+  const accumulation = calibrateAccumulation(members);
+  const windows = members.map((member) => judgeWindow(member, settings));
+  const accumulated = Float64Array.from({ length: settings.detectionSize }, (_, k) =>
+    accumulatedScore(
+      windows.map(({ score }) => score[k]),
+      accumulation,
+    ),
   );
   const threshold = oneSidedThreshold(settings.level);
-  return windows.map(({ residual, ...numbers }) => ({
+  return windows.map(({ residual, outside: _, ...numbers }) => ({
     ...numbers,
-    accumulatedScore,
-    anomaly: Array.from(accumulatedScore, (score, k) => !Number.isNaN(residual[k]) && score > threshold),
+    accumulatedScore: accumulated,
+    anomaly: Array.from(accumulated, (score, k) => !Number.isNaN(residual[k]) && score > threshold),
     calibratedOn: enough ? 'before-window' : 'whole-series',
   }));
 }
 
-/** @param residuals of each member, aligned by time step */
-function calibrateGroup(residuals: readonly Float32Array[]): { members: Calibration[]; accumulation: Calibration } {
-  const members = residuals.map((own) => calibrate(own));
-  return { members, accumulation: calibrateAccumulation(residuals, members) };
-}
-
-function judgeWindow(history: History, calibration: Calibration, { detectionSize, level }: DetectionSettings) {
+function judgeWindow({ history, yardstick }: CalibratedHistory, settings: DetectionSettings) {
+  const { detectionSize, level } = settings;
   const start = history.values.length - detectionSize;
-  const halfWidth = twoSidedThreshold(level) * calibration.deviation;
-  const judged = (of: (position: number) => number) =>
-    Float64Array.from({ length: detectionSize }, (_, k) => (start + k < 0 ? Number.NaN : of(start + k)));
-  const residual = judged((position) => history.values[position] - forecastAt(history, position));
-  const forecast = judged((position) => history.origin + forecastAt(history, position));
-  return {
-    residual,
-    forecast,
-    lo: forecast.map((centre) => centre - halfWidth),
-    hi: forecast.map((centre) => centre + halfWidth),
-    score: residual.map((r) => standardScore(r, calibration)),
-  };
+  const threshold = twoSidedThreshold(level);
+  const first = firstCutoffOf(history, settings);
+  const column = () => new Float64Array(detectionSize).fill(Number.NaN);
+  const window = { residual: column(), forecast: column(), lo: column(), hi: column(), score: column() };
+  const outside = new Array<boolean>(detectionSize).fill(false);
+  for (let k = Math.max(0, -start); k < detectionSize; k++) {
+    const position = start + k;
+    const centre = originAt(history, position) + forecastAt(history, position);
+    const residual = history.values[position] - forecastAt(history, position);
+    const judgement = judge(residual, stepOfHorizon(position, first, settings), threshold, yardstick);
+    window.residual[k] = residual;
+    window.forecast[k] = centre;
+    window.lo[k] = centre + judgement.lo;
+    window.hi[k] = centre + judgement.hi;
+    window.score[k] = judgement.score;
+    outside[k] = judgement.outside;
+  }
+  return { ...window, outside };
 }

@@ -1,37 +1,114 @@
-/** What "normal" looks like: mean and sample standard deviation of earlier residuals. */
+import type { CalibrationMethod } from './settings.ts';
+
+/** Mean and variance of residuals under "normal". Variances are sample variances (ddof 1). */
 export interface Calibration {
-  /** Residuals that were there (missing ones do not count). */
+  /** Residuals that are not missing. */
   readonly samples: number;
   readonly mean: number;
-  /** Sample standard deviation (ddof 1); NaN below two samples. */
-  readonly deviation: number;
+  /** Variance at the first step of the horizon; NaN below two samples. */
+  readonly variance: number;
+  /** What each further step of the horizon adds to the variance; 0 where the variance is pooled. */
+  readonly growth: number;
 }
 
-/** Running sums of residuals (Welford 1962), for calibration on the whole past in constant space. */
+/** How the i-th residual of an array was forecast. */
+export interface ResidualPlaces {
+  /** Step of the horizon, from 0, that the newest forecast of its position had. */
+  readonly stepOf: (index: number) => number;
+  /** 0..1: how much of a full context that forecast had. */
+  readonly weightOf: (index: number) => number;
+}
+
+/** Running sums of residuals, for calibration on the whole past in constant space. */
 export interface ResidualSums {
   readonly samples: number;
+  readonly weight: number;
   readonly mean: number;
-  /** Sum of squared distances from the mean. */
+  /** Sum of weighted squared distances from the mean (Welford 1962). */
   readonly squares: number;
+  /** Sums over the step k of the horizon: w k, w k^2, and k times the increments of `squares`. */
+  readonly steps: number;
+  readonly stepSquares: number;
+  readonly squaresBySteps: number;
 }
 
-export const NO_RESIDUALS: ResidualSums = { samples: 0, mean: 0, squares: 0 };
+export const NO_RESIDUALS: ResidualSums = {
+  samples: 0,
+  weight: 0,
+  mean: 0,
+  squares: 0,
+  steps: 0,
+  stepSquares: 0,
+  squaresBySteps: 0,
+};
 
-/** Adds one residual; a missing one (NaN) changes nothing. */
-export function addResidual(sums: ResidualSums, residual: number): ResidualSums {
+const NOT_CALIBRATED: Calibration = { samples: 0, mean: 0, variance: Number.NaN, growth: 0 };
+
+/** Residuals count clipped at this many deviations from the centre (`robust`). */
+const CLIP_DEVIATIONS = 6;
+/** Below this many residuals the running sums do not know what an outlier is. */
+const CLIP_SAMPLES_MIN = 24;
+/**
+ * Share of residuals on either side that the scale of `robust` ignores: a new noise level counts once it fills this
+ * share.
+ */
+const TAIL_SHARE = 0.05;
+/** Distance of the two quantiles of a standard normal distribution that TAIL_SHARE cuts off. */
+const NORMAL_SPREAD = 3.2897072539029435;
+/** No step of the horizon has less than this share of the pooled variance. */
+const VARIANCE_SHARE_MIN = 0.1;
+
+/** Deviation of residuals at a step of the horizon, at least `floor`; NaN below two samples. */
+export function deviationAt({ variance, growth }: Calibration, step: number, floor: number): number {
+  const deviation = Math.sqrt(Math.max(0, variance + growth * step));
+  return deviation < floor ? floor : deviation;
+}
+
+/** Adds the `index`-th residual; a missing one (NaN) changes nothing. */
+export function addResidual(
+  sums: ResidualSums,
+  residual: number,
+  index: number,
+  { method, places }: { readonly method: CalibrationMethod; readonly places: ResidualPlaces },
+): ResidualSums {
   if (Number.isNaN(residual)) return sums;
-  const samples = sums.samples + 1;
-  const distance = residual - sums.mean;
-  const mean = sums.mean + distance / samples;
-  return { samples, mean, squares: sums.squares + distance * (residual - mean) };
+  const step = places.stepOf(index);
+  const plain = method === 'plain';
+  const counted = plain ? residual : clippedBySums(residual, sums, step);
+  const w = plain ? 1 : places.weightOf(index);
+  const weight = sums.weight + w;
+  const distance = counted - sums.mean;
+  const mean = sums.mean + (w * distance) / weight;
+  const increment = w * distance * (counted - mean);
+  return {
+    samples: sums.samples + 1,
+    weight,
+    mean,
+    squares: sums.squares + increment,
+    steps: sums.steps + w * step,
+    stepSquares: sums.stepSquares + w * step * step,
+    squaresBySteps: sums.squaresBySteps + step * increment,
+  };
 }
 
-export function calibrationOfSums(sums: ResidualSums): Calibration {
-  const deviation = sums.samples < 2 ? Number.NaN : Math.sqrt(sums.squares / (sums.samples - 1));
-  return { samples: sums.samples, mean: sums.mean, deviation };
+function clippedBySums(residual: number, sums: ResidualSums, step: number): number {
+  if (sums.samples < CLIP_SAMPLES_MIN) return residual;
+  const bound = CLIP_DEVIATIONS * deviationAt(calibrationOfSums(sums, 'robust'), step, 0);
+  return bound > 0 ? clipped(residual, sums.mean - bound, sums.mean + bound) : residual;
 }
 
-/** Two passes over `residuals[start, start + length)`; NaN entries are missing and do not count. */
+export function calibrationOfSums(sums: ResidualSums, method: CalibrationMethod): Calibration {
+  const { samples, mean } = sums;
+  if (samples < 2) return { ...NOT_CALIBRATED, samples, mean };
+  return method === 'plain'
+    ? { samples, mean, variance: sums.squares / (samples - 1), growth: 0 }
+    : { samples, mean, ...varianceAlongHorizon(sums) };
+}
+
+/**
+ * Mean and sample variance of `residuals[start, start + length)`, in two passes; NaN entries are missing and do not
+ * count.
+ */
 export function calibrate(residuals: Float32Array | Float64Array, start = 0, length = residuals.length): Calibration {
   let samples = 0;
   let sum = 0;
@@ -42,12 +119,96 @@ export function calibrate(residuals: Float32Array | Float64Array, start = 0, len
       sum += residual;
     }
   }
-  if (samples === 0) return { samples, mean: 0, deviation: Number.NaN };
+  if (samples === 0) return NOT_CALIBRATED;
   const mean = sum / samples;
   let squares = 0;
   for (let i = start; i < start + length; i++) {
     const distance = residuals[i] - mean;
     if (!Number.isNaN(distance)) squares += distance * distance;
   }
-  return { samples, mean, deviation: samples < 2 ? Number.NaN : Math.sqrt(squares / (samples - 1)) };
+  return { samples, mean, variance: samples < 2 ? Number.NaN : squares / (samples - 1), growth: 0 };
+}
+
+/**
+ * Mean and variance of clipped residuals, with a variance that is linear in the step of the horizon. Residuals beyond
+ * CLIP_DEVIATIONS robust deviations (from the 5 % and 95 % quantiles) count as if they lay there.
+ * @param residuals oldest first; NaN where missing
+ * @param floor smallest deviation of the series
+ */
+export function calibrateRobust(
+  residuals: Float32Array,
+  { stepOf, weightOf }: ResidualPlaces,
+  floor: number,
+): Calibration {
+  const present = Float64Array.from(residuals).filter((residual) => !Number.isNaN(residual));
+  const samples = present.length;
+  if (samples < 2) return calibrate(residuals);
+  const tail = Math.floor(TAIL_SHARE * samples);
+  const low = nthSmallest(present, tail);
+  const high = nthSmallest(present, samples - 1 - tail);
+  const bound = CLIP_DEVIATIONS * Math.max((high - low) / NORMAL_SPREAD, floor);
+  const centre = low + (high - low) / 2;
+  const counted = residuals.map((residual) => clipped(residual, centre - bound, centre + bound));
+  let [weight, total] = [0, 0];
+  for (let i = 0; i < counted.length; i++) {
+    if (Number.isNaN(counted[i])) continue;
+    const w = weightOf(i);
+    weight += w;
+    total += w * counted[i];
+  }
+  const mean = total / weight;
+  let [squares, steps, stepSquares, squaresBySteps] = [0, 0, 0, 0];
+  for (let i = 0; i < counted.length; i++) {
+    if (Number.isNaN(counted[i])) continue;
+    const [step, w] = [stepOf(i), weightOf(i)];
+    const square = w * (counted[i] - mean) ** 2;
+    squares += square;
+    steps += w * step;
+    stepSquares += w * step * step;
+    squaresBySteps += step * square;
+  }
+  const sums = { samples, weight, mean, squares, steps, stepSquares, squaresBySteps };
+  return { samples, mean, ...varianceAlongHorizon(sums) };
+}
+
+function clipped(value: number, low: number, high: number): number {
+  return value < low ? low : value > high ? high : value;
+}
+
+/** Weighted least squares of squared distances from the mean on the step of the horizon, kept positive at both ends. */
+function varianceAlongHorizon(sums: ResidualSums): Pick<Calibration, 'variance' | 'growth'> {
+  const { samples, weight, squares, steps, stepSquares, squaresBySteps } = sums;
+  const pooled = (squares / weight) * (samples / (samples - 1));
+  const meanStep = steps / weight;
+  const stepVariance = stepSquares / weight - meanStep * meanStep;
+  if (!(stepVariance > 1e-9 && pooled > Number.MIN_VALUE)) return { variance: pooled, growth: 0 };
+  const fitted = ((squaresBySteps / weight) * (samples / (samples - 1)) - meanStep * pooled) / stepVariance;
+  const least = VARIANCE_SHARE_MIN * pooled;
+  // Steps are nearly uniform from 0: the last one lies as far above their mean as the first one below it.
+  const steepest = (pooled - least) / meanStep;
+  const growth = clipped(fitted, -steepest, steepest);
+  return { variance: pooled - growth * meanStep, growth };
+}
+
+/** The n-th smallest number, from 0; reorders the array (Hoare 1961, quickselect). */
+function nthSmallest(numbers: Float64Array, n: number): number {
+  let low = 0;
+  let high = numbers.length - 1;
+  while (low < high) {
+    const pivot = numbers[(low + high) >> 1];
+    let i = low;
+    let j = high;
+    while (i <= j) {
+      while (numbers[i] < pivot) i++;
+      while (numbers[j] > pivot) j--;
+      if (i > j) break;
+      const swapped = numbers[i];
+      numbers[i++] = numbers[j];
+      numbers[j--] = swapped;
+    }
+    if (n <= j) high = j;
+    else if (n >= i) low = i;
+    else break;
+  }
+  return numbers[n];
 }

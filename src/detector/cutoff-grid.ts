@@ -1,4 +1,5 @@
 import { CONTEXT_MIN } from '../forecast/context-length.ts';
+import type { ResidualPlaces } from './calibration.ts';
 
 /**
  * Where forecasts are made. Cutoffs lie on one grid per series, so that windows that follow each other share forecasts:
@@ -39,4 +40,33 @@ export function coveringCutoffs(position: number, cutoffMax: number, { h, stepSi
   const first = Math.max(position - h + 1, CONTEXT_MIN);
   if (last < first) return 0;
   return Math.floor((last + h) / stepSize) - Math.floor((first - 1 + h) / stepSize);
+}
+
+/** Horizons that must lie before a cutoff for its residuals to count in full. */
+const HORIZONS_SEEN_MIN = 4;
+
+/**
+ * How the forecasted positions of a series, counted from `offset`, were forecast. Residuals of a forecast that had
+ * little to see count less, since it erred for that reason.
+ * @param first first cutoff of the series' grid
+ */
+export function residualPlaces(
+  first: number,
+  offset: number,
+  { h, stepSize, context }: CutoffGrid & { readonly context: number },
+): ResidualPlaces {
+  const steps = Math.min(h, stepSize);
+  const wanted = Math.min(HORIZONS_SEEN_MIN * h, context);
+  return {
+    stepOf: (index) => (offset + index) % steps,
+    weightOf(index) {
+      const cutoff = first + Math.floor((offset + index) / steps) * stepSize;
+      return cutoff >= wanted ? 1 : (cutoff / wanted) ** 2;
+    },
+  };
+}
+
+/** Step of the horizon, from 0, at which the newest cutoff of the grid forecasts a position. */
+export function stepOfHorizon(position: number, first: number, { stepSize }: CutoffGrid): number {
+  return (position - first) % stepSize;
 }

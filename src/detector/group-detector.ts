@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { accumulate, calibrateAccumulation } from './accumulation.ts';
+import { accumulatedScore, calibrateAccumulation } from './accumulation.ts';
+import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, unusualGroup, type Verdict } from './alarm.ts';
 import { type Calibration, calibrate } from './calibration.ts';
-import { type Detection, SeriesDetector } from './series-detector.ts';
+import type { Detection } from './detection.ts';
+import { SeriesDetector } from './series-detector.ts';
 import type { SeriesMemory } from './series-memory.ts';
 import type { DetectionSettings } from './settings.ts';
-import { CALIBRATION_WINDOWS_MIN, oneSidedThreshold, standardScore, twoSidedThreshold } from './threshold.ts';
+import { CALIBRATION_WINDOWS_MIN, oneSidedThreshold } from './threshold.ts';
 
-export interface GroupDetection {
+export interface GroupDetection extends Verdict {
   /** One per member, in the order the members were added. Their own flags do not count; `anomaly` below does. */
   readonly members: readonly Detection[];
   /** Standardised accumulated score of the time step; NaN where there is none. */
@@ -28,6 +30,8 @@ export class GroupDetector {
   readonly #threshold: number;
   positions = 0;
   accumulation: Calibration = calibrate(new Float32Array(0));
+  /** See alarm.ts. */
+  readonly alarmState = new Float64Array(ALARM_NUMBERS);
 
   constructor(settings: DetectionSettings, memory: SeriesMemory) {
     this.settings = settings;
@@ -62,16 +66,23 @@ export class GroupDetector {
     const accumulation = this.accumulation;
     const detections = this.members.map((member, i) => member.observe(values[i]));
     this.positions++;
-    const accumulated = accumulate(detections.map((detection) => detection.score));
-    const accumulatedScore = standardScore(accumulated, accumulation);
+    const scores = detections.map((detection) => detection.score);
+    const score = accumulatedScore(scores, accumulation);
     const calibrated = accumulation.samples >= CALIBRATION_WINDOWS_MIN * this.settings.detectionSize;
     if (Math.floor(this.positions / this.settings.detectionSize) !== window) this.recalibrate();
     return {
       members: detections,
-      accumulatedScore,
+      accumulatedScore: score,
       calibrated,
-      anomaly: calibrated && accumulatedScore > this.#threshold,
+      anomaly: calibrated && score > this.#threshold,
+      ...this.#verdictOn(detections.map(({ unusual }) => unusual)),
     };
+  }
+
+  #verdictOn(members: readonly (Unusualness | null)[]): Verdict {
+    const { alarmRate, detectionSize } = this.settings;
+    if (alarmRate === null) return NO_VERDICT;
+    return judgeRow(this.alarmState, 0, unusualGroup(members), { rate: alarmRate, gap: detectionSize });
   }
 
   /** Forgets a member; what the group is calibrated on stays as it is until the next window opens. */
@@ -93,14 +104,16 @@ export class GroupDetector {
   }
 
   #createMember(): SeriesDetector {
-    return new SeriesDetector(this.settings, this.#memory, twoSidedThreshold(this.settings.level));
+    return new SeriesDetector(this.settings, this.#memory);
   }
 
   /** Recomputes the accumulation from the members' residuals; needed when a window opens and after a restore. */
   recalibrate(): void {
     this.accumulation = calibrateAccumulation(
-      this.members.map((member) => member.residuals()),
-      this.members.map((member) => member.calibration),
+      this.members.map((member) => {
+        const residuals = member.residuals();
+        return { residuals, places: member.residualPlaces(residuals.length), yardstick: member.yardstick() };
+      }),
     );
   }
 }

@@ -1,6 +1,6 @@
 import type { InSampleForecast } from '../forecast/in-sample.ts';
-import { type Calibration, calibrate } from './calibration.ts';
-import { isOutside, twoSidedThreshold } from './threshold.ts';
+import { type Calibration, calibrate, deviationAt } from './calibration.ts';
+import { twoSidedThreshold } from './threshold.ts';
 
 /** What the residuals of a series say about its intervals: forecast +- z * deviation (sample standard deviation). */
 export function calibrateInSample({ residual }: InSampleForecast): Calibration {
@@ -8,7 +8,7 @@ export function calibrateInSample({ residual }: InSampleForecast): Calibration {
 }
 
 /** Which values lie strictly outside the interval of `level`. */
-export function flagInSample({ residual }: InSampleForecast, { deviation }: Calibration, level: number): boolean[] {
-  const threshold = twoSidedThreshold(level);
-  return Array.from(residual, (distance) => isOutside(distance, threshold, deviation));
+export function flagInSample({ residual }: InSampleForecast, calibration: Calibration, level: number): boolean[] {
+  const half = twoSidedThreshold(level) * deviationAt(calibration, 0, 0);
+  return Array.from(residual, (distance) => half > 0 && Math.abs(distance) > half);
 }

@@ -1,52 +1,45 @@
 import assert from 'node:assert/strict';
 import { contextBucket } from '../forecast/context-length.ts';
+import { clampToFloat32 } from '../forecast/float32.ts';
+import { judgeRow, NO_VERDICT, type Unusualness, type Verdict } from './alarm.ts';
 import {
   addResidual,
   type Calibration,
   calibrate,
+  calibrateRobust,
   calibrationOfSums,
   NO_RESIDUALS,
+  type ResidualPlaces,
   type ResidualSums,
 } from './calibration.ts';
-import { coveringCutoffs, firstCutoff, isCutoff } from './cutoff-grid.ts';
-import { forecastedPositions, type SeriesBlock, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
+import { firstCutoff, isCutoff, residualPlaces, stepOfHorizon } from './cutoff-grid.ts';
+import type { Detection, DetectionState } from './detection.ts';
+import { GradeTerms, PRIOR_ROWS } from './grade-terms.ts';
+import { OpenWindow } from './open-window.ts';
+import { observePrecision, precisionLost, startPrecision } from './precision.ts';
+import { deviationFloor, observeResolution } from './resolution.ts';
+import { forecastedPositions, SCALARS, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
+import { SeriesRings } from './series-rings.ts';
 import type { DetectionSettings } from './settings.ts';
-import { CALIBRATION_WINDOWS_MIN, isOutside, standardScore } from './threshold.ts';
-
-/**
- * - `warming-up`: no forecast yet, the context is too short
- * - `not-forecasted`: no cutoff covers this position, or nothing was observed in its context
- * - `calibrating`: forecasted, but fewer than 6 detection windows of forecasted samples came before; never flagged
- * - `scored`
- */
-export type DetectionState = 'warming-up' | 'not-forecasted' | 'calibrating' | 'scored';
-
-/** What one observation turned out to be. Numbers that do not exist are NaN. */
-export interface Detection {
-  readonly state: DetectionState;
-  readonly position: number;
-  /** The detection window is [windowStart, windowStart + detectionSize). */
-  readonly windowStart: number;
-  readonly forecast: number;
-  readonly lo: number;
-  readonly hi: number;
-  readonly score: number;
-  readonly anomaly: boolean;
-}
+import { CALIBRATION_WINDOWS_MIN, judge, twoSidedThreshold, type Yardstick } from './threshold.ts';
 
 /**
  * Online detection on one series: the state machine of the stream.
  *
  *   observe, observe, ... until `forecastDue`; then `context`, the model, `forecasted`; then observe again.
  *
- * Values are kept as float32 distances from the first value of the series, so that a series far from zero keeps its precision.
- * A point never judges itself: the calibration is fixed when a window opens, from residuals of earlier positions.
+ * Values are kept as float32 distances from the first value of the series, so that a series far from zero keeps its
+ * precision. A point never judges itself: the calibration is fixed when a window opens, from residuals of earlier
+ * positions.
  */
 export class SeriesDetector {
   readonly settings: DetectionSettings;
-  readonly block: SeriesBlock;
   readonly layout: SeriesLayout;
+  readonly rings: SeriesRings;
+  readonly #window: OpenWindow;
+  readonly #terms: GradeTerms | null;
   readonly #threshold: number;
+  readonly #firstCutoff: number;
   /** Value that float32 contexts are distances from; NaN until something was observed. */
   origin = Number.NaN;
   /** Positions seen; the next observation has this position. */
@@ -56,15 +49,21 @@ export class SeriesDetector {
   /** Forecasted positions before the open window: where the residual ring stands. */
   residualCount = 0;
   sums: ResidualSums = NO_RESIDUALS;
-  calibration: Calibration = calibrationOfSums(NO_RESIDUALS);
+  calibration: Calibration;
   /** A forecast from the present position is needed before the next observation. */
   forecastDue = false;
+  /** false: the restored state has no scalars, and `restored` derives them. */
+  scalarsKept = true;
 
-  constructor(settings: DetectionSettings, memory: SeriesMemory, threshold: number) {
+  constructor(settings: DetectionSettings, memory: SeriesMemory) {
     this.settings = settings;
-    this.block = memory.allocate();
     this.layout = memory.layout;
-    this.#threshold = threshold;
+    this.rings = new SeriesRings(memory);
+    this.#window = new OpenWindow(this.rings, settings);
+    this.#terms = settings.alarmRate === null ? null : new GradeTerms(this.rings);
+    this.#threshold = twoSidedThreshold(settings.level);
+    this.#firstCutoff = firstCutoff(settings);
+    this.calibration = calibrationOfSums(NO_RESIDUALS, settings.calibration);
   }
 
   /** Sets a fresh detector to the beginning of a window, as if everything before had been missing. */
@@ -75,7 +74,7 @@ export class SeriesDetector {
     this.forecastDue = isCutoff(windowStart, this.settings);
   }
 
-  /** Takes up a state that was kept elsewhere; rings, forecasts and sums are filled by the caller, then `recalibrate`. */
+  /** Takes up a kept state. The caller fills rings, forecasts and sums, then calls `restored`. */
   resumeAt(positions: number, origin: number, forecastDue: boolean): void {
     this.startAt(positions - (positions % this.settings.detectionSize));
     this.positions = positions;
@@ -87,22 +86,29 @@ export class SeriesDetector {
   observe(value: number): Detection {
     assert(!this.forecastDue, 'the forecast that is due comes before the next observation');
     const position = this.positions;
-    const { windowStart, calibration } = this;
-    const distance = this.#keep(position, value);
-    const forecast = this.#forecastAt(position);
+    const { windowStart } = this;
+    if (Number.isNaN(this.origin)) this.origin = value;
+    const distance = Math.fround(clampToFloat32(value - this.origin));
+    this.rings.keepDistance(position, distance);
+    const forecast = this.#window.forecastAt(windowStart, position);
     const residual = distance - forecast;
     const state = this.#stateOf(position, forecast);
-    const halfWidth = this.#threshold * calibration.deviation;
+    const step = stepOfHorizon(position, this.#firstCutoff, this.settings);
+    const judgement = judge(residual, step, this.#threshold, this.yardstick());
     const centre = this.origin + forecast;
+    const unusual = this.#terms?.observe({ position, value, distance, forecast }) ?? null;
+    this.#observeScalars(value, distance);
     const detection: Detection = {
       state,
       position,
       windowStart,
       forecast: centre,
-      lo: centre - halfWidth,
-      hi: centre + halfWidth,
-      score: standardScore(residual, calibration),
-      anomaly: state === 'scored' && isOutside(residual, this.#threshold, calibration.deviation),
+      lo: centre + judgement.lo,
+      hi: centre + judgement.hi,
+      score: judgement.score,
+      anomaly: state === 'scored' && judgement.outside,
+      unusual,
+      ...this.#verdictOn(unusual),
     };
     this.positions = position + 1;
     if (this.positions === windowStart + this.settings.detectionSize) this.#closeWindow();
@@ -110,117 +116,144 @@ export class SeriesDetector {
     return detection;
   }
 
+  /** What residuals of the open window are measured by. */
+  yardstick(): Yardstick {
+    return {
+      method: this.settings.calibration,
+      calibration: this.calibration,
+      floor: this.rings.scalar(SCALARS.floor),
+    };
+  }
+
   /** Length the context of the forecast that is due is padded to. */
   contextLength(buckets: readonly number[]): number {
     return contextBucket(Math.min(this.positions, this.settings.context), buckets);
   }
 
-  /** Copies the context before the present position, oldest first, NaN on the left, into `target[start, start + length)`. */
+  /**
+   * Copies the context before the present position, oldest first, NaN on the left, into `target[start, start +
+   * length)`.
+   */
   context(target: Float32Array, start: number, length: number): void {
-    const { slab, floatStart } = this.block;
-    const capacity = this.layout.contextCapacity;
     const available = Math.min(this.positions, this.settings.context, length);
     target.fill(Number.NaN, start, start + length - available);
-    const first = (this.positions - available) % capacity;
-    const run = Math.min(available, capacity - first);
-    const to = start + length - available;
-    target.set(slab.floats.subarray(floatStart + first, floatStart + first + run), to);
-    if (run < available) target.set(slab.floats.subarray(floatStart, floatStart + available - run), to + run);
+    const kept = target.subarray(start + length - available, start + length);
+    this.rings.copyDistances(kept, this.positions - available, this.positions);
   }
 
   /** Whether anything was observed in the context; without it there is nothing to forecast from. */
   hasContext(): boolean {
-    const { slab, floatStart } = this.block;
-    const capacity = this.layout.contextCapacity;
-    for (let p = this.positions - 1; p >= Math.max(0, this.positions - this.settings.context); p--) {
-      if (!Number.isNaN(slab.floats[floatStart + (p % capacity)])) return true;
-    }
-    return false;
+    return this.rings.hasValue(this.positions - this.settings.context, this.positions);
   }
 
-  /** Takes the forecast that was due: medians of the next h positions at `medians[start..]`, or null when there was no context. */
-  forecasted(medians: Float32Array | null, start = 0): void {
+  /** Whether the forecast that is due should say how sure the model is: early, while residuals are few. */
+  get wantsQuantiles(): boolean {
+    return this.#terms !== null && this.positions < this.#firstCutoff + PRIOR_ROWS;
+  }
+
+  /**
+   * Takes the forecast that was due: medians of the next h positions at `medians[start..]`, or null when there was no
+   * context.
+   * @param modelDeviation what the model's quantiles say of its deviation; 0 where they were not asked for
+   */
+  forecasted(medians: Float32Array | null, start = 0, modelDeviation = 0): void {
     assert(this.forecastDue, 'no forecast is due');
-    const { slab, doubleStart } = this.block;
-    const { h, detectionSize } = this.settings;
-    const cutoff = this.positions;
-    const windowEnd = this.windowStart + detectionSize;
-    const counts = cutoff <= windowEnd - h;
-    for (let k = 0; k < h; k++) {
-      const position = cutoff + k;
-      const later = !counts && position < windowEnd;
-      const at = doubleStart + (later ? this.layout.forecastLength : 0) + position - this.windowStart;
-      slab.doubles[at] += medians === null ? Number.NaN : medians[start + k];
-    }
+    this.#window.addForecast(this.windowStart, this.positions, medians, start);
+    this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
     this.forecastDue = false;
   }
 
-  /** The last call: its memory is another one's from then on, so a forecast that is still on its way must not reach it. */
+  /**
+   * The last call: its memory is another one's from then on, so a forecast that is still on its way must not reach it.
+   */
   release(memory: SeriesMemory): void {
     this.forecastDue = false;
-    memory.release(this.block);
+    this.rings.release(memory);
   }
 
   /** Residuals kept for calibration, oldest first; NaN where the value was missing. */
   residuals(): Float32Array {
-    const { residualCapacity } = this.layout;
-    const kept = Math.min(this.residualCount, residualCapacity);
-    const ordered = new Float32Array(kept);
-    for (let i = 0; i < kept; i++) ordered[i] = this.residualAt(this.residualCount - kept + i);
-    return ordered;
+    return this.rings.residuals(this.residualCount);
   }
 
-  /** Recomputes what is derived from the rings and sums; needed after they were restored. */
-  recalibrate(): void {
+  /** How the newest `kept` residuals were forecast. */
+  residualPlaces(kept: number): ResidualPlaces {
+    return residualPlaces(this.#firstCutoff, this.residualCount - kept, this.settings);
+  }
+
+  /** Recomputes what is derived from rings, scalars and sums, after all of them were restored. */
+  restored(): void {
+    if (!this.scalarsKept) this.#deriveScalars();
+    this.#terms?.restore(this.positions);
+    this.#recalibrate();
+  }
+
+  #recalibrate(): void {
     const { residualCapacity, contextCapacity } = this.layout;
-    this.calibration =
-      residualCapacity === 0
-        ? calibrationOfSums(this.sums)
-        : calibrate(this.block.slab.floats, this.block.floatStart + contextCapacity, residualCapacity);
+    const { slab, floatStart } = this.rings.block;
+    const { calibration } = this.settings;
+    if (residualCapacity === 0) this.calibration = calibrationOfSums(this.sums, calibration);
+    else if (calibration === 'plain') {
+      this.calibration = calibrate(slab.floats, floatStart + contextCapacity, residualCapacity);
+    } else {
+      const kept = this.residuals();
+      this.calibration = calibrateRobust(kept, this.residualPlaces(kept.length), this.rings.scalar(SCALARS.floor));
+    }
   }
 
-  /** The value at `position` as kept (a distance from the origin), for positions still in the ring. */
-  distanceAt(position: number): number {
-    return this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)];
+  /** The verdict on a member of a group is the group's. */
+  #verdictOn(unusual: Unusualness | null): Verdict {
+    const { alarmRate, detectionSize, thresholdMethod } = this.settings;
+    if (alarmRate === null || thresholdMethod === 'multivariate') return NO_VERDICT;
+    const at = this.rings.scalarIndex(SCALARS.alarm);
+    return judgeRow(this.rings.doubles, at, unusual, { rate: alarmRate, gap: detectionSize });
   }
 
-  /** Keeps the value at `position`, given as a distance from the origin. */
-  keepDistance(position: number, distance: number): void {
-    this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)] = distance;
+  /** As if the values in the ring were all that was observed so far. */
+  #deriveScalars(): void {
+    this.scalarsKept = true;
+    const { rings } = this;
+    for (
+      let position = Math.max(0, this.positions - this.layout.contextCapacity);
+      position < this.positions;
+      position++
+    ) {
+      if (position === this.windowStart) this.#openWindow();
+      const distance = rings.distanceAt(position);
+      const value = this.origin + distance;
+      const forecast = this.#keptForecastAt(position);
+      this.#verdictOn(this.#terms?.observe({ position, value, distance, forecast }) ?? null);
+      this.#observeScalars(value, distance);
+    }
+    if (this.positions === this.windowStart) this.#openWindow();
   }
 
-  /** The residual of the `index`-th forecasted position, for those still in the ring. */
-  residualAt(index: number): number {
-    return this.block.slab.floats[this.#residualSlot(index)];
+  /**
+   * The forecast of a position in the ring, from its residual where its window has closed; NaN where that is not kept.
+   */
+  #keptForecastAt(position: number): number {
+    if (position >= this.windowStart) return this.#window.forecastAt(this.windowStart, position);
+    const index = forecastedPositions(position, this.settings);
+    const isKept = index >= this.residualCount - this.layout.residualCapacity;
+    if (!isKept || forecastedPositions(position + 1, this.settings) === index) return Number.NaN;
+    return this.rings.distanceAt(position) - this.rings.residualAt(index);
   }
 
-  keepResidual(index: number, residual: number): void {
-    this.block.slab.floats[this.#residualSlot(index)] = residual;
+  #observeScalars(value: number, distance: number): void {
+    const { rings } = this;
+    observeResolution(rings.doubles, rings.scalarIndex(SCALARS.resolution), value);
+    const exact = { value, origin: this.origin, distance };
+    observePrecision(rings.doubles, rings.scalarIndex(SCALARS.precision), exact);
   }
 
-  #residualSlot(index: number): number {
-    const { contextCapacity, residualCapacity } = this.layout;
-    return this.block.floatStart + contextCapacity + (index % residualCapacity);
-  }
-
-  #keep(position: number, value: number): number {
-    if (Number.isNaN(this.origin)) this.origin = value;
-    const distance = Math.fround(value - this.origin);
-    this.keepDistance(position, distance);
-    return distance;
-  }
-
-  /** Mean of the forecasts of `position` that count for the open window, as a distance from the origin. */
-  #forecastAt(position: number): number {
-    const { h, detectionSize } = this.settings;
-    const count = coveringCutoffs(position, this.windowStart + detectionSize - h, this.settings);
-    return count === 0
-      ? Number.NaN
-      : this.block.slab.doubles[this.block.doubleStart + position - this.windowStart] / count;
+  #openWindow(): void {
+    const { rings } = this;
+    startPrecision(rings.doubles, rings.scalarIndex(SCALARS.precision));
+    rings.setScalar(SCALARS.floor, deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution)));
   }
 
   #stateOf(position: number, forecast: number): DetectionState {
-    if (Number.isNaN(forecast)) return position < firstCutoff(this.settings) ? 'warming-up' : 'not-forecasted';
+    if (Number.isNaN(forecast)) return position < this.#firstCutoff ? 'warming-up' : 'not-forecasted';
     return this.calibration.samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize ? 'calibrating' : 'scored';
   }
 
@@ -228,33 +261,30 @@ export class SeriesDetector {
   #closeWindow(): void {
     const { detectionSize } = this.settings;
     for (let i = 0; i < detectionSize; i++) this.#closePosition(this.windowStart + i);
-    this.#shiftForecasts();
+    this.#window.shift();
     this.windowStart += detectionSize;
-    this.recalibrate();
+    const { doubles } = this.rings;
+    if (precisionLost(doubles, this.rings.scalarIndex(SCALARS.precision))) this.#forgetContext();
+    this.#openWindow();
+    this.#recalibrate();
+  }
+
+  /** The values so far were rounded away beside the origin: the next one is the new origin. Residuals stay. */
+  #forgetContext(): void {
+    this.origin = Number.NaN;
+    this.rings.setScalar(SCALARS.contextStart, this.windowStart);
+    this.rings.forgetDistances();
+    this.#window.forgetForecasts(this.windowStart);
   }
 
   #closePosition(position: number): void {
-    const { slab, doubleStart } = this.block;
-    const { residualCapacity, forecastLength, laterLength } = this.layout;
-    const count = coveringCutoffs(position, position, this.settings);
-    if (count === 0) return;
-    const at = position - this.windowStart;
-    const later = laterLength === 0 ? 0 : slab.doubles[doubleStart + forecastLength + at];
-    const forecast = (slab.doubles[doubleStart + at] + later) / count;
-    const residual = Math.fround(this.distanceAt(position) - forecast);
-    if (residualCapacity === 0) this.sums = addResidual(this.sums, residual);
-    else this.keepResidual(this.residualCount, residual);
+    const forecast = this.#window.finalForecastAt(this.windowStart, position);
+    if (forecast === null) return;
+    const residual = Math.fround(this.rings.distanceAt(position) - forecast);
+    if (this.layout.residualCapacity === 0) {
+      const how = { method: this.settings.calibration, places: residualPlaces(this.#firstCutoff, 0, this.settings) };
+      this.sums = addResidual(this.sums, residual, this.residualCount, how);
+    } else this.rings.keepResidual(this.residualCount, residual);
     this.residualCount++;
-  }
-
-  #shiftForecasts(): void {
-    const { slab, doubleStart } = this.block;
-    const { forecastLength, doubles } = this.layout;
-    const { detectionSize } = this.settings;
-    const ahead = forecastLength - detectionSize;
-    if (ahead > 0) {
-      slab.doubles.copyWithin(doubleStart, doubleStart + detectionSize, doubleStart + forecastLength);
-    }
-    slab.doubles.fill(0, doubleStart + ahead, doubleStart + doubles);
   }
 }

@@ -1,18 +1,59 @@
+import { ALARM_NUMBERS } from './alarm.ts';
 import { firstCutoff } from './cutoff-grid.ts';
+import { PRECISION_NUMBERS, startPrecision } from './precision.ts';
+import { RESOLUTION_NUMBERS, startResolution } from './resolution.ts';
 import type { DetectionSettings } from './settings.ts';
+import { shapeLags } from './shape-lags.ts';
+
+/** Numbers of a series that change with every observation, by their place among its scalars. */
+const PLACES = placesOf({
+  /** See resolution.ts. */
+  resolution: RESOLUTION_NUMBERS,
+  /** Smallest deviation that residuals of the open window are judged by. */
+  floor: 1,
+  /** Earlier positions have no value any more: they lost their precision. */
+  contextStart: 1,
+  /** Of the open window; see precision.ts. */
+  precision: PRECISION_NUMBERS,
+  /** Mean square of each term of the grade, and how many rows it has had; see grade-terms.ts. */
+  termSquares: 4,
+  termRows: 4,
+  /** Largest innovation that the shape search takes as it is. */
+  innovationMax: 1,
+  /** What the model's own quantiles say of its deviation, early in the series; 0 without. */
+  modelDeviation: 1,
+  /** See alarm.ts. */
+  alarm: ALARM_NUMBERS,
+});
+export const SCALARS = PLACES.starts;
+
+function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
+  const starts = {} as Record<K, number>;
+  let count = 0;
+  for (const name of Object.keys(lengths) as K[]) {
+    starts[name] = count;
+    count += lengths[name];
+  }
+  return { starts: starts as Readonly<Record<K, number>>, count };
+}
 
 /**
  * How one series' numbers lie in memory: one block of float32 and one of float64 in slabs shared by many series,
  * since two typed arrays a series would cost more than their contents.
  *
- *   float32: [ context ring | residual ring ]
- *   float64: [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
+ *   float32: [ context ring | residual ring | distances of the shape search, by lag ]
+ *   float64: [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed | scalars
+ *   ]
  */
 export interface SeriesLayout {
   readonly contextCapacity: number;
   readonly residualCapacity: number;
+  /** Lags that the shape search compares; 0 without a grade. */
+  readonly lags: number;
   readonly forecastLength: number;
   readonly laterLength: number;
+  /** Where the scalars begin among the doubles; SCALARS says which they are. */
+  readonly scalarStart: number;
   readonly floats: number;
   readonly doubles: number;
   /** Closed windows that together refill both rings. */
@@ -20,20 +61,23 @@ export interface SeriesLayout {
 }
 
 export function seriesLayout(settings: DetectionSettings): SeriesLayout {
-  const { h, detectionSize, stepSize, calibrationSize, context } = settings;
+  const { h, detectionSize, stepSize, calibrationSize, context, alarmRate } = settings;
   const overlapping = stepSize < h;
   const contextCapacity = Math.max(context, detectionSize);
   const residualCapacity = calibrationSize === 'all' ? 0 : calibrationSize;
+  const lags = alarmRate === null ? 0 : shapeLags(contextCapacity);
   const forecastLength = overlapping ? detectionSize + h : detectionSize;
   const laterLength = overlapping ? detectionSize : 0;
   const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));
   return {
     contextCapacity,
     residualCapacity,
+    lags,
     forecastLength,
     laterLength,
-    floats: contextCapacity + residualCapacity,
-    doubles: forecastLength + laterLength,
+    scalarStart: forecastLength + laterLength,
+    floats: contextCapacity + residualCapacity + lags,
+    doubles: forecastLength + laterLength + PLACES.count,
     windowsKept: Math.max(Math.ceil(contextCapacity / detectionSize), Math.ceil(residualCapacity / residualsPerWindow)),
   };
 }
@@ -78,6 +122,9 @@ export class SeriesMemory {
     const { layout } = this;
     block.slab.floats.fill(Number.NaN, block.floatStart, block.floatStart + layout.floats);
     block.slab.doubles.fill(0, block.doubleStart, block.doubleStart + layout.doubles);
+    const scalarStart = block.doubleStart + layout.scalarStart;
+    startResolution(block.slab.doubles, scalarStart + SCALARS.resolution);
+    startPrecision(block.slab.doubles, scalarStart + SCALARS.precision);
     return block;
   }
 

@@ -1,14 +1,26 @@
 import type { Frequency } from '../calendar/frequency.ts';
 
-/** How anomalies are told from normal observations: each series alone, or all series of a group at one time step together. */
+/**
+ * How anomalies are told from normal observations: each series alone, or all series of a group at one time step
+ * together.
+ */
 export type ThresholdMethod = 'univariate' | 'multivariate';
 
 /** How much of the past calibrates: every forecasted position, or the most recent N of them. */
 export type CalibrationSize = 'all' | number;
 
 /**
- * What one detection needs to know. Lengths are in observations (steps of `freq`).
- * In the stream `detectionSize` is a multiple of `stepSize` and `h <= detectionSize`, so that the cutoffs of all windows lie on one grid.
+ * How residuals become an interval.
+ * - `plain`: one mean and one sample deviation; the interval is centred on the forecast
+ * - `robust`: outliers are clipped, the variance grows along the horizon, residuals of forecasts from short contexts
+ *   weigh less;
+ *   the interval is centred on the forecast plus the mean residual, so that score and flag agree
+ */
+export type CalibrationMethod = 'plain' | 'robust';
+
+/**
+ * What one detection needs to know. Lengths are in observations (steps of `freq`). In the stream `detectionSize` is a
+ * multiple of `stepSize` and `h <= detectionSize`, so that the cutoffs of all windows lie on one grid.
  */
 export interface DetectionSettings {
   /** Forecast horizon: how many observations one forecast covers. */
@@ -20,7 +32,10 @@ export interface DetectionSettings {
   /** Confidence level in percent, 0 <= level < 100. */
   readonly level: number;
   readonly thresholdMethod: ThresholdMethod;
+  readonly calibration: CalibrationMethod;
   readonly calibrationSize: CalibrationSize;
+  /** Accepted false alarms (episodes) a row, above 0; null: no grade, no severity and no alarm. */
+  readonly alarmRate: number | null;
   /** How many observations before a cutoff the model may see. */
   readonly context: number;
 }

@@ -54,3 +54,7 @@ export interface Inference {
   readonly forecaster: QuantileForecaster;
   readonly signal?: AbortSignal | undefined;
 }
+
+export function hasQuantiles(forecaster: Forecaster): forecaster is QuantileForecaster {
+  return 'forecastQuantiles' in forecaster;
+}

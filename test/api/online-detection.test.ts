@@ -51,7 +51,7 @@ test('scores are those of online detection, and points outside the interval are 
     const settings = { h, stepSize, detectionSize, level: 90, thresholdMethod: 'univariate', context: 64 } as const;
     const [whole] = await detectOnline({
       series: [b],
-      settings: { ...settings, calibrationSize: 'all' },
+      settings: { ...settings, calibration: 'plain', calibrationSize: 'all', alarmRate: null },
       forecaster: arithmeticForecaster(),
     });
     assert.deepEqual(body.mean, JSON.parse(JSON.stringify(Array.from(whole!.forecast))));

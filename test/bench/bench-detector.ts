@@ -18,6 +18,8 @@ export function benchDetector(detectionSize: number): DetectorConfig {
       stepSize: detectionSize,
       level: 99,
       thresholdMethod: 'univariate',
+      calibration: 'robust',
+      alarmRate: 0.001,
       calibrationSize: 12 * detectionSize,
       context: 512,
       freq: parseFrequency('s')!,

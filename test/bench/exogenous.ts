@@ -191,6 +191,8 @@ async function online(
     stepSize: H,
     level: LEVEL,
     thresholdMethod: 'univariate',
+    calibration: 'plain',
+    alarmRate: null,
     calibrationSize: 'all',
     context: CONTEXT,
   } as const;

@@ -3,6 +3,7 @@
  * and cost. The first pair of a frequency is the reference of the others.
  */
 
+import { deviationAt } from '../../src/detector/calibration.ts';
 import { calibrateInSample, flagInSample } from '../../src/detector/in-sample-detection.ts';
 import { rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
 import { forecastInSample } from '../../src/forecast/in-sample.ts';
@@ -126,7 +127,7 @@ async function evaluate(series: readonly LabelledSeries[], variant: Variant, for
     const normal = [...forecast.residual].filter((residual, position) => !Number.isNaN(residual) && !near(position));
     return {
       error: normal.reduce((sum, residual) => sum + Math.abs(residual), 0) / normal.length,
-      deviation: calibration.deviation,
+      deviation: deviationAt(calibration, 0, 0),
       hits: windows.filter(({ start, end }) => flags.slice(start, end + GRACE).includes(true)).length,
       falseAlarms: flags.filter((flag, position) => flag && !near(position)).length,
     };

@@ -6,7 +6,12 @@ import avsc from 'avsc';
 import protobuf from 'protobufjs';
 import { encodeDeadLetter } from '../../src/stream/codec/dead-letter-json.ts';
 import { DEAD_LETTER_REASONS } from '../../src/stream/record/dead-letter.ts';
-import { SCORE_FIELDS, SCORE_STATES, type ScoreFieldKind } from '../../src/stream/record/score-record.ts';
+import {
+  SCORE_DEFAULTS,
+  SCORE_FIELDS,
+  SCORE_STATES,
+  type ScoreFieldKind,
+} from '../../src/stream/record/score-record.ts';
 import { deadLetter } from '../fixture/stream/dead-letter.ts';
 import { scoreRecord } from '../fixture/stream/score-record.ts';
 
@@ -21,7 +26,12 @@ interface JsonSchema {
 interface AvroRecord {
   readonly type: 'record';
   readonly doc: string;
-  readonly fields: readonly { readonly name: string; readonly type: unknown; readonly doc?: string }[];
+  readonly fields: readonly {
+    readonly name: string;
+    readonly type: unknown;
+    readonly doc?: string;
+    readonly default?: unknown;
+  }[];
 }
 
 const read = (name: string) => readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8');
@@ -60,7 +70,11 @@ test('the fields of a score are the same in the code, in Avro and in JSON Schema
   const names = Object.keys(SCORE_FIELDS);
   assert.deepEqual(Object.keys(scoreRecord()), names);
   assert.deepEqual(Object.keys(properties), names);
-  assert.deepEqual(required, names);
+  // Records of earlier versions lack the others.
+  assert.deepEqual(
+    required,
+    names.filter((name) => !(name in SCORE_DEFAULTS)),
+  );
   assert.deepEqual(
     fields.map(({ name }) => name),
     names,
@@ -68,6 +82,8 @@ test('the fields of a score are the same in the code, in Avro and in JSON Schema
   for (const [index, [name, kind]] of Object.entries(SCORE_FIELDS).entries()) {
     assert.deepEqual(properties[name].type, JSON_KINDS[kind], name);
     const { type } = fields[index];
+    if (name in SCORE_DEFAULTS)
+      assert.equal(fields[index].default, SCORE_DEFAULTS[name as keyof typeof SCORE_DEFAULTS], name);
     const bare = typeof type === 'object' && type !== null && 'type' in type ? type.type : type;
     assert.deepEqual(bare, AVRO_KINDS[kind], name);
   }
@@ -111,7 +127,7 @@ test('a record with a field too many, too few or of another type is invalid', ()
     assert.throws(() => validate(jsonSchema(name), record), assert.AssertionError);
   const { value: _, ...short } = scoreRecord();
   invalid('anomaly-score', short);
-  invalid('anomaly-score', { ...scoreRecord(), severity: 3 });
+  invalid('anomaly-score', { ...scoreRecord(), mood: 3 });
   invalid('anomaly-score', { ...scoreRecord(), level: 100 });
   invalid('anomaly-score', { ...scoreRecord(), timestampMs: 1.5 });
   invalid('dead-letter', { ...JSON.parse(encodeDeadLetter(deadLetter()).toString()), reason: 'bad' });

@@ -25,11 +25,14 @@ import {
 } from './changelog/golden-file.ts';
 import { SCENARIOS, type Scenario } from './changelog/scenarios.ts';
 
+/** What files of format 1 do not say, since there was nothing else. */
+const FORMAT_1 = { calibration: 'plain', alarmRate: null } as const;
+
 /** Observations of one commit. */
 const COMMIT_RECORDS = 11;
 
 function detectorOf({ group, settings }: GoldenDetector): DetectorConfig {
-  return detectorConfig({ group, settings: streamSettings(settings) });
+  return detectorConfig({ group, settings: streamSettings({ ...FORMAT_1, ...settings }) });
 }
 
 function runOf(detector: GoldenDetector, broker: MemoryBroker) {
@@ -55,6 +58,7 @@ function goldenScores(scores: readonly ScoreRecord[]): GoldenScore[] {
     anomalyScore: score.anomalyScore,
     accumulatedAnomalyScore: score.accumulatedAnomalyScore,
     anomaly: score.anomaly,
+    ...(score.grade === null ? {} : { grade: score.grade, severity: score.severity, alarm: score.alarm }),
     windowStart: score.window.start,
     restarted: score.restarted,
   }));

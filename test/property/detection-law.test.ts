@@ -16,8 +16,9 @@ const settings = fc
     spare: fc.integer({ min: 0, max: 40 }),
     context: fc.constantFrom(20, 32, 64),
     all: fc.boolean(),
+    calibration: fc.constantFrom('plain' as const, 'robust' as const),
   })
-  .map(({ stepSize, steps, horizon, level, spare, context, all }): DetectionSettings => {
+  .map(({ stepSize, steps, horizon, level, spare, context, all, calibration }): DetectionSettings => {
     const detectionSize = stepSize * steps;
     return {
       stepSize,
@@ -25,6 +26,8 @@ const settings = fc
       h: 1 + Math.floor(horizon * (detectionSize - 1)),
       level,
       thresholdMethod: 'univariate',
+      calibration,
+      alarmRate: 0.01,
       calibrationSize: all ? 'all' : 6 * detectionSize + spare,
       context,
     };
@@ -35,12 +38,16 @@ function seriesOf(length: number) {
   return fc
     .record({
       level: fc.constantFrom(0, -3, 1_000, 5e6),
+      first: fc.constantFrom(null, 2 ** 31, 1e38),
       noise: fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: length, maxLength: length }),
       missing: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length }),
       gaps: fc.boolean(),
     })
-    .map(({ level, noise, missing, gaps }) =>
-      noise.map((distance, i) => (gaps && missing[i] === 0 ? Number.NaN : level + distance + Math.sin(i))),
+    .map(({ level, noise, missing, gaps, first }) =>
+      noise.map((distance, i) => {
+        if (i === 0 && first !== null) return first;
+        return gaps && missing[i] === 0 ? Number.NaN : level + distance + Math.sin(i);
+      }),
     );
 }
 

@@ -1,4 +1,4 @@
-import type { Calibration } from '../../detector/calibration.ts';
+import { type Calibration, deviationAt } from '../../detector/calibration.ts';
 import { calibrateInSample } from '../../detector/in-sample-detection.ts';
 import type { ExogenousEffects } from '../../forecast/exogenous-effects.ts';
 import { forecastInSample, type InSampleForecast } from '../../forecast/in-sample.ts';
@@ -60,7 +60,7 @@ export function inSampleAnswer(
     sizes: forecasts.map(({ forecast }) => forecast.length),
     intervals: intervalsOfDeviations(
       levels,
-      forecasts.map(({ forecast, calibration }) => ({ forecast, deviation: calibration.deviation })),
+      forecasts.map(({ forecast, calibration }) => ({ forecast, deviation: deviationAt(calibration, 0, 0) })),
     ),
     weights_x: meanWeights(weights, variables),
     feature_contributions: contributions && variables > 0 ? contributionRows(added(), mean, variables) : null,

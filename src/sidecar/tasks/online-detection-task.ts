@@ -66,14 +66,16 @@ function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
 
 function settingsOf(body: OnlineDetectionBody, context: number): DetectionSettings {
   const { h, detection_size, step_size, level, threshold_method, model_parameters } = body;
-  const calibration = model_parameters?.calibration_size;
+  const size = model_parameters?.calibration_size;
   return {
     h,
     detectionSize: detection_size,
     stepSize: step_size ?? h,
     level: (level ?? DEFAULT_LEVEL).value,
     thresholdMethod: threshold_method ?? 'univariate',
-    calibrationSize: typeof calibration === 'number' ? calibration : 'all',
+    calibration: model_parameters?.calibration ?? 'plain',
+    alarmRate: null,
+    calibrationSize: typeof size === 'number' ? size : 'all',
     context,
   };
 }

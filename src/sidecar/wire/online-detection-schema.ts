@@ -20,6 +20,7 @@ import {
 } from './series-schema.ts';
 
 interface DetectionParameters {
+  readonly calibration?: 'plain' | 'robust' | null;
   readonly calibration_size?: number | string | null;
 }
 
@@ -27,6 +28,14 @@ const DetectionParameters = Type.Optional(
   Type.Unsafe<DetectionParameters | null>({
     type: ['object', 'null'],
     properties: {
+      calibration: {
+        type: ['string', 'null'],
+        enum: ['plain', 'robust', null],
+        description:
+          'How residuals become an interval. `plain` (the default): one mean and one sample deviation, centred on the ' +
+          'forecast. `robust`: outliers are clipped, the deviation grows along the horizon, and the interval is centred ' +
+          'on the forecast plus the mean residual.',
+      },
       calibration_size: {
         type: ['integer', 'string', 'null'],
         exclusiveMinimum: 0,

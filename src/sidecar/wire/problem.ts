@@ -58,12 +58,9 @@ export function tooManyCalls(limit: string, retryAfterMs: number): HttpProblem {
   return new HttpProblem(429, `${limit}; try again in ${seconds} s`, { headers: { 'retry-after': String(seconds) } });
 }
 
-/** Maximum number of reported problems. */
-export const PROBLEMS_MAX = 100;
-
-/** All invalid fields at once, up to the maximum. */
+/** All invalid fields at once. */
 export function invalidRequest(problems: readonly FieldProblem[]): HttpProblem {
-  return new HttpProblem(422, problems.slice(0, PROBLEMS_MAX));
+  return new HttpProblem(422, problems);
 }
 
 /** A field that matches its schema but has an invalid value, in the wording of public clients. */

@@ -65,7 +65,8 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
   writer.f64(detector.positions);
   writer.f64(detector.accumulation.samples);
   writer.f64(detector.accumulation.mean);
-  writer.f64(detector.accumulation.deviation);
+  writer.f64(detector.accumulation.variance);
+  for (const number of detector.alarmState) writer.f64(number);
   writer.u32(members.length);
   for (const member of members) {
     writer.text(member.series);
@@ -90,7 +91,12 @@ export function readGroupState(reader: StateReader, group: GroupState): void {
   const restarted = reader.text();
   group.restarted = restarted === '' ? null : (restarted as RestartReason);
   const positions = reader.f64();
-  group.detector.resumeAt(positions, { samples: reader.f64(), mean: reader.f64(), deviation: reader.f64() });
+  const [samples, mean, spread] = [reader.f64(), reader.f64(), reader.f64()];
+  // Format 1 kept the deviation.
+  const variance = reader.format === 1 ? spread * spread : spread;
+  group.detector.resumeAt(positions, { samples, mean, variance, growth: 0 });
+  const { alarmState } = group.detector;
+  if (reader.format > 1) for (let i = 0; i < alarmState.length; i++) alarmState[i] = reader.f64();
   for (let members = reader.u32(); members > 0; members--) {
     readDetectorState(reader, group.resumeMember(reader.text(), reader.f64(), reader.f64()));
   }

@@ -11,12 +11,12 @@ import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.
  * together restore the rings of values and residuals exactly.
  */
 export function writeDetectorState(writer: StateWriter, detector: SeriesDetector): void {
-  const { layout, block, positions, windowStart } = detector;
+  const { layout, rings, positions, windowStart } = detector;
   writer.f64(positions);
   writer.f64(detector.origin);
   writer.u8(detector.forecastDue ? 1 : 0);
-  for (let position = windowStart; position < positions; position++) writer.f32(detector.distanceAt(position));
-  for (let i = 0; i < layout.doubles; i++) writer.f64(block.slab.doubles[block.doubleStart + i]);
+  for (let position = windowStart; position < positions; position++) writer.f32(detector.rings.distanceAt(position));
+  for (let i = 0; i < layout.doubles; i++) writer.f64(rings.doubles[rings.block.doubleStart + i]);
   if (layout.residualCapacity === 0) writeSums(writer, detector.sums);
 }
 
@@ -26,25 +26,56 @@ export function openStateBytesMax({ doubles }: SeriesLayout, { detectionSize }: 
 }
 
 export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {
-  const { layout, block } = detector;
+  const { layout, rings } = detector;
   const positions = reader.f64();
   const origin = reader.f64();
   detector.resumeAt(positions, origin, reader.u8() === 1);
   for (let position = detector.windowStart; position < positions; position++) {
-    detector.keepDistance(position, reader.f32());
+    rings.keepDistance(position, reader.f32());
   }
-  for (let i = 0; i < layout.doubles; i++) block.slab.doubles[block.doubleStart + i] = reader.f64();
-  if (layout.residualCapacity === 0) detector.sums = readSums(reader);
+  detector.scalarsKept = reader.format > 1;
+  const doubles = detector.scalarsKept ? layout.doubles : layout.scalarStart;
+  for (let i = 0; i < doubles; i++) rings.doubles[rings.block.doubleStart + i] = reader.f64();
+  if (layout.residualCapacity === 0) {
+    detector.sums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
+  }
 }
 
-function writeSums(writer: StateWriter, { samples, mean, squares }: ResidualSums): void {
-  writer.f64(samples);
-  writer.f64(mean);
-  writer.f64(squares);
+function writeSums(writer: StateWriter, sums: ResidualSums): void {
+  writer.f64(sums.samples);
+  writer.f64(sums.weight);
+  writer.f64(sums.mean);
+  writer.f64(sums.squares);
+  writer.f64(sums.steps);
+  writer.f64(sums.stepSquares);
+  writer.f64(sums.squaresBySteps);
 }
 
 function readSums(reader: StateReader): ResidualSums {
-  return { samples: reader.f64(), mean: reader.f64(), squares: reader.f64() };
+  return {
+    samples: reader.f64(),
+    weight: reader.f64(),
+    mean: reader.f64(),
+    squares: reader.f64(),
+    steps: reader.f64(),
+    stepSquares: reader.f64(),
+    squaresBySteps: reader.f64(),
+  };
+}
+
+/** Format 1 has no sums over the steps of the horizon: every step counts with the pooled variance. */
+function readSums1(reader: StateReader, { h, stepSize }: DetectionSettings): ResidualSums {
+  const [samples, mean, squares] = [reader.f64(), reader.f64(), reader.f64()];
+  const last = Math.min(h, stepSize) - 1;
+  return {
+    samples,
+    weight: samples,
+    mean,
+    squares,
+    steps: (samples * last) / 2,
+    stepSquares: (samples * last * (2 * last + 1)) / 6,
+    squaresBySteps: (squares * last) / 2,
+  };
 }
 
 /**
@@ -57,10 +88,10 @@ export function writeClosedWindow(writer: StateWriter, { startOffset, detector }
   writer.u8(STATE_FORMAT);
   writer.f64(startOffset);
   writer.f64(start);
-  for (let position = start; position < windowStart; position++) writer.f32(detector.distanceAt(position));
+  for (let position = start; position < windowStart; position++) writer.f32(detector.rings.distanceAt(position));
   if (layout.residualCapacity === 0) return;
   for (let i = forecastedPositions(start, settings); i < detector.residualCount; i++)
-    writer.f32(detector.residualAt(i));
+    writer.f32(detector.rings.residualAt(i));
 }
 
 /**
@@ -73,17 +104,17 @@ export function readClosedWindow(reader: StateReader, { startOffset, detector }:
   const start = reader.f64();
   if (writtenStartOffset !== startOffset || start >= windowStart) return;
   const end = start + settings.detectionSize;
-  const keptValues = detector.positions - layout.contextCapacity;
+  const keptValues = Math.max(detector.positions - layout.contextCapacity, detector.rings.contextStart);
   for (let position = start; position < end; position++) {
     const distance = reader.f32();
-    if (position >= keptValues) detector.keepDistance(position, distance);
+    if (position >= keptValues) detector.rings.keepDistance(position, distance);
   }
   if (layout.residualCapacity === 0) return;
   const keptResiduals = detector.residualCount - layout.residualCapacity;
   const last = forecastedPositions(end, settings);
   for (let i = forecastedPositions(start, settings); i < last; i++) {
     const residual = reader.f32();
-    if (i >= keptResiduals) detector.keepResidual(i, residual);
+    if (i >= keptResiduals) detector.rings.keepResidual(i, residual);
   }
 }
 

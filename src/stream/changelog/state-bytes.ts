@@ -2,21 +2,40 @@ import assert from 'node:assert/strict';
 import { endianness } from 'node:os';
 import { ServiceError } from '../../service-error.ts';
 
-/** Version of every record of the changelog. Another version is refused. */
-export const STATE_FORMAT = 1;
+/**
+ * Version of every record that is written to the changelog. Records of version 1 are read and converted; others are
+ * refused.
+ */
+export const STATE_FORMAT = 2;
+const STATE_FORMAT_MIN = 1;
 
-/** Kinds of entries in a journal record. */
-export const SERIES_ENTRY = 1;
-export const GROUP_ENTRY = 2;
+/**
+ * Kinds of entries in a journal record. The kind says in which format the entry is, since an old entry may move to a
+ * new record.
+ */
+export const SERIES_ENTRY = 4;
+export const GROUP_ENTRY = 5;
 /** The series or group was evicted. */
 export const TOMBSTONE_ENTRY = 3;
+const SERIES_ENTRY_1 = 1;
+const GROUP_ENTRY_1 = 2;
+
+export function isGroupEntry(kind: number): boolean {
+  return kind === GROUP_ENTRY || kind === GROUP_ENTRY_1;
+}
+
+/** The format of an entry's state. */
+export function formatOfEntry(kind: number): number {
+  return kind === SERIES_ENTRY_1 || kind === GROUP_ENTRY_1 ? 1 : STATE_FORMAT;
+}
 
 assert(endianness() === 'LE', 'changelog records are little-endian, as are all machines Node runs on');
 
 /** Throws ServiceError `configuration` for a record in another format. */
 export function assertStateFormat(format: number): void {
-  if (format === STATE_FORMAT) return;
-  const text = `the changelog holds state in format ${format}, this version reads format ${STATE_FORMAT}`;
+  if (format >= STATE_FORMAT_MIN && format <= STATE_FORMAT) return;
+  const formats = `${STATE_FORMAT_MIN} to ${STATE_FORMAT}`;
+  const text = `the changelog holds state in format ${format}, this version reads formats ${formats}`;
   throw new ServiceError('configuration', `${text}: run the version that wrote it, or reset the changelog topic`);
 }
 
@@ -95,11 +114,14 @@ export class StateWriter {
 /** Reads what a StateWriter wrote. Throws a RangeError beyond the end. */
 export class StateReader {
   readonly #bytes: Buffer;
+  /** The format of what is read. */
+  readonly format: number;
   position: number;
 
-  constructor(bytes: Buffer, position = 0) {
+  constructor(bytes: Buffer, position = 0, format = STATE_FORMAT) {
     this.#bytes = bytes;
     this.position = position;
+    this.format = format;
   }
 
   get done(): boolean {

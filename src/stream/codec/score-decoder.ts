@@ -1,4 +1,10 @@
-import { SCORE_FIELDS, SCORE_STATES, type ScoreFieldKind, type ScoreRecord } from '../record/score-record.ts';
+import {
+  SCORE_DEFAULTS,
+  SCORE_FIELDS,
+  SCORE_STATES,
+  type ScoreFieldKind,
+  type ScoreRecord,
+} from '../record/score-record.ts';
 import { compileAvro, type ReadRecord } from './avro.ts';
 import type { SchemaSource } from './schema-source.ts';
 import type { ScoreFormat } from './score-encoder.ts';
@@ -44,7 +50,7 @@ async function fetchReader(schemas: SchemaSource, schemaId: number): Promise<Rea
 
 function toScoreRecord(raw: unknown): ScoreRecord {
   const fields = Object.entries(SCORE_FIELDS);
-  const found = pick(raw, fields, '');
+  const found = pick({ ...SCORE_DEFAULTS, ...(raw as object) }, fields, '');
   if (!SCORE_STATES.some((state) => state === found.state)) throw new Error('not a score record: state');
   found.window = pick(found.window, WINDOW_FIELDS, 'window.');
   found.input = pick(found.input, INPUT_FIELDS, 'input.');

@@ -43,6 +43,8 @@ function encodeAvro(schemaText: string, header: Buffer): EncodeScore {
       hi: finiteOrNull(score.hi),
       anomalyScore: finiteOrNull(score.anomalyScore),
       accumulatedAnomalyScore: finiteOrNull(score.accumulatedAnomalyScore),
+      grade: finiteOrNull(score.grade),
+      severity: finiteOrNull(score.severity),
     });
 }
 

@@ -1,4 +1,4 @@
-import type { DetectionState } from '../../detector/series-detector.ts';
+import type { DetectionState } from '../../detector/detection.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalEntry } from '../changelog/journal.ts';
 import type { InputRecord } from '../log/log.ts';

@@ -1,4 +1,4 @@
-import type { Forecaster } from '../../forecast/forecaster.ts';
+import { type Forecaster, hasQuantiles, type QuantileForecaster } from '../../forecast/forecaster.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { forgetPartition, type Metrics } from '../../telemetry/metrics.ts';
 import type { StreamEvents } from './stream-events.ts';
@@ -58,13 +58,20 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
 
 /** Measures the latency of a forecaster. `nowMs` is a monotonic clock. */
 export function timeForecasts(forecaster: Forecaster, metrics: Metrics, nowMs: () => number): Forecaster {
-  return {
-    limits: forecaster.limits,
-    async forecast(batch, signal) {
-      const startedMs = nowMs();
-      const medians = await forecaster.forecast(batch, signal);
-      metrics.forecastLatencySeconds.observe((nowMs() - startedMs) / 1_000);
-      return medians;
-    },
+  const timed = async <T>(forecast: Promise<T>): Promise<T> => {
+    const startedMs = nowMs();
+    const made = await forecast;
+    metrics.forecastLatencySeconds.observe((nowMs() - startedMs) / 1_000);
+    return made;
   };
+  const medians: Forecaster = {
+    limits: forecaster.limits,
+    forecast: (batch, signal) => timed(forecaster.forecast(batch, signal)),
+  };
+  if (!hasQuantiles(forecaster)) return medians;
+  const withQuantiles: QuantileForecaster = {
+    ...medians,
+    forecastQuantiles: (batch, signal) => timed(forecaster.forecastQuantiles(batch, signal)),
+  };
+  return withQuantiles;
 }

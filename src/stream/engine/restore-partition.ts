@@ -2,7 +2,13 @@ import { type ChangelogSeries, KEY_SEPARATOR } from '../changelog/changelog-seri
 import { Journal, type JournalEntry, type JournalRecord, type StaleState } from '../changelog/journal.ts';
 import { type JournalRecords, keepNewestRecord, newestOpenStates, type OpenState } from '../changelog/open-states.ts';
 import { readClosedWindow } from '../changelog/series-state.ts';
-import { assertStateFormat, GROUP_ENTRY, StateReader, type StateWriter } from '../changelog/state-bytes.ts';
+import {
+  assertStateFormat,
+  formatOfEntry,
+  isGroupEntry,
+  StateReader,
+  type StateWriter,
+} from '../changelog/state-bytes.ts';
 import type { PartitionSession } from '../log/log.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { PartitionState } from './partition-state.ts';
@@ -51,7 +57,7 @@ export async function restorePartition(
   }
   if (windows > 0) await restoreWindows(session, state);
   for (const unit of state.units.values()) {
-    for (const { detector } of unit.changelogSeries()) detector.recalibrate();
+    for (const { detector } of unit.changelogSeries()) detector.restored();
   }
   return { journal: restoreJournal(records, entries), partitionCount };
 }
@@ -63,12 +69,13 @@ function restoreOpenState(
   { detectorOf, detectorNamed }: DetectorLookup,
 ): JournalEntry {
   const { key, kind, bytes } = openState;
-  const reader = new StateReader(bytes, 1);
+  const reader = new StateReader(bytes, 1, formatOfEntry(kind));
   reader.text();
   const digest = reader.text();
-  const [detectorName = '', group = null] = kind === GROUP_ENTRY ? key.split(KEY_SEPARATOR) : [];
-  const bound = kind === GROUP_ENTRY ? (detectorNamed.get(detectorName) ?? null) : detectorOf(key);
-  if (bound === null || bound.digest !== digest || isGrouped(bound) !== (kind === GROUP_ENTRY)) {
+  const grouped = isGroupEntry(kind);
+  const [detectorName = '', group = null] = grouped ? key.split(KEY_SEPARATOR) : [];
+  const bound = grouped ? (detectorNamed.get(detectorName) ?? null) : detectorOf(key);
+  if (bound === null || bound.digest !== digest || isGrouped(bound) !== grouped) {
     const stale = staleState(openState);
     state.stale.set(key, stale);
     return stale;

@@ -1,7 +1,7 @@
 import { placeOnGrid } from '../../calendar/grid-placement.ts';
-import { type Detection, SeriesDetector } from '../../detector/series-detector.ts';
+import type { Detection } from '../../detector/detection.ts';
+import { SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
-import { twoSidedThreshold } from '../../detector/threshold.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
 import { readDetectorState, writeDetectorState } from '../changelog/series-state.ts';
@@ -107,7 +107,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     writeDetectorState(writer, this.detector);
   }
 
-  /** Closed windows are restored next, then `detector.recalibrate()` is called. */
+  /** Closed windows are restored next, then `detector.restored()` is called. */
   readOpenState(reader: StateReader): void {
     this.startOffset = reader.f64();
     this.originMs = reader.f64();
@@ -117,7 +117,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
 
   #freshDetector(): SeriesDetector {
     const { settings } = this.bound.config;
-    return new SeriesDetector(settings, this.#memory, twoSidedThreshold(settings.level));
+    return new SeriesDetector(settings, this.#memory);
   }
 
   #begin({ record, timestampMs }: ReceivedObservation): void {
@@ -151,6 +151,9 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
       anomalyScore: numberOrNull(detection.score),
       accumulatedAnomalyScore: null,
       anomaly: detection.anomaly,
+      grade: numberOrNull(detection.grade),
+      severity: numberOrNull(detection.severity),
+      alarm: detection.alarm,
       state: detection.state,
       position: detection.position,
       window: { start: windowStart, end: windowStart + config.settings.detectionSize },

@@ -1,4 +1,4 @@
-import type { DetectionState } from '../../detector/series-detector.ts';
+import type { DetectionState } from '../../detector/detection.ts';
 
 /** Every state that a score can have. Only `scored` ever flags an anomaly. */
 export const SCORE_STATES: readonly DetectionState[] = [
@@ -55,6 +55,15 @@ export interface ScoreRecord {
   /** Standardised score of the whole group at this time step; null where each series is scored alone. */
   readonly accumulatedAnomalyScore: number | null;
   readonly anomaly: boolean;
+  /**
+   * How unusual the observation is, 0..1, comparable across series; a group has one. null without a forecast, or where
+   * alarms are off.
+   */
+  readonly grade: number | null;
+  /** How much is going on in the series (or group), >= 0, unbounded; null where the grade is. */
+  readonly severity: number | null;
+  /** The threshold that keeps the promised rate of false alarms is exceeded. */
+  readonly alarm: boolean;
   readonly state: DetectionState;
   /** Observations since the series (last) started, from 0, filled gaps included. */
   readonly position: number;
@@ -89,9 +98,15 @@ export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, ScoreFieldKind>> =
   anomalyScore: 'number-or-null',
   accumulatedAnomalyScore: 'number-or-null',
   anomaly: 'boolean',
+  grade: 'number-or-null',
+  severity: 'number-or-null',
+  alarm: 'boolean',
   state: 'text',
   position: 'integer',
   window: 'object',
   restarted: 'boolean',
   input: 'object',
 };
+
+/** Fields that records of earlier versions lack, with what stands for them. */
+export const SCORE_DEFAULTS: Partial<ScoreRecord> = { grade: null, severity: null, alarm: false };

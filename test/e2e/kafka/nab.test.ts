@@ -37,7 +37,12 @@ const FILES = [
 const ROUNDING = 1e-5;
 const PARTITIONS = 4;
 const SETTINGS = { h: 24, detectionSize: 24, stepSize: 24, level: 99, calibrationSize: 288, context: 512 } as const;
-const DETECTION: DetectionSettings = { ...SETTINGS, thresholdMethod: 'univariate' };
+const DETECTION: DetectionSettings = {
+  ...SETTINGS,
+  thresholdMethod: 'univariate',
+  calibration: 'robust',
+  alarmRate: 0.001,
+};
 const detector = (name: string, freq: string, globs: string) =>
   `{ name: ${name}, series: [${globs}], freq: ${freq}, h: 24, detection_size: 24, level: 99, context: 512 }`;
 const DETECTORS = [

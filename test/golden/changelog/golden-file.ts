@@ -14,7 +14,8 @@ export type GoldenSettings = Pick<
   | 'context'
   | 'gapLimit'
   | 'grace'
->;
+> &
+  Partial<Pick<StreamDetectionSettings, 'calibration' | 'alarmRate'>>;
 
 export interface GoldenDetector {
   readonly group: string | null;
@@ -40,6 +41,9 @@ export interface GoldenScore {
   readonly anomalyScore: number | null;
   readonly accumulatedAnomalyScore: number | null;
   readonly anomaly: boolean;
+  readonly grade?: number | null;
+  readonly severity?: number | null;
+  readonly alarm?: boolean;
   readonly windowStart: number;
   readonly restarted: boolean;
 }

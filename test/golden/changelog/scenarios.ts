@@ -13,6 +13,8 @@ const PLAIN: GoldenSettings = {
   stepSize: 4,
   level: 90,
   thresholdMethod: 'univariate',
+  calibration: 'robust',
+  alarmRate: 0.01,
   calibrationSize: 28,
   context: 16,
   gapLimit: 5,

@@ -11,6 +11,8 @@ const SETTINGS: StreamDetectionSettings = {
   stepSize: 12,
   level: 99,
   thresholdMethod: 'univariate',
+  calibration: 'robust',
+  alarmRate: 0.001,
   calibrationSize: 288,
   context: 512,
   gapLimit: 24,

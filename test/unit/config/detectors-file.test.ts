@@ -22,6 +22,8 @@ test('a detector with only the required keys has every default', () => {
     stepSize: 24,
     level: 99,
     thresholdMethod: 'univariate',
+    calibration: 'robust',
+    alarmRate: 0.001,
     calibrationSize: 288,
     context: null,
     gapLimit: 24,

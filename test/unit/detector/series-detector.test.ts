@@ -4,10 +4,19 @@ import { SeriesDetector } from '../../../src/detector/series-detector.ts';
 import { SeriesMemory, seriesLayout } from '../../../src/detector/series-memory.ts';
 import { streamSettings } from '../../fixture/stream/stream-run.ts';
 
-const settings = streamSettings({ h: 2, stepSize: 2, detectionSize: 2, calibrationSize: 12, context: 16 });
+const LEVEL = 95.44997361036416; // two deviations
+const settings = streamSettings({
+  h: 2,
+  stepSize: 2,
+  detectionSize: 2,
+  level: LEVEL,
+  calibration: 'plain',
+  calibrationSize: 12,
+  context: 16,
+});
 
 function freshDetector(): SeriesDetector {
-  return new SeriesDetector(settings, new SeriesMemory(seriesLayout(settings)), 2);
+  return new SeriesDetector(settings, new SeriesMemory(seriesLayout(settings)));
 }
 
 /** Every due forecast says `forecast` for both steps. */
@@ -59,12 +68,13 @@ test('a missing value is never flagged and has no score', () => {
   assert.equal(missing.anomaly, false);
 });
 
-test('a constant series has no deviation: no score, no flag, not even for the first change', () => {
+test('a constant series flags its first change, with a finite score', () => {
   const detector = freshDetector();
-  observeAll(detector, Array(28).fill(5), 0);
-  const [jump] = observeAll(detector, [500], 0);
-  assert.equal(jump.score, Number.NaN);
-  assert.equal(jump.anomaly, false);
+  observeAll(detector, Array(28).fill(7), 0);
+  const [still, jump] = observeAll(detector, [7, 8], 0);
+  assert.deepEqual([still.score, still.anomaly], [0, false]);
+  assert.ok(jump.score > 1e6 && jump.score < Number.POSITIVE_INFINITY, `${jump.score}`);
+  assert.equal(jump.anomaly, true);
 });
 
 test('the context is what was observed before the cutoff, as distances from the first value, padded on the left', () => {
@@ -82,7 +92,7 @@ test('the context is what was observed before the cutoff, as distances from the 
 
 test('a position that no cutoff reaches is not forecasted', () => {
   const sparse = streamSettings({ h: 1, stepSize: 2, detectionSize: 2, calibrationSize: 12, context: 16 });
-  const detector = new SeriesDetector(sparse, new SeriesMemory(seriesLayout(sparse)), 2);
+  const detector = new SeriesDetector(sparse, new SeriesMemory(seriesLayout(sparse)));
   const detections = Array.from({ length: 20 }, (_, i) => {
     if (detector.forecastDue) detector.forecasted(Float32Array.of(0));
     return detector.observe(i);

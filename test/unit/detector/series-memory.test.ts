@@ -22,9 +22,14 @@ test('forecasted positions are those in the horizon of a cutoff', () => {
   }
 });
 
-test('a series of context 512 and 288 residuals takes at most 4 KB', () => {
-  const { floats, doubles } = seriesLayout(streamSettings({ detectionSize: 24, context: 512, calibrationSize: 288 }));
-  assert.ok(floats * 4 + doubles * 8 <= 4096);
+test('a series of context 512 and 288 residuals takes at most 4 KB without a grade, and 6 KB with it', () => {
+  const bytesOf = (alarmRate: number | null) => {
+    const settings = streamSettings({ detectionSize: 24, context: 512, calibrationSize: 288, alarmRate });
+    const { floats, doubles } = seriesLayout(settings);
+    return floats * 4 + doubles * 8;
+  };
+  assert.ok(bytesOf(null) <= 4_096);
+  assert.ok(bytesOf(0.001) <= 6_144);
 });
 
 test('a released block is used again, and looks like new', () => {

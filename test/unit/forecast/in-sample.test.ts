@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { deviationAt } from '../../../src/detector/calibration.ts';
 import { calibrateInSample, flagInSample } from '../../../src/detector/in-sample-detection.ts';
 import { rollOut } from '../../../src/forecast/autoregressive-roll-out.ts';
 import { forecastInSample, inSampleSegments } from '../../../src/forecast/in-sample.ts';
@@ -44,7 +45,7 @@ test('a flag is a value strictly outside z sample deviations; a missing one is n
   const calibration = calibrateInSample(forecast);
   const flags = flagInSample(forecast, calibration, 99);
   flags.forEach((flag, k) => {
-    const outside = Math.abs(forecast.residual[k]) > 2.5758293 * calibration.deviation;
+    const outside = Math.abs(forecast.residual[k]) > 2.5758293 * deviationAt(calibration, 0, 0);
     assert.equal(flag, outside, `${k}`);
   });
   assert.equal(flags[40], true);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type BodyRules, readWireBody } from '../../../../src/sidecar/wire/wire-body.ts';
+import { readWireBody } from '../../../../src/sidecar/wire/wire-body.ts';
 
-const RULES: BodyRules = {
+const RULES = {
   check: () => [],
   fields: {
-    series: { y: 'column', sizes: null, X: 'columns', X_future: 'columns' },
+    series: { y: null, sizes: null, X: null, X_future: null },
     h: null,
-    level: 'levels',
+    level: null,
     model_parameters: { known: null },
   },
 };

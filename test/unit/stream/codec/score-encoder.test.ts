@@ -64,7 +64,13 @@ test('a record that is not a score is rejected with the name of the wrong field'
   await assert.rejects(createScoreDecoder('json-schema')(json(scoreRecord())), /no schema id/);
 });
 
+test('a record of an earlier version has no grade, no severity and no alarm', async () => {
+  const { grade: _, severity: __, alarm: ___, ...earlier } = scoreRecord();
+  const expected = { ...scoreRecord(), grade: null, severity: null, alarm: false };
+  assert.deepEqual(await createScoreDecoder('json')(Buffer.from(JSON.stringify(earlier))), expected);
+});
+
 test('fields of a later version are left out', async () => {
-  const later = Buffer.from(JSON.stringify({ ...scoreRecord(), severity: 3 }));
+  const later = Buffer.from(JSON.stringify({ ...scoreRecord(), mood: 3 }));
   assert.deepEqual(await createScoreDecoder('json')(later), scoreRecord());
 });

@@ -34,7 +34,7 @@ function observation(series: string, offset: number) {
 test('the memory of an evicted series goes to the next series', async () => {
   const state = new PartitionState({ topic: 'observations', partition: 0 }, 2);
   const { signal } = new AbortController();
-  const blockOf = (series: string) => state.units.get(series)!.changelogSeries()[0].detector.block;
+  const blockOf = (series: string) => state.units.get(series)!.changelogSeries()[0].detector.rings.block;
   await state.score([observation('oldest', 0), observation('newer', 1)], ignoringSink(), signal);
   const freed = blockOf('oldest');
   await state.score([observation('newest', 2)], ignoringSink(), signal);

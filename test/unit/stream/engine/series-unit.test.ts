@@ -73,7 +73,7 @@ test('a score names its input record and how it was scored', async () => {
   const run = await scoreAll(steps(0, 60, (step) => (step === 59 ? 500 : (step * 7) % 5)));
   const score = run.scores().at(-1)!;
   assert.deepEqual(
-    { ...score, forecast: null, lo: null, hi: null, anomalyScore: null },
+    { ...score, forecast: null, lo: null, hi: null, anomalyScore: null, grade: null, severity: null },
     {
       series: 's',
       detector: 'every',
@@ -89,6 +89,9 @@ test('a score names its input record and how it was scored', async () => {
       anomalyScore: null,
       accumulatedAnomalyScore: null,
       anomaly: true,
+      grade: null,
+      severity: null,
+      alarm: true,
       state: 'scored',
       position: 59,
       window: { start: 56, end: 60 },
@@ -96,6 +99,7 @@ test('a score names its input record and how it was scored', async () => {
       input: { topic: 'observations', partition: 0, offset: 59 },
     },
   );
+  assert.ok(score.grade! > 0.5 && score.grade! <= 1 && score.severity! > 0);
   assert.ok(score.lo! < score.forecast! && score.forecast! < score.hi! && score.hi! < 500);
 });
 

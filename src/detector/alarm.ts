@@ -1,0 +1,129 @@
+/**
+ * Severity and alarm of one series or group: one recurrence over its rows. State in numbers of a Float64Array from
+ * `start`; the place of each stands below. A fresh state is all 0.
+ */
+export const ALARM_NUMBERS = 6;
+/** The last unusualness, fading. */
+const HELD = 0;
+/** Forgetting mean square of clipped unusualness: how much has been going on. */
+const ENERGY = 1;
+/** Distance of the logarithm of the threshold from where it starts. */
+const THRESHOLD = 2;
+const EPISODES = 3;
+/** Rows since the threshold was last exceeded, and since that last raised it, plus 1; 0 for never. */
+const SINCE_EXCEEDED = 4;
+const SINCE_RAISED = 5;
+
+/** At this unusualness the grade is a half; 1 row in 1,000 of most series is above it. */
+const GRADE_HALF = 14;
+const HELD_SHARE = 0.9;
+const ENERGY_RATE = 0.02;
+const ENERGY_MAX = 40;
+const ENERGY_WEIGHT = 2;
+/** The threshold that keeps a rate of r false episodes a row in most series is 14 (0.001 / r)^0.36. */
+const TAIL_RATE = 0.001;
+const TAIL_EXPONENT = 0.36;
+const STEP_MIN = 0.05;
+const STEP_FIRST = 0.5;
+/** A row that goes on with an episode raises the threshold by this share of what the first row does. */
+const CONTINUED_SHARE = 1 / 3;
+/** Promised alarms are never more frequent, whatever the frequency of the series. */
+export const ALARM_RATE_MAX = 0.01;
+
+/** How unusual one row is. */
+export interface Unusualness {
+  /** For the grade and the alarm: sharp, only while the newest value itself is odd. */
+  readonly sharp: number;
+  /** For the severity: as long as the shape is odd. */
+  readonly wide: number;
+}
+
+/** The verdict on one row. */
+export interface Verdict {
+  /**
+   * 0..1, comparable across series; a half where 1 row in 1,000 of most series is. NaN without a value and a forecast.
+   */
+  readonly grade: number;
+  /** >= 0, unbounded: how much is going on. NaN without a value and a forecast. */
+  readonly severity: number;
+  /** The threshold that keeps the promised rate is exceeded. */
+  readonly alarm: boolean;
+}
+
+export const NO_VERDICT: Verdict = { grade: Number.NaN, severity: Number.NaN, alarm: false };
+
+/** What the user accepts. */
+export interface AlarmPromise {
+  /** Accepted false alarm episodes a row, above 0. */
+  readonly rate: number;
+  /** Rows without an alarm that end an episode: the detection size. */
+  readonly gap: number;
+}
+
+/**
+ * Takes the next row; null where it has no value or no forecast.
+ *
+ *   grade      S / (S + 14)
+ *   severity   max(S', 0.9 x what was held) + 2 sqrt(energy)
+ *   alarm      S above a threshold that rises by a step with every episode and falls by `rate` steps with every row
+ *
+ * So the threshold settles where episodes come at the promised rate (stochastic approximation of a quantile, Robbins
+ * and Monro 1951). The steps are large at first and shrink with the number of episodes seen.
+ */
+export function judgeRow(
+  state: Float64Array,
+  start: number,
+  unusual: Unusualness | null,
+  { rate, gap }: AlarmPromise,
+): Verdict {
+  const sinceExceeded = passRow(state, start + SINCE_EXCEEDED);
+  const sinceRaised = passRow(state, start + SINCE_RAISED);
+  if (unusual === null) return NO_VERDICT;
+  const { sharp, wide } = unusual;
+  const held = Math.max(wide, HELD_SHARE * state[start + HELD]);
+  const energy = state[start + ENERGY] + ENERGY_RATE * (Math.min(wide, ENERGY_MAX) ** 2 - state[start + ENERGY]);
+  state[start + HELD] = held;
+  state[start + ENERGY] = energy;
+  const promised = Math.min(rate, ALARM_RATE_MAX);
+  const alarm = sharp > thresholdOf(state[start + THRESHOLD], promised);
+  if (alarm) {
+    const begins = sinceExceeded > gap;
+    if (begins) state[start + EPISODES]++;
+    if (sinceRaised >= gap) {
+      state[start + THRESHOLD] += stepOf(state[start + EPISODES]) * (begins ? 1 : CONTINUED_SHARE);
+      state[start + SINCE_RAISED] = 1;
+    }
+    state[start + SINCE_EXCEEDED] = 1;
+  }
+  state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * promised;
+  return { grade: sharp / (sharp + GRADE_HALF), severity: held + ENERGY_WEIGHT * Math.sqrt(energy), alarm };
+}
+
+/**
+ * How unusual a time step of a group is: half of what the two most unusual members show together, plus the mean over
+ * all. One member among many normal ones keeps half of what it shows, and one of two all of it.
+ */
+export function unusualGroup(members: readonly (Unusualness | null)[]): Unusualness | null {
+  const present = members.filter((member) => member !== null);
+  if (present.length === 0) return null;
+  const combined = (numbers: readonly number[]) => {
+    const [first, second = 0] = numbers.toSorted((a, b) => b - a);
+    const mean = numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+    return numbers.length === 1 ? first : (first + second) / 2 + mean;
+  };
+  return { sharp: combined(present.map(({ sharp }) => sharp)), wide: combined(present.map(({ wide }) => wide)) };
+}
+
+/** Rows since a mark, this one included; infinite where there was none. */
+function passRow(state: Float64Array, at: number): number {
+  if (state[at] === 0) return Number.POSITIVE_INFINITY;
+  return state[at]++;
+}
+
+function thresholdOf(moved: number, rate: number): number {
+  return GRADE_HALF * (TAIL_RATE / rate) ** TAIL_EXPONENT * Math.exp(moved);
+}
+
+function stepOf(episodes: number): number {
+  return Math.max(STEP_MIN, STEP_FIRST / (1 + episodes));
+}

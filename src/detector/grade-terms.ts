@@ -1,0 +1,121 @@
+import type { Unusualness } from './alarm.ts';
+import { deviationFloor } from './resolution.ts';
+import { SCALARS } from './series-memory.ts';
+import type { SeriesRings } from './series-rings.ts';
+import { SEED_PERIOD } from './shape-lags.ts';
+import { ShapeSearch } from './shape-search.ts';
+
+/** The terms of the grade, by their place among the scalars. */
+const RESIDUAL = 0;
+const CHANGE = 1;
+const ANALOGUE = 2;
+const SHAPE = 3;
+
+/** A scale forgets with so many rows. */
+const FORGET_ROWS = 3_000;
+/** An entry counts in its scale at most so many times the scale, once the scale has had CLIP_ROWS_MIN rows. */
+const CLIP = 20;
+const CLIP_ROWS_MIN = 20;
+/** The model's own deviation counts like so many rows at first, and fades over PRIOR_ROWS. */
+const PRIOR_WEIGHT = 24;
+export const PRIOR_ROWS = 300;
+/** The model is about so much surer of itself than it should be (variance). */
+const PRIOR_VARIANCE = 2;
+/** Of the smallest deviation that residuals are judged by: scales go lower, since they are not the only term. */
+const FLOOR_SHARE = 0.2;
+/** Rounding of float32, relative. */
+const ROUNDING = 1.2e-7;
+const TERM_MAX = 1e6;
+const SHAPE_WEIGHT_SHARP = 3;
+const SHAPE_WEIGHT_WIDE = 2;
+
+/** One row as the detector has it; distances from the origin of the series. */
+export interface GradedRow {
+  readonly position: number;
+  /** NaN where it is missing. */
+  readonly value: number;
+  readonly distance: number;
+  /** The standing forecast; NaN where there is none. */
+  readonly forecast: number;
+}
+
+/**
+ * How unusual each row of a series is, from four terms, each in units of its own past (a root of a forgetting mean
+ * square):
+ *
+ *   z   residual of the standing forecast
+ *   d   change since the last value
+ *   n   residual of the analogue forecast: what followed the stretch that was most like the newest values
+ *   w   distance of the newest values from the most similar earlier stretch
+ *
+ *   sharp  S  = z + d + n + 3 min(w, max(z, d, n))
+ *   wide   S' = z + d + n + 2 w
+ *
+ * A row is judged by scales of the rows before it. The sum and its weights were chosen on labelled series of several
+ * sources; see README.md.
+ */
+export class GradeTerms {
+  readonly #rings: SeriesRings;
+  readonly #shapes: ShapeSearch;
+
+  constructor(rings: SeriesRings) {
+    this.#rings = rings;
+    this.#shapes = new ShapeSearch(rings);
+  }
+
+  /**
+   * Takes the row at `position`, whose distance is in the ring; call it before the resolution learns of it. Null
+   * without value or forecast.
+   */
+  observe({ position, value, distance, forecast }: GradedRow): Unusualness | null {
+    const { doubles } = this.#rings;
+    const resolutionAt = this.#rings.scalarIndex(SCALARS.resolution);
+    const finest = FLOOR_SHARE * deviationFloor(doubles, resolutionAt);
+    if (position % SEED_PERIOD === 0 || position === this.#rings.contextStart) this.#seed(position, finest);
+    const analogue = this.#shapes.nearest;
+    const innovation = this.#shapes.observe(position);
+    if (Number.isNaN(value)) return null;
+    const change = value - doubles[resolutionAt];
+    const floor = Math.max(finest, ROUNDING * (Number.isNaN(forecast) ? Math.abs(distance) : Math.abs(forecast)));
+    const z = this.#scaled(RESIDUAL, distance - forecast, floor);
+    const d = this.#scaled(CHANGE, change, floor);
+    const expected = analogue === 0 ? Number.NaN : this.#shapes.innovationAt(position - analogue);
+    const n = this.#scaled(ANALOGUE, innovation - expected, floor);
+    const { nearest, distance: square } = this.#shapes;
+    const w = this.#scaled(SHAPE, nearest === 0 ? Number.NaN : Math.sqrt(square), floor);
+    if (Number.isNaN(forecast)) return null;
+    const largest = Math.max(z, d, n);
+    const sum = z + d + n;
+    return { sharp: sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest), wide: sum + SHAPE_WEIGHT_WIDE * w };
+  }
+
+  /** After a restore of rings and scalars. */
+  restore(positions: number): void {
+    this.#shapes.restore(positions);
+  }
+
+  #seed(position: number, floor: number): void {
+    const changes = this.#rings.scalar(SCALARS.termRows + CHANGE);
+    const scale = Math.max(Math.sqrt(this.#rings.scalar(SCALARS.termSquares + CHANGE)), floor);
+    this.#rings.setScalar(SCALARS.innovationMax, changes > CLIP_ROWS_MIN ? CLIP * scale : Number.POSITIVE_INFINITY);
+    this.#shapes.seed(position);
+  }
+
+  /** |entry| in units of the scale of its term as of the row before; 0 where there is no entry. */
+  #scaled(term: number, entry: number, floor: number): number {
+    if (Number.isNaN(entry)) return 0;
+    const rings = this.#rings;
+    const rows = rings.scalar(SCALARS.termRows + term);
+    const mean = rings.scalar(SCALARS.termSquares + term);
+    const model = rings.scalar(SCALARS.modelDeviation);
+    const prior = model > 0 ? PRIOR_WEIGHT * Math.max(0, 1 - rows / PRIOR_ROWS) : 0;
+    const known = rows + prior > 0;
+    const blended = known ? (rows * mean + prior * PRIOR_VARIANCE * model * model) / (rows + prior) : 0;
+    const square = known ? Math.max(blended, floor * floor) : 0;
+    const limit = rows >= CLIP_ROWS_MIN ? CLIP * CLIP * square : Number.POSITIVE_INFINITY;
+    const counted = Math.min(entry * entry, limit);
+    rings.setScalar(SCALARS.termRows + term, rows + 1);
+    rings.setScalar(SCALARS.termSquares + term, mean + (counted - mean) * Math.max(1 / FORGET_ROWS, 1 / (rows + 1)));
+    return known ? Math.min(Math.abs(entry) / Math.sqrt(square), TERM_MAX) : 0;
+  }
+}

@@ -1,0 +1,104 @@
+import { clampToFloat32 } from '../forecast/float32.ts';
+import { observePrecision, PRECISION_NUMBERS, precisionLost, startPrecision } from './precision.ts';
+import { deviationFloor, observeResolution, RESOLUTION_NUMBERS, startResolution } from './resolution.ts';
+
+/** A whole series with the sums of its forecasts, as the stream would keep it: float32 distances from an origin. */
+export interface History {
+  /** Distances from the origin of their era, rounded as the model gets them. */
+  readonly values: Float32Array;
+  /** The same without the effect of exogenous variables: what the model gets. */
+  readonly seen: Float32Array;
+  readonly eras: readonly Era[];
+  readonly forecastSums: Float64Array;
+  readonly forecastCounts: Uint32Array;
+  /** Smallest deviation that residuals are judged by: from the values before the detection window, and from all. */
+  readonly floorBeforeWindow: number;
+  readonly floor: number;
+}
+
+/**
+ * Positions from `start` on that share an origin. A new era begins where a window was rounded away beside the origin
+ * (precision.ts).
+ */
+interface Era {
+  readonly start: number;
+  /** The first observed value of the era; NaN where there is none. */
+  origin: number;
+}
+
+/** @param cleaned what is subtracted from the values before the model gets them; null where nothing is */
+export function historyOf(
+  series: ArrayLike<number>,
+  cleaned: ArrayLike<number> | null,
+  detectionSize: number,
+): History {
+  const { length } = series;
+  const values = new Float32Array(length);
+  const seen = cleaned === null ? values : new Float32Array(length);
+  const resolution = new Float64Array(RESOLUTION_NUMBERS);
+  const precision = new Float64Array(PRECISION_NUMBERS);
+  startResolution(resolution, 0);
+  startPrecision(precision, 0);
+  let era: Era = { start: 0, origin: Number.NaN };
+  const eras = [era];
+  let floorBeforeWindow = 0;
+  for (let position = 0; position < length; position++) {
+    const value = series[position];
+    if (position > 0 && (length - position) % detectionSize === 0) {
+      if (precisionLost(precision, 0)) {
+        era = { start: position, origin: Number.NaN };
+        eras.push(era);
+      }
+      startPrecision(precision, 0);
+      if (length - position === detectionSize) floorBeforeWindow = deviationFloor(resolution, 0);
+    }
+    if (Number.isNaN(era.origin)) era.origin = value;
+    const { origin } = era;
+    const distance = Math.fround(clampToFloat32(value - origin));
+    values[position] = distance;
+    if (cleaned !== null) seen[position] = clampToFloat32(value - origin - cleaned[position]);
+    observeResolution(resolution, 0, value);
+    observePrecision(precision, 0, { value, origin, distance });
+  }
+  return {
+    values,
+    seen,
+    eras,
+    forecastSums: new Float64Array(length),
+    forecastCounts: new Uint32Array(length),
+    floorBeforeWindow,
+    floor: deviationFloor(resolution, 0),
+  };
+}
+
+/** Writes the context before a cutoff, oldest first, into `target`; NaN where nothing is known. */
+export function contextBefore({ seen, eras }: History, cutoff: number, target: Float32Array): void {
+  const { start } = eraAt(eras, cutoff);
+  target.set(seen.subarray(cutoff - target.length, cutoff));
+  if (start > cutoff - target.length) target.fill(Number.NaN, 0, start - (cutoff - target.length));
+}
+
+/** Adds the forecast of one cutoff; null and what reaches into the next era count as missing. */
+export function addForecast(history: History, cutoff: number, h: number, medians: Float32Array | null): void {
+  const { start } = eraAt(history.eras, cutoff);
+  for (let k = 0; k < h; k++) {
+    const known = medians !== null && eraAt(history.eras, cutoff + k).start === start;
+    history.forecastSums[cutoff + k] += known ? medians[k] : Number.NaN;
+    history.forecastCounts[cutoff + k]++;
+  }
+}
+
+/** Mean forecast of a position, as a distance from its origin; NaN where there is none. */
+export function forecastAt({ forecastSums, forecastCounts }: History, position: number): number {
+  const count = forecastCounts[position];
+  return count === 0 ? Number.NaN : forecastSums[position] / count;
+}
+
+export function originAt({ eras }: History, position: number): number {
+  return eraAt(eras, position).origin;
+}
+
+function eraAt(eras: readonly Era[], position: number): Era {
+  for (let i = eras.length - 1; i > 0; i--) if (eras[i].start <= position) return eras[i];
+  return eras[0];
+}

@@ -1,0 +1,36 @@
+/**
+ * Whether the float32 distances of one window still tell its values apart. A series whose first value was 2^31 and
+ * whose others are near 20 would keep multiples of 128. State in three numbers of a Float64Array from `start`: [lowest
+ * value, highest value, largest rounding error].
+ */
+export const PRECISION_NUMBERS = 3;
+const LOW = 0;
+const HIGH = 1;
+const ERROR = 2;
+
+/** Rounding errors above this share of a window's range hide its shape. */
+const ERROR_SHARE_MAX = 2 ** -10;
+
+export function startPrecision(state: Float64Array, start: number): void {
+  state[start + LOW] = Number.POSITIVE_INFINITY;
+  state[start + HIGH] = Number.NEGATIVE_INFINITY;
+  state[start + ERROR] = 0;
+}
+
+/** Takes the next value (NaN: missing) and the distance that is kept of it. */
+export function observePrecision(
+  state: Float64Array,
+  start: number,
+  { value, origin, distance }: { readonly value: number; readonly origin: number; readonly distance: number },
+): void {
+  if (Number.isNaN(value)) return;
+  state[start + LOW] = Math.min(state[start + LOW], value);
+  state[start + HIGH] = Math.max(state[start + HIGH], value);
+  state[start + ERROR] = Math.max(state[start + ERROR], Math.abs(value - origin - distance));
+}
+
+/** Whether the window that ends now was rounded away; the series needs another origin then. */
+export function precisionLost(state: Float64Array, start: number): boolean {
+  const range = state[start + HIGH] - state[start + LOW];
+  return range > 0 && state[start + ERROR] > ERROR_SHARE_MAX * range;
+}

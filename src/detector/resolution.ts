@@ -1,0 +1,60 @@
+/**
+ * How finely a series is resolved. The deviation of its residuals has a floor of half that: a series that was flat so
+ * far has residuals of 0, and a jump away from it must still have a finite score, while a flip of the last digit must
+ * not.
+ *
+ * State in four numbers of a Float64Array from `start`: [previous value, smallest step, steps seen, decimals]. A fresh
+ * state is all 0 with a previous value of NaN.
+ */
+export const RESOLUTION_NUMBERS = 4;
+const PREVIOUS = 0;
+const SMALLEST = 1;
+const STEPS = 2;
+const DECIMALS = 3;
+
+/**
+ * The smallest step counts as the resolution once this many steps were seen; before, the rounding of the values does.
+ */
+const STEPS_MIN = 8;
+/** Digits after the point beyond which values count as not rounded. */
+const DECIMALS_MAX = 9;
+/** Resolution of a series that has not changed so far, relative to its value; absolute where that is 0. */
+const RELATIVE = 1e-9;
+
+export function startResolution(state: Float64Array, start: number): void {
+  state.fill(0, start, start + RESOLUTION_NUMBERS);
+  state[start + PREVIOUS] = Number.NaN;
+}
+
+/** Takes the next observed value; a missing one changes nothing. */
+export function observeResolution(state: Float64Array, start: number, value: number): void {
+  if (Number.isNaN(value)) return;
+  const step = Math.abs(value - state[start + PREVIOUS]);
+  if (step > 0) {
+    state[start + STEPS] = Math.min(STEPS_MIN, state[start + STEPS] + 1);
+    const smallest = state[start + SMALLEST];
+    if (smallest === 0 || step < smallest) state[start + SMALLEST] = step;
+  }
+  state[start + DECIMALS] = decimalsOf(value, state[start + DECIMALS]);
+  state[start + PREVIOUS] = value;
+}
+
+/** The smallest deviation that residuals of the series may be judged by; above 0. */
+export function deviationFloor(state: Float64Array, start: number): number {
+  if (state[start + STEPS] === 0) {
+    const previous = Math.abs(state[start + PREVIOUS]);
+    return previous > 0 ? RELATIVE * previous : RELATIVE;
+  }
+  if (state[start + STEPS] >= STEPS_MIN) return state[start + SMALLEST] / 2;
+  return Math.min(state[start + SMALLEST], 10 ** -state[start + DECIMALS]) / 2;
+}
+
+/** Digits after the point that a value has, at least `known` and at most DECIMALS_MAX. */
+function decimalsOf(value: number, known: number): number {
+  let decimals = known;
+  for (; decimals < DECIMALS_MAX; decimals++) {
+    const scaled = value * 10 ** decimals;
+    if (Math.abs(scaled - Math.round(scaled)) <= 1e-9 * Math.abs(scaled)) break;
+  }
+  return decimals;
+}

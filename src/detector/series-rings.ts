@@ -1,0 +1,96 @@
+import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
+
+/**
+ * The kept numbers of one series: its newest values and residuals in rings, and scalars. Values are float32 distances
+ * from an origin.
+ */
+export class SeriesRings {
+  readonly block: SeriesBlock;
+  readonly layout: SeriesLayout;
+
+  constructor(memory: SeriesMemory) {
+    this.block = memory.allocate();
+    this.layout = memory.layout;
+  }
+
+  /** The last call. The memory belongs to another series from then on. */
+  release(memory: SeriesMemory): void {
+    memory.release(this.block);
+  }
+
+  /** The doubles that hold the scalars, and the index of one of them. */
+  get doubles(): Float64Array {
+    return this.block.slab.doubles;
+  }
+
+  scalarIndex(scalar: number): number {
+    return this.block.doubleStart + this.layout.scalarStart + scalar;
+  }
+
+  scalar(scalar: number): number {
+    return this.doubles[this.scalarIndex(scalar)];
+  }
+
+  setScalar(scalar: number, value: number): void {
+    this.doubles[this.scalarIndex(scalar)] = value;
+  }
+
+  /** Earlier positions have no value any more. */
+  get contextStart(): number {
+    return this.scalar(SCALARS.contextStart);
+  }
+
+  /** The value at `position`, for positions still in the ring. */
+  distanceAt(position: number): number {
+    return this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)];
+  }
+
+  keepDistance(position: number, distance: number): void {
+    this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)] = distance;
+  }
+
+  /** Copies the values of positions [from, to), all of them in the ring, to the start of `target`. */
+  copyDistances(target: Float32Array, from: number, to: number): void {
+    const { slab, floatStart } = this.block;
+    const capacity = this.layout.contextCapacity;
+    const first = from % capacity;
+    const run = Math.min(to - from, capacity - first);
+    target.set(slab.floats.subarray(floatStart + first, floatStart + first + run));
+    if (run < to - from) target.set(slab.floats.subarray(floatStart, floatStart + to - from - run), run);
+  }
+
+  /** Whether anything was observed in [from, to). */
+  hasValue(from: number, to: number): boolean {
+    for (let position = to - 1; position >= Math.max(0, from); position--) {
+      if (!Number.isNaN(this.distanceAt(position))) return true;
+    }
+    return false;
+  }
+
+  forgetDistances(): void {
+    const { slab, floatStart } = this.block;
+    slab.floats.fill(Number.NaN, floatStart, floatStart + this.layout.contextCapacity);
+  }
+
+  /** The residual of the `index`-th forecasted position, for those still in the ring. */
+  residualAt(index: number): number {
+    return this.block.slab.floats[this.#residualSlot(index)];
+  }
+
+  keepResidual(index: number, residual: number): void {
+    this.block.slab.floats[this.#residualSlot(index)] = residual;
+  }
+
+  /** Residuals kept for calibration, oldest first; NaN where the value was missing. */
+  residuals(count: number): Float32Array {
+    const kept = Math.min(count, this.layout.residualCapacity);
+    const ordered = new Float32Array(kept);
+    for (let i = 0; i < kept; i++) ordered[i] = this.residualAt(count - kept + i);
+    return ordered;
+  }
+
+  #residualSlot(index: number): number {
+    const { contextCapacity, residualCapacity } = this.layout;
+    return this.block.floatStart + contextCapacity + (index % residualCapacity);
+  }
+}
