@@ -23,6 +23,7 @@ const ENERGY_WEIGHT = 2;
 /** The threshold that keeps a rate of r false episodes a row in most series is 14 (0.001 / r)^0.36. */
 const TAIL_RATE = 0.001;
 const TAIL_EXPONENT = 0.36;
+const GROUP_START = 1.6;
 const STEP_MIN = 0.05;
 const STEP_FIRST = 0.5;
 /** A row that goes on with an episode raises the threshold by this share of what the first row does. */
@@ -58,6 +59,8 @@ export interface AlarmPromise {
   readonly rate: number;
   /** Rows without an alarm that end an episode: the detection size. */
   readonly gap: number;
+  /** Rows of a group are more unusual than those of a series, so its threshold starts higher. */
+  readonly isGroup: boolean;
 }
 
 /**
@@ -74,7 +77,7 @@ export function judgeRow(
   state: Float64Array,
   start: number,
   unusual: Unusualness | null,
-  { rate, gap }: AlarmPromise,
+  { rate, gap, isGroup }: AlarmPromise,
 ): Verdict {
   const sinceExceeded = passRow(state, start + SINCE_EXCEEDED);
   const sinceRaised = passRow(state, start + SINCE_RAISED);
@@ -85,7 +88,8 @@ export function judgeRow(
   state[start + HELD] = held;
   state[start + ENERGY] = energy;
   const promised = Math.min(rate, ALARM_RATE_MAX);
-  const alarm = sharp > thresholdOf(state[start + THRESHOLD], promised);
+  const first = isGroup ? GROUP_START : 1;
+  const alarm = sharp > first * thresholdOf(state[start + THRESHOLD], promised);
   if (alarm) {
     const begins = sinceExceeded > gap;
     if (begins) state[start + EPISODES]++;

@@ -1,6 +1,7 @@
 import type { FoldPlan } from '../forecast/folds.ts';
 import { withGroupContext } from '../forecast/group-context.ts';
 import { accumulatedScore, calibrateAccumulation, type MemberResiduals } from './accumulation.ts';
+import { NO_VERDICT, type Verdict } from './alarm.ts';
 import {
   addResidual,
   calibrate,
@@ -11,7 +12,17 @@ import {
   type ResidualSums,
 } from './calibration.ts';
 import { cutoffsOfWindow, residualPlaces, stepOfHorizon } from './cutoff-grid.ts';
-import { addForecast, contextBefore, forecastAt, type History, historyOf, originAt } from './history.ts';
+import { gradeHistories } from './grade-history.ts';
+import { PRIOR_ROWS } from './grade-terms.ts';
+import {
+  addForecast,
+  contextBefore,
+  countingCutoffs,
+  forecastAt,
+  type History,
+  historyOf,
+  originAt,
+} from './history.ts';
 import type { CalibrationSize, DetectionSettings } from './settings.ts';
 import { CALIBRATION_WINDOWS_MIN, judge, oneSidedThreshold, twoSidedThreshold } from './threshold.ts';
 
@@ -26,6 +37,10 @@ export interface OnlineDetection {
   /** Standardised accumulated score of the time step (multivariate), the same for every series. */
   readonly accumulatedScore: Float64Array | null;
   readonly anomaly: readonly boolean[];
+  /** NaN, and no alarm, where alarms are off. */
+  readonly grade: Float64Array;
+  readonly severity: Float64Array;
+  readonly alarm: readonly boolean[];
   /** Residuals the score was calibrated on: those before the window, or the whole series when they are too few. */
   readonly calibratedOn: 'before-window' | 'whole-series';
 }
@@ -42,9 +57,11 @@ export interface DetectionPlan {
   readonly histories: readonly History[];
   /** The forecasts to be made, and where they go. */
   readonly folds: Omit<FoldPlan<DetectionFold>, 'forecast'>;
+  /** The first of them again, whose quantiles say how sure the model is; none where alarms are off. */
+  readonly priorFolds: readonly DetectionFold[];
 }
 
-interface DetectionFold {
+export interface DetectionFold {
   readonly series: number;
   readonly cutoff: number;
   readonly time: number;
@@ -72,6 +89,7 @@ export function planDetection({ series, settings, cleaned, offsets }: DetectionI
   return {
     settings,
     histories,
+    priorFolds: histories.flatMap((history, index) => priorFoldsOf(history, index, settings)),
     folds: {
       folds:
         offsets === undefined
@@ -90,21 +108,31 @@ export function planDetection({ series, settings, cleaned, offsets }: DetectionI
   };
 }
 
-/** Observation - forecast of every position; NaN where either is missing. */
-export function residualsOf(history: History): Float64Array {
-  return Float64Array.from(history.values, (value, position) => value - forecastAt(history, position));
-}
-
-/** Moves every forecast by what is added to it at its position. */
-export function shiftForecasts(history: History, added: Float64Array): void {
-  for (let i = 0; i < added.length; i++) history.forecastSums[i] += history.forecastCounts[i] * added[i];
+function priorFoldsOf(history: History, series: number, settings: DetectionSettings): DetectionFold[] {
+  if (settings.alarmRate === null) return [];
+  const end = firstCutoffOf(history, settings) + PRIOR_ROWS;
+  const cutoffs = countingCutoffs(history, settings).filter((cutoff) => cutoff < end);
+  return cutoffs.map((cutoff) => ({ series, cutoff, time: 0, requested: null }));
 }
 
 /** Judges the last `detectionSize` observations of every history, once all folds have their forecasts. */
 export function concludeDetection({ histories, settings }: DetectionPlan): OnlineDetection[] {
-  return settings.thresholdMethod === 'univariate'
-    ? histories.map((history) => judgeAlone(history, settings))
-    : judgeTogether(histories, settings);
+  const judged =
+    settings.thresholdMethod === 'univariate'
+      ? histories.map((history) => judgeAlone(history, settings))
+      : judgeTogether(histories, settings);
+  const verdicts = gradeHistories(histories, settings);
+  return judged.map((detection, i) => ({ ...detection, ...verdictColumns(verdicts[i], settings) }));
+}
+
+function verdictColumns(verdicts: readonly Verdict[], { detectionSize }: DetectionSettings) {
+  const start = verdicts.length - detectionSize;
+  const window = Array.from({ length: detectionSize }, (_, k) => verdicts[start + k] ?? NO_VERDICT);
+  return {
+    grade: Float64Array.from(window, ({ grade }) => grade),
+    severity: Float64Array.from(window, ({ severity }) => severity),
+    alarm: window.map(({ alarm }) => alarm),
+  };
 }
 
 /** Residuals of forecasted positions in [0, end), at most the newest `size`, with how they were forecast. */
@@ -150,7 +178,9 @@ function sumResiduals(residuals: Float32Array, places: ResidualPlaces): Residual
   return residuals.reduce((sums, r, i) => addResidual(sums, r, i, { method: 'robust', places }), NO_RESIDUALS);
 }
 
-function judgeAlone(history: History, settings: DetectionSettings): OnlineDetection {
+type Judged = Omit<OnlineDetection, keyof Verdict>;
+
+function judgeAlone(history: History, settings: DetectionSettings): Judged {
   const before = calibrateHistory(history, 'before-window', settings);
   const enough = before.yardstick.calibration.samples >= CALIBRATION_WINDOWS_MIN * settings.detectionSize;
   const calibrated = enough ? before : calibrateHistory(history, 'whole-series', settings);
@@ -163,7 +193,7 @@ function judgeAlone(history: History, settings: DetectionSettings): OnlineDetect
   };
 }
 
-function judgeTogether(histories: readonly History[], settings: DetectionSettings): OnlineDetection[] {
+function judgeTogether(histories: readonly History[], settings: DetectionSettings): Judged[] {
   const before = histories.map((history) => calibrateHistory(history, 'before-window', settings));
   const enough = calibrateAccumulation(before).samples >= CALIBRATION_WINDOWS_MIN * settings.detectionSize;
   const members = enough ? before : histories.map((history) => calibrateHistory(history, 'whole-series', settings));

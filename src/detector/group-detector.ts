@@ -82,7 +82,7 @@ export class GroupDetector {
   #verdictOn(members: readonly (Unusualness | null)[]): Verdict {
     const { alarmRate, detectionSize } = this.settings;
     if (alarmRate === null) return NO_VERDICT;
-    return judgeRow(this.alarmState, 0, unusualGroup(members), { rate: alarmRate, gap: detectionSize });
+    return judgeRow(this.alarmState, 0, unusualGroup(members), { rate: alarmRate, gap: detectionSize, isGroup: true });
   }
 
   /** Forgets a member; what the group is calibrated on stays as it is until the next window opens. */

@@ -1,6 +1,8 @@
 import { clampToFloat32 } from '../forecast/float32.ts';
+import { cutoffsOfWindow } from './cutoff-grid.ts';
 import { observePrecision, PRECISION_NUMBERS, precisionLost, startPrecision } from './precision.ts';
 import { deviationFloor, observeResolution, RESOLUTION_NUMBERS, startResolution } from './resolution.ts';
+import type { DetectionSettings } from './settings.ts';
 
 /** A whole series with the sums of its forecasts, as the stream would keep it: float32 distances from an origin. */
 export interface History {
@@ -8,9 +10,17 @@ export interface History {
   readonly values: Float32Array;
   /** The same without the effect of exogenous variables: what the model gets. */
   readonly seen: Float32Array;
+  /** As they were sent. */
+  readonly observed: ArrayLike<number>;
   readonly eras: readonly Era[];
   readonly forecastSums: Float64Array;
   readonly forecastCounts: Uint32Array;
+  /** The same of the forecasts that a stream would have had as it scored the position. */
+  readonly arrivalSums: Float64Array;
+  readonly arrivalCounts: Uint32Array;
+  /** What the model's quantiles say of its deviation, by cutoff; for the grade alone, of the first cutoffs. */
+  readonly modelDeviations: Map<number, number>;
+  readonly detectionSize: number;
   /** Smallest deviation that residuals are judged by: from the values before the detection window, and from all. */
   readonly floorBeforeWindow: number;
   readonly floor: number;
@@ -63,9 +73,14 @@ export function historyOf(
   return {
     values,
     seen,
+    observed: series,
     eras,
     forecastSums: new Float64Array(length),
     forecastCounts: new Uint32Array(length),
+    arrivalSums: new Float64Array(length),
+    arrivalCounts: new Uint32Array(length),
+    modelDeviations: new Map(),
+    detectionSize,
     floorBeforeWindow,
     floor: deviationFloor(resolution, 0),
   };
@@ -83,8 +98,31 @@ export function addForecast(history: History, cutoff: number, h: number, medians
   const { start } = eraAt(history.eras, cutoff);
   for (let k = 0; k < h; k++) {
     const known = medians !== null && eraAt(history.eras, cutoff + k).start === start;
-    history.forecastSums[cutoff + k] += known ? medians[k] : Number.NaN;
-    history.forecastCounts[cutoff + k]++;
+    const position = cutoff + k;
+    const median = known ? medians[k] : Number.NaN;
+    history.forecastSums[position] += median;
+    history.forecastCounts[position]++;
+    if (cutoff > windowEndOf(history, position) - h) continue;
+    history.arrivalSums[position] += median;
+    history.arrivalCounts[position]++;
+  }
+}
+
+/** End of the detection window that holds a position; windows are aligned to the end of the series. */
+function windowEndOf({ values, detectionSize }: History, position: number): number {
+  return values.length - Math.floor((values.length - 1 - position) / detectionSize) * detectionSize;
+}
+
+/** Observation - forecast of every position; NaN where either is missing. */
+export function residualsOf(history: History): Float64Array {
+  return Float64Array.from(history.values, (value, position) => value - forecastAt(history, position));
+}
+
+/** Moves every forecast by what is added to it at its position. */
+export function shiftForecasts(history: History, added: Float64Array): void {
+  for (let i = 0; i < added.length; i++) {
+    history.forecastSums[i] += history.forecastCounts[i] * added[i];
+    history.arrivalSums[i] += history.arrivalCounts[i] * added[i];
   }
 }
 
@@ -94,6 +132,12 @@ export function forecastAt({ forecastSums, forecastCounts }: History, position: 
   return count === 0 ? Number.NaN : forecastSums[position] / count;
 }
 
+/** Mean of the forecasts that a stream would have had as it scored the position, as a distance from its origin. */
+export function arrivalForecastAt({ arrivalSums, arrivalCounts }: History, position: number): number {
+  const count = arrivalCounts[position];
+  return count === 0 ? Number.NaN : arrivalSums[position] / count;
+}
+
 export function originAt({ eras }: History, position: number): number {
   return eraAt(eras, position).origin;
 }
@@ -101,4 +145,10 @@ export function originAt({ eras }: History, position: number): number {
 function eraAt(eras: readonly Era[], position: number): Era {
   for (let i = eras.length - 1; i > 0; i--) if (eras[i].start <= position) return eras[i];
   return eras[0];
+}
+
+/** The cutoffs that count for the detection window they lie in, ascending: those of a stream's standing forecasts. */
+export function countingCutoffs(history: History, settings: Pick<DetectionSettings, 'h' | 'stepSize'>): number[] {
+  const cutoffs = cutoffsOfWindow(history.values.length, settings);
+  return cutoffs.filter((cutoff) => cutoff <= windowEndOf(history, cutoff) - settings.h);
 }

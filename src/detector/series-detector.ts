@@ -148,7 +148,13 @@ export class SeriesDetector {
 
   /** Whether the forecast that is due should say how sure the model is: early, while residuals are few. */
   get wantsQuantiles(): boolean {
-    return this.#terms !== null && this.positions < this.#firstCutoff + PRIOR_ROWS;
+    return this.#terms !== null && this.#forecastCounts && this.positions < this.#firstCutoff + PRIOR_ROWS;
+  }
+
+  /** Whether a forecast from the present position counts for the open window. */
+  get #forecastCounts(): boolean {
+    const { h, detectionSize } = this.settings;
+    return this.positions <= this.windowStart + detectionSize - h;
   }
 
   /**
@@ -159,7 +165,7 @@ export class SeriesDetector {
   forecasted(medians: Float32Array | null, start = 0, modelDeviation = 0): void {
     assert(this.forecastDue, 'no forecast is due');
     this.#window.addForecast(this.windowStart, this.positions, medians, start);
-    this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
+    if (this.#forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
     this.forecastDue = false;
   }
 
@@ -206,7 +212,7 @@ export class SeriesDetector {
     const { alarmRate, detectionSize, thresholdMethod } = this.settings;
     if (alarmRate === null || thresholdMethod === 'multivariate') return NO_VERDICT;
     const at = this.rings.scalarIndex(SCALARS.alarm);
-    return judgeRow(this.rings.doubles, at, unusual, { rate: alarmRate, gap: detectionSize });
+    return judgeRow(this.rings.doubles, at, unusual, { rate: alarmRate, gap: detectionSize, isGroup: false });
   }
 
   /** As if the values in the ring were all that was observed so far. */

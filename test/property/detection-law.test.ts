@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import type { DetectionSettings } from '../../src/detector/settings.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
-import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import { arithmeticQuantileForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 import { detectGroup, detectSeries } from '../fixture/stream/stream-detection.ts';
 
 /** Settings of the stream: d a multiple of s, h <= d, at least 6 x d residuals kept. */
@@ -14,7 +14,7 @@ const settings = fc
     horizon: fc.double({ min: 0, max: 1, noNaN: true }),
     level: fc.constantFrom(80, 95, 99, 99.9),
     spare: fc.integer({ min: 0, max: 40 }),
-    context: fc.constantFrom(20, 32, 64),
+    context: fc.constantFrom(20, 64, 128),
     all: fc.boolean(),
     calibration: fc.constantFrom('plain' as const, 'robust' as const),
   })
@@ -51,6 +51,9 @@ function seriesOf(length: number) {
     );
 }
 
+/** Its longest context leaves the grade some lags to compare shapes at. */
+const forecaster = () => arithmeticQuantileForecaster({ context: 128, contextBuckets: [32, 64, 128] });
+
 function assertClose(actual: number, expected: number, what: string): void {
   if (Number.isNaN(expected) || Number.isNaN(actual)) {
     assert.equal(actual, expected, what);
@@ -67,12 +70,12 @@ test('the scores of a closed window equal those of online detection over the sam
   await fc.assert(
     fc.asyncProperty(settings, seriesOf(260), async (chosen, values) => {
       const { detectionSize } = chosen;
-      const detections = await detectSeries(values, chosen, arithmeticForecaster());
+      const detections = await detectSeries(values, chosen, forecaster());
       for (let n = detectionSize * 8; n <= values.length; n += detectionSize * 3) {
         const [whole] = await detectOnline({
           series: [values.slice(0, n)],
           settings: chosen,
-          forecaster: arithmeticForecaster(),
+          forecaster: forecaster(),
         });
         if (whole!.calibratedOn === 'whole-series') continue;
         compared++;
@@ -82,6 +85,12 @@ test('the scores of a closed window equal those of online detection over the sam
           assertClose(detection.forecast, whole!.forecast[k], `forecast at ${place}`);
           assertClose(detection.lo, whole!.lo[k], `lo at ${place}`);
           assert.equal(detection.anomaly, whole!.anomaly[k], `flag at ${place}`);
+          assertClose(detection.grade, whole!.grade[k], `grade at ${place}`);
+          assertClose(detection.severity, whole!.severity[k], `severity at ${place}`);
+          assert.equal(detection.alarm, whole!.alarm[k], `alarm at ${place}`);
+          assertClose(detection.grade, whole!.grade[k], `grade at ${place}`);
+          assertClose(detection.severity, whole!.severity[k], `severity at ${place}`);
+          assert.equal(detection.alarm, whole!.alarm[k], `alarm at ${place}`);
         });
       }
     }),
@@ -100,18 +109,21 @@ test('the accumulated scores of a closed window equal those of multivariate onli
       const calibrationSize = alone.calibrationSize === 'all' ? 6 * alone.detectionSize + 7 : alone.calibrationSize;
       const chosen: DetectionSettings = { ...alone, thresholdMethod: 'multivariate', calibrationSize };
       const { detectionSize } = chosen;
-      const steps = await detectGroup(series, chosen, arithmeticForecaster());
+      const steps = await detectGroup(series, chosen, forecaster());
       const n = Math.floor(200 / detectionSize) * detectionSize;
       const whole = await detectOnline({
         series: series.map((values) => values.slice(0, n)),
         settings: chosen,
-        forecaster: arithmeticForecaster(),
+        forecaster: forecaster(),
       });
       if (whole[0].calibratedOn === 'whole-series') return;
       compared++;
       for (let k = 0; k < detectionSize; k++) {
         const step = steps[n - detectionSize + k];
         assertClose(step.accumulatedScore, whole[0].accumulatedScore![k], `accumulated score at ${k}`);
+        assertClose(step.grade, whole[0].grade[k], `grade at ${k}`);
+        assertClose(step.severity, whole[0].severity[k], `severity at ${k}`);
+        assert.equal(step.alarm, whole[0].alarm[k], `alarm at ${k}`);
         series.forEach((values, member) => {
           assertClose(step.members[member].score, whole[member].score[k], `score of member ${member} at ${k}`);
           const observed = !Number.isNaN(values[n - detectionSize + k]);
@@ -132,8 +144,8 @@ test('nothing scored depends on a later observation', async () => {
     fc.asyncProperty(settings, seriesOf(120), seriesOf(120), async (chosen, values, others) => {
       const cut = 90;
       const changed = [...values.slice(0, cut), ...others.slice(cut)];
-      const before = await detectSeries(values, chosen, arithmeticForecaster());
-      const after = await detectSeries(changed, chosen, arithmeticForecaster());
+      const before = await detectSeries(values, chosen, forecaster());
+      const after = await detectSeries(changed, chosen, forecaster());
       assert.deepEqual(after.slice(0, cut), before.slice(0, cut));
     }),
     { numRuns: 50 },

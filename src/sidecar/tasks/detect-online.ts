@@ -1,14 +1,15 @@
 import {
   concludeDetection,
   type DetectionInput,
+  type DetectionPlan,
   type OnlineDetection,
   planDetection,
-  residualsOf,
-  shiftForecasts,
 } from '../../detector/batch-detector.ts';
+import { residualsOf, shiftForecasts } from '../../detector/history.ts';
 import type { ExogenousEffects } from '../../forecast/exogenous-effects.ts';
 import { forecastFolds } from '../../forecast/folds.ts';
-import type { Forecaster } from '../../forecast/forecaster.ts';
+import { type Forecaster, hasQuantiles } from '../../forecast/forecaster.ts';
+import { deviationOfQuantiles } from '../../forecast/quantile-spread.ts';
 
 export interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 'offsets'> {
   readonly forecaster: Forecaster;
@@ -22,9 +23,35 @@ export async function detectOnline(request: DetectionRequest): Promise<OnlineDet
   const { forecaster, effects, signal } = request;
   const plan = planDetection({ ...request, cleaned: effects?.map(({ subtracted }) => subtracted) });
   await forecastFolds({ ...plan.folds, forecast: (batch) => forecaster.forecast(batch, signal) }, forecaster.limits);
+  await forecastDeviations(plan, request);
   for (const [i, history] of plan.histories.entries()) {
     const added = await effects?.[i]?.added(residualsOf(history));
     if (added !== undefined) shiftForecasts(history, added);
   }
   return concludeDetection(plan);
+}
+
+/** What the model's quantiles say of its deviation, for the first rows of a grade. A series alone, as in the stream. */
+async function forecastDeviations(plan: DetectionPlan, { forecaster, signal }: DetectionRequest): Promise<void> {
+  if (plan.priorFolds.length === 0 || !hasQuantiles(forecaster)) return;
+  const { horizon } = plan.folds;
+  let levels: readonly number[] = [];
+  await forecastFolds(
+    {
+      ...plan.folds,
+      folds: plan.priorFolds,
+      timeOf: undefined,
+      async forecast(batch) {
+        const made = await forecaster.forecastQuantiles(batch, signal);
+        levels = made.levels;
+        return made.values;
+      },
+      take({ series, cutoff }, quantiles) {
+        if (quantiles === null) return;
+        const deviation = deviationOfQuantiles(quantiles, 0, { levels, horizon });
+        plan.histories[series].modelDeviations.set(cutoff, deviation);
+      },
+    },
+    forecaster.limits,
+  );
 }

@@ -1,5 +1,7 @@
 import type { Static } from 'typebox';
+import { parseFrequency } from '../../calendar/frequency.ts';
 import type { OnlineDetection } from '../../detector/batch-detector.ts';
+import { alarmRateOf, parseFalseAlarms } from '../../detector/false-alarms.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
 import { CONTEXT_MIN } from '../../forecast/context-length.ts';
 import type { Work } from '../accounts/metering.ts';
@@ -74,14 +76,22 @@ function settingsOf(body: OnlineDetectionBody, context: number): DetectionSettin
     level: (level ?? DEFAULT_LEVEL).value,
     thresholdMethod: threshold_method ?? 'univariate',
     calibration: model_parameters?.calibration ?? 'plain',
-    alarmRate: null,
+    alarmRate: alarmRateFor(body),
     calibrationSize: typeof size === 'number' ? size : 'all',
     context,
   };
 }
 
+/** null where no grade is asked for, or the frequency has no grid. */
+function alarmRateFor({ model_parameters, level, freq }: OnlineDetectionBody): number | null {
+  const frequency = parseFrequency(freq);
+  if (!model_parameters?.grade || frequency === null) return null;
+  const falseAlarms = parseFalseAlarms(model_parameters.false_alarms ?? '');
+  return alarmRateOf({ falseAlarms, level: level?.value }, frequency);
+}
+
 function answerOf(
-  { series, detection_size: size, level, threshold_method }: OnlineDetectionBody,
+  { series, detection_size: size, level, threshold_method, model_parameters }: OnlineDetectionBody,
   detections: OnlineDetection[],
 ) {
   const together = threshold_method === 'multivariate';
@@ -99,6 +109,16 @@ function answerOf(
     anomaly: flagsOf(detections.map(({ anomaly }) => anomaly)),
     anomaly_score: numbers(({ score }) => score),
     ...(together ? { accumulated_anomaly_score: numbers(({ accumulatedScore }) => accumulatedScore!) } : {}),
+    ...gradesOf(model_parameters?.grade === true, detections),
     intervals: together ? null : { [lo]: numbers(({ lo }) => lo), [hi]: numbers(({ hi }) => hi) },
+  };
+}
+
+function gradesOf(wanted: boolean, detections: readonly OnlineDetection[]) {
+  if (!wanted) return {};
+  return {
+    grade: joined(detections.map(({ grade }) => grade)),
+    severity: joined(detections.map(({ severity }) => severity)),
+    alarm: flagsOf(detections.map(({ alarm }) => alarm)),
   };
 }

@@ -22,6 +22,8 @@ import {
 interface DetectionParameters {
   readonly calibration?: 'plain' | 'robust' | null;
   readonly calibration_size?: number | string | null;
+  readonly grade?: boolean | null;
+  readonly false_alarms?: string | null;
 }
 
 const DetectionParameters = Type.Optional(
@@ -32,9 +34,21 @@ const DetectionParameters = Type.Optional(
         type: ['string', 'null'],
         enum: ['plain', 'robust', null],
         description:
-          'How residuals become an interval. `plain` (the default): one mean and one sample deviation, centred on the ' +
-          'forecast. `robust`: outliers are clipped, the deviation grows along the horizon, and the interval is centred ' +
-          'on the forecast plus the mean residual.',
+          'How residuals become an interval. `plain` (the default): one mean and one sample deviation, centred on ' +
+          'the forecast. `robust`: outliers are clipped, the deviation grows along the horizon, and the interval is ' +
+          'centred on the forecast plus the mean residual.',
+      },
+      grade: {
+        type: ['boolean', 'null'],
+        description:
+          'Adds `grade`, `severity` and `alarm` to the answer, as the stream would have them for this history.',
+      },
+      false_alarms: {
+        type: ['string', 'null'],
+        pattern: '^(off|[0-9]+([.][0-9]+)?/(hour|day|week|month|year))$',
+        description:
+          'Accepted false alarms of a series, such as `1/week`; unless said otherwise what `level` leaves, or the ' +
+          'rarer of one a week and 1 in 1,000 values.',
       },
       calibration_size: {
         type: ['integer', 'string', 'null'],
@@ -73,5 +87,8 @@ export const OnlineDetectionAnswer = Type.Object({
   anomaly: AnomalyFlags,
   anomaly_score: Scores,
   accumulated_anomaly_score: Type.Optional(Scores),
+  grade: Type.Optional(Scores),
+  severity: Type.Optional(Scores),
+  alarm: Type.Optional(AnomalyFlags),
   intervals: Intervals,
 });
