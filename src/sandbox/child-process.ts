@@ -41,7 +41,8 @@ function readFlags(path: string): string[] {
 
 /**
  * Starts a child that may read its sources and `readable`, write no files, start no processes, and has an empty
- * environment. Native addons load; only the limits of the process apply to them.
+ * environment. Native addons load; only the limits of the process apply to them. Throws when the system has no room
+ * for another process; a child that ends later emits `error` or `close`.
  */
 export function startChild({ entry, readable, heapMbMax, inputBytesMax }: ChildOptions): Child {
   const paths = [ofRoot('src/'), ofRoot('node_modules/'), ofRoot('package.json'), ...readable];
@@ -60,15 +61,21 @@ export function startChild({ entry, readable, heapMbMax, inputBytesMax }: ChildO
     cwd: fileURLToPath(ROOT),
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
+  let failure: Error | null = null;
+  child.on('error', (error) => {
+    failure = error;
+  });
+  const link = child.stdio?.[LINK_FD] as Duplex | null | undefined;
+  // Without free file descriptors Node makes no pipes.
+  if (!child.stderr || !link) throw new Error('there is no room for another process');
   if (child.pid !== undefined) lowerPriority(child.pid);
   let stderrTail = '';
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderrTail = (stderrTail + text).slice(-STDERR_LENGTH_MAX);
   });
-  const link = child.stdio[LINK_FD] as Duplex;
   // Writing to a killed child fails.
   link.on('error', () => {});
-  return { process: child, link, stderrTail: () => stderrTail };
+  return { process: child, link, stderrTail: () => (failure === null ? stderrTail : failure.message) };
 }
 
 /** Called before the child has threads, because they inherit its priority. */

@@ -29,14 +29,24 @@ export class Sandbox {
     if (run.signal?.aborted === true) return { kind: 'stopped' };
     this.#busy = true;
     if (this.#idle !== null) clearTimeout(this.#idle);
+    try {
+      return await this.#runInChild(input, run);
+    } catch (error) {
+      // The child could not be started: that is the end of this work, not of those after it.
+      return { kind: 'ended', text: String((error as Error).stack ?? error) };
+    } finally {
+      this.#idle = setTimeout(() => void this.#replace(), this.#limits.idleMsMax).unref();
+      this.#busy = false;
+    }
+  }
+
+  async #runInChild(input: Uint8Array, run: SandboxRun): Promise<SandboxOutcome> {
     if (this.#child === null || this.#child.ended) this.#child = new RunningChild(this.#program, this.#limits);
     const child = this.#child;
     const outcome = await child.work(input, run);
     const healthy =
       !child.ended && (await child.memoryBytes()) <= this.#limits.memoryMbMax * BYTES_PER_MIB * HEALTHY_SHARE;
     if (!healthy) await this.#replace();
-    this.#idle = setTimeout(() => void this.#replace(), this.#limits.idleMsMax).unref();
-    this.#busy = false;
     return outcome;
   }
 

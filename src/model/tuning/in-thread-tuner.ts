@@ -35,6 +35,8 @@ export function inThreadTuner(
     assert(model !== undefined, `no model ${name} to tune`);
     const opening = sessions.get(name) ?? openSession(model.stepPath);
     sessions.set(name, opening);
+    // A session that could not be opened is tried again by the next tuning.
+    opening.catch(() => sessions.delete(name));
     const graph = stepGraph(await opening, model.graphs, { loss, depth });
     return tune({ ...task, rate: RATES[depth - 1] }, { base, graph, random: randomNumbers(SEED), signal, progress });
   };

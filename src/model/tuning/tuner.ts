@@ -116,6 +116,8 @@ export class Tuner {
   #pretrainedWeights(model: Model & { readonly tuning: TuningGraphs }): Promise<Float32Array> {
     const known = this.#pretrained.get(model.name) ?? readWeights(model.graphPath, model.tuning);
     this.#pretrained.set(model.name, known);
+    // A failed read is tried again by the next tuning.
+    known.catch(() => this.#pretrained.delete(model.name));
     return known;
   }
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Sandbox } from '../../../src/sandbox/sandbox.ts';
@@ -194,4 +196,11 @@ test('an idle child ends', async (t) => {
   t.after(() => clearInterval(alive));
   while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.notEqual(await output('pid'), String(pid));
+});
+
+test('a child that cannot be started fails its own work; the process and the work after it go on', async () => {
+  const script = fileURLToPath(new URL('out-of-files.ts', PROGRAMS));
+  const limited = spawn('sh', ['-c', `ulimit -n 64; exec "${process.execPath}" "${script}"`], { stdio: 'pipe' });
+  const [printed, complaints] = await Promise.all([text(limited.stdout), text(limited.stderr)]);
+  assert.equal(printed, 'ended\nhello\n', complaints);
 });

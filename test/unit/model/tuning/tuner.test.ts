@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { openCatalog } from '../../../../src/model/catalog.ts';
 import { Tuner } from '../../../../src/model/tuning/tuner.ts';
@@ -60,4 +63,21 @@ test('close aborts the running tuning and those in the queue', async () => {
   const both = [1, 2].map(() => closing.tune({ ...call, request: { ...request, steps: 1_000_000 } }));
   await closing.close();
   for (const one of await Promise.allSettled(both)) assert.equal(one.status, 'rejected');
+});
+
+test('weights that could not be read are read again by the next tuning', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-tuner-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const [{ graphPath, manifest }] = models;
+  assert.ok(manifest.tuning !== null);
+  const missing = manifest.tuning.source.graph;
+  const link = (name: string) => symlink(join(dirname(graphPath), name), join(folder, name));
+  const names = await readdir(dirname(graphPath));
+  await Promise.all(names.filter((name) => name !== missing).map(link));
+  const moved = new Tuner([{ ...models[0], graphPath: join(folder, basename(graphPath)) }]);
+  t.after(() => moved.close());
+  const short = { ...call, request: { ...request, steps: 1 } };
+  await assert.rejects(moved.tune(short), /ENOENT/);
+  await link(missing);
+  assert.equal((await moved.tune(short)).kind, 'tuned');
 });
