@@ -40,7 +40,7 @@ export async function openBulkProducer(connection: KafkaConnection, topic: strin
           const batches = round.map(({ partition, records: planned }) => {
             return { topic, partition, batch: encodeRecordBatch(planned, NO_IDENTITY, Date.now()) };
           });
-          await produceBatches(link.cluster, batches, null);
+          await produceBatches(link.cluster, batches, { transactionalId: null });
         }
       }),
     close: async () => link.destroy(),

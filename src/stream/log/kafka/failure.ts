@@ -47,11 +47,17 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
     return new ServiceError('topic-mismatch', hint, { retryable: true, cause: error });
   }
   if (REFUSED.test(kind) || REFUSED.test(root.name)) return new ServiceError('configuration', text, { cause: error });
-  if (OUT_OF_REACH.test(root.name) || typeof root.code === 'string' || (kind !== '' && root.retriable === true)) {
+  if (isConnectionFailure(error) || (kind !== '' && root.retriable === true)) {
     return new ServiceError('broker-unavailable', text, { retryable: true, cause: error });
   }
   // Any other protocol error ends this session. The next session may succeed.
   return new ServiceError('internal', text, { retryable: kind !== '', cause: error });
+}
+
+/** Whether a connection failed or was lost. It is unknown whether a request in flight had its effect. */
+export function isConnectionFailure(error: unknown): boolean {
+  const root = rootCause(error);
+  return OUT_OF_REACH.test(root.name) || typeof root.code === 'string';
 }
 
 /** The protocol's name of an error, e.g. `CONCURRENT_TRANSACTIONS`; an empty string for an error of another kind. */

@@ -1,6 +1,6 @@
 import { protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
-import { type Backoff, retryWithBackoff } from './retry.ts';
+import { type Backoff, type RetryOptions, retryWithBackoff } from './retry.ts';
 
 /**
  * The request had no effect: the leader moved or is being elected, or the topic is too new for every broker to know it.
@@ -14,22 +14,29 @@ const LEADER_CHANGES = new Set([
   'OFFSET_NOT_AVAILABLE',
   'UNKNOWN_TOPIC_OR_PARTITION',
 ]);
-const UNTIL_ELECTED: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 10_000 };
+const UNTIL_ELECTED: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 15_000 };
 
 /** Whether a retry with new metadata may reach the leader of the partition. */
 export function isLeaderChange(error: unknown): boolean {
   return LEADER_CHANGES.has(protocolErrorType(error));
 }
 
-/** Sends requests to partition leaders. Refreshes the metadata and retries while leaders change, for 10 s at most. */
-export function retryOnLeaderChange<T>(cluster: Cluster, work: () => Promise<T>): Promise<T> {
+/**
+ * Sends requests to partition leaders. Refreshes the metadata and retries while leaders change, for 15 s at most. Other
+ * errors are retried where `isRetryable` says so.
+ */
+export function retryOnLeaderChange<T>(
+  cluster: Cluster,
+  work: () => Promise<T>,
+  { isRetryable = isLeaderChange, signal }: Partial<Pick<RetryOptions, 'isRetryable' | 'signal'>> = {},
+): Promise<T> {
   let stale = false;
   const attempt = async () => {
     if (stale) await cluster.refreshMetadata();
     stale = true;
     return work();
   };
-  return retryWithBackoff(attempt, { isRetryable: isLeaderChange, backoff: UNTIL_ELECTED });
+  return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_ELECTED, signal });
 }
 
 /** The node that leads a partition. Throws kafkajs's error when the metadata name none. */

@@ -2,6 +2,7 @@ import { ServiceError } from '../../../service-error.ts';
 import type { OutputRecord, PartitionSession } from '../log.ts';
 import { fetchCommittedOffset } from './committed-offset.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from './connection.ts';
+import { Coordinator, GROUP_COORDINATOR } from './coordinator.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
 import { readPartition, stableRange } from './partition-reader.ts';
@@ -39,6 +40,7 @@ export async function openPartitionSession(
 ): Promise<PartitionSession> {
   const { partition } = options;
   const attempt = async () => {
+    signal?.throwIfAborted();
     try {
       return await open(connection, options, signal);
     } catch (error) {
@@ -56,6 +58,8 @@ interface SessionParts {
   readonly link: ClusterLink;
   readonly producer: TransactionalProducer;
   readonly options: SessionOptions;
+  /** Aborted when the session is dead: requests are not retried any more. */
+  readonly ended: AbortController;
 }
 
 async function open(
@@ -67,9 +71,11 @@ async function open(
   const link = await linkCluster(connection, [inputTopic, changelogTopic, scoresTopic, deadLettersTopic]);
   signal?.addEventListener('abort', link.destroy);
   try {
-    const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, signal);
-    const committedOffset = await settleOffset(connection, { link, producer, options });
-    return createSession({ link, producer, options }, committedOffset);
+    const ended = new AbortController();
+    const untilEnded = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+    const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, untilEnded);
+    const parts = { link, producer, options, ended };
+    return createSession(parts, await settleOffset(connection, parts));
   } catch (error) {
     link.destroy();
     throw error;
@@ -94,14 +100,14 @@ const UNTIL_SETTLED: Backoff = { initialMs: 50, delayMsMax: 1_000, totalMsMax: 4
  */
 async function settleOffset(
   connection: KafkaConnection,
-  { link: { cluster }, producer, options }: SessionParts,
+  { link: { cluster }, producer, options, ended }: SessionParts,
 ): Promise<number> {
   const { groupId, inputTopic, partition } = options;
-  const coordinator = await cluster.findGroupCoordinator({ groupId, coordinatorType: 0 });
+  const coordinator = new Coordinator(cluster, { type: GROUP_COORDINATOR, id: groupId, signal: ended.signal });
   const isUnstable = (error: unknown) => protocolErrorType(error) === 'UNSTABLE_OFFSET_COMMIT';
   const groupPartition = { groupId, topic: inputTopic, partition };
-  const read = (backoff: Backoff) =>
-    retryWithBackoff(() => fetchCommittedOffset(coordinator, groupPartition), { isRetryable: isUnstable, backoff });
+  const fetch = () => coordinator.send((broker) => fetchCommittedOffset(broker, groupPartition));
+  const read = (backoff: Backoff) => retryWithBackoff(fetch, { isRetryable: isUnstable, backoff });
   const committed = await read(UNTIL_COORDINATORS_AGREE).catch(async (error: unknown) => {
     if (!isUnstable(error)) throw error;
     connection.log?.('warn', `A broker left a commit of partition ${partition} unfinished; it is finished now`, {
@@ -126,7 +132,7 @@ function outputPartitions(
   ];
 }
 
-function createSession({ link, producer, options }: SessionParts, committedOffset: number): PartitionSession {
+function createSession({ link, producer, options, ended }: SessionParts, committedOffset: number): PartitionSession {
   const { groupId, inputTopic: topic, changelogTopic, partition } = options;
   let state = 'idle' as 'idle' | 'busy' | 'dead';
 
@@ -140,6 +146,7 @@ function createSession({ link, producer, options }: SessionParts, committedOffse
       return result;
     } catch (error) {
       state = 'dead';
+      ended.abort();
       throw explainFailure(error, doing);
     }
   };
@@ -163,6 +170,7 @@ function createSession({ link, producer, options }: SessionParts, committedOffse
       }),
     close: async () => {
       state = 'dead';
+      ended.abort();
       link.destroy();
     },
   };

@@ -1,3 +1,4 @@
+import { isConnectionFailure, protocolErrorType } from './failure.ts';
 import { type Broker, type Cluster, errorFromCode } from './kafkajs-internals.ts';
 import { isLeaderChange, leaderOf, retryOnLeaderChange } from './leader.ts';
 
@@ -6,6 +7,13 @@ export interface PartitionBatch {
   readonly topic: string;
   readonly partition: number;
   readonly batch: Buffer;
+}
+
+export interface ProduceOptions {
+  /** null outside of transactions. */
+  readonly transactionalId: string | null;
+  /** Ends the retries. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How long the leader waits for its replicas. */
@@ -19,30 +27,59 @@ const ACKNOWLEDGED_MS_MAX = 15_000;
 export async function produceBatches(
   cluster: Cluster,
   batches: readonly PartitionBatch[],
-  transactionalId: string | null,
+  { transactionalId, signal }: ProduceOptions,
 ): Promise<void> {
   let waiting = batches;
-  await retryOnLeaderChange(cluster, async () => {
+  const isRetryable = transactionalId === null ? isLeaderChange : isRetryableInTransaction;
+  const attempt = async () => {
     const byLeader = Map.groupBy(waiting, ({ topic, partition }) => leaderOf(cluster, topic, partition));
     const sends = [...byLeader].map(async ([nodeId, led]) => {
-      const results = await sendBatches(await cluster.findBroker({ nodeId }), led, transactionalId);
-      return led.filter(({ topic, partition }) => refusedByLeader(results, topic, partition));
+      try {
+        const results = await sendBatches(await cluster.findBroker({ nodeId }), led, transactionalId);
+        return led.flatMap((batch) => failureOf(results, batch));
+      } catch (error) {
+        return led.map((batch) => ({ batch, error }));
+      }
     });
-    waiting = (await Promise.all(sends)).flat();
-    if (waiting.length > 0) throw errorFromCode(NOT_LEADER_CODE);
-  });
+    const failures = (await Promise.all(sends)).flat();
+    waiting = failures.map(({ batch }) => batch);
+    const fatal = failures.find(({ error }) => !isRetryable(error)) ?? failures[0];
+    if (fatal !== undefined) throw fatal.error;
+  };
+  await retryOnLeaderChange(cluster, attempt, { isRetryable, signal });
 }
 
-const NOT_LEADER_CODE = 6;
+/**
+ * The leader may have written the batch or not. Within a transaction the batch is sent again: brokers recognise it by its
+ * sequence number.
+ */
+const UNCERTAIN = new Set([
+  'REQUEST_TIMED_OUT',
+  'NETWORK_EXCEPTION',
+  'KAFKA_STORAGE_ERROR',
+  'NOT_ENOUGH_REPLICAS',
+  'NOT_ENOUGH_REPLICAS_AFTER_APPEND',
+]);
 
-/** Whether the broker refused the batch because it is not the leader. Throws every other error of the batch. */
-function refusedByLeader(results: readonly PartitionResult[], topic: string, partition: number): boolean {
-  const code = results.find((result) => result.topic === topic && result.partition === partition)?.errorCode;
-  if (code === 0) return false;
-  // A partition that is missing from the response counts as UNKNOWN_SERVER_ERROR.
-  const error = errorFromCode(code ?? -1);
-  if (isLeaderChange(error)) return true;
-  throw error;
+function isRetryableInTransaction(error: unknown): boolean {
+  return isLeaderChange(error) || UNCERTAIN.has(protocolErrorType(error)) || isConnectionFailure(error);
+}
+
+interface FailedBatch {
+  readonly batch: PartitionBatch;
+  readonly error: unknown;
+}
+
+const UNKNOWN_SERVER_ERROR = -1;
+/** The batch was written by an earlier attempt. */
+const DUPLICATE_SEQUENCE_NUMBER = 46;
+
+/** None or one. A partition that is missing from the response counts as UNKNOWN_SERVER_ERROR. */
+function failureOf(results: readonly PartitionResult[], batch: PartitionBatch): FailedBatch[] {
+  const isOwn = (result: PartitionResult) => result.topic === batch.topic && result.partition === batch.partition;
+  const { errorCode } = results.find(isOwn) ?? { errorCode: UNKNOWN_SERVER_ERROR };
+  if (errorCode === 0 || errorCode === DUPLICATE_SEQUENCE_NUMBER) return [];
+  return [{ batch, error: errorFromCode(errorCode) }];
 }
 
 interface PartitionResult {

@@ -4,13 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Backoff {
   readonly initialMs: number;
   readonly delayMsMax: number;
-  /** All delays together. After that the last error is thrown. */
+  /** From the first attempt on. After that the last error is thrown. */
   readonly totalMsMax: number;
 }
 
 export interface RetryOptions {
   readonly isRetryable: (error: unknown) => boolean;
   readonly backoff: Backoff;
+  /** Ends the retries. It does not interrupt an attempt. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -22,16 +23,15 @@ export async function retryWithBackoff<T>(
   attempt: () => Promise<T>,
   { isRetryable, backoff, signal }: RetryOptions,
 ): Promise<T> {
-  let delayedMs = 0;
+  const deadlineMs = performance.now() + backoff.totalMsMax;
   for (let delayMs = backoff.initialMs; ; delayMs = Math.min(2 * delayMs, backoff.delayMsMax)) {
-    signal?.throwIfAborted();
     try {
       return await attempt();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!isRetryable(error) || delayedMs >= backoff.totalMsMax) throw error;
+      if (!isRetryable(error) || performance.now() >= deadlineMs) throw error;
     }
     await sleep(delayMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
-    delayedMs += delayMs;
+    signal?.throwIfAborted();
   }
 }

@@ -1,21 +1,14 @@
 import type { OutputRecord } from '../log.ts';
 import type { GroupPartition } from './committed-offset.ts';
-import { protocolErrorType } from './failure.ts';
-import type { Broker, Cluster } from './kafkajs-internals.ts';
+import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from './coordinator.ts';
+import type { Cluster } from './kafkajs-internals.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
 import { encodeRecordBatch } from './record-batch-encoder.ts';
-import { type Backoff, retryWithBackoff } from './retry.ts';
 import { type PlannedBatch, planRounds } from './transaction-plan.ts';
 
 /** After this time the broker aborts an open transaction, and readers of its topics can continue. */
 const TRANSACTION_MS_MAX = 30_000;
-/** The previous transaction is still being completed, or the coordinator is starting. */
-const TRANSIENT = new Set(['CONCURRENT_TRANSACTIONS', 'GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
-const BACKOFF: Backoff = { initialMs: 4, delayMsMax: 50, totalMsMax: 10_000 };
 const SEQUENCE_MODULUS = 2 ** 31;
-
-const GROUP_COORDINATOR = 0;
-const TRANSACTION_COORDINATOR = 1;
 
 /** The input offset that a transaction commits for a consumer group. */
 export interface MovedOffset extends GroupPartition {
@@ -50,18 +43,11 @@ export async function fenceTransactionalProducer(
   transactionalId: string,
   signal?: AbortSignal,
 ): Promise<TransactionalProducer> {
-  const identity = await retryTransient(async () => {
-    const coordinator = await cluster.findGroupCoordinator({
-      groupId: transactionalId,
-      coordinatorType: TRANSACTION_COORDINATOR,
-    });
-    const { producerId, producerEpoch } = await coordinator.initProducerId({
-      transactionalId,
-      transactionTimeout: TRANSACTION_MS_MAX,
-    });
-    return { coordinatorId: coordinator.nodeId, producer: { transactionalId, producerId, producerEpoch } };
-  }, signal);
-  return createProducer(cluster, identity.coordinatorId, identity.producer);
+  const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: transactionalId, signal });
+  const { producerId, producerEpoch } = await coordinator.send((broker) =>
+    broker.initProducerId({ transactionalId, transactionTimeout: TRANSACTION_MS_MAX }),
+  );
+  return createProducer({ cluster, coordinator, signal }, { transactionalId, producerId, producerEpoch });
 }
 
 interface ProducerIdentity {
@@ -70,15 +56,24 @@ interface ProducerIdentity {
   readonly producerEpoch: number;
 }
 
-function createProducer(cluster: Cluster, coordinatorId: number, producer: ProducerIdentity): TransactionalProducer {
+interface ProducerParts {
+  readonly cluster: Cluster;
+  readonly coordinator: Coordinator;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** All requests of a transaction may be repeated: a coordinator ignores what it has done already. */
+function createProducer(
+  { cluster, coordinator, signal }: ProducerParts,
+  producer: ProducerIdentity,
+): TransactionalProducer {
   /** The next sequence number by `topic/partition`. Brokers refuse a gap and ignore a repetition. */
   const sequences = new Map<string, number>();
-  let groupCoordinatorId: number | null = null;
+  const groups = new Map<string, Coordinator>();
 
-  const groupCoordinator = async (groupId: string): Promise<Broker> => {
-    if (groupCoordinatorId !== null) return cluster.findBroker({ nodeId: groupCoordinatorId });
-    const found = await cluster.findGroupCoordinator({ groupId, coordinatorType: GROUP_COORDINATOR });
-    groupCoordinatorId = found.nodeId;
+  const groupCoordinator = (id: string): Coordinator => {
+    const found = groups.get(id) ?? new Coordinator(cluster, { type: GROUP_COORDINATOR, id, signal });
+    groups.set(id, found);
     return found;
   };
 
@@ -93,26 +88,27 @@ function createProducer(cluster: Cluster, coordinatorId: number, producer: Produ
 
   /** One round after the other: overlapping rounds could change the order of a partition's batches. */
   const produce = async (rounds: readonly PlannedBatch[][]): Promise<void> => {
-    for (const round of rounds) await produceBatches(cluster, round.map(encode), producer.transactionalId);
+    const { transactionalId } = producer;
+    for (const round of rounds) await produceBatches(cluster, round.map(encode), { transactionalId, signal });
   };
 
-  const commitOffset = async (
-    coordinator: Broker,
-    { groupId, topic, partition, offset }: MovedOffset,
-  ): Promise<void> => {
-    await retryTransient(() => coordinator.addOffsetsToTxn({ ...producer, groupId }));
-    const keeper = await groupCoordinator(groupId);
+  const addPartitions = (topics: readonly TopicPartitions[]) =>
+    coordinator.send((broker) => broker.addPartitionsToTxn({ ...producer, topics }));
+
+  const addOffsets = (groupId: string) =>
+    coordinator.send((broker) => broker.addOffsetsToTxn({ ...producer, groupId }));
+
+  const commitOffset = async ({ groupId, topic, partition, offset }: MovedOffset): Promise<void> => {
+    await addOffsets(groupId);
     const topics = [{ topic, partitions: [{ partition, offset: String(offset) }] }];
-    await retryTransient(() => keeper.txnOffsetCommit({ ...producer, groupId, topics }));
+    await groupCoordinator(groupId).send((broker) => broker.txnOffsetCommit({ ...producer, groupId, topics }));
   };
 
-  const addPartitions = (coordinator: Broker, topics: readonly TopicPartitions[]) =>
-    retryTransient(() => coordinator.addPartitionsToTxn({ ...producer, topics }));
+  const endTransaction = () => coordinator.send((broker) => broker.endTxn({ ...producer, transactionResult: true }));
 
   return {
     async commit(outputs, moved) {
       await cluster.refreshMetadataIfNecessary();
-      const coordinator = await cluster.findBroker({ nodeId: coordinatorId });
       const rounds = planRounds(outputs);
       const byTopic = Map.groupBy(rounds[0] ?? [], ({ topic }) => topic);
       if (byTopic.size > 0) {
@@ -120,21 +116,15 @@ function createProducer(cluster: Cluster, coordinatorId: number, producer: Produ
           topic,
           partitions: batches.map(({ partition }) => partition),
         }));
-        await addPartitions(coordinator, topics);
+        await addPartitions(topics);
       }
-      await Promise.all([produce(rounds), commitOffset(coordinator, moved)]);
-      await coordinator.endTxn({ ...producer, transactionResult: true });
+      await Promise.all([produce(rounds), commitOffset(moved)]);
+      await endTransaction();
     },
     async finish(places, groupId) {
-      const coordinator = await cluster.findBroker({ nodeId: coordinatorId });
-      await addPartitions(coordinator, places);
-      await retryTransient(() => coordinator.addOffsetsToTxn({ ...producer, groupId }));
-      await coordinator.endTxn({ ...producer, transactionResult: true });
+      await addPartitions(places);
+      await addOffsets(groupId);
+      await endTransaction();
     },
   };
-}
-
-function retryTransient<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  const isRetryable = (error: unknown) => TRANSIENT.has(protocolErrorType(error));
-  return retryWithBackoff(attempt, { isRetryable, backoff: BACKOFF, signal });
 }

@@ -1,0 +1,72 @@
+import { isConnectionFailure, protocolErrorType } from './failure.ts';
+import type { Broker, Cluster } from './kafkajs-internals.ts';
+import { type Backoff, retryWithBackoff } from './retry.ts';
+
+export const GROUP_COORDINATOR = 0;
+export const TRANSACTION_COORDINATOR = 1;
+
+/** The broker does not coordinate this group or transaction any more, or not yet: look up the coordinator again. */
+const COORDINATOR_CHANGES = new Set([
+  'NOT_COORDINATOR_FOR_GROUP',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'GROUP_LOAD_IN_PROGRESS',
+]);
+/** The previous transaction of the producer is still being completed: ask the same coordinator again. */
+const TRANSACTION_IN_COMPLETION = 'CONCURRENT_TRANSACTIONS';
+/** Longer than a cluster needs to replace a broker, shorter than the time-out of a transaction. */
+const UNTIL_COORDINATED: Backoff = { initialMs: 4, delayMsMax: 200, totalMsMax: 20_000 };
+
+/** Whether the request had no effect because the coordinator moved or is starting. */
+function isCoordinatorChange(error: unknown): boolean {
+  return COORDINATOR_CHANGES.has(protocolErrorType(error));
+}
+
+function isRetryable(error: unknown): boolean {
+  return (
+    isCoordinatorChange(error) || protocolErrorType(error) === TRANSACTION_IN_COMPLETION || isConnectionFailure(error)
+  );
+}
+
+export interface CoordinatorOptions {
+  readonly type: typeof GROUP_COORDINATOR | typeof TRANSACTION_COORDINATOR;
+  /** Group id or transactional id. */
+  readonly id: string;
+  /** Ends the retries. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The broker that coordinates a consumer group or a transactional id. It is looked up once, and again when it moved. */
+export class Coordinator {
+  readonly #cluster: Cluster;
+  readonly #options: CoordinatorOptions;
+  #nodeId: number | null = null;
+
+  constructor(cluster: Cluster, options: CoordinatorOptions) {
+    this.#cluster = cluster;
+    this.#options = options;
+  }
+
+  /**
+   * Sends a request that may be repeated. Retries it after a look-up when the coordinator moved or the connection was
+   * lost, for 20 s at most.
+   */
+  send<T>(request: (broker: Broker) => Promise<T>): Promise<T> {
+    const attempt = async () => {
+      try {
+        return await request(await this.#find());
+      } catch (error) {
+        if (isCoordinatorChange(error) || isConnectionFailure(error)) this.#nodeId = null;
+        throw error;
+      }
+    };
+    return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_COORDINATED, signal: this.#options.signal });
+  }
+
+  async #find(): Promise<Broker> {
+    if (this.#nodeId !== null) return this.#cluster.findBroker({ nodeId: this.#nodeId });
+    const { id, type } = this.#options;
+    const found = await this.#cluster.findGroupCoordinator({ groupId: id, coordinatorType: type });
+    this.#nodeId = found.nodeId;
+    return found;
+  }
+}
