@@ -1,30 +1,53 @@
 import assert from 'node:assert/strict';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
+import { alteredResponses } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
 
-/** About one crash in eight catches the broker between its promise to commit and the markers that carry it out. */
-const crashes = 4;
+const END_TXN = 26;
+/** Crashes until the broker is caught between its decision to commit and the markers that carry it out. */
+const CRASHES_MAX = 40;
 
-kafkaTest('a commit just before a broker crash is visible after it, once', async (t) => {
+kafkaTest('a commit that a crash of the broker left unfinished is visible after it, once', async (t) => {
   const connection = await kafkaConnection();
   const kafka = await sharedKafka();
   const topics = await freshTopics(1);
-  const log = createKafkaLog({ ...connection, topics, groupId: 'crashing', sessionMs: 3_000 });
+  let unfinished = 0;
+  let killed: Promise<void> | null = null;
+  let armed = false;
+  const log = createKafkaLog({
+    ...connection,
+    topics,
+    groupId: 'crashing',
+    sessionMs: 3_000,
+    // The broker answers EndTxn when it has decided, and writes the markers just after that.
+    socketFactory: alteredResponses(({ apiKey }) => {
+      if (armed && apiKey === END_TXN) killed ??= kafka.kill();
+    }),
+    log: (_level, text) => {
+      if (/left a commit of partition 0 unfinished/.test(text)) unfinished++;
+    },
+  });
   t.after(() => log.close());
   const output = (value: number) => [
     { topic: topics.scores, partition: 0, key: null, value: Buffer.from(String(value)) },
   ];
-  for (let crash = 0; crash < crashes; crash++) {
+  let crashes = 0;
+  for (; unfinished === 0 && crashes < CRASHES_MAX; crashes++) {
     const session = await log.openPartition(0);
-    assert.equal(session.committedOffset, 2 * crash);
-    await session.commit(output(2 * crash), 2 * crash + 1);
-    await kafka.kill();
+    assert.equal(session.committedOffset, 2 * crashes);
+    armed = true;
+    await session.commit(output(2 * crashes), 2 * crashes + 1);
+    armed = false;
+    await killed;
+    killed = null;
     const waiting = log.openPartition(0);
     await kafka.restart();
     const next = await waiting;
-    assert.equal(next.committedOffset, 2 * crash + 1);
-    await next.commit(output(2 * crash + 1), 2 * crash + 2);
+    assert.equal(next.committedOffset, 2 * crashes + 1);
+    await next.commit(output(2 * crashes + 1), 2 * crashes + 2);
   }
+  t.diagnostic(`${crashes} crashes`);
+  assert.ok(unfinished > 0, `none of ${crashes} crashes left a commit unfinished`);
   const values = (await committedRecords(topics.scores, 0)).map(({ value }) => Number(value));
   assert.deepEqual(
     values,
