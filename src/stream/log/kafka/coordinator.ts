@@ -35,7 +35,9 @@ export interface CoordinatorOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The broker that coordinates a consumer group or a transactional id. It is looked up once, and again when it moved. */
+/**
+ * The broker that coordinates a consumer group or a transactional id. It is looked up once, and again when it moved.
+ */
 export class Coordinator {
   readonly #cluster: Cluster;
   readonly #options: CoordinatorOptions;

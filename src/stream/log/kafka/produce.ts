@@ -50,8 +50,8 @@ export async function produceBatches(
 }
 
 /**
- * The leader may have written the batch or not. Within a transaction the batch is sent again: brokers recognise it by its
- * sequence number.
+ * The leader may have written the batch or not. Within a transaction the batch is sent again: brokers recognise it by
+ * its sequence number.
  */
 const UNCERTAIN = new Set([
   'REQUEST_TIMED_OUT',
