@@ -140,28 +140,31 @@ export function calibrateRobust(
   { stepOf, weightOf }: ResidualPlaces,
   floor: number,
 ): Calibration {
-  const present = Float64Array.from(residuals).filter((residual) => !Number.isNaN(residual));
+  const present = presentOf(residuals);
   const samples = present.length;
   if (samples < 2) return calibrate(residuals);
   const tail = Math.floor(TAIL_SHARE * samples);
-  const low = nthSmallest(present, tail);
-  const high = nthSmallest(present, samples - 1 - tail);
+  const low = nthSmallest(present, tail, 0);
+  const high = nthSmallest(present, samples - 1 - tail, tail);
   const bound = CLIP_DEVIATIONS * Math.max((high - low) / NORMAL_SPREAD, floor);
   const centre = low + (high - low) / 2;
-  const counted = residuals.map((residual) => clipped(residual, centre - bound, centre + bound));
+  const [least, most] = [Math.fround(centre - bound), Math.fround(centre + bound)];
   let [weight, total] = [0, 0];
-  for (let i = 0; i < counted.length; i++) {
-    if (Number.isNaN(counted[i])) continue;
+  for (let i = 0; i < residuals.length; i++) {
+    const residual = clipped(residuals[i], least, most);
+    if (residual !== residual) continue;
     const w = weightOf(i);
     weight += w;
-    total += w * counted[i];
+    total += w * residual;
   }
   const mean = total / weight;
   let [squares, steps, stepSquares, squaresBySteps] = [0, 0, 0, 0];
-  for (let i = 0; i < counted.length; i++) {
-    if (Number.isNaN(counted[i])) continue;
-    const [step, w] = [stepOf(i), weightOf(i)];
-    const square = w * (counted[i] - mean) ** 2;
+  for (let i = 0; i < residuals.length; i++) {
+    const residual = clipped(residuals[i], least, most);
+    if (residual !== residual) continue;
+    const step = stepOf(i);
+    const w = weightOf(i);
+    const square = w * (residual - mean) * (residual - mean);
     squares += square;
     steps += w * step;
     stepSquares += w * step * step;
@@ -169,6 +172,16 @@ export function calibrateRobust(
   }
   const sums = { samples, weight, mean, squares, steps, stepSquares, squaresBySteps };
   return { samples, mean, ...varianceAlongHorizon(sums) };
+}
+
+let scratch = new Float64Array(512);
+
+/** The residuals that are not missing, in an array that is used again by the next call. */
+function presentOf(residuals: Float32Array): Float64Array {
+  if (scratch.length < residuals.length) scratch = new Float64Array(2 * residuals.length);
+  let count = 0;
+  for (let i = 0; i < residuals.length; i++) if (residuals[i] === residuals[i]) scratch[count++] = residuals[i];
+  return scratch.subarray(0, count);
 }
 
 function clipped(value: number, low: number, high: number): number {
@@ -190,9 +203,12 @@ function varianceAlongHorizon(sums: ResidualSums): Pick<Calibration, 'variance' 
   return { variance: pooled - growth * meanStep, growth };
 }
 
-/** The n-th smallest number, from 0; reorders the array (Hoare 1961, quickselect). */
-function nthSmallest(numbers: Float64Array, n: number): number {
-  let low = 0;
+/**
+ * The n-th smallest number, from 0, of which the first `from` are the smallest; reorders the array (quickselect, Hoare
+ * 1961).
+ */
+function nthSmallest(numbers: Float64Array, n: number, from: number): number {
+  let low = from;
   let high = numbers.length - 1;
   while (low < high) {
     const pivot = numbers[(low + high) >> 1];

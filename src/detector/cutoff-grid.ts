@@ -57,10 +57,14 @@ export function residualPlaces(
 ): ResidualPlaces {
   const steps = Math.min(h, stepSize);
   const wanted = Math.min(HORIZONS_SEEN_MIN * h, context);
+  // From this forecasted position on every weight is 1.
+  const full = Math.ceil(Math.max(0, wanted - first) / stepSize) * steps;
   return {
     stepOf: (index) => (offset + index) % steps,
     weightOf(index) {
-      const cutoff = first + Math.floor((offset + index) / steps) * stepSize;
+      const position = offset + index;
+      if (position >= full) return 1;
+      const cutoff = first + Math.floor(position / steps) * stepSize;
       return cutoff >= wanted ? 1 : (cutoff / wanted) ** 2;
     },
   };

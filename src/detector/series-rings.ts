@@ -85,7 +85,13 @@ export class SeriesRings {
   residuals(count: number): Float32Array {
     const kept = Math.min(count, this.layout.residualCapacity);
     const ordered = new Float32Array(kept);
-    for (let i = 0; i < kept; i++) ordered[i] = this.residualAt(count - kept + i);
+    const { residualCapacity, contextCapacity } = this.layout;
+    const { floats } = this.block.slab;
+    const start = this.block.floatStart + contextCapacity;
+    const first = kept === 0 ? 0 : (count - kept) % residualCapacity;
+    const run = Math.min(kept, residualCapacity - first);
+    ordered.set(floats.subarray(start + first, start + first + run));
+    if (run < kept) ordered.set(floats.subarray(start, start + kept - run), run);
     return ordered;
   }
 

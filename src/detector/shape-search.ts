@@ -47,11 +47,58 @@ export class ShapeSearch {
     this.#findNearest(position);
   }
 
-  /** Takes the value at `position`, which is in the ring already. Returns its innovation. */
+  /**
+   * Takes the value at `position`, which is in the ring already. Returns its innovation. One pass over the ring
+   * computes the innovations at all lags, moves the distances and finds the smallest: this is the most expensive loop
+   * of a row.
+   */
   observe(position: number): number {
-    const innovation = this.#advance(position, position + 1);
-    this.#findNearest(position);
-    return innovation;
+    const now = this.innovationAt(position);
+    const { contextStart, layout, block } = this.#rings;
+    const { floats } = block.slab;
+    const capacity = layout.contextCapacity;
+    const ring = block.floatStart;
+    const distances = distancesStart(this.#rings);
+    const clamp = this.#rings.scalar(SCALARS.innovationMax);
+    const known = position - LAG_MIN - LEVEL_VALUES - contextStart + 1;
+    const lags = Math.min(layout.lags, known);
+    const searched = Math.min(layout.lags, known - SEED_ROWS);
+    let best = Number.POSITIVE_INFINITY;
+    let at = -1;
+    if (lags > 0) {
+      let index = (position - LAG_MIN) % capacity;
+      const next = () => {
+        const value = floats[ring + index];
+        index = index === 0 ? capacity - 1 : index - 1;
+        return value;
+      };
+      let [x0, x1, x2, x3] = [next(), next(), next(), next()];
+      for (let lag = 0; lag < lags; lag++) {
+        const x4 = floats[ring + index];
+        index = index === 0 ? capacity - 1 : index - 1;
+        let then = x0 - (x1 + x2 + x3 + x4) / LEVEL_VALUES;
+        if (then !== then) then = innovationOfPresent(x0, x1, x2, x3, x4);
+        then = then > clamp ? clamp : then < -clamp ? -clamp : then;
+        const change = now - then;
+        const square = change * change;
+        const before = floats[distances + lag];
+        const distance = Math.fround(
+          before === Number.POSITIVE_INFINITY ? square : FORGETTING * before + (1 - FORGETTING) * square,
+        );
+        floats[distances + lag] = distance;
+        if (distance < best && lag < searched) {
+          best = distance;
+          at = lag;
+        }
+        x0 = x1;
+        x1 = x2;
+        x2 = x3;
+        x3 = x4;
+      }
+    }
+    this.distance = best;
+    this.nearest = at < 0 ? 0 : LAG_MIN + at;
+    return now;
   }
 
   /** After a restore: computes what `seed` and `observe` had come to before `position`. */
@@ -63,8 +110,8 @@ export class ShapeSearch {
     this.#findNearest(position - 1);
   }
 
-  /** Takes rows [from, to) into the distances. Returns the innovation of the last. */
-  #advance(from: number, to: number): number {
+  /** Takes rows [from, to) into the distances, without a search. */
+  #advance(from: number, to: number): void {
     const { contextStart, layout, block } = this.#rings;
     const compared = layout.lags === 0 ? from : from - LAG_MIN - layout.lags + 1;
     const earliest = Math.max(contextStart + LEVEL_VALUES, compared);
@@ -74,16 +121,16 @@ export class ShapeSearch {
     const start = distancesStart(this.#rings);
     for (let row = from; row < to; row++) {
       const now = INNOVATIONS[row - base];
+      const first = row - base - LAG_MIN;
       const lags = Math.min(layout.lags, row - LAG_MIN - LEVEL_VALUES - contextStart + 1);
       for (let lag = 0; lag < lags; lag++) {
-        const change = now - INNOVATIONS[row - base - LAG_MIN - lag];
-        const before = floats[start + lag];
+        const change = now - INNOVATIONS[first - lag];
         const square = change * change;
+        const before = floats[start + lag];
         floats[start + lag] =
           before === Number.POSITIVE_INFINITY ? square : FORGETTING * before + (1 - FORGETTING) * square;
       }
     }
-    return to > from ? INNOVATIONS[to - 1 - base] : 0;
   }
 
   #findNearest(position: number): void {
@@ -110,27 +157,30 @@ export class ShapeSearch {
     const clamp = this.#rings.scalar(SCALARS.innovationMax);
     for (let position = from; position < to; position++) {
       const at = position - first;
-      const level =
-        at >= LEVEL_VALUES
-          ? (VALUES[at - 1] + VALUES[at - 2] + VALUES[at - 3] + VALUES[at - 4]) / LEVEL_VALUES
-          : Number.NaN;
-      const innovation = VALUES[at] - (level - level === 0 ? level : levelOfPresent(at));
-      INNOVATIONS[position - from] =
-        innovation - innovation === 0 ? (innovation > clamp ? clamp : innovation < -clamp ? -clamp : innovation) : 0;
+      INNOVATIONS[position - from] = clamped(innovationIn(at), clamp);
     }
   }
 }
 
-/** Mean of up to four values before `at` that are not missing; NaN without any. */
-function levelOfPresent(at: number): number {
-  let sum = 0;
-  let count = 0;
-  for (let i = Math.max(0, at - LEVEL_VALUES); i < at; i++) {
-    if (Number.isNaN(VALUES[i])) continue;
-    sum += VALUES[i];
-    count++;
+/** x - its local level at an index of VALUES; 0 where nothing is known. */
+function innovationIn(at: number): number {
+  if (at >= LEVEL_VALUES) {
+    const innovation = VALUES[at] - (VALUES[at - 1] + VALUES[at - 2] + VALUES[at - 3] + VALUES[at - 4]) / LEVEL_VALUES;
+    if (innovation === innovation) return innovation;
   }
-  return count === 0 ? Number.NaN : sum / count;
+  const before = (back: number) => (at - back >= 0 ? VALUES[at - back] : Number.NaN);
+  return innovationOfPresent(VALUES[at], before(1), before(2), before(3), before(4));
+}
+
+/** The same where some of the values are missing. */
+function innovationOfPresent(value: number, ...levels: readonly number[]): number {
+  const present = levels.filter((level) => !Number.isNaN(level));
+  if (Number.isNaN(value) || present.length === 0) return 0;
+  return value - present.reduce((sum, level) => sum + level, 0) / present.length;
+}
+
+function clamped(innovation: number, clamp: number): number {
+  return innovation > clamp ? clamp : innovation < -clamp ? -clamp : innovation;
 }
 
 function distancesStart({ block, layout }: SeriesRings): number {
