@@ -4,6 +4,7 @@ import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
 import { InferenceThread, type RunRequest } from './inference-thread.ts';
 import { checkBatch, checkHorizon, deliver, type QueuedForecast, runOf } from './queued-forecast.ts';
+import { currentOwner } from './request-owner.ts';
 import { RunQueue, rowsOf, type Segment } from './run-queue.ts';
 import type { TunedWeights } from './tuned-weights.ts';
 import { weightCount } from './tuning-graphs.ts';
@@ -178,7 +179,8 @@ export class Forecasters {
     const { promise, resolve, reject } = Promise.withResolvers<Float32Array>();
     const settle = { rowsMissing: batch.rows, resolve, reject };
     const theta: RunRequest['theta'] = weights?.theta ?? null;
-    const request = { key, model: index, batch, horizonRun, quantiles, theta, result, ...settle };
+    const owner = currentOwner();
+    const request = { key, owner, model: index, batch, horizonRun, quantiles, theta, result, ...settle };
     if (!this.#queue.add(request)) throw this.#overloaded(batch.rows);
     const onAbort = () => this.#fail(request, signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });

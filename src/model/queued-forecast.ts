@@ -9,6 +9,7 @@ import { rowsOf, type Segment } from './run-queue.ts';
 export interface QueuedForecast {
   /** Forecasts of one key may share a run. */
   readonly key: string;
+  readonly owner: string;
   /** Index of the model in the threads' list. */
   readonly model: number;
   readonly batch: ForecastBatch;

@@ -4,6 +4,8 @@ import type { ForecastBatch } from '../forecast/forecaster.ts';
 /** The rows of one call. Requests of one `key` may share a run of the graph. */
 export interface QueuedRequest {
   readonly key: string;
+  /** For whom it is; owners take turns. Requests without one have the same. */
+  readonly owner?: string;
   readonly batch: ForecastBatch;
 }
 
@@ -19,22 +21,29 @@ export function rowsOf(segments: readonly Segment<QueuedRequest>[]): number {
 }
 
 interface Line<R extends QueuedRequest> {
-  readonly segments: Segment<R>[];
+  /** The segments of each owner. */
+  readonly segments: Map<string, Segment<R>[]>;
   /** Rows of a full run. */
   readonly full: number;
+  readonly isGroup: boolean;
   rows: number;
 }
 
+/** An owner within this share of the queue is accepted even when others have filled it. */
+const SMALL_SHARE = 0.25;
+
 /**
- * The queue of rows: one line for each key. Lines take turns (round robin), and so do the requests of a line. Requests
- * of a line are merged and cut into runs. The remainder of a cut request goes to the end of its line, so that a request
- * of thousands of rows delays others by one run at most. A group has a line of its own and is never cut.
+ * The queue of rows. Owners take turns (round robin), and so do the lines of an owner: one line for each key. A run is
+ * filled from the line of the owner whose turn it is, first with the rows of this owner, then with those of others. The
+ * remainder of a cut request goes to the end of its line. So neither a request of thousands of rows nor an owner of
+ * hundreds of requests delays others by more than one run. A group has a line of its own and is never cut.
  */
 export class RunQueue<R extends QueuedRequest> {
   readonly rowsMax: number;
   readonly #fullRun: (batch: ForecastBatch) => number;
-  /** In the order of turns. */
   readonly #lines = new Map<string, Line<R>>();
+  /** Owners in the order of turns; of each its rows by line, in the order of turns. */
+  readonly #owners = new Map<string, Map<string, number>>();
   #rows = 0;
 
   /** @param fullRun the rows of a full run of such batches */
@@ -49,41 +58,44 @@ export class RunQueue<R extends QueuedRequest> {
 
   /** False, without queueing anything, when the rows do not fit. */
   add(request: R): boolean {
-    const { rows } = request.batch;
+    const { rows, isGroup = false } = request.batch;
+    const { key, owner = '' } = request;
     assert(rows > 0, 'a request has rows');
-    if (this.#rows + rows > this.rowsMax) return false;
-    let line = this.#lines.get(request.key);
+    if (!this.#fits(owner, rows)) return false;
+    let line = this.#lines.get(key);
     if (line === undefined) {
-      line = { segments: [], full: this.#fullRun(request.batch), rows: 0 };
-      this.#lines.set(request.key, line);
+      line = { segments: new Map(), full: this.#fullRun(request.batch), isGroup, rows: 0 };
+      this.#lines.set(key, line);
     }
-    line.segments.push({ request, firstRow: 0, rows });
-    line.rows += rows;
-    this.#rows += rows;
+    const segments = line.segments.get(owner) ?? [];
+    line.segments.set(owner, segments);
+    segments.push({ request, firstRow: 0, rows });
+    this.#count(key, owner, rows);
     return true;
   }
 
   /** Removes every request, and returns them. */
   clear(): R[] {
-    const requests = [...this.#lines.values()].flatMap((line) => line.segments.map((segment) => segment.request));
+    const segments = [...this.#lines.values()].flatMap((line) => [...line.segments.values()].flat());
     this.#lines.clear();
+    this.#owners.clear();
     this.#rows = 0;
-    return requests;
+    return segments.map(({ request }) => request);
   }
 
   /** Removes the queued rows of a request. */
   remove(request: R): void {
-    const line = this.#lines.get(request.key);
-    const index = line?.segments.findIndex((segment) => segment.request === request) ?? -1;
-    if (line === undefined || index < 0) return;
-    const [segment] = line.segments.splice(index, 1);
-    this.#shrink(request.key, line, segment.rows);
+    const { key, owner = '' } = request;
+    const segments = this.#lines.get(key)?.segments.get(owner) ?? [];
+    const index = segments.findIndex((segment) => segment.request === request);
+    if (index < 0) return;
+    const [segment] = segments.splice(index, 1);
+    this.#count(key, owner, -segment.rows);
   }
 
   /** Rows of the next line; 0 for an empty queue. */
   get rowsNext(): number {
-    for (const { rows } of this.#lines.values()) return rows;
-    return 0;
+    return this.#next()?.line.rows ?? 0;
   }
 
   /** Whether any line has the rows of a full run. */
@@ -92,24 +104,69 @@ export class RunQueue<R extends QueuedRequest> {
     return false;
   }
 
-  /** Takes a run of at most `rowsMax` rows from the next line. The line goes to the end of the turns. */
+  /** Takes a run of at most `rowsMax` rows from the next line. Its owner, and its line, go to the end of the turns. */
   take(rowsMax = Number.POSITIVE_INFINITY): Segment<R>[] {
-    for (const [key, line] of this.#lines) {
-      const whole = line.segments[0].request.batch.isGroup === true;
-      const taken = cut(line.segments, whole ? line.rows : Math.min(rowsMax, line.full));
-      this.#lines.delete(key);
-      this.#lines.set(key, line);
-      this.#shrink(key, line, rowsOf(taken));
-      return taken;
+    const next = this.#next();
+    if (next === null) return [];
+    const { owner, key, line } = next;
+    let left = line.isGroup ? line.rows : Math.min(rowsMax, line.full);
+    const others = [...line.segments.keys()].filter((other) => other !== owner);
+    const taken: Segment<R>[] = [];
+    for (const each of [owner, ...others]) {
+      if (left === 0) break;
+      const own = cut(line.segments.get(each) ?? [], left);
+      const rows = rowsOf(own);
+      left -= rows;
+      taken.push(...own);
+      this.#count(key, each, -rows);
     }
-    return [];
+    moveToEnd(this.#owners, owner);
+    moveToEnd(this.#owners.get(owner), key);
+    return taken;
   }
 
-  #shrink(key: string, line: Line<R>, rows: number): void {
-    line.rows -= rows;
-    this.#rows -= rows;
+  #next(): { readonly owner: string; readonly key: string; readonly line: Line<R> } | null {
+    for (const [owner, keys] of this.#owners) {
+      for (const key of keys.keys()) {
+        const line = this.#lines.get(key);
+        assert(line !== undefined, 'an owner has rows in its lines');
+        return { owner, key, line };
+      }
+    }
+    return null;
+  }
+
+  #fits(owner: string, rows: number): boolean {
+    if (this.#rows + rows <= this.rowsMax) return true;
+    const own = [...(this.#owners.get(owner)?.values() ?? [])].reduce((sum, queued) => sum + queued, rows);
+    return own <= this.rowsMax * SMALL_SHARE && this.#rows + rows <= 2 * this.rowsMax;
+  }
+
+  /** Adds rows of an owner to a line, or takes them away. What is empty is removed. */
+  #count(key: string, owner: string, rows: number): void {
+    const line = this.#lines.get(key);
+    assert(line !== undefined, 'rows are counted in their line');
+    const keys = this.#owners.get(owner) ?? new Map<string, number>();
+    const own = (keys.get(key) ?? 0) + rows;
+    if (own > 0) {
+      keys.set(key, own);
+      this.#owners.set(owner, keys);
+    } else {
+      keys.delete(key);
+      line.segments.delete(owner);
+      if (keys.size === 0) this.#owners.delete(owner);
+    }
+    this.#rows += rows;
+    line.rows += rows;
     if (line.rows === 0) this.#lines.delete(key);
   }
+}
+
+function moveToEnd<V>(turns: Map<string, V> | undefined, name: string): void {
+  const value = turns?.get(name);
+  if (turns === undefined || value === undefined) return;
+  turns.delete(name);
+  turns.set(name, value);
 }
 
 /** Removes up to `rowsMax` rows from the front. The remainder of a cut segment goes to the end. */

@@ -2,21 +2,26 @@ import assert from 'node:assert/strict';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { Model } from '../catalog.ts';
+import { currentOwner } from '../request-owner.ts';
 import { readWeights, type TuningGraphs, weightCount } from '../tuning-graphs.ts';
 import { tunableModels } from './in-thread-tuner.ts';
 import type { Tuned } from './tune.ts';
 import { inputBytes, readOutput, type TuningRequest } from './tuning-bytes.ts';
+import { Turns } from './turns.ts';
 
 export interface TunerLimits {
   /** A tuning that takes longer is stopped. */
   readonly tuningMsMax: number;
   /** Memory of the child process, MiB. A tuning that needs more is stopped. */
   readonly memoryMbMax: number;
-  /** Length of the queue. Beyond it a tuning is rejected as `overloaded`. */
+  /** Tunings of one owner that wait. Beyond it a tuning is rejected as `overloaded`. */
   readonly waitingMax: number;
 }
 
 export const TUNER_LIMITS: TunerLimits = { tuningMsMax: 300_000, memoryMbMax: 2_048, waitingMax: 32 };
+
+/** How many owners may have full queues at once. */
+const OWNERS_WAITING_MAX = 4;
 
 export type TuningOutcome =
   | { readonly kind: 'tuned'; readonly tuned: Tuned }
@@ -34,15 +39,15 @@ export interface TuningCall {
   readonly onStep?: (step: number) => void;
 }
 
-/** Tunes models in a child process, one at a time, first in, first out. */
+/** Tunes models in a child process, one at a time. Owners take turns; those of one owner run first in, first out. */
 export class Tuner {
   readonly #limits: TunerLimits;
   readonly #models: ReadonlyMap<string, Model & { readonly tuning: TuningGraphs }>;
   readonly #pretrained = new Map<string, Promise<Float32Array>>();
   readonly #sandbox: Sandbox;
   readonly #closing = new AbortController();
-  #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
+  readonly #running = new Set<Promise<unknown>>();
 
   constructor(models: readonly Model[], limits: Partial<TunerLimits> = {}) {
     this.#limits = { ...TUNER_LIMITS, ...limits };
@@ -68,28 +73,26 @@ export class Tuner {
     const known = this.#models.get(model);
     assert(known !== undefined, `model ${model} cannot be tuned`);
     assert(base === null || base.length === weightCount(known.tuning), 'the weights fit the model');
-    if (this.#waiting > this.#limits.waitingMax) {
-      const text = `${this.#waiting} tunings wait already, at most ${this.#limits.waitingMax} may`;
+    const owner = currentOwner();
+    const { waitingMax } = this.#limits;
+    const [own, all] = [this.#turns.heldBy(owner), this.#turns.held];
+    if (own > waitingMax || all > OWNERS_WAITING_MAX * (1 + waitingMax)) {
+      const text = `${own} tunings of this owner and ${all} in all wait already, at most ${waitingMax} of an owner may`;
       throw new ServiceError('overloaded', text, { retryable: true });
     }
-    this.#waiting += 1;
-    const before = this.#last;
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    this.#last = ended;
-    try {
-      await before;
+    const stopped = AbortSignal.any([signal, this.#closing.signal]);
+    const tuning = this.#turns.run(owner, stopped, async () => {
       const input = inputBytes({ ...request, model, base: base ?? (await this.#pretrainedWeights(known)) });
-      return await this.#run(input, AbortSignal.any([signal, this.#closing.signal]), onStep);
-    } finally {
-      this.#waiting -= 1;
-      end();
-    }
+      return this.#run(input, stopped, onStep);
+    });
+    this.#running.add(tuning);
+    return tuning.finally(() => this.#running.delete(tuning));
   }
 
   /** Aborts the running tuning and those in the queue, and ends the child. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the service is ending'));
-    await this.#last;
+    await Promise.allSettled(this.#running);
     await this.#sandbox.close();
   }
 

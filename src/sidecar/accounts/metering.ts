@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { runForOwner } from '../../model/request-owner.ts';
 import { isUnlimited } from '../../store/api-keys.ts';
 import {
   type AdmittedCall,
@@ -108,7 +109,7 @@ interface ChargedRequest {
 export async function charged({ calls, caller, signal }: ChargedRequest, { tokens, run }: Work): Promise<object> {
   const call = await calls.begin(caller, tokens);
   try {
-    const answer = await run(signal);
+    const answer = await runForOwner(caller.key.owner, () => run(signal));
     await call.settle();
     return answer;
   } catch (error) {

@@ -86,3 +86,32 @@ test('clear returns the queued requests', () => {
   assert.equal(queue.rows, 0);
   assert.equal(shown(queue.take(8)), '');
 });
+
+const ownedBy = (owner: string, name: string, rows: number, key = 'line'): Named => {
+  return { ...request(name, rows, key), owner };
+};
+
+test('owners take turns, however many requests and lines one of them has', () => {
+  const many = Array.from({ length: 70 }, (_, i) => ownedBy('ann', `a${i}`, 100, `line ${i % 7}`));
+  const queue = queueOf([...many, ownedBy('bob', 'b', 3, 'line 0'), ownedBy('bob', 'c', 3, 'of his own')], 10_000);
+  assert.equal(shown(queue.take()), 'a0[0..8]');
+  assert.equal(shown(queue.take()), 'b[0..3] a7[0..5]');
+  assert.equal(shown(queue.take()), 'a1[0..8]');
+  assert.equal(shown(queue.take()), 'c[0..3]');
+  assert.equal(shown(queue.take()), 'a2[0..8]');
+});
+
+test('an owner that has filled the queue does not keep the few rows of another one out', () => {
+  const queue = queueOf([ownedBy('ann', 'a', 10)], 10);
+  assert.equal(queue.add(ownedBy('ann', 'more', 1)), false);
+  assert.equal(queue.add(ownedBy('bob', 'b', 2)), true);
+  assert.equal(queue.add(ownedBy('bob', 'c', 1)), false, 'a quarter is what is left to each');
+  queue.remove(queue.clear()[0]);
+  assert.equal(queue.rows, 0);
+});
+
+test('rows of several owners that fit together share a run', () => {
+  const queue = queueOf([ownedBy('ann', 'a', 3), ownedBy('bob', 'b', 3), ownedBy('eve', 'c', 3)]);
+  assert.equal(shown(queue.take()), 'a[0..3] b[0..3] c[0..2]');
+  assert.equal(shown(queue.take()), 'c[2..3]');
+});

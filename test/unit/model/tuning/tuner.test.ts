@@ -61,8 +61,9 @@ test('a tuning beyond the queue is rejected as retryable', async () => {
 test('close aborts the running tuning and those in the queue', async () => {
   const closing = new Tuner(models);
   const both = [1, 2].map(() => closing.tune({ ...call, request: { ...request, steps: 1_000_000 } }));
+  const settled = Promise.allSettled(both);
   await closing.close();
-  for (const one of await Promise.allSettled(both)) assert.equal(one.status, 'rejected');
+  for (const one of await settled) assert.equal(one.status, 'rejected');
 });
 
 test('weights that could not be read are read again by the next tuning', async (t) => {

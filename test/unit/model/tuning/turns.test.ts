@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Turns } from '../../../../src/model/tuning/turns.ts';
+
+const never = new AbortController().signal;
+
+/** Work that ends when it is told to, and the order in which pieces of work began. */
+function recorded() {
+  const turns = new Turns();
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const run = (owner: string, name: string, signal = never) =>
+    turns.run(owner, signal, async () => {
+      begun.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+      return name;
+    });
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    for (let i = 0; i < 10; i++) await null;
+  };
+  return { turns, begun, run, end };
+}
+
+test('five tunings of one owner do not hold up that of another: owners take turns', async () => {
+  const { begun, run, end } = recorded();
+  const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => run('ann', name));
+  all.push(run('bob', 'b1'), run('bob', 'b2'));
+  for (const name of ['a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'a5']) await end(name);
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'a5']);
+  assert.equal((await Promise.all(all)).length, 7);
+});
+
+test('a caller that hung up loses its place, and what it held', async () => {
+  const { turns, begun, run, end } = recorded();
+  const stop = new AbortController();
+  const first = run('ann', 'first');
+  const gone = run('ann', 'gone', stop.signal);
+  const last = run('ann', 'last');
+  assert.equal(turns.heldBy('ann'), 3);
+  stop.abort(new Error('hung up'));
+  await assert.rejects(gone, /hung up/);
+  assert.equal(turns.held, 2);
+  await end('first');
+  await end('last');
+  assert.deepEqual([await first, await last, begun], ['first', 'last', ['first', 'last']]);
+  assert.equal(turns.held, 0);
+});
+
+test('work that fails gives its turn on', async () => {
+  const turns = new Turns();
+  const failed = turns.run('ann', never, () => Promise.reject(new Error('failed')));
+  const next = turns.run('ann', never, async () => 'next');
+  await assert.rejects(failed, /failed/);
+  assert.equal(await next, 'next');
+});
