@@ -1,0 +1,130 @@
+/** The detector that is measured, run as `backtest` runs it. Nothing else of this bench imports from `src`. */
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../../src/command/detector-flags.ts';
+import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { settingsDigest } from '../../../src/config/config.ts';
+import { inferFrequency } from '../../../src/detector/infer-frequency.ts';
+import { openCatalog } from '../../../src/model/catalog.ts';
+import { Forecasters } from '../../../src/model/forecaster.ts';
+import { backtest, byTime, type PastObservation } from '../../../src/stream/backtest.ts';
+import type { ScoreRecord } from '../../../src/stream/score-record.ts';
+import { type WatchedDetector, watchDetector } from '../../../src/stream/watched-detector.ts';
+import type { SeriesInput } from './labelled-data.ts';
+
+/** Where results that never change are kept from one run to the next. */
+export const BENCH_CACHE = join(cacheFolder(), 'detection');
+
+/** What the detector says of each row; NaN where it says nothing. */
+export interface Verdicts {
+  readonly severity: Float64Array;
+  readonly grade: Float64Array;
+  /** 1 where there is an alarm. */
+  readonly alarm: Uint8Array;
+}
+
+export interface Judged {
+  readonly verdicts: readonly Verdicts[];
+  /** Observations for each second of processor time, all threads together. */
+  readonly observationsPerSecond: number;
+}
+
+/** Fields that a record need not have: where they are absent the standardised residual and the flag stand for them. */
+type GradedRecord = ScoreRecord & {
+  readonly severity?: number | null;
+  readonly grade?: number | null;
+  readonly alarm?: boolean;
+};
+
+/** Series whose histories are scored at the same time, so that their forecasts share runs of the model. */
+const TOGETHER_MAX = 40;
+
+/**
+ * Scores series and groups with the defaults of `backtest`.
+ * @param promise rows in 1,000 that may be false alarms; null: what the detector promises by default
+ */
+export async function judge(inputs: readonly SeriesInput[], promise: number | null = null): Promise<Judged> {
+  const model = (await openCatalog({ modelsDir: null })).get(DEFAULT_MODEL);
+  const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
+  try {
+    const begun = process.cpuUsage();
+    const verdicts: Verdicts[] = [];
+    for (let start = 0; start < inputs.length; start += TOGETHER_MAX) {
+      const together = inputs.slice(start, start + TOGETHER_MAX);
+      const watched = together.map((input) => watch(input, promise, forecasters, model));
+      verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, watched[i]!)))));
+    }
+    const { user, system } = process.cpuUsage(begun);
+    const observations = inputs.reduce((sum, { times, channels }) => sum + times.length * channels.length, 0);
+    return { verdicts, observationsPerSecond: observations / ((user + system) / 1e6) };
+  } finally {
+    await forecasters.close();
+  }
+}
+
+const DEFAULT_MODEL = 'tsmodel-1';
+type Model = ReturnType<Awaited<ReturnType<typeof openCatalog>>['get']>;
+
+function watch(
+  { name, times, channels }: SeriesInput,
+  promise: number | null,
+  forecasters: Forecasters,
+  model: Model,
+): WatchedDetector {
+  const freq = inferFrequency([Array.from(times)]);
+  if (freq === null) throw new Error(`${name} has no frequency`);
+  const unset = Object.fromEntries(Object.keys(detectorFlags).map((flag) => [flag, undefined]));
+  const flags = {
+    ...unset,
+    ...(channels.length > 1 && { thresholdMethod: 'multivariate' }),
+    ...(promise !== null && promised(promise)),
+  };
+  const made = detectorOfFlags(flags as unknown as DetectorFlagValues, freq);
+  if (made.kind === 'problems') throw new Error(made.problems.join('; '));
+  const { detector } = made;
+  const settings = { ...detector.settings, context: model.manifest.context };
+  const config = { ...detector, settings };
+  const forecaster = forecasters.forecasterFor(model.name, settings.h);
+  return watchDetector(config, { forecaster, digest: model.digest }, settingsDigest(config));
+}
+
+/** The setting for a rate of false alarms: as long as there is none of its own, the level of the interval. */
+function promised(perThousand: number): Partial<DetectorFlagValues> {
+  return { level: 100 - perThousand / 10 };
+}
+
+async function judgeOne(input: SeriesInput, watched: WatchedDetector): Promise<Verdicts> {
+  const { name, times, channels } = input;
+  const rowOf = new Map<PastObservation, number>();
+  for (let row = 0; row < times.length; row++) {
+    channels.forEach((values, channel) => {
+      const value = values[row]!;
+      const series = channels.length === 1 ? name : `${name}/${channel}`;
+      if (Number.isFinite(value)) rowOf.set({ series, timestampMs: times[row]!, value }, row);
+    });
+  }
+  const history = [...rowOf.keys()];
+  const rows = byTime(history).map((observation) => rowOf.get(observation)!);
+  const nothing = () => new Float64Array(times.length).fill(Number.NaN);
+  const verdicts: Verdicts = { severity: nothing(), grade: nothing(), alarm: new Uint8Array(times.length) };
+  const group = channels.length === 1 ? null : name;
+  const onScores = (scores: readonly ScoreRecord[]) => {
+    for (const score of scores) take(verdicts, rows[score.input.offset]!, score);
+  };
+  await backtest(history, { source: name, detectors: [watched], group, onScores }, new AbortController().signal);
+  return verdicts;
+}
+
+/** Of the members of a group the largest counts. */
+function take({ severity, grade, alarm }: Verdicts, row: number, record: GradedRecord): void {
+  const { anomalyScore, accumulatedAnomalyScore } = record;
+  const distance = anomalyScore === null ? null : Math.abs(anomalyScore);
+  const magnitude = record.group === null ? distance : accumulatedAnomalyScore;
+  raise(severity, row, record.severity === undefined ? magnitude : record.severity);
+  raise(grade, row, record.grade === undefined ? magnitude : record.grade);
+  if (record.alarm ?? record.anomaly) alarm[row] = 1;
+}
+
+function raise(values: Float64Array, row: number, value: number | null): void {
+  if (value !== null && !(values[row]! >= value)) values[row] = value;
+}
