@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Bench } from './bench.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
+  detection: () => import('./detection/run.ts'),
   exogenous: () => import('./exogenous.ts'),
   finetune: () => import('./finetune.ts'),
   forecast: () => import('./forecast.ts'),

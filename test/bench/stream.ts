@@ -123,7 +123,7 @@ async function* measureCase(connection: KafkaConnection, each: Case): AsyncGener
   }
 }
 
-async function feedObservations(
+export async function feedObservations(
   connection: KafkaConnection,
   { observations }: Topics,
   { seriesCount, steps: firstStep }: Seed,
@@ -150,7 +150,7 @@ function passThrough(
   return runChild<Throughput>('passthrough-process.ts', options);
 }
 
-function engineOptions(
+export function engineOptions(
   { config: kafka }: KafkaConnection,
   topics: Topics,
   model: EngineOptions['model'],
@@ -161,7 +161,7 @@ function engineOptions(
   return { kafka, topics, groupId: topics.scores, model, inferenceThreads, detectionSize, observations };
 }
 
-async function measureEngine(options: EngineOptions): Promise<Throughput> {
+export async function measureEngine(options: EngineOptions): Promise<Throughput> {
   const engine = startChild<'restored' | Throughput>('engine-process.ts', options);
   let told = await engine.told();
   while (told === 'restored') told = await engine.told();

@@ -141,4 +141,3 @@ function maskOf(ranges: readonly Segment[], length: number): Uint8Array {
   for (const { start, end } of ranges) mask.fill(1, start, end);
   return mask;
 }
-

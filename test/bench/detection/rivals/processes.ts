@@ -48,7 +48,11 @@ export const HALF_SPACE_TREES: RivalProgram = {
 export async function keptScores(program: RivalProgram, inputs: readonly SeriesInput[]): Promise<Float64Array[]> {
   const text = await readFile(program.file);
   const keptAt = inputs.map((input) => {
-    const digest = createHash('sha256').update(program.version).update(text).update(packed([input])).digest('hex');
+    const digest = createHash('sha256')
+      .update(program.version)
+      .update(text)
+      .update(packed([input]))
+      .digest('hex');
     return join(BENCH_CACHE, `scores-${digest.slice(0, 24)}`);
   });
   const missing = inputs.filter((_, i) => !existsSync(keptAt[i]!));
@@ -103,6 +107,15 @@ async function fetchJars(folder: string): Promise<void> {
   await mkdir(BENCH_CACHE, { recursive: true });
   const partial = await mkdtemp(`${folder}.partial-`);
   const pom = join(import.meta.dirname, 'pom.xml');
-  await run('mvn', ['-B', '-ntp', '-q', '-f', pom, COPY_JARS, `-DoutputDirectory=${partial}`, '-DincludeScope=runtime']);
+  await run('mvn', [
+    '-B',
+    '-ntp',
+    '-q',
+    '-f',
+    pom,
+    COPY_JARS,
+    `-DoutputDirectory=${partial}`,
+    '-DincludeScope=runtime',
+  ]);
   await rename(partial, folder);
 }

@@ -1,0 +1,89 @@
+/** Tables of labelled series and groups, ours beside the rivals', by half and by source. */
+import type { Figures } from '../bench.ts';
+import { type Cell, printTable, rounded } from '../table.ts';
+import { type Contestant, OURS } from './contestants.ts';
+import { isReported, type LabelledInput } from './labelled-data.ts';
+import { type SeriesCard, type SetCard, seriesCard, setCard, sharedThreshold, type TwoScores } from './score-card.ts';
+
+const COLUMNS = ['VUS-PR', 'event F1', 'recall'];
+
+export interface LabelledScores {
+  /** Of the half that is reported. */
+  readonly figures: SetCard;
+  /** Ours, a series each. */
+  readonly own: readonly TwoScores[];
+}
+
+/** @param what `series` or `groups` */
+export async function labelledScores(
+  what: string,
+  inputs: readonly LabelledInput[],
+  able: readonly Contestant[],
+): Promise<LabelledScores> {
+  const cardsOf = new Map<Contestant, SeriesCard[]>();
+  let own: readonly TwoScores[] = [];
+  for (const contestant of able) {
+    const scores = await contestant.score(inputs);
+    if (contestant === OURS) own = scores;
+    cardsOf.set(
+      contestant,
+      inputs.map((input, i) => seriesCard(input, scores[i]!)),
+    );
+  }
+  printHalves(what, cardsOf);
+  printSources(what, cardsOf);
+  return { figures: setCard(cardsOf.get(OURS)!.filter(({ input }) => isReported(input))), own };
+}
+
+function printHalves(what: string, cardsOf: ReadonlyMap<Contestant, readonly SeriesCard[]>): void {
+  const rows = SETS.flatMap(([set, isIn]) =>
+    [...cardsOf].map(([{ name }, all]): Cell[] => {
+      const cards = all.filter(({ input }) => isIn(input));
+      const { falseAlarms, medianDelay, ...scores } = setCard(cards);
+      return [set, cards.length, name, ...measures(scores), falseAlarms, medianDelay];
+    }),
+  );
+  printTable(
+    `labelled ${what}; recall at one threshold for all, one false alarm in 1,000 rows`,
+    [what, 'count', 'detector', ...COLUMNS, 'false alarms', 'median delay'],
+    rows,
+  );
+}
+
+/** At the threshold of the half that a series is in, or of all. */
+function printSources(what: string, cardsOf: ReadonlyMap<Contestant, readonly SeriesCard[]>): void {
+  const sources = new Set([...cardsOf.values()].flatMap((cards) => cards.map(({ input }) => input.source)));
+  const rows = [...sources].sort().flatMap((source) =>
+    [...cardsOf].map(([{ name }, all]): Cell[] => [
+      source,
+      name,
+      ...SETS.flatMap(([, isIn]) => {
+        const cards = all.filter(({ input }) => isIn(input));
+        const ofSource = cards.filter(({ input }) => input.source === source);
+        if (ofSource.length === 0) return COLUMNS.map(() => Number.NaN);
+        return measures(setCard(ofSource, sharedThreshold(cards)));
+      }),
+    ]),
+  );
+  const columns = SETS.flatMap(([set]) => COLUMNS.map((column) => `${column}, ${set}`));
+  printTable(`labelled ${what} by source`, ['source', 'detector', ...columns], rows);
+}
+
+const SETS: readonly [string, (input: LabelledInput) => boolean][] = [
+  ['chosen on', (input) => !isReported(input)],
+  ['reported', isReported],
+  ['all', () => true],
+];
+
+function measures({ vusPr, eventF1, recall }: Pick<SetCard, 'vusPr' | 'eventF1' | 'recall'>): number[] {
+  return [vusPr, eventF1, recall];
+}
+
+/** Series alone and in groups under the names of the JSON line. */
+export function seriesFigures({ vusPr, eventF1, recall }: SetCard): Figures {
+  return { vus_pr: rounded(vusPr), event_f1: rounded(eventF1), one_threshold_recall: rounded(recall) };
+}
+
+export function groupFigures({ vusPr, eventF1, recall }: SetCard): Figures {
+  return { group_vus_pr: rounded(vusPr), group_event_f1: rounded(eventF1), group_recall: rounded(recall) };
+}

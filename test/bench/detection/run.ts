@@ -1,0 +1,96 @@
+/** How well anomalies are found, what alarms are worth, and what that costs, beside rivals on the same rows in the same run. */
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Figures } from '../bench.ts';
+import { printTable, rounded } from '../table.ts';
+import { type Contestant, OURS, rivals } from './contestants.ts';
+import { injectedFigures } from './injected.ts';
+import { generatedIncidents, realIncidents } from './injected-incidents.ts';
+import { groupFigures, labelledScores, seriesFigures } from './labelled.ts';
+import { readLabelled } from './labelled-data.ts';
+import { nabFigures } from './nab.ts';
+import { priceFigures } from './price.ts';
+import type { Verdicts } from './product.ts';
+import { promiseFigures } from './promise.ts';
+
+const DATA = fileURLToPath(new URL('../../../../shared', import.meta.url));
+const PARTS = ['series', 'groups', 'promise', 'nab', 'injected', 'speed', 'price'] as const;
+type Part = (typeof PARTS)[number];
+/** Of a quick run: every so many series. Three and two have no factor in common, so that both halves are in it. */
+const QUICK = 3;
+const SPEED_SERIES = 4;
+
+/**
+ * @param args parts to run (all by default), `--data FOLDER` (with detection/ and data/nab/), `--quick` takes a part of the series,
+ *   `--no-rivals` measures ours alone
+ */
+export async function run(args: readonly string[]): Promise<Figures> {
+  const { values: flags, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    allowNegative: true,
+    options: {
+      data: { type: 'string', default: DATA },
+      quick: { type: 'boolean', default: false },
+      rivals: { type: 'boolean', default: true },
+    },
+  });
+  const unknown = positionals.find((name) => !PARTS.includes(name as Part));
+  if (unknown !== undefined) throw new Error(`no part ${unknown} of this bench; there are: ${PARTS.join(', ')}`);
+  const wanted = (part: Part) => positionals.length === 0 || positionals.includes(part);
+  const everyNth = flags.quick ? QUICK : 1;
+  const able = [OURS, ...(flags.rivals ? await rivals() : [])];
+  return {
+    ...(await onLabelled(flags.data, able, everyNth, wanted)),
+    ...(wanted('nab') && (await nabFigures(flags.data, able, everyNth))),
+    ...(wanted('injected') && (await onInjected(flags.data, able, everyNth))),
+    ...(wanted('speed') && (await speedFigures(able))),
+    ...(wanted('price') && (await priceFigures(flags.quick ? 1 : undefined))),
+  };
+}
+
+async function onLabelled(
+  data: string,
+  able: readonly Contestant[],
+  everyNth: number,
+  wanted: (part: Part) => boolean,
+): Promise<Figures> {
+  const series = readLabelled(data, 'uni', everyNth);
+  if (series.length === 0) {
+    console.log(`Without labelled series: there is no ${data}/detection.`);
+    return {};
+  }
+  let figures: Figures = {};
+  if (wanted('series') || wanted('promise')) {
+    const { figures: found, own } = await labelledScores('series', series, wanted('series') ? able : [OURS]);
+    figures = seriesFigures(found);
+    if (wanted('promise')) figures = { ...figures, ...(await promiseFigures(series, own as readonly Verdicts[])) };
+  }
+  if (wanted('groups')) {
+    const groups = readLabelled(data, 'multi');
+    figures = { ...figures, ...groupFigures((await labelledScores('groups', groups, able)).figures) };
+  }
+  return figures;
+}
+
+async function onInjected(data: string, able: readonly Contestant[], everyNth: number): Promise<Figures> {
+  const generated = generatedIncidents(everyNth);
+  const real = realIncidents(readLabelled(data, 'uni', everyNth));
+  return {
+    ...(await injectedFigures('incidents in generated series', 'generated', generated, able)),
+    ...(await injectedFigures('incidents in quiet stretches of real series', 'real', real, able)),
+  };
+}
+
+async function speedFigures(able: readonly Contestant[]): Promise<Figures> {
+  const inputs = generatedIncidents().slice(0, SPEED_SERIES);
+  const speeds = new Map<Contestant, number>();
+  for (const contestant of able) speeds.set(contestant, await contestant.speed(inputs));
+  const ours = speeds.get(OURS)!;
+  printTable(
+    'speed: scoring alone, by processor time',
+    ['detector', 'observations/s a core', 'ours to it'],
+    able.map((one) => [one.name, speeds.get(one)!, ours / speeds.get(one)!]),
+  );
+  return Object.fromEntries(able.map((one) => [`${one.key}_obs_per_s_core`, rounded(speeds.get(one)!)]));
+}
