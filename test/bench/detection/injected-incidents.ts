@@ -59,7 +59,7 @@ const LENGTHS: Readonly<Record<InjectedKind, number>> = {
   spike: 1,
   dip: 1,
   'level shift': 100,
-  drift: 72,
+  drift: 144,
   'missing season': 144,
   stuck: 60,
   burst: 12,
@@ -165,7 +165,8 @@ function disturbed({ kind, start, row, shift, normal }: Disturbance, { values, w
     case 'dip':
       return value - shift;
     case 'drift':
-      return value + (shift * (row - start + 1)) / LENGTHS.drift;
+      // Back as slowly as it came: its end is not to give it away.
+      return value + shift * (1 - Math.abs((2 * (row - start)) / LENGTHS.drift - 1));
     case 'missing season':
       return withoutSeason![row]!;
     case 'stuck':

@@ -14,7 +14,7 @@ export interface Zone {
   readonly rows: Segment;
 }
 
-/** @param length rows of the whole file, of which `labels` may be a part: it sets how long after an incident its alarm may come */
+/** @param length rows of the whole file, of which `labels` may be a part: it sets how late an alarm may come */
 export function zonesOf(labels: Uint8Array, length: number): Zone[] {
   const after = Math.floor(mergeRows(length) / 4);
   return segmentsOf(labels).map((event) => {
@@ -84,8 +84,8 @@ export class SeriesAlarms {
 }
 
 /**
- * The lowest threshold such that it and all higher ones stay within a budget of false alarms over all these series; infinite where
- * none does.
+ * The lowest threshold such that it and all higher ones stay within a budget of false alarms over all these series;
+ * infinite where none does.
  * @param perThousand false alarms in 1,000 rows
  */
 export function thresholdAtBudget(series: readonly SeriesAlarms[], perThousand = 1): number {

@@ -1,7 +1,8 @@
 import { descendingOrder, lowerBound, maxWithin, segmentsOf } from './event-segments.ts';
 
 /**
- * Best composite F1 over all thresholds (Garg et al. 2021): recall by events, precision by rows. NaN where nothing is labelled.
+ * Best composite F1 over all thresholds (Garg et al. 2021): recall by events, precision by rows. NaN where nothing is
+ * labelled.
  * @param scores finite, larger is more anomalous
  */
 export function eventF1(labels: Uint8Array, scores: Float64Array): number {

@@ -3,8 +3,8 @@ import { lowerBound, type Segment, segmentsOf } from './event-segments.ts';
 const THRESHOLDS = 250;
 
 /**
- * Volume under the surface of precision and recall, over thresholds and widths of soft label edges, as in TSB-AD (Paparrizos et al. 2022,
- * Liu and Paparrizos 2024; `RangeAUC_volume_opt`). NaN where nothing is labelled.
+ * Volume under the surface of precision and recall, over thresholds and widths of soft label edges, as in TSB-AD
+ * (Paparrizos et al. 2022, Liu and Paparrizos 2024; `RangeAUC_volume_opt`). NaN where nothing is labelled.
  * @param scores finite, larger is more anomalous @param widthMax largest width of the edges, in rows
  */
 export function vusPr(labels: Uint8Array, scores: Float64Array, widthMax: number): number {

@@ -8,9 +8,12 @@ import { type NabFile, NabSweep } from './nab-score.ts';
 import { windowedGaussian } from './windowed-gaussian.ts';
 
 /** Of our grade. The bench says which one the choosing half asks for. */
-const OUR_THRESHOLD = 10.09;
-/** Published for NAB's own files: standard, low FP, low FN. */
-const GAUSSIAN_PUBLISHED = [39.65, 20.87, 47.41];
+const OUR_THRESHOLD = 10.2;
+/** Standard, low FP and low FN of others as they were published, each at its best threshold for each profile. */
+const PUBLISHED: readonly (readonly [string, number, number, number])[] = [
+  ['windowed Gaussian', 39.6, 20.9, 47.4],
+  ['random cut forest', 51.7, 38.4, 59.7],
+];
 
 export async function nabFigures(data: string, able: readonly Contestant[], everyNth: number): Promise<Figures> {
   const inputs = readNabInputs(data, everyNth);
@@ -40,11 +43,11 @@ export async function nabFigures(data: string, able: readonly Contestant[], ever
   }
   const gaussian = filesOf(inputs, (i) => windowedGaussian(inputs[i]!.channels[0]!));
   const best = NAB_PROFILES.map((profile) => sweep(gaussian, profile).best().score);
-  const none = Number.NaN;
-  rows.push(['windowed Gaussian', none, none, none, none, none, none, ...best]);
-  rows.push(['the same, published', none, none, none, none, none, none, ...GAUSSIAN_PUBLISHED]);
+  const unknown = new Array<number>(6).fill(Number.NaN);
+  rows.push(['windowed Gaussian', ...unknown, ...best]);
+  for (const [name, ...scores] of PUBLISHED) rows.push([`${name}, published`, ...unknown, ...scores]);
   printTable(
-    `NAB, ${inputs.length} files, one threshold for all; reported: the half that it was not chosen on; best: the threshold that was best for all files`,
+    `NAB, ${inputs.length} files, one threshold for all; reported: the half it was not chosen on; best: of all thresholds`,
     [
       ...['detector', 'standard', 'low FP', 'low FN', 'standard, reported', 'threshold', 'chosen on half'],
       ...['best standard', 'best low FP', 'best low FN'],

@@ -53,7 +53,7 @@ export async function promiseFigures(
     }
   }
   printTable(
-    'false alarms promised and seen in 1,000 rows outside of incidents; by series seen over promised, and the factor between them either way',
+    'false alarms in 1,000 rows outside of incidents; by series seen over promised, and the factor either way',
     ['promised', 'series', 'seen', 'episodes', 'median', 'p90', 'factor median', 'factor p90'],
     rows,
   );

@@ -1,7 +1,7 @@
 """Scores of river's half-space trees with its defaults, on values scaled by their range so far.
 
-IN and OUT hold little-endian doubles: for each series its rows, its channels and the values row by row; then observations (values) for each second of
-processor time, and a score for each row.
+Two files of little-endian doubles. Read: for each series its rows, its channels and the values row by row. Written:
+observations (values) for each second of processor time, and a score for each row.
 """
 
 import sys
