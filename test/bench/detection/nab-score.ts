@@ -33,7 +33,7 @@ interface Detection {
   readonly incident: number;
 }
 
-/** Scores of all thresholds, normalised: 0 is a detector that says nothing, 100 one that finds each incident at once. */
+/** Scores of all thresholds, normalised: 0 where nothing is detected, 100 where each incident is found at once. */
 export class NabSweep {
   readonly #detections: readonly Detection[];
   readonly #incidents: number;

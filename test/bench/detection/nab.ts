@@ -47,7 +47,7 @@ export async function nabFigures(data: string, able: readonly Contestant[], ever
   rows.push(['windowed Gaussian', ...unknown, ...best]);
   for (const [name, ...scores] of PUBLISHED) rows.push([`${name}, published`, ...unknown, ...scores]);
   printTable(
-    `NAB, ${inputs.length} files, one threshold for all; reported: the half it was not chosen on; best: of all thresholds`,
+    `NAB, ${inputs.length} files, one threshold for all; reported: the half it was not chosen on`,
     [
       ...['detector', 'standard', 'low FP', 'low FN', 'standard, reported', 'threshold', 'chosen on half'],
       ...['best standard', 'best low FP', 'best low FN'],

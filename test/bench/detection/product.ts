@@ -1,15 +1,15 @@
 /** The detector that is measured, run as `backtest` runs it. Nothing else of this bench imports from `src`. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { inferFrequency } from '../../../src/calendar/infer-frequency.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../../src/command/detector-flags.ts';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { settingsDigest } from '../../../src/config/config.ts';
-import { inferFrequency } from '../../../src/detector/infer-frequency.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
-import { Forecasters } from '../../../src/model/forecaster.ts';
-import { backtest, byTime, type PastObservation } from '../../../src/stream/backtest.ts';
-import type { ScoreRecord } from '../../../src/stream/score-record.ts';
-import { type WatchedDetector, watchDetector } from '../../../src/stream/watched-detector.ts';
+import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
+import { type BoundDetector, bindDetector } from '../../../src/stream/engine/bound-detector.ts';
+import { byTime, type PastObservation, scoreHistory } from '../../../src/stream/engine/score-history.ts';
+import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import type { SeriesInput } from './labelled-data.ts';
 
 /** Where results that never change are kept from one run to the next. */
@@ -51,8 +51,8 @@ export async function judge(inputs: readonly SeriesInput[], promise: number | nu
     const verdicts: Verdicts[] = [];
     for (let start = 0; start < inputs.length; start += TOGETHER_MAX) {
       const together = inputs.slice(start, start + TOGETHER_MAX);
-      const watched = together.map((input) => watch(input, promise, forecasters, model));
-      verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, watched[i]!)))));
+      const bound = together.map((input) => bind(input, promise, forecasters, model));
+      verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, bound[i]!)))));
     }
     const { user, system } = process.cpuUsage(begun);
     const observations = inputs.reduce((sum, { times, channels }) => sum + times.length * channels.length, 0);
@@ -65,12 +65,12 @@ export async function judge(inputs: readonly SeriesInput[], promise: number | nu
 const DEFAULT_MODEL = 'tsmodel-1';
 type Model = ReturnType<Awaited<ReturnType<typeof openCatalog>>['get']>;
 
-function watch(
+function bind(
   { name, times, channels }: SeriesInput,
   promise: number | null,
   forecasters: Forecasters,
   model: Model,
-): WatchedDetector {
+): BoundDetector {
   const freq = inferFrequency([Array.from(times)]);
   if (freq === null) throw new Error(`${name} has no frequency`);
   const unset = Object.fromEntries(Object.keys(detectorFlags).map((flag) => [flag, undefined]));
@@ -85,7 +85,7 @@ function watch(
   const settings = { ...detector.settings, context: model.manifest.context };
   const config = { ...detector, settings };
   const forecaster = forecasters.forecasterFor(model.name, settings.h);
-  return watchDetector(config, { forecaster, digest: model.digest }, settingsDigest(config));
+  return bindDetector(config, { forecaster, digest: model.digest }, settingsDigest(config));
 }
 
 /** The setting for a rate of false alarms: as long as there is none of its own, the level of the interval. */
@@ -93,7 +93,7 @@ function promised(perThousand: number): Partial<DetectorFlagValues> {
   return { level: 100 - perThousand / 10 };
 }
 
-async function judgeOne(input: SeriesInput, watched: WatchedDetector): Promise<Verdicts> {
+async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdicts> {
   const { name, times, channels } = input;
   const rowOf = new Map<PastObservation, number>();
   for (let row = 0; row < times.length; row++) {
@@ -111,7 +111,7 @@ async function judgeOne(input: SeriesInput, watched: WatchedDetector): Promise<V
   const onScores = (scores: readonly ScoreRecord[]) => {
     for (const score of scores) take(verdicts, rows[score.input.offset]!, score);
   };
-  await backtest(history, { source: name, detectors: [watched], group, onScores }, new AbortController().signal);
+  await scoreHistory(history, { source: name, detectors: [bound], group, onScores }, new AbortController().signal);
   return verdicts;
 }
 

@@ -7,9 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Scores of random cut forests, one forest a series, values normalised by the forest itself. Two files of little-endian
- * doubles. Read: for each series its rows, its channels and the values row by row. Written: observations (values) for each
- * second of processor time, and a score for each row.
+ * Scores of random cut forests, one forest a series, values normalised by the forest itself. Two files of
+ * little-endian doubles. Read: for each series its rows, its channels and the values row by row. Written: observations
+ * (values) for each second of processor time, and a score for each row.
  */
 public class RandomCutForests {
     public static void main(String[] args) throws Exception {

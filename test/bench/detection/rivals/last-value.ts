@@ -4,7 +4,7 @@ import type { SeriesInput } from '../labelled-data.ts';
 const MEMORY = 1_000;
 const HOLD = 0.9;
 
-/** The last change over the root of the forgotten mean square of those before it; of a group the root mean square of all. */
+/** The last change over the root of the forgotten mean square of those before; of a group the root mean square. */
 export function lastChange({ channels, times }: SeriesInput): Float64Array {
   const squares = new Float64Array(times.length);
   for (const values of channels) {

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { pythonWith, whyNoPython } from '../../../fixture/python.ts';
+import { pythonWith, whyNoPython } from '../../../fixture/http/python.ts';
 import type { SeriesInput } from '../labelled-data.ts';
 import { BENCH_CACHE } from '../product.ts';
 

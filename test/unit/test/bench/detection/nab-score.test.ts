@@ -31,7 +31,7 @@ test('the first detection of an incident counts, the less the later it is', () =
   near(late.scoreAt(1), (100 * (1 + sigmoid(-6 / 11) / sigmoid(-1))) / 4);
 });
 
-test('a false detection costs the more the further it is behind the last incident, and the whole where there was none', () => {
+test('a false detection costs the more the further it is behind the last incident, and most where none was', () => {
   near(new NabSweep([file({ 20: 1 })], STANDARD).scoreAt(1), (100 * -0.11) / 4);
   near(new NabSweep([file({ 52: 1 })], STANDARD).scoreAt(1), (100 * 0.11 * sigmoid(2 / 10)) / 4);
   near(new NabSweep([file({ 79: 1 })], STANDARD).scoreAt(1), (100 * 0.11 * sigmoid(29 / 10)) / 4);
