@@ -9,7 +9,7 @@ export function segmentsOf(labels: ArrayLike<number>): Segment[] {
   const segments: Segment[] = [];
   let start = -1;
   for (let row = 0; row <= labels.length; row++) {
-    const inside = row < labels.length && labels[row]! > 0;
+    const inside = row < labels.length && labels[row] > 0;
     if (inside && start < 0) start = row;
     if (!inside && start >= 0) {
       segments.push({ start, end: row });
@@ -21,13 +21,13 @@ export function segmentsOf(labels: ArrayLike<number>): Segment[] {
 
 export function maxWithin(values: ArrayLike<number>, { start, end }: Segment): number {
   let max = Number.NEGATIVE_INFINITY;
-  for (let row = start; row < end; row++) if (values[row]! > max) max = values[row]!;
+  for (let row = start; row < end; row++) if (values[row] > max) max = values[row];
   return max;
 }
 
 /** Positions of the values, largest value first. */
 export function descendingOrder(values: Float64Array): Uint32Array {
-  return Uint32Array.from(values.keys()).sort((a, b) => values[b]! - values[a]!);
+  return Uint32Array.from(values.keys()).sort((a, b) => values[b] - values[a]);
 }
 
 /** First position of an ascending array whose value is at least `value`. */
@@ -36,7 +36,7 @@ export function lowerBound(ascending: ArrayLike<number>, value: number): number 
   let high = ascending.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (ascending[middle]! < value) low = middle + 1;
+    if (ascending[middle] < value) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -53,5 +53,5 @@ export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = ((sorted.length - 1) * percent) / 100;
   const low = Math.floor(place);
-  return sorted[low]! + (place - low) * (sorted[Math.ceil(place)]! - sorted[low]!);
+  return sorted[low] + (place - low) * (sorted[Math.ceil(place)] - sorted[low]);
 }

@@ -71,20 +71,20 @@ export function generatedIncidents(everyNth = 1): InjectedSeries[] {
   const count = INJECTED_SIZES.length * GENERATED_OF_A_SIZE;
   return Array.from({ length: count }, (_, i) => i)
     .filter((i) => i % everyNth === 0)
-    .map((i) => inject(generated(i), INJECTED_SIZES[i % INJECTED_SIZES.length]!, i));
+    .map((i) => inject(generated(i), INJECTED_SIZES[i % INJECTED_SIZES.length], i));
 }
 
 /** The longest quiet stretch of each series, where it is long enough and not flat. */
 export function realIncidents(inputs: readonly LabelledInput[]): InjectedSeries[] {
   return inputs.flatMap((input, i) => {
     const quiet = quietStretch(input);
-    return quiet === null ? [] : [inject(quiet, INJECTED_SIZES[i % INJECTED_SIZES.length]!, 1_000 + i)];
+    return quiet === null ? [] : [inject(quiet, INJECTED_SIZES[i % INJECTED_SIZES.length], 1_000 + i)];
   });
 }
 
 function generated(seed: number): Quiet {
   const random = randomOf(seed);
-  const period = [24, 48, 96][Math.floor(3 * random())]!;
+  const period = [24, 48, 96][Math.floor(3 * random())];
   const amplitude = 3 + 9 * random();
   const second = amplitude * 0.5 * random();
   const sigma = 0.3 + 1.2 * random();
@@ -95,7 +95,7 @@ function generated(seed: number): Quiet {
     noise = memory * noise + Math.sqrt(1 - memory ** 2) * normalOf(random);
     withoutSeason[row] = 100 + sigma * noise;
     const phase = (2 * Math.PI * row) / period;
-    return withoutSeason[row]! + amplitude * Math.sin(phase) + second * Math.cos(2 * phase);
+    return withoutSeason[row] + amplitude * Math.sin(phase) + second * Math.cos(2 * phase);
   });
   return { name: `generated ${seed}`, stepMs: STEP_MS, values, withoutSeason, sigma };
 }
@@ -107,7 +107,7 @@ function quietStretch({ name, labels, channels, stepMs }: LabelledInput): Quiet 
   const longest = noise.reduce((best, each) => (each.end - each.start > best.end - best.start ? each : best));
   const end = Math.min(longest.end, longest.start + ROWS);
   if (end - longest.start < QUIET_ROWS_MIN) return null;
-  const values = channels[0]!.slice(longest.start, end);
+  const values = channels[0].slice(longest.start, end);
   const sigma = localDeviation(values);
   return sigma > 0 && values.every(Number.isFinite) ? { name, stepMs, values, withoutSeason: null, sigma } : null;
 }
@@ -119,7 +119,7 @@ function localDeviation(values: Float64Array): number {
   values.forEach((value, row) => {
     if (row >= LOCAL_ROWS) {
       squares += (value - sum / LOCAL_ROWS) ** 2;
-      sum -= values[row - LOCAL_ROWS]!;
+      sum -= values[row - LOCAL_ROWS];
     }
     sum += value;
   });
@@ -157,7 +157,7 @@ interface Disturbance {
 }
 
 function disturbed({ kind, start, row, shift, normal }: Disturbance, { values, withoutSeason }: Quiet): number {
-  const value = values[row]!;
+  const value = values[row];
   switch (kind) {
     case 'spike':
     case 'level shift':
@@ -168,9 +168,9 @@ function disturbed({ kind, start, row, shift, normal }: Disturbance, { values, w
       // Back as slowly as it came: its end is not to give it away.
       return value + shift * (1 - Math.abs((2 * (row - start)) / LENGTHS.drift - 1));
     case 'missing season':
-      return withoutSeason![row]!;
+      return withoutSeason![row];
     case 'stuck':
-      return values[start]!;
+      return values[start];
     case 'burst':
       return value + shift * normal;
     case 'noise change':

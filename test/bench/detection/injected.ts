@@ -42,11 +42,11 @@ interface Found extends Injected {
 
 async function foundBy(contestant: Contestant, inputs: readonly InjectedSeries[]): Promise<Found[]> {
   const scores = await contestant.score(inputs);
-  const cards = inputs.map((input, i) => seriesCard(input, scores[i]!));
+  const cards = inputs.map((input, i) => seriesCard(input, scores[i]));
   const threshold = sharedThreshold(cards);
   return inputs.flatMap(({ incidents }, i) => {
-    const delays = cards[i]!.alarms.delays(threshold);
-    return incidents.map((incident, j) => ({ ...incident, delay: delays[j]! }));
+    const delays = cards[i].alarms.delays(threshold);
+    return incidents.map((incident, j) => ({ ...incident, delay: delays[j] }));
   });
 }
 

@@ -49,7 +49,7 @@ export function readLabelled(data: string, kind: ManifestEntry['kind'], everyNth
         .slice(1)
         .map((line) => line.split(',').map((cell) => (cell === '' ? Number.NaN : Number(cell))));
       const column = (index: number) => Float64Array.from(rows, (row) => row.at(index)!);
-      const width = rows[0]!.length - 2;
+      const width = rows[0].length - 2;
       return {
         ...{ name: entry.name, source: entry.source, split: entry.split, vusWindow: entry.vus_window },
         stepMs: entry.freq_s * 1_000,

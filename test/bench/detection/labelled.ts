@@ -27,7 +27,7 @@ export async function labelledScores(
     if (contestant === OURS) own = scores;
     cardsOf.set(
       contestant,
-      inputs.map((input, i) => seriesCard(input, scores[i]!)),
+      inputs.map((input, i) => seriesCard(input, scores[i])),
     );
   }
   printHalves(what, cardsOf);

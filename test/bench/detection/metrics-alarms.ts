@@ -52,7 +52,7 @@ export class SeriesAlarms {
     const inZone = new Uint8Array(labels.length);
     for (const { rows } of this.zones) inZone.fill(1, rows.start, rows.end);
     this.#free = Uint32Array.from(labels.keys()).filter((row) => inZone[row] === 0);
-    this.#freeScores = Float64Array.from(this.#free, (row) => scores[row]!);
+    this.#freeScores = Float64Array.from(this.#free, (row) => scores[row]);
   }
 
   /** Crossings outside of every zone; those close after the first of an alarm are the same alarm. */
@@ -60,9 +60,9 @@ export class SeriesAlarms {
     let count = 0;
     let until = -1;
     for (let i = 0; i < this.#free.length; i++) {
-      if (this.#freeScores[i]! < threshold || this.#free[i]! < until) continue;
+      if (this.#freeScores[i] < threshold || this.#free[i] < until) continue;
       count++;
-      until = this.#free[i]! + this.#merge;
+      until = this.#free[i] + this.#merge;
     }
     return count;
   }
@@ -76,7 +76,7 @@ export class SeriesAlarms {
   delays(threshold: number): (number | null)[] {
     return this.zones.map(({ event, rows }) => {
       for (let row = rows.start; row < rows.end; row++) {
-        if (this.scores[row]! >= threshold) return Math.max(0, row - event.start);
+        if (this.scores[row] >= threshold) return Math.max(0, row - event.start);
       }
       return null;
     });
@@ -110,7 +110,7 @@ function ladder(series: readonly SeriesAlarms[], rows: number): number[] {
   ascending.sort();
   const rungs: number[] = [];
   for (let rank = 1; rank <= rows; rank = Math.max(rank + 1, Math.floor(rank * LADDER_FACTOR))) {
-    const rung = ascending[rows - rank]!;
+    const rung = ascending[rows - rank];
     if (rung !== rungs.at(-1)) rungs.push(rung);
   }
   return rungs;

@@ -13,9 +13,9 @@ export function eventF1(labels: Uint8Array, scores: Float64Array): number {
   let best = 0;
   let truePositives = 0;
   order.forEach((row, i) => {
-    truePositives += labels[row]!;
-    const threshold = scores[row]!;
-    if (i + 1 < order.length && scores[order[i + 1]!] === threshold) return;
+    truePositives += labels[row];
+    const threshold = scores[row];
+    if (i + 1 < order.length && scores[order[i + 1]] === threshold) return;
     const precision = truePositives / (i + 1);
     const recall = (peaks.length - lowerBound(peaks, threshold)) / peaks.length;
     if (precision + recall > 0) best = Math.max(best, (2 * precision * recall) / (precision + recall));

@@ -16,7 +16,7 @@ export function vusPr(labels: Uint8Array, scores: Float64Array, widthMax: number
   const reach = maskOf(widest, labels.length);
   const near: number[] = [];
   for (let row = 0; row < labels.length; row++) if (reach[row] === 1 && labels[row] === 0) near.push(row);
-  const isHit = (row: number) => (labels[row]! > 0 && reach[row] === 1 ? 1 : 0);
+  const isHit = (row: number) => (labels[row] > 0 && reach[row] === 1 ? 1 : 0);
   const surface: Surface = {
     ...{ events, near, rankOf, predicted, length: labels.length },
     positives: labels.reduce((sum, label) => sum + label, 0),
@@ -57,29 +57,29 @@ function averagePrecision(surface: Surface, width: number): number {
   for (const range of ranges) {
     // The first threshold that any row of it passes.
     let first = THRESHOLDS;
-    for (let row = range.start; row < range.end; row++) first = Math.min(first, rankOf[row]!);
-    if (first < THRESHOLDS) rangesFound[first]! += 1 / ranges.length;
+    for (let row = range.start; row < range.end; row++) first = Math.min(first, rankOf[row]);
+    if (first < THRESHOLDS) rangesFound[first] += 1 / ranges.length;
   }
   const edges = new Float64Array(THRESHOLDS);
   const stray = new Float64Array(THRESHOLDS);
   let straySum = 0;
   for (const row of near) {
-    const weight = Math.min(1, soft[row]!);
-    const rank = rankOf[row]!;
-    if (rank < THRESHOLDS) edges[rank]! += weight;
+    const weight = Math.min(1, soft[row]);
+    const rank = rankOf[row];
+    if (rank < THRESHOLDS) edges[rank] += weight;
     if (inRange[row] === 1) continue;
     straySum += weight;
-    if (rank < THRESHOLDS) stray[rank]! += weight;
+    if (rank < THRESHOLDS) stray[rank] += weight;
   }
   let [found, edge, strayPassed, recallBefore, area] = [0, 0, 0, 0, 0];
   for (let t = 0; t < THRESHOLDS; t++) {
-    found += rangesFound[t]!;
-    edge += edges[t]!;
-    strayPassed += stray[t]!;
-    const truePositives = hits[t]! + edge;
+    found += rangesFound[t];
+    edge += edges[t];
+    strayPassed += stray[t];
+    const truePositives = hits[t] + edge;
     const softPositives = labelled + (edge - strayPassed) + straySum;
     const recall = Math.min(truePositives / ((positives + softPositives) / 2), 1) * found;
-    area += (recall - recallBefore) * (truePositives / predicted[t]!);
+    area += (recall - recallBefore) * (truePositives / predicted[t]);
     recallBefore = recall;
   }
   return area;
@@ -91,9 +91,9 @@ function softLabels(events: readonly Event[], width: number, length: number): Fl
   const half = Math.floor(width / 2);
   for (const { start, last } of width === 0 ? [] : events) {
     for (let row = last + 1; row < Math.min(last + half + 1, length); row++) {
-      soft[row]! += Math.sqrt(1 - (row - last) / width);
+      soft[row] += Math.sqrt(1 - (row - last) / width);
     }
-    for (let row = Math.max(start - half, 0); row < start; row++) soft[row]! += Math.sqrt(1 - (start - row) / width);
+    for (let row = Math.max(start - half, 0); row < start; row++) soft[row] += Math.sqrt(1 - (start - row) / width);
   }
   return soft;
 }
@@ -102,7 +102,7 @@ function softLabels(events: readonly Event[], width: number, length: number): Fl
 function widened(events: readonly Event[], width: number, length: number): Segment[] {
   const half = Math.floor(width / 2);
   const ranges: Segment[] = [];
-  let start = Math.max(events[0]!.start - half, 0);
+  let start = Math.max(events[0].start - half, 0);
   events.forEach(({ last }, i) => {
     const next = events[i + 1];
     if (next !== undefined && last + half >= next.start - half) return;
@@ -118,7 +118,7 @@ function thresholdRanks(scores: Float64Array): Uint16Array {
   const step = (scores.length - 1) / (THRESHOLDS - 1);
   const negated = Float64Array.from({ length: THRESHOLDS }, (_, t) => {
     const rank = t === THRESHOLDS - 1 ? scores.length - 1 : Math.floor(t * step);
-    return -ascending[scores.length - 1 - rank]!;
+    return -ascending[scores.length - 1 - rank];
   });
   return Uint16Array.from(scores, (score) => lowerBound(negated, -score));
 }
@@ -126,7 +126,7 @@ function thresholdRanks(scores: Float64Array): Uint16Array {
 function countRanks(rankOf: Uint16Array, weightOf: (row: number) => number): Float64Array {
   const counts = new Float64Array(THRESHOLDS);
   rankOf.forEach((rank, row) => {
-    if (rank < THRESHOLDS) counts[rank]! += weightOf(row);
+    if (rank < THRESHOLDS) counts[rank] += weightOf(row);
   });
   return counts;
 }

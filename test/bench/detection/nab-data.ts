@@ -30,9 +30,9 @@ export function readNabInputs(data: string, everyNth = 1): NabInput[] {
       return {
         name,
         times,
-        stepMs: times[1]! - times[0]!,
+        stepMs: times[1] - times[0],
         channels: [Float64Array.from(rows, ([, value]) => Number(value))],
-        windows: windows[name]!.map(([from, to]) => {
+        windows: windows[name].map(([from, to]) => {
           return { start: times.indexOf(timeMs(from)), end: times.indexOf(timeMs(to)) + 1 };
         }),
       };

@@ -75,8 +75,8 @@ export class NabSweep {
     for (const [i, { score, worth: own, incident }] of this.#detections.entries()) {
       if (score < lowest) return;
       if (incident < 0) sum += own;
-      else if (own > worth[incident]!) {
-        sum += own - worth[incident]!;
+      else if (own > worth[incident]) {
+        sum += own - worth[incident];
         worth[incident] = own;
       }
       if (score === this.#detections[i + 1]?.score) continue;
@@ -90,9 +90,9 @@ function detectionsOf({ scores, windows }: NabFile, firstIncident: number, { tp,
   const detections: Detection[] = [];
   let next = 0;
   for (let row = 0; row < scores.length; row++) {
-    while (next < windows.length && row >= windows[next]!.end) next++;
-    if (row < probationRows(scores.length) || Number.isNaN(scores[row]!)) continue;
-    const score = scores[row]!;
+    while (next < windows.length && row >= windows[next].end) next++;
+    if (row < probationRows(scores.length) || Number.isNaN(scores[row])) continue;
+    const score = scores[row];
     const window = windows[next];
     const past = windows[next - 1];
     if (window !== undefined && row >= window.start) {

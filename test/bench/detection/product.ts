@@ -52,7 +52,7 @@ export async function judge(inputs: readonly SeriesInput[], promise: number | nu
     for (let start = 0; start < inputs.length; start += TOGETHER_MAX) {
       const together = inputs.slice(start, start + TOGETHER_MAX);
       const bound = together.map((input) => bind(input, promise, forecasters, model));
-      verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, bound[i]!)))));
+      verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, bound[i])))));
     }
     const { user, system } = process.cpuUsage(begun);
     const observations = inputs.reduce((sum, { times, channels }) => sum + times.length * channels.length, 0);
@@ -98,9 +98,9 @@ async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdi
   const rowOf = new Map<PastObservation, number>();
   for (let row = 0; row < times.length; row++) {
     channels.forEach((values, channel) => {
-      const value = values[row]!;
+      const value = values[row];
       const series = channels.length === 1 ? name : `${name}/${channel}`;
-      if (Number.isFinite(value)) rowOf.set({ series, timestampMs: times[row]!, value }, row);
+      if (Number.isFinite(value)) rowOf.set({ series, timestampMs: times[row], value }, row);
     });
   }
   const history = [...rowOf.keys()];
@@ -109,7 +109,7 @@ async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdi
   const verdicts: Verdicts = { severity: nothing(), grade: nothing(), alarm: new Uint8Array(times.length) };
   const group = channels.length === 1 ? null : name;
   const onScores = (scores: readonly ScoreRecord[]) => {
-    for (const score of scores) take(verdicts, rows[score.input.offset]!, score);
+    for (const score of scores) take(verdicts, rows[score.input.offset], score);
   };
   await scoreHistory(history, { source: name, detectors: [bound], group, onScores }, new AbortController().signal);
   return verdicts;
@@ -126,5 +126,5 @@ function take({ severity, grade, alarm }: Verdicts, row: number, record: GradedR
 }
 
 function raise(values: Float64Array, row: number, value: number | null): void {
-  if (value !== null && !(values[row]! >= value)) values[row] = value;
+  if (value !== null && !(values[row] >= value)) values[row] = value;
 }

@@ -39,7 +39,7 @@ export async function promiseFigures(
   let figures: Figures = {};
   for (const promise of PROMISES) {
     const judged = await judge(inputs, promise);
-    const records = inputs.map((input, i) => alarmRecord(input, judged.verdicts[i]!));
+    const records = inputs.map((input, i) => alarmRecord(input, judged.verdicts[i]));
     for (const [set, of] of halves(records)) {
       const ratios = of.map(({ normalRows, falseRows }) => falseRows / ((normalRows * promise) / 1_000));
       const seen = (1_000 * sumOf(of, 'falseRows')) / sumOf(of, 'normalRows');
@@ -61,7 +61,7 @@ export async function promiseFigures(
 }
 
 function episodeFigures(inputs: readonly LabelledInput[], verdicts: readonly Verdicts[]): Figures {
-  const records = inputs.map((input, i) => alarmRecord(input, verdicts[i]!));
+  const records = inputs.map((input, i) => alarmRecord(input, verdicts[i]));
   let figures: Figures = {};
   const rows = halves(records).map(([set, of]): Cell[] => {
     const [days, episodes, falseEpisodes] = [sumOf(of, 'days'), sumOf(of, 'episodes'), sumOf(of, 'falseEpisodes')];
@@ -98,7 +98,7 @@ export function alarmRecord(input: LabelledInput, { alarm, grade }: Verdicts): A
   const zones = zonesOf(labels.subarray(split), labels.length);
   const inZone = new Uint8Array(alarms.length);
   for (const { rows } of zones) inZone.fill(1, rows.start, rows.end);
-  const isNormal = (row: number) => inZone[row] === 0 && Number.isFinite(grade[split + row]!);
+  const isNormal = (row: number) => inZone[row] === 0 && Number.isFinite(grade[split + row]);
   const normal = Array.from(alarms.keys()).filter(isNormal);
   const episodes = episodesOf(alarms);
   return {

@@ -10,7 +10,7 @@ const DECIMALS = 12;
 /** 1 less the tail probability of each value among those before it. */
 export function windowedGaussian(values: Float64Array): Float64Array {
   let [start, end, sum, squares] = [0, 0, 0, 0];
-  const origin = values[0]!;
+  const origin = values[0];
   return values.map((value, row) => {
     const count = end - start;
     let score = 0;
@@ -22,8 +22,8 @@ export function windowedGaussian(values: Float64Array): Float64Array {
     }
     const take = (from: number, to: number, sign: 1 | -1) => {
       for (let i = from; i < to; i++) {
-        sum += sign * (values[i]! - origin);
-        squares += sign * (values[i]! - origin) ** 2;
+        sum += sign * (values[i] - origin);
+        squares += sign * (values[i] - origin) ** 2;
       }
     };
     if (count < WINDOW) {

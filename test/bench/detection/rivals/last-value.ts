@@ -15,7 +15,7 @@ export function lastChange({ channels, times }: SeriesInput): Float64Array {
       const change = value - last;
       if (Number.isFinite(value)) last = value;
       if (!Number.isFinite(change)) return;
-      if (meanSquare > 0) squares[row]! += change ** 2 / meanSquare / channels.length;
+      if (meanSquare > 0) squares[row] += change ** 2 / meanSquare / channels.length;
       count++;
       meanSquare += (change ** 2 - meanSquare) * Math.max(1 / MEMORY, 1 / count);
     });

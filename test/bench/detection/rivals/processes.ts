@@ -55,12 +55,12 @@ export async function keptScores(program: RivalProgram, inputs: readonly SeriesI
       .digest('hex');
     return join(BENCH_CACHE, `scores-${digest.slice(0, 24)}`);
   });
-  const missing = inputs.filter((_, i) => !existsSync(keptAt[i]!));
+  const missing = inputs.filter((_, i) => !existsSync(keptAt[i]));
   if (missing.length > 0) {
     const { scores } = await runRival(program, missing);
     for (const [i, input] of missing.entries()) {
-      const kept = keptAt[inputs.indexOf(input)]!;
-      await writeFile(`${kept}.new`, new Uint8Array(scores[i]!.slice().buffer));
+      const kept = keptAt[inputs.indexOf(input)];
+      await writeFile(`${kept}.new`, new Uint8Array(scores[i].slice().buffer));
       await rename(`${kept}.new`, kept);
     }
   }
@@ -97,7 +97,7 @@ function packed(inputs: readonly SeriesInput[]): Uint8Array {
   for (const { times, channels } of inputs) {
     values[at++] = times.length;
     values[at++] = channels.length;
-    for (let row = 0; row < times.length; row++) for (const channel of channels) values[at++] = channel[row]!;
+    for (let row = 0; row < times.length; row++) for (const channel of channels) values[at++] = channel[row];
   }
   return new Uint8Array(values.buffer);
 }
