@@ -71,7 +71,7 @@ export function generatedIncidents(everyNth = 1): InjectedSeries[] {
   const count = INJECTED_SIZES.length * GENERATED_OF_A_SIZE;
   return Array.from({ length: count }, (_, i) => i)
     .filter((i) => i % everyNth === 0)
-    .map((i) => inject(generated(i), INJECTED_SIZES[i % INJECTED_SIZES.length], i));
+    .map((i) => inject(generated(i), INJECTED_SIZES[Math.floor(i / GENERATED_OF_A_SIZE)], i));
 }
 
 /** The longest quiet stretch of each series, where it is long enough and not flat. */
