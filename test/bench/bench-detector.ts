@@ -1,12 +1,21 @@
 import { parseFrequency } from '../../src/calendar/frequency.ts';
 import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
+import { alarmRateOf } from '../../src/detector/false-alarms.ts';
 import type { Forecaster } from '../../src/forecast/forecaster.ts';
 import { type BoundDetector, bindDetector } from '../../src/stream/engine/bound-detector.ts';
 
 const DAY_MS = 86_400_000;
 
+/** What benches vary of a detector. */
+export interface BenchSettings {
+  readonly detectionSize: number;
+  /** Whether grade, severity and alarm are judged. */
+  readonly alarms: boolean;
+}
+
 /** The settings that a detectors file gives when it names nothing but these. */
-export function benchDetector(detectionSize: number): DetectorConfig {
+export function benchDetector({ detectionSize, alarms }: BenchSettings): DetectorConfig {
+  const freq = parseFrequency('s')!;
   return {
     name: 'sensors',
     series: ['plant-*'],
@@ -19,10 +28,10 @@ export function benchDetector(detectionSize: number): DetectorConfig {
       level: 99,
       thresholdMethod: 'univariate',
       calibration: 'robust',
-      alarmRate: 0.001,
+      alarmRate: alarms ? alarmRateOf({}, freq) : null,
       calibrationSize: 12 * detectionSize,
       context: 512,
-      freq: parseFrequency('s')!,
+      freq,
       gapLimit: detectionSize,
       grace: 1,
     },
@@ -30,12 +39,12 @@ export function benchDetector(detectionSize: number): DetectorConfig {
 }
 
 /** Under one digest whatever the model, so that every variant takes up the same state. */
-export function boundBenchDetector(detectionSize: number, forecaster: Forecaster): BoundDetector {
-  const config = benchDetector(detectionSize);
+export function boundBenchDetector(settings: BenchSettings, forecaster: Forecaster): BoundDetector {
+  const config = benchDetector(settings);
   return bindDetector(config, { forecaster, digest: 'bench'.repeat(13).slice(0, 64) }, settingsDigest(config));
 }
 
-export function benchStream(topics: Topics, groupId: string, detectionSize: number): StreamConfig {
+export function benchStream(topics: Topics, groupId: string, settings: BenchSettings): StreamConfig {
   return {
     groupId,
     topics,
@@ -48,7 +57,7 @@ export function benchStream(topics: Topics, groupId: string, detectionSize: numb
       futureMsMax: DAY_MS,
     },
     output: { format: 'json' },
-    detectors: [benchDetector(detectionSize)],
+    detectors: [benchDetector(settings)],
   };
 }
 

@@ -8,29 +8,29 @@ import { startWorker } from '../../src/stream/engine/stream-worker.ts';
 import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { benchStream, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
+import { type BenchSettings, benchStream, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { childOptions, stopAsked, tell } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { throughputMeter } from './throughput.ts';
 
-export interface EngineOptions {
+export interface EngineOptions extends BenchSettings {
   readonly kafka: KafkaConfig;
   readonly topics: Topics;
   readonly groupId: string;
   readonly model: 'free' | 'tsmodel-1';
   readonly inferenceThreads: number;
-  readonly detectionSize: number;
   /** Records of the input; 0: nobody asks how fast they were scored. */
   readonly observations: number;
 }
 
-const { kafka, topics, groupId, model, inferenceThreads, detectionSize, observations } = childOptions<EngineOptions>();
+const options = childOptions<EngineOptions>();
+const { kafka, topics, groupId, model, inferenceThreads, observations } = options;
 const stopping = stopAsked();
-const stream = benchStream(topics, groupId, detectionSize);
+const stream = benchStream(topics, groupId, options);
 const models = model === 'free' ? [] : [(await openCatalog({ modelsDir: null })).get(model)];
 const forecasters = models.length === 0 ? null : await Forecasters.start(models, { threads: inferenceThreads });
 const metrics = createMetrics({ collectProcess: false });
-const forecaster = forecasters?.forecasterFor(model, detectionSize) ?? FREE_FORECASTER;
+const forecaster = forecasters?.forecasterFor(model, options.detectionSize) ?? FREE_FORECASTER;
 const events = reportEvents(metrics, createLogger('error'));
 const meter = throughputMeter(observations, () => forecasters?.stats().cpuMs ?? 0, tell);
 let restored = 0;
@@ -49,7 +49,7 @@ const worker = await startWorker({
   },
   detectors: [
     boundBenchDetector(
-      detectionSize,
+      options,
       timeForecasts(forecaster, metrics, () => performance.now()),
     ),
   ],

@@ -6,6 +6,11 @@ import { childOptions, stopAsked, tell } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { seededPartition, seedOf } from './seeded-changelog.ts';
 
+export interface MemoryOptions {
+  readonly seriesCount: number;
+  readonly alarms: boolean;
+}
+
 export interface HeldMemory {
   readonly rssBytes: number;
   /** Objects and buffers that are in use: without the gaps between them. */
@@ -15,10 +20,10 @@ export interface HeldMemory {
 }
 
 const DETECTION_SIZE = 24;
-const { seriesCount } = childOptions<{ seriesCount: number }>();
+const { seriesCount, alarms } = childOptions<MemoryOptions>();
 const stopping = stopAsked();
-const bound = boundBenchDetector(DETECTION_SIZE, FREE_FORECASTER);
-const seed = { ...seedOf(seriesCount, DETECTION_SIZE, true), steps: 2 * DETECTION_SIZE + 2 };
+const seed = { ...seedOf(seriesCount, DETECTION_SIZE, true), steps: 2 * DETECTION_SIZE + 2, alarms };
+const bound = boundBenchDetector(seed, FREE_FORECASTER);
 const held = [];
 for (let partition = 0; partition < PARTITIONS; partition++) {
   const seeded = seededPartition(partition, seed, bound);

@@ -4,7 +4,7 @@
  */
 import type { Figures } from './bench.ts';
 import { runChild } from './child.ts';
-import type { HeldMemory } from './memory-process.ts';
+import type { HeldMemory, MemoryOptions } from './memory-process.ts';
 import { type Cell, printTable, rounded } from './table.ts';
 
 const COUNTS = [1, 1_000, 10_000, 100_000];
@@ -16,7 +16,8 @@ export async function run(): Promise<Figures> {
   let bytesPerSeries = Number.NaN;
   let livePerSeries = Number.NaN;
   for (const seriesCount of COUNTS) {
-    const held = await runChild<HeldMemory>('memory-process.ts', { seriesCount });
+    const options: MemoryOptions = { seriesCount, alarms: true };
+    const held = await runChild<HeldMemory>('memory-process.ts', options);
     // What one more series takes, beyond a process that has done the same with fewer.
     if (fewer !== null) {
       const more = seriesCount - fewer.seriesCount;

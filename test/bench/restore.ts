@@ -15,10 +15,10 @@ const ROUNDS = 3;
 /** @param args number of series, by default 10,000 */
 export async function run(args: readonly string[]): Promise<Figures> {
   const seriesCount = Number(args[0] ?? 10_000);
-  const bound = boundBenchDetector(DETECTION_SIZE, FREE_FORECASTER);
+  const seed = seedOf(seriesCount, DETECTION_SIZE, true);
+  const bound = boundBenchDetector(seed, FREE_FORECASTER);
   return withBroker(async (connection) => {
     const topics = await makeTopics(connection, 'restore');
-    const seed = seedOf(seriesCount, DETECTION_SIZE, true);
     const { records, bytes } = await seedChangelog(connection, [topics.changelog], seed, 'written');
     const seconds: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {

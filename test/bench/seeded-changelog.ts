@@ -6,7 +6,7 @@ import { PARTITION_COUNT_KEY } from '../../src/stream/engine/restore-partition.t
 import { type BulkProducer, openBulkProducer } from '../../src/stream/log/kafka/bulk-producer.ts';
 import type { KafkaConnection } from '../../src/stream/log/kafka/connection.ts';
 import type { OutputRecord } from '../../src/stream/log/log.ts';
-import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
+import { type BenchSettings, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { partitionOf, START_MS, STEP_MS, seriesId, valueAt } from './synthetic-series.ts';
 
@@ -14,9 +14,8 @@ const NO_BYTES = Buffer.alloc(0);
 /** As the engine at full load: then the changelog has older versions of open windows too. */
 const OBSERVATIONS_PER_COMMIT = 5_000;
 
-export interface Seed {
+export interface Seed extends BenchSettings {
   readonly seriesCount: number;
-  readonly detectionSize: number;
   /** Steps that lie behind every series; the next observation is that of this step. */
   readonly steps: number;
   /** Whether series began at different steps, so that their windows do not all close at once. */
@@ -26,7 +25,7 @@ export interface Seed {
 /** Full rings and one window more; later beginners included. */
 export function seedOf(seriesCount: number, detectionSize: number, spread: boolean): Seed {
   const windows = Math.max(Math.ceil(512 / detectionSize), 8) + 2;
-  return { seriesCount, detectionSize, steps: windows * detectionSize, spread };
+  return { seriesCount, detectionSize, steps: windows * detectionSize, spread, alarms: true };
 }
 
 /**
@@ -48,7 +47,7 @@ export async function seedChangelog(
     for (const { key, value } of outputs) bytes += (key?.length ?? 0) + (value?.length ?? 0);
     for (const producer of producers) await producer.send(outputs);
   };
-  const bound = boundBenchDetector(seed.detectionSize, FREE_FORECASTER);
+  const bound = boundBenchDetector(seed, FREE_FORECASTER);
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const newest = new Map<string, OutputRecord>();
     for await (const outputs of seededPartition(partition, seed, bound).commits) {

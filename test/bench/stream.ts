@@ -158,7 +158,7 @@ export function engineOptions(
   observations: number,
 ): EngineOptions {
   const inferenceThreads = INFERENCE_THREADS;
-  return { kafka, topics, groupId: topics.scores, model, inferenceThreads, detectionSize, observations };
+  return { kafka, topics, groupId: topics.scores, model, inferenceThreads, detectionSize, alarms: true, observations };
 }
 
 export async function measureEngine(options: EngineOptions): Promise<Throughput> {

@@ -3,28 +3,22 @@ import type { Figures } from '../bench.ts';
 import { type Cell, printTable, rounded } from '../table.ts';
 import { type Contestant, OURS } from './contestants.ts';
 import { isReported, type LabelledInput } from './labelled-data.ts';
-import { type SeriesCard, type SetCard, seriesCard, setCard, sharedThreshold, type TwoScores } from './score-card.ts';
+import { type SeriesCard, type SetCard, seriesCard, setCard, sharedThreshold } from './score-card.ts';
 
 const COLUMNS = ['VUS-PR', 'event F1', 'recall'];
 
-export interface LabelledScores {
-  /** Of the half that is reported. */
-  readonly figures: SetCard;
-  /** Ours, a series each. */
-  readonly own: readonly TwoScores[];
-}
-
-/** @param what `series` or `groups` */
+/**
+ * Ours on the half that is reported.
+ * @param what `series` or `groups`
+ */
 export async function labelledScores(
   what: string,
   inputs: readonly LabelledInput[],
   able: readonly Contestant[],
-): Promise<LabelledScores> {
+): Promise<SetCard> {
   const cardsOf = new Map<Contestant, SeriesCard[]>();
-  let own: readonly TwoScores[] = [];
   for (const contestant of able) {
     const scores = await contestant.score(inputs);
-    if (contestant === OURS) own = scores;
     cardsOf.set(
       contestant,
       inputs.map((input, i) => seriesCard(input, scores[i])),
@@ -32,7 +26,7 @@ export async function labelledScores(
   }
   printHalves(what, cardsOf);
   printSources(what, cardsOf);
-  return { figures: setCard(cardsOf.get(OURS)!.filter(({ input }) => isReported(input))), own };
+  return setCard(cardsOf.get(OURS)!.filter(({ input }) => isReported(input)));
 }
 
 function printHalves(what: string, cardsOf: ReadonlyMap<Contestant, readonly SeriesCard[]>): void {

@@ -1,9 +1,8 @@
 /** What judging alarms costs: the stream's speed and the memory of a series, with it and without. */
 import type { Figures } from '../bench.ts';
 import { runChild } from '../child.ts';
-import type { EngineOptions } from '../engine-process.ts';
 import { makeTopics, withBroker } from '../local-broker.ts';
-import type { HeldMemory } from '../memory-process.ts';
+import type { HeldMemory, MemoryOptions } from '../memory-process.ts';
 import { seedChangelog, seedOf } from '../seeded-changelog.ts';
 import { engineOptions, feedObservations, measureEngine } from '../stream.ts';
 import { type Cell, printTable, rounded } from '../table.ts';
@@ -14,11 +13,6 @@ const STEPS = 384;
 /** On a machine that does other things too, the best of a few rounds, taken in turns, says the most. */
 const ROUNDS = 3;
 const MEMORY_COUNTS = [1_000, 10_000] as const;
-
-/** Goes to the children beside their other options. */
-interface AlarmOption {
-  readonly alarms: boolean;
-}
 
 export async function priceFigures(rounds = ROUNDS): Promise<Figures> {
   const [on, off] = await streamSpeeds(rounds);
@@ -55,15 +49,14 @@ function streamSpeeds(rounds: number): Promise<[on: StreamSpeed, off: StreamSpee
         runs.push({ alarms, topics });
       }
     }
-    const changelogs = runs.map(({ topics }) => topics.changelog);
-    await seedChangelog(connection, changelogs, seed, 'compacted');
+    for (const alarms of [true, false]) {
+      const changelogs = runs.filter((run) => run.alarms === alarms).map(({ topics }) => topics.changelog);
+      await seedChangelog(connection, changelogs, { ...seed, alarms }, 'compacted');
+    }
     const speeds: { readonly on: StreamSpeed[]; readonly off: StreamSpeed[] } = { on: [], off: [] };
     for (const { alarms, topics } of runs) {
-      const options: EngineOptions & AlarmOption = {
-        ...engineOptions(connection, topics, 'tsmodel-1', DETECTION_SIZE, SERIES * STEPS),
-        alarms,
-      };
-      const { observations, seconds, cpuSeconds } = await measureEngine(options);
+      const options = engineOptions(connection, topics, 'tsmodel-1', DETECTION_SIZE, SERIES * STEPS);
+      const { observations, seconds, cpuSeconds } = await measureEngine({ ...options, alarms });
       const speed = { perSecond: observations / seconds, cpuMicros: (1e6 * cpuSeconds) / observations };
       speeds[alarms ? 'on' : 'off'].push(speed);
     }
@@ -82,7 +75,7 @@ function best(speeds: readonly StreamSpeed[]): StreamSpeed {
 async function bytesPerSeries(alarms: boolean): Promise<number> {
   const [few, many] = MEMORY_COUNTS;
   const held = (seriesCount: number) => {
-    const options: { readonly seriesCount: number } & AlarmOption = { seriesCount, alarms };
+    const options: MemoryOptions = { seriesCount, alarms };
     return runChild<HeldMemory>('memory-process.ts', options);
   };
   return ((await held(many)).liveBytes - (await held(few)).liveBytes) / (many - few);

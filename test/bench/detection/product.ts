@@ -29,19 +29,12 @@ export interface Judged {
   readonly observationsPerSecond: number;
 }
 
-/** Fields that a record need not have: where they are absent the standardised residual and the flag stand for them. */
-type GradedRecord = ScoreRecord & {
-  readonly severity?: number | null;
-  readonly grade?: number | null;
-  readonly alarm?: boolean;
-};
-
 /** Series whose histories are scored at the same time, so that their forecasts share runs of the model. */
 const TOGETHER_MAX = 40;
 
 /**
  * Scores series and groups with the defaults of `backtest`.
- * @param promise rows in 1,000 that may be false alarms; null: what the detector promises by default
+ * @param promise false alarm episodes accepted in 1,000 rows; null: what the detector promises by default
  */
 export async function judge(inputs: readonly SeriesInput[], promise: number | null = null): Promise<Judged> {
   const model = (await openCatalog({ modelsDir: null })).get(DEFAULT_MODEL);
@@ -74,23 +67,15 @@ function bind(
   const freq = inferFrequency([Array.from(times)]);
   if (freq === null) throw new Error(`${name} has no frequency`);
   const unset = Object.fromEntries(Object.keys(detectorFlags).map((flag) => [flag, undefined]));
-  const flags = {
-    ...unset,
-    ...(channels.length > 1 && { thresholdMethod: 'multivariate' }),
-    ...(promise !== null && promised(promise)),
-  };
+  const flags = { ...unset, ...(channels.length > 1 && { thresholdMethod: 'multivariate' }) };
   const made = detectorOfFlags(flags as unknown as DetectorFlagValues, freq);
   if (made.kind === 'problems') throw new Error(made.problems.join('; '));
   const { detector } = made;
-  const settings = { ...detector.settings, context: model.manifest.context };
+  const alarmRate = promise === null ? detector.settings.alarmRate : promise / 1_000;
+  const settings = { ...detector.settings, alarmRate, context: model.manifest.context };
   const config = { ...detector, settings };
   const forecaster = forecasters.forecasterFor(model.name, settings.h);
   return bindDetector(config, { forecaster, digest: model.digest }, settingsDigest(config));
-}
-
-/** The setting for a rate of false alarms: as long as there is none of its own, the level of the interval. */
-function promised(perThousand: number): Partial<DetectorFlagValues> {
-  return { level: 100 - perThousand / 10 };
 }
 
 async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdicts> {
@@ -115,16 +100,9 @@ async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdi
   return verdicts;
 }
 
-/** Of the members of a group the largest counts. */
-function take({ severity, grade, alarm }: Verdicts, row: number, record: GradedRecord): void {
-  const { anomalyScore, accumulatedAnomalyScore } = record;
-  const distance = anomalyScore === null ? null : Math.abs(anomalyScore);
-  const magnitude = record.group === null ? distance : accumulatedAnomalyScore;
-  raise(severity, row, record.severity === undefined ? magnitude : record.severity);
-  raise(grade, row, record.grade === undefined ? magnitude : record.grade);
-  if (record.alarm ?? record.anomaly) alarm[row] = 1;
-}
-
-function raise(values: Float64Array, row: number, value: number | null): void {
-  if (value !== null && !(values[row] >= value)) values[row] = value;
+/** All members of a group have the same verdict. */
+function take({ severity, grade, alarm }: Verdicts, row: number, record: ScoreRecord): void {
+  severity[row] = record.severity ?? Number.NaN;
+  grade[row] = record.grade ?? Number.NaN;
+  if (record.alarm) alarm[row] = 1;
 }

@@ -10,7 +10,6 @@ import { groupFigures, labelledScores, seriesFigures } from './labelled.ts';
 import { readLabelled } from './labelled-data.ts';
 import { nabFigures } from './nab.ts';
 import { priceFigures } from './price.ts';
-import type { Verdicts } from './product.ts';
 import { promiseFigures } from './promise.ts';
 
 const DATA = fileURLToPath(new URL('../../../../shared', import.meta.url));
@@ -61,17 +60,12 @@ async function onLabelled(
     console.log(`Without labelled series: there is no ${data}/detection.`);
     return {};
   }
-  let figures: Figures = {};
-  if (wanted('series') || wanted('promise')) {
-    const { figures: found, own } = await labelledScores('series', series, wanted('series') ? able : [OURS]);
-    figures = seriesFigures(found);
-    if (wanted('promise')) figures = { ...figures, ...(await promiseFigures(series, own as readonly Verdicts[])) };
-  }
-  if (wanted('groups')) {
-    const groups = readLabelled(data, 'multi');
-    figures = { ...figures, ...groupFigures((await labelledScores('groups', groups, able)).figures) };
-  }
-  return figures;
+  const groups = readLabelled(data, 'multi');
+  return {
+    ...(wanted('series') && seriesFigures(await labelledScores('series', series, able))),
+    ...(wanted('groups') && groupFigures(await labelledScores('groups', groups, able))),
+    ...(wanted('promise') && (await promiseFigures(series, groups))),
+  };
 }
 
 async function onInjected(data: string, able: readonly Contestant[], everyNth: number): Promise<Figures> {

@@ -23,16 +23,23 @@ test('alarms without a gap of a detection window between them are one episode', 
   ]);
 });
 
-test('rows and episodes outside of incidents are false, and so are alarms of the first rows', () => {
+test('an episode is false where it begins more than 24 rows before an incident or 48 behind its end', () => {
   const grade = new Float64Array(ROWS).fill(0, 0, 900).fill(Number.NaN, 900);
-  const record = alarmRecord(input, { grade, severity: grade, alarm: flagged(100, 250, 251, 503, 504, 700) });
-  const { reported, normalRows, falseRows, episodes, falseEpisodes, delays, firstFalseRows } = record;
+  const alarm = flagged(100, 250, 251, 475, 503, 557, 583, 700);
+  const { normalRows, normalAlarms, episodes, falseEpisodes, firstFalseEpisodes } = alarmRecord(input, {
+    ...{ grade, severity: grade, alarm },
+  });
   assert.deepEqual(
-    { reported, normalRows, falseRows, episodes, falseEpisodes, delays, firstFalseRows },
-    // 700 judged rows after the warm-up, without the incident, two rows before it and five behind.
-    {
-      ...{ reported: true, normalRows: 700 - 17, falseRows: 3, episodes: 3, falseEpisodes: 2 },
-      ...{ delays: [3], firstFalseRows: 1 },
-    },
+    { normalRows, normalAlarms, episodes, falseEpisodes, firstFalseEpisodes },
+    // 900 judged rows without those from 476 to 557. Rows 557 and 583 are an episode each; that of 557 is not false.
+    { normalRows: 900 - 82, normalAlarms: 6, episodes: 7, falseEpisodes: 5, firstFalseEpisodes: 1 },
   );
+});
+
+test('the delay of an incident is counted from its start to the first alarm close to it', () => {
+  const grade = new Float64Array(ROWS);
+  const delaysOf = (...rows: readonly number[]) => {
+    return alarmRecord(input, { grade, severity: grade, alarm: flagged(...rows) }).delays;
+  };
+  assert.deepEqual([delaysOf(498), delaysOf(503, 505), delaysOf(514), delaysOf(480, 515)], [[0], [3], [14], [null]]);
 });
