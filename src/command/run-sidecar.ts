@@ -1,3 +1,4 @@
+import { availableParallelism, totalmem } from 'node:os';
 import type { HttpConfig, LoadedConfig } from '../config/config.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/onnx-forecaster.ts';
@@ -11,7 +12,7 @@ import { startHttpServer } from '../sidecar/http/server.ts';
 import { FinetunedJobs } from '../sidecar/jobs/finetuned-jobs.ts';
 import { JOB_LIMITS } from '../sidecar/jobs/job-limits.ts';
 import { JobQueue } from '../sidecar/jobs/job-queue.ts';
-import { JobSandbox } from '../sidecar/jobs/job-sandbox.ts';
+import { JobSandbox, slotsOf } from '../sidecar/jobs/job-sandbox.ts';
 import { serveModels } from '../sidecar/models/served-models.ts';
 import { tuneInSandbox } from '../sidecar/models/tuned-models.ts';
 import { reportTunings } from '../sidecar/models/tuning-progress.ts';
@@ -70,7 +71,8 @@ export async function runSidecar({ config, catalog, metrics, logger }: SidecarOp
     const calls = new Calls(store, nowMs, logger);
     const watch = reportTunings(metrics, logger, nowMs);
     const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
-    const sandbox = new JobSandbox(catalog, memory, watch);
+    const slots = slotsOf(availableParallelism(), totalmem() / 2 ** 20, http.jobMemoryMbMax);
+    const sandbox = new JobSandbox(catalog, memory, { observe: watch, slots });
     const jobs = new JobQueue({
       database: store,
       executor: new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs }),

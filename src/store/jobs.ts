@@ -1,5 +1,5 @@
 import type { AdmittedCall } from './credits.ts';
-import type { Database, Sql } from './database.ts';
+import type { Sql } from './database.ts';
 
 /** pending -> running -> succeeded | failed; cancelled from either; back to pending when the lease expired. */
 export const JOB_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
@@ -112,23 +112,6 @@ export async function submitJob(sql: Sql, job: NewJob, limits: InFlightLimits): 
     [id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request, request.length],
   );
   return { kind: 'submitted' };
-}
-
-/** Claims the oldest pending job under a lease; null when there is none. Concurrent replicas claim different jobs. */
-export async function claimJob(
-  database: Database,
-  { holder, untilMs }: Lease,
-  nowMs: number,
-): Promise<ClaimedJob | null> {
-  const unlocked = database.dialect === 'postgres' ? 'FOR UPDATE SKIP LOCKED' : '';
-  const rows = await database.query<ClaimedJob>(
-    `UPDATE jobs SET status = 'running', attempts = attempts + 1, started_at = $1, lease_owner = $2, lease_until = $3
-      WHERE number = (SELECT number FROM jobs WHERE status = 'pending' ORDER BY number LIMIT 1 ${unlocked})
-      RETURNING id, task, key_id AS "keyId", hold_id AS "holdId", attempts AS attempt,
-        timeout_seconds AS "timeoutSeconds", request`,
-    [nowMs, holder, untilMs],
-  );
-  return rows[0] ?? null;
 }
 
 /**

@@ -25,6 +25,10 @@ export class FinetunedJobs implements JobExecutor {
     this.#services = services;
   }
 
+  get slots(): number {
+    return this.#inner.slots ?? 1;
+  }
+
   async run(run: JobRun): Promise<JobOutcome> {
     const { header, bytes } = decodeEnvelope<JobModels>(run.request);
     try {

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../../service-error.ts';
 import { endCall } from '../../store/credits.ts';
 import type { Database } from '../../store/database.ts';
+import { claimJob } from '../../store/job-claim.ts';
 import {
   type ClaimedJob,
-  claimJob,
   endJob,
   expireJobs,
   expireLeases,
@@ -31,48 +31,56 @@ export interface RunnerParts {
 /** Why a run is stopped: the job was cancelled or its lease lost, or this process is shutting down. */
 type Stop = 'not-ours' | 'ending';
 
-/** Claims jobs and runs them one after the other. Several processes may share a store. */
+/**
+ * Claims jobs and runs as many at once as its executor can. One slot is left to other owners, so that long jobs of one
+ * do not hold up the others. Several processes may share a store.
+ */
 export class JobRunner {
   readonly #parts: RunnerParts;
   readonly #ending = new AbortController();
-  #running: { readonly id: string; readonly stop: AbortController } | null = null;
+  readonly #running = new Map<string, AbortController>();
   #loop: Promise<void> | null = null;
   #sweptMs = Number.NEGATIVE_INFINITY;
   #storeUnavailable = false;
-  #wakeUp: () => void = () => {};
-  #awake = false;
+  readonly #waiting = new Set<() => void>();
+  /** Grows with every signal that jobs may be pending. */
+  #wakes = 0;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
   }
 
+  get #slots(): number {
+    return this.#parts.executor.slots ?? 1;
+  }
+
   /** Signals that jobs may be pending. The first call starts the loop. */
   wake(): void {
-    this.#awake = true;
-    this.#wakeUp();
-    this.#loop ??= this.#work();
+    this.#wakes++;
+    for (const resume of this.#waiting) resume();
+    this.#loop ??= Promise.all(Array.from({ length: this.#slots }, () => this.#work())).then(() => {});
   }
 
   /** Stops the run of a cancelled job if this process runs it. */
   cancelled(id: string): void {
-    if (this.#running?.id === id) this.#running.stop.abort('not-ours' satisfies Stop);
+    this.#running.get(id)?.abort('not-ours' satisfies Stop);
   }
 
   /** Claims no more jobs. The running job is stopped and released for another process. */
   async close(): Promise<void> {
     this.#ending.abort();
-    this.#running?.stop.abort('ending' satisfies Stop);
-    this.#wakeUp();
+    for (const stop of this.#running.values()) stop.abort('ending' satisfies Stop);
+    for (const resume of this.#waiting) resume();
     await this.#loop;
     await this.#parts.executor.close();
   }
 
   async #work(): Promise<void> {
     while (!this.#ending.signal.aborted) {
-      this.#awake = false;
+      const wakes = this.#wakes;
       const job = await this.#tryStore(() => this.#next());
       if (job) await this.#run(job);
-      else if (!this.#awake) await this.#waitForWork();
+      else if (wakes === this.#wakes) await this.#waitForWork();
     }
   }
 
@@ -95,14 +103,14 @@ export class JobRunner {
       }
       await expireJobs(database, now);
     }
-    return claimJob(database, this.#lease(), now);
+    return claimJob(database, { ...this.#lease(), nowMs: now, runningOfOwnerMax: Math.max(1, this.#slots - 1) });
   }
 
   async #run(job: ClaimedJob): Promise<void> {
     const { executor, limits, nowMs, logger } = this.#parts;
     const stop = new AbortController();
     if (this.#ending.signal.aborted) stop.abort('ending' satisfies Stop);
-    this.#running = { id: job.id, stop };
+    this.#running.set(job.id, stop);
     let progress: JobProgress | null = null;
     const heartbeat = setInterval(() => void this.#renewLease(job, progress, stop), limits.heartbeatMs).unref();
     const startedMs = nowMs();
@@ -119,7 +127,7 @@ export class JobRunner {
     };
     const outcome = await executor.run(run).catch(failedBy);
     clearInterval(heartbeat);
-    this.#running = null;
+    this.#running.delete(job.id);
     const taken = outcome.kind !== 'stopped' && (await this.#end(job, outcome));
     if (outcome.kind === 'stopped' && stop.signal.reason === ('ending' satisfies Stop)) await this.#release(job);
     if (outcome.kind === 'failed' && outcome.cause !== undefined) {
@@ -190,11 +198,13 @@ export class JobRunner {
   /** Waits for the poll interval or a wake-up. */
   async #waitForWork(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#parts.limits.pollMs).unref();
-      this.#wakeUp = () => {
+      const resume = () => {
         clearTimeout(timer);
+        this.#waiting.delete(resume);
         resolve();
       };
+      const timer = setTimeout(resume, this.#parts.limits.pollMs).unref();
+      this.#waiting.add(resume);
     });
   }
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import type { ModelCatalog } from '../../model/catalog.ts';
 import { bytesOfWeights, shareWeights } from '../../model/tuned-weights.ts';
@@ -25,13 +26,35 @@ const TUNING_ENDS = {
   'output-too-large': 'too-large',
 } as const satisfies Record<SandboxOutcome['kind'], TuningEnd['kind']>;
 
-/** Runs jobs in a sandboxed child process that has the models loaded. The child starts with the first job. */
+interface JobSandboxOptions {
+  readonly observe?: TuningObserver;
+  /** Jobs that run at once, each in a child of its own. */
+  readonly slots?: number;
+}
+
+/** Memory of the machine that jobs may use, and the most jobs at once. */
+const MEMORY_SHARE = 0.5;
+const SLOTS_MAX = 4;
+
+/** Jobs that run at once on a machine: two on two cores, so that a long job does not hold up a short one. */
+export function slotsOf(cores: number, memoryMb: number, jobMemoryMbMax: number): number {
+  const fitting = Math.floor((memoryMb * MEMORY_SHARE) / jobMemoryMbMax);
+  return Math.max(1, Math.min(cores, fitting, SLOTS_MAX));
+}
+
+/** Runs jobs in sandboxed child processes that have the models loaded. A child starts with its first job. */
 export class JobSandbox implements JobExecutor {
-  readonly #sandbox: Sandbox;
+  /** Those that run nothing. */
+  readonly #free: Sandbox[];
+  readonly #sandboxes: readonly Sandbox[];
   readonly #limits: SandboxLimits;
   readonly #observe: TuningObserver;
 
-  constructor(catalog: ModelCatalog, limits: Partial<SandboxLimits> = {}, observe: TuningObserver = noObserver) {
+  constructor(
+    catalog: ModelCatalog,
+    limits: Partial<SandboxLimits> = {},
+    { observe = noObserver, slots = 1 }: JobSandboxOptions = {},
+  ) {
     this.#observe = observe;
     const models = catalog.names.map((name) => catalog.get(name));
     const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
@@ -42,7 +65,12 @@ export class JobSandbox implements JobExecutor {
       setup: Buffer.from(JSON.stringify(setup)),
       readable: [...new Set(models.map(({ graphPath }) => dirname(graphPath)))],
     };
-    this.#sandbox = new Sandbox(program, this.#limits);
+    this.#sandboxes = Array.from({ length: slots }, () => new Sandbox(program, this.#limits));
+    this.#free = [...this.#sandboxes];
+  }
+
+  get slots(): number {
+    return this.#sandboxes.length;
   }
 
   async run({ task, request, named = null, timeoutMs, signal, onProgress }: JobRun): Promise<JobOutcome> {
@@ -50,13 +78,16 @@ export class JobSandbox implements JobExecutor {
     const bytes = named === null ? request : Buffer.concat([request, bytesOfWeights(named.weights.theta)]);
     const input = encodeEnvelope<JobHeader>({ header, bytes });
     const tunings = this.#follow(onProgress);
-    const outcome = await this.#sandbox.run(input, { timeoutMs, signal, onProgress: tunings.hear });
+    const sandbox = this.#free.pop();
+    assert(sandbox !== undefined, 'a slot is free');
+    const outcome = await sandbox.run(input, { timeoutMs, signal, onProgress: tunings.hear });
+    this.#free.push(sandbox);
     tunings.close(outcome);
     return this.#outcomeOf(outcome, timeoutMs);
   }
 
-  close(): Promise<void> {
-    return this.#sandbox.close();
+  async close(): Promise<void> {
+    await Promise.all(this.#sandboxes.map((sandbox) => sandbox.close()));
   }
 
   /** Reports the fine-tunings of the child. One that is cut off gets the outcome of the run. */

@@ -38,8 +38,10 @@ export type JobOutcome =
   /** Stopped by its signal. */
   | { readonly kind: 'stopped' };
 
-/** Runs jobs, one at a time. */
+/** Runs jobs. */
 export interface JobExecutor {
+  /** Jobs that it runs at once; 1 when undefined. */
+  readonly slots?: number;
   /** Never rejects because of a job. */
   run(run: JobRun): Promise<JobOutcome>;
   close(): Promise<void>;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/store/database.ts';
+import { claimJob } from '../../../src/store/job-claim.ts';
 import {
   type ClaimedJob,
   cancelJob,
-  claimJob,
   countInFlight,
   endJob,
   expireJobs,
@@ -40,7 +40,7 @@ async function submit(database: Database, ...ids: readonly string[]): Promise<vo
 const lease = (holder: string, untilMs = T0 + 50) => ({ holder, untilMs });
 
 async function claim(database: Database, holder = 'a', untilMs = T0 + 50): Promise<ClaimedJob> {
-  const job = await claimJob(database, lease(holder, untilMs), T0 + 10);
+  const job = await claimJob(database, { ...lease(holder, untilMs), nowMs: T0 + 10 });
   assert.ok(job !== null, 'a job waits');
   return job;
 }
@@ -68,7 +68,7 @@ storeTest('a job is pending, running, and succeeded with its result', async (sto
   const job = await claim(database);
   const { createdAtMs: _, owner: __, ...claimed } = newJob('one');
   assert.deepEqual(job, { ...claimed, attempt: 1 });
-  assert.equal(await claimJob(database, lease('b'), T0), null);
+  assert.equal(await claimJob(database, { ...lease('b'), nowMs: T0 }), null);
   assert.equal(await endJob(database, job, 'a', SUCCESS), true);
   const ended = { ...waiting, status: 'succeeded', startedAtMs: T0 + 10, endedAtMs: T0 + 20, result: SUCCESS.result };
   assert.deepEqual(await findJob(database, { owner: 'ann', id: 'one' }, T0), ended);
@@ -84,12 +84,40 @@ storeTest('jobs run in creation order', async (store) => {
   assert.equal((await claim(database)).id, 'a');
 });
 
+storeTest('owners take turns: many jobs of one do not keep the job of another one waiting', async (store) => {
+  const database = await store.open();
+  await submit(database, 'a1', 'a2', 'a3', 'a4', 'a5');
+  await added(database, newJob('b1', { owner: 'bob' }), LIMITS);
+  await added(database, newJob('b2', { owner: 'bob' }), LIMITS);
+  const order: string[] = [];
+  for (let i = 0; i < 7; i++) {
+    const job = await claimJob(database, { ...lease('a'), nowMs: T0 + i });
+    assert.ok(job !== null);
+    order.push(job.id);
+    await database.transaction((sql) => endJob(sql, job, 'a', SUCCESS));
+  }
+  assert.deepEqual(order, ['a1', 'b1', 'a2', 'b2', 'a3', 'a4', 'a5']);
+});
+
+storeTest(
+  'a holder runs no more jobs of one owner at once than it may, and leaves the place to others',
+  async (store) => {
+    const database = await store.open();
+    await submit(database, 'a1', 'a2');
+    const next = async (holder: string) =>
+      (await claimJob(database, { ...lease(holder), nowMs: T0, runningOfOwnerMax: 1 }))?.id ?? null;
+    assert.deepEqual([await next('one'), await next('one')], ['a1', null]);
+    await added(database, newJob('b1', { owner: 'bob' }), LIMITS);
+    assert.deepEqual([await next('one'), await next('two'), await next('two')], ['b1', 'a2', null]);
+  },
+);
+
 storeTest('concurrent replicas claim different jobs', async (store) => {
   const replicas = [await store.open(), await store.open()];
   const ids = Array.from({ length: 20 }, (_, i) => `job-${i}`);
   await submit(replicas[0], ...ids);
   const claims = await Promise.all(
-    Array.from({ length: 24 }, (_, i) => claimJob(replicas[i % 2], lease(`holder ${i}`), T0)),
+    Array.from({ length: 24 }, (_, i) => claimJob(replicas[i % 2], { ...lease(`holder ${i}`), nowMs: T0 })),
   );
   const claimed = claims.flatMap((job) => (job === null ? [] : [job.id]));
   assert.deepEqual(claimed.sort(), ids.sort());

@@ -10,7 +10,8 @@ import { JOB_LIMITS } from '../../../../src/sidecar/jobs/job-limits.ts';
 import { JobRunner } from '../../../../src/sidecar/jobs/job-runner.ts';
 import { createApiKey } from '../../../../src/store/api-keys.ts';
 import type { Database } from '../../../../src/store/database.ts';
-import { cancelJob, claimJob, findJob, submitJob } from '../../../../src/store/jobs.ts';
+import { claimJob } from '../../../../src/store/job-claim.ts';
+import { cancelJob, findJob, submitJob } from '../../../../src/store/jobs.ts';
 import { openDatabase } from '../../../../src/store/open-store.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
 import { newKey } from '../../../fixture/store/new-key.ts';
@@ -20,7 +21,7 @@ const ANSWER: JobOutcome = { kind: 'answered', result: new Uint8Array([7]), toke
 
 type Run = (run: JobRun) => Promise<JobOutcome>;
 
-async function world(t: TestContext, run: Run) {
+async function world(t: TestContext, run: Run, slots = 1) {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-runner-'));
   const database = await openDatabase({ dataDir, url: null });
   const store = { away: false };
@@ -56,14 +57,14 @@ async function world(t: TestContext, run: Run) {
       logger,
       holder: 'a',
     });
-  const runner = runnerOf({ run, close: async () => {} });
+  const runner = runnerOf({ run, slots, close: async () => {} });
   t.after(async () => {
     await runner.close();
     await database.close();
     await rm(dataDir, { recursive: true });
   });
-  const submit = async (id: string) => {
-    const of = { id, task: 'forecast', owner: 'ann', keyId: 'key', holdId: null, timeoutSeconds: 9 };
+  const submit = async (id: string, owner = 'ann') => {
+    const of = { id, task: 'forecast', owner, keyId: 'key', holdId: null, timeoutSeconds: 9 };
     const job = { ...of, createdAtMs: Date.now(), request: new Uint8Array(3) };
     await database.transaction((sql) => submitJob(sql, job, JOB_LIMITS.inFlight));
     runner.wake();
@@ -98,6 +99,33 @@ test('pending jobs run one after the other, each with its own time limit', async
   assert.deepEqual(succeeded, ['one', 'two']);
 });
 
+test('five long jobs of one owner do not hold up the job of another', async (t) => {
+  const { promise: allStarted, resolve: start } = Promise.withResolvers<void>();
+  const long: JobRun[] = [];
+  const { runner, submit, succeeded } = await world(
+    t,
+    async (run) => {
+      await allStarted;
+      if (run.request.length > 0 && long.length === 0) {
+        long.push(run);
+        await new Promise((resolve) => run.signal.addEventListener('abort', resolve));
+        return { kind: 'stopped' };
+      }
+      return ANSWER;
+    },
+    2,
+  );
+  for (let i = 0; i < 5; i++) await submit(`a${i}`);
+  start();
+  await submit('b0', 'bob');
+  while (succeeded.length < 1) await wait(2);
+  assert.deepEqual([succeeded, long.length], [['b0'], 1]);
+  await submit('b1', 'bob');
+  while (succeeded.length < 2) await wait(2);
+  assert.deepEqual(succeeded, ['b0', 'b1']);
+  await runner.close();
+});
+
 test('a bug of the executor fails only its own job', async (t) => {
   let runs = 0;
   const { submit, becomes, jobOf } = await world(t, async () => {
@@ -127,7 +155,7 @@ test('a runner that shuts down releases its job for another runner', async (t) =
   await becomes('one', 'running');
   await runner.close();
   assert.equal((await jobOf('one')).status, 'pending');
-  const again = await claimJob(database, { holder: 'b', untilMs: 1 }, 0);
+  const again = await claimJob(database, { holder: 'b', untilMs: 1, nowMs: 0 });
   assert.deepEqual([again?.id, again?.attempt], ['one', 2]);
 });
 
