@@ -9,6 +9,9 @@ interface SeriesReport {
   observations: number;
   scored: number;
   flagged: number;
+  /** Alarm episodes: alarms without one in the detection size before them. */
+  alarms: number;
+  lastAlarmAt: number;
   /** Flagged observations with the largest scores, largest first. */
   worst: { readonly timestampMs: number; readonly score: number }[];
 }
@@ -18,18 +21,26 @@ export class BacktestReport {
   readonly #series = new Map<string, SeriesReport>();
 
   add(scores: readonly ScoreRecord[]): void {
-    for (const { series, state, anomaly, timestampMs, anomalyScore, accumulatedAnomalyScore } of scores) {
+    for (const score of scores) {
+      const { series, state, anomaly, timestampMs, anomalyScore, accumulatedAnomalyScore } = score;
       let report = this.#series.get(series);
       if (report === undefined) {
-        report = { observations: 0, scored: 0, flagged: 0, worst: [] };
+        report = {
+          observations: 0,
+          scored: 0,
+          flagged: 0,
+          alarms: 0,
+          lastAlarmAt: Number.NEGATIVE_INFINITY,
+          worst: [],
+        };
         this.#series.set(series, report);
       }
       report.observations++;
       if (state === 'scored') report.scored++;
+      if (score.alarm) countAlarm(report, score);
       if (!anomaly) continue;
       report.flagged++;
-      const score = accumulatedAnomalyScore ?? anomalyScore ?? 0;
-      report.worst.push({ timestampMs, score });
+      report.worst.push({ timestampMs, score: accumulatedAnomalyScore ?? anomalyScore ?? 0 });
       report.worst.sort((a, b) => Math.abs(b.score) - Math.abs(a.score));
       report.worst.length = Math.min(report.worst.length, WORST_SHOWN);
     }
@@ -44,9 +55,15 @@ export class BacktestReport {
   }
 }
 
-function seriesLine(series: string, { observations, scored, flagged, worst }: SeriesReport): string {
+function countAlarm(report: SeriesReport, { position, window }: ScoreRecord): void {
+  if (position - report.lastAlarmAt > window.end - window.start) report.alarms++;
+  report.lastAlarmAt = position;
+}
+
+function seriesLine(series: string, { observations, scored, flagged, alarms, worst }: SeriesReport): string {
   const said = worst.map(({ timestampMs, score }) => `${formatTime(timestampMs)} (${formatScore(score)})`);
-  const line = `${printable(series)}: ${observations} observations, ${scored} scored, ${flagged} flagged`;
+  const found = `${scored} scored, ${flagged} flagged, ${alarms} alarms`;
+  const line = `${printable(series)}: ${observations} observations, ${found}`;
   return said.length === 0 ? line : `${line}; worst: ${said.join(', ')}`;
 }
 
@@ -63,6 +80,8 @@ function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `, ${count} ${name}`);
   const rate = seconds > 0 ? ` (${Math.round(observations / seconds)} a second)` : '';
-  const sums = `${series.size} series, ${observations} observations, ${scored.scored} scored, ${flagged} flagged`;
+  const alarms = [...series.values()].reduce((sum, report) => sum + report.alarms, 0);
+  const found = `${scored.scored} scored, ${flagged} flagged, ${alarms} alarms`;
+  const sums = `${series.size} series, ${observations} observations, ${found}`;
   return `Total: ${sums}${asides.join('')}; ${seconds.toFixed(1)} s${rate}`;
 }

@@ -1,7 +1,7 @@
 import { DEMO_SERIES, incidentOf } from '../stream/demo/demo-series.ts';
 import { STEPS_PER_HOUR, stepAt, timeOf } from '../stream/demo/demo-time.ts';
 import type { IncidentKind } from '../stream/demo/incidents.ts';
-import type { ScoreRecord } from '../stream/record/score-record.ts';
+import { isFlagged, type ScoreRecord } from '../stream/record/score-record.ts';
 import { type ScoreLineStyle, scoreLine, scoreLineHeader } from './score-line.ts';
 
 /** Lines of flagged scores shown of the history, one a series. */
@@ -72,7 +72,7 @@ export class DemoView {
       if (score.timestampMs >= timeOf(liveStart - 1)) this.#behind.delete(score.series);
       if (score.timestampMs >= historyEndMs) continue;
       this.#scored++;
-      if (score.anomaly) this.#keepFlagged(score);
+      if (isFlagged(score)) this.#keepFlagged(score);
     }
     if (this.live) {
       const counts = `${counted(this.#scored)} observations, ${counted(this.#flagged)} flagged`;
@@ -102,7 +102,7 @@ export class DemoView {
 
   #showLive(scores: readonly ScoreRecord[], nowMs: number): string[] {
     const { style } = this.#options;
-    const flagged = scores.filter(({ anomaly }) => anomaly).map((score) => flaggedLine(score, style));
+    const flagged = scores.filter(isFlagged).map((score) => flaggedLine(score, style));
     const sample = nowMs < this.#nextSampleMs ? null : this.#leastShown(scores);
     if (sample === null) return flagged;
     this.#nextSampleMs = nowMs + SAMPLE_MS;
@@ -112,7 +112,7 @@ export class DemoView {
 
   #leastShown(scores: readonly ScoreRecord[]): ScoreRecord | null {
     const shownAt = ({ series }: ScoreRecord) => this.#shownAt.get(series) ?? 0;
-    const normal = scores.filter(({ anomaly }) => !anomaly);
+    const normal = scores.filter((score) => !isFlagged(score));
     return normal.reduce<ScoreRecord | null>(
       (least, score) => (least === null || shownAt(score) < shownAt(least) ? score : least),
       null,

@@ -1,4 +1,4 @@
-import type { ScoreRecord } from '../stream/record/score-record.ts';
+import { isFlagged, type ScoreRecord } from '../stream/record/score-record.ts';
 
 export interface ScoreLineStyle {
   /** Whether to write escape sequences for colours. */
@@ -12,6 +12,7 @@ export const SCORE_LINE_STYLE: ScoreLineStyle = { colour: false, seriesWidth: 24
 const NUMBER_WIDTH = 11;
 const INTERVAL_WIDTH = 2 * NUMBER_WIDTH + 2;
 const SCORE_WIDTH = 9;
+const GRADE_WIDTH = 5;
 const SIGNIFICANT_DIGITS = 6;
 const NOTHING = '-';
 
@@ -27,6 +28,7 @@ interface Cells {
   readonly forecast: string;
   readonly interval: string;
   readonly score: string;
+  readonly grade: string;
   readonly state: string;
 }
 
@@ -38,6 +40,7 @@ const TITLES: Cells = {
   forecast: 'forecast',
   interval: 'interval',
   score: 'score',
+  grade: 'grade',
   state: 'state',
 };
 
@@ -48,29 +51,31 @@ export function scoreLineHeader(style: ScoreLineStyle): string {
 }
 
 /**
- * One score as a line for people: time, series, value, forecast, interval, score, state. An anomaly begins with `!` and
- * says ANOMALY in place of its state. What is not scored yet is dim. A member of a group shows the group's score,
- * marked by `g`.
+ * One score as a line for people: time, series, value, forecast, interval, score, grade, state. An alarm begins with
+ * `!` and says ALARM in place of its state, a value outside its interval says ANOMALY. What is not scored yet is dim. A
+ * member of a group shows the group's score, marked by `g`.
  */
 export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE_STYLE): string {
-  const { anomaly, state, lo, hi, accumulatedAnomalyScore: ofGroup, anomalyScore } = score;
+  const { alarm, anomaly, state, lo, hi, accumulatedAnomalyScore: ofGroup, anomalyScore } = score;
+  const flagged = isFlagged(score);
   const shownScore = ofGroup === null ? formatScore(anomalyScore) : `g ${formatScore(ofGroup)}`;
   const line = columns(
     {
-      mark: anomaly ? '!' : ' ',
+      mark: flagged ? '!' : ' ',
       time: formatTime(score.timestampMs),
       series: score.series,
       value: formatNumber(score.value),
       forecast: formatNumber(score.forecast),
       interval: lo === null || hi === null ? NOTHING : `${formatNumber(lo)}..${formatNumber(hi)}`,
       score: shownScore,
-      state: anomaly ? 'ANOMALY' : state,
+      grade: formatGrade(score.grade),
+      state: alarm ? 'ALARM' : anomaly ? 'ANOMALY' : state,
     },
     style,
   );
   const marked = score.restarted ? `${line}, started over` : line;
   if (!style.colour) return marked;
-  if (anomaly) return `${RED_BOLD}${marked}${RESET}`;
+  if (flagged) return `${RED_BOLD}${marked}${RESET}`;
   return state === 'scored' ? marked : `${DIM}${marked}${RESET}`;
 }
 
@@ -87,6 +92,11 @@ function formatNumber(value: number | null): string {
   return value === null ? NOTHING : String(Number(value.toPrecision(SIGNIFICANT_DIGITS)));
 }
 
+/** Two decimals after the point, without the zero before it: `.93`. */
+function formatGrade(grade: number | null): string {
+  return grade === null ? NOTHING : grade.toFixed(2).replace(/^0/, '');
+}
+
 /** A standardised score with its sign, two decimals. */
 export function formatScore(score: number | null): string {
   if (score === null) return NOTHING;
@@ -100,7 +110,7 @@ export function printable(text: string): string {
 }
 
 function columns(cells: Cells, { seriesWidth }: ScoreLineStyle): string {
-  const { mark, time, series, value, forecast, interval, score, state } = cells;
+  const { mark, time, series, value, forecast, interval, score, grade, state } = cells;
   const padded = [
     `${mark} ${time.padEnd(19)}`,
     fitted(printable(series), seriesWidth),
@@ -108,6 +118,7 @@ function columns(cells: Cells, { seriesWidth }: ScoreLineStyle): string {
     forecast.padStart(NUMBER_WIDTH),
     interval.padStart(INTERVAL_WIDTH),
     score.padStart(SCORE_WIDTH),
+    grade.padStart(GRADE_WIDTH),
     state,
   ];
   return padded.join('  ');

@@ -1,7 +1,7 @@
-import type { ScoreRecord } from '../stream/record/score-record.ts';
+import { isFlagged, type ScoreRecord } from '../stream/record/score-record.ts';
 import { type ScoreLineStyle, scoreLine } from './score-line.ts';
 
-/** `flagged`: anomalies, and every second the number of other scores. */
+/** `flagged`: alarms, and every second the number of other scores. `anomalies`: what lies outside its interval. */
 export type ScoreSelection = 'flagged' | 'anomalies' | 'all';
 
 export interface ScoreViewOptions {
@@ -30,8 +30,10 @@ export class ScoreView {
     if (!series.test(score.series)) return null;
     if (score.state === 'scored') this.#scored++;
     else this.#others++;
-    if (score.anomaly) this.#flagged++;
-    if (selection !== 'all' && !score.anomaly) return null;
+    const flagged = isFlagged(score);
+    if (flagged) this.#flagged++;
+    const shown = selection === 'anomalies' ? score.anomaly : flagged;
+    if (selection !== 'all' && !shown) return null;
     return json ? JSON.stringify(score) : scoreLine(score, style);
   }
 

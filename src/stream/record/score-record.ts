@@ -110,3 +110,8 @@ export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, ScoreFieldKind>> =
 
 /** Fields that records of earlier versions lack, with what stands for them. */
 export const SCORE_DEFAULTS: Partial<ScoreRecord> = { grade: null, severity: null, alarm: false };
+
+/** Whether people are shown the observation: its alarm, or where alarms are off, that it lies outside its interval. */
+export function isFlagged({ grade, alarm, anomaly }: Pick<ScoreRecord, 'grade' | 'alarm' | 'anomaly'>): boolean {
+  return grade === null ? anomaly : alarm;
+}

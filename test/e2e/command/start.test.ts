@@ -113,7 +113,7 @@ kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and goes
   });
   assert.deepEqual([first.code, first.err], [0, '']);
   assert.match(first.out, /History of 40 series scored: 34,560 observations, \d+ flagged/);
-  assert.match(first.out, /^! .* ANOMALY/m);
+  assert.match(first.out, /^! .* ALARM/m);
   assert.match(first.out, /http:\/\/127\.0\.0\.1:\d+\/readyz[\s\S]*KAFKA_BROKERS=127\.0\.0\.1:\d+ npm start -- watch/);
   assert.deepEqual(await javaProcesses(), []);
   const before = await scoresOnDisk();

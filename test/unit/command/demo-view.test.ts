@@ -16,7 +16,7 @@ function demoView({ historyScores = 4, colour = false } = {}): DemoView {
 
 /** A score some steps before (or after) the first live one. */
 function score(series: string, step: number, anomaly = false) {
-  return scoreRecord({ series, timestampMs: timeOf(LIVE_START + step), anomaly });
+  return scoreRecord({ series, timestampMs: timeOf(LIVE_START + step), anomaly, alarm: anomaly });
 }
 
 const named = (lines: readonly string[]) => lines.map((line) => line.slice(2).split(/ {2,}/)[1]);
@@ -28,7 +28,7 @@ test('the history is counted until every series has its last score, then summed 
   assert.equal(view.live, false);
   const [sum, , , flagged, ...rest] = view.take([score('b', -1)], 600);
   assert.equal(sum, 'History of 2 series scored: 4 observations, 1 flagged, lately:');
-  assert.match(flagged!, /^! .* a .* ANOMALY/);
+  assert.match(flagged!, /^! .* a .* ALARM/);
   assert.deepEqual([rest, view.live], [[], true]);
 });
 

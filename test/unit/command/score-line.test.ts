@@ -11,40 +11,53 @@ const judged = scoreRecord({
   hi: 43.75,
   anomalyScore: 0.4567,
   anomaly: false,
+  alarm: false,
 });
 const coloured = { ...SCORE_LINE_STYLE, colour: true };
 const red = '\u001b[1;31m';
 
-test('a line shows time, series, value, forecast, interval, score and state under their titles', () => {
+test('a line shows time, series, value, forecast, interval, score, grade and state under their titles', () => {
   assert.deepEqual(
     [scoreLineHeader(SCORE_LINE_STYLE), scoreLine(judged)],
     [
-      '  time (UTC)           series                          value     forecast                  interval      score  state',
-      '  2026-05-01 12:00:00  web-1/cpu                        42.5           42              40.25..43.75      +0.46  scored',
+      '  time (UTC)           series                          value     forecast                  interval      score  grade  state',
+      '  2026-05-01 12:00:00  web-1/cpu                        42.5           42              40.25..43.75      +0.46    .75  scored',
     ],
   );
 });
 
 test('an anomaly is marked at both ends, without colour too', () => {
-  const line = scoreLine({ ...judged, anomaly: true });
-  assert.match(line, /^! .* ANOMALY$/);
-  assert.equal(scoreLine({ ...judged, anomaly: true }, coloured), `${red}${line}\u001b[0m`);
+  const line = scoreLine({ ...judged, anomaly: true, alarm: true });
+  assert.match(line, /^! .* ALARM$/);
+  assert.equal(scoreLine({ ...judged, anomaly: true, alarm: true }, coloured), `${red}${line}\u001b[0m`);
+});
+
+test('a value outside its interval that is no alarm says so, and is not marked', () => {
+  assert.match(scoreLine({ ...judged, anomaly: true }), /^ {2}.* ANOMALY$/);
+});
+
+test('where alarms are off an anomaly is marked', () => {
+  assert.match(scoreLine({ ...judged, grade: null, severity: null, anomaly: true }), /^! .* ANOMALY$/);
 });
 
 test('colour adds nothing but colour', () => {
-  for (const score of [judged, { ...judged, anomaly: true }, { ...judged, state: 'calibrating' as const }]) {
+  for (const score of [
+    judged,
+    { ...judged, anomaly: true, alarm: true },
+    { ...judged, state: 'calibrating' as const },
+  ]) {
     assert.equal(stripVTControlCharacters(scoreLine(score, coloured)), scoreLine(score));
   }
 });
 
 test('a missing number is a dash', () => {
-  const nothing = { forecast: null, lo: null, hi: null, anomalyScore: null };
-  assert.match(scoreLine({ ...judged, ...nothing, state: 'warming-up' }), /42\.5( +-){3} +warming-up$/);
+  const nothing = { forecast: null, lo: null, hi: null, anomalyScore: null, grade: null };
+  assert.match(scoreLine({ ...judged, ...nothing, state: 'warming-up' }), /42\.5( +-){4} +warming-up$/);
 });
 
 test('the score of a member is that of its group', () => {
   const line = scoreLine({ ...judged, group: 'shop', lo: null, hi: null, accumulatedAnomalyScore: 7.125 });
-  assert.match(line, / - +g \+7\.13 +scored$/);
+  assert.match(line, / - +g \+7\.13 +\.75 +scored$/);
 });
 
 test('a series that started over says so', () => {

@@ -8,9 +8,9 @@ import { scoreRecord } from '../../fixture/stream/score-record.ts';
 const viewOf = (selection: ScoreSelection, { series = '*', json = false } = {}) =>
   new ScoreView({ selection, series: seriesPattern([series]), json, style: SCORE_LINE_STYLE });
 
-const normal = scoreRecord({ series: 'web/a', anomaly: false });
-const flagged = scoreRecord({ series: 'web/b', anomaly: true });
-const warming = scoreRecord({ series: 'db', anomaly: false, state: 'warming-up' });
+const normal = scoreRecord({ series: 'web/a', anomaly: false, alarm: false });
+const flagged = scoreRecord({ series: 'web/b', anomaly: true, alarm: true });
+const warming = scoreRecord({ series: 'db', anomaly: false, alarm: false, state: 'warming-up' });
 
 test('by default anomalies are shown, and from time to time the number of scores', () => {
   const view = viewOf('flagged');

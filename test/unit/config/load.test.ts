@@ -243,7 +243,8 @@ test('the example file explains every key of a detectors file', () => {
   const example = readFileSync('deploy/detectors.example.yaml', 'utf8');
   const limits = Object.values(workerLimits).map(({ env }) => env!.replace('KAFKA_', '').toLowerCase());
   const detector =
-    'name series freq h detection_size step_size level threshold_method group model calibration_size context';
+    'name series freq h detection_size step_size level threshold_method group model calibration_size context' +
+    ' calibration false_alarms';
   const records = 'observations scores changelog dead_letters format series time time_unit value future_limit';
   for (const key of [...limits, ...`${detector} gap_limit grace ${records}`.split(' ')]) {
     assert.match(example, new RegExp(`^[ #-]*${key}:`, 'm'));
