@@ -32,6 +32,7 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     scores: counter('scores_total', 'Scores by state', 'state'),
     anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
     deadLetters: counter('dead_letters_total', 'Input records set aside by reason, late ones among them', 'reason'),
+    skippedOffsets: counter('skipped_offsets_total', 'Input offsets that cannot be read any more'),
     duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
     seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),

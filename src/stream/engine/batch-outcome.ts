@@ -52,6 +52,8 @@ export interface Tally {
   flagged: number;
   duplicates: number;
   gapsFilled: number;
+  /** Input offsets that cannot be read any more. */
+  skippedOffsets: number;
 }
 
 export function emptyTally(): Tally {
@@ -62,5 +64,6 @@ export function emptyTally(): Tally {
     flagged: 0,
     duplicates: 0,
     gapsFilled: 0,
+    skippedOffsets: 0,
   };
 }

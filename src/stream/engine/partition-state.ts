@@ -55,11 +55,13 @@ export class PartitionState {
     let blocked: DetectionUnit[] = [];
     for (const observation of observations) {
       const unit = this.#unitOf(observation, observation.bound, sink);
-      if (unit.newestOffset < observations[0].record.offset) {
+      // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
+      const { offset } = observation.record;
+      if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) {
         touched.push(unit);
         sink.touched(unit);
       }
-      unit.newestOffset = observation.record.offset;
+      unit.newestOffset = offset;
       if (offer(unit, observation, sink)) blocked.push(unit);
     }
     while (blocked.length > 0) {

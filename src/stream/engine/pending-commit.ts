@@ -71,8 +71,10 @@ export class PendingCommit implements ScoreSink {
 
   deadLetter(record: InputRecord, { reason, detail, series = null, detector = null }: DeadLetterCause): void {
     this.#tally.deadLetters[reason] = (this.#tally.deadLetters[reason] ?? 0) + 1;
-    const { key, value, offset, timestampMs } = record;
-    const input = { ...this.#format.place, offset, timestampMs };
+    const { key, value, offset, timestampMs, skipped } = record;
+    const range = skipped === undefined ? { offset } : { offset: skipped.first, lastOffset: skipped.last };
+    const input = { ...this.#format.place, ...range, timestampMs };
+    if (skipped !== undefined) this.#tally.skippedOffsets += skipped.last - skipped.first + 1;
     const letter: DeadLetter = { reason, detail, input, key, value, series, detector, atMs: this.#nowMs() };
     const headers = deadLetterHeaders(letter);
     const { deadLetters: topic } = this.#format.topics;

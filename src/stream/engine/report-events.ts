@@ -28,6 +28,7 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       metrics.anomalies.inc(tally.flagged);
       metrics.duplicates.inc(tally.duplicates);
       metrics.gapStepsFilled.inc(tally.gapsFilled);
+      metrics.skippedOffsets.inc(tally.skippedOffsets);
     },
     committed(_, { records, seconds }) {
       metrics.commitRecords.observe(records);

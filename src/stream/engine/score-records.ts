@@ -1,6 +1,6 @@
 import { groupKey } from '../changelog/changelog-series.ts';
 import type { RecordDecoder } from '../codec/record-decoder.ts';
-import type { InputRecord } from '../log/log.ts';
+import type { InputRecord, SkippedRange } from '../log/log.ts';
 import type { DeadLetterCause, ReceivedObservation } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { PartitionState } from './partition-state.ts';
@@ -61,6 +61,7 @@ function toObservation(
   { decoder, detectorOf, groupPlaces }: Scoring,
   nowMs: number,
 ): RoutedObservation | DeadLetterCause {
+  if (record.skipped !== undefined) return whySkipped(record.skipped);
   const unusable = whyKeyUnusable(record.key);
   if (unusable !== null) return { reason: 'key-unusable', detail: unusable };
   const decoded = decoder.decode(record.value, nowMs);
@@ -78,6 +79,18 @@ function toObservation(
     if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
   }
   return { series, group, timestampMs, value, record, bound };
+}
+
+function whySkipped({ first, last, reason }: SkippedRange): DeadLetterCause {
+  const range = `offsets ${first} to ${last}`;
+  switch (reason) {
+    case 'records-expired':
+      return { reason, detail: `retention deleted ${range} before they were read` };
+    case 'records-truncated':
+      return { reason, detail: `the broker lost ${range} after they were read; new records get these offsets` };
+    case 'topic-recreated':
+      return { reason, detail: `the topic was created anew: it has no offset ${first}, which was to be read next` };
+  }
 }
 
 function whyKeyUnusable(key: Buffer | null): string | null {

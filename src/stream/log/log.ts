@@ -3,6 +3,13 @@
  * contract suite. Partition numbers are those of the input topic. Scores and changelog have the same partition count.
  */
 
+/** Offsets that cannot be read any more. The reasons are those of dead letters. */
+export interface SkippedRange {
+  readonly first: number;
+  readonly last: number;
+  readonly reason: 'records-expired' | 'records-truncated' | 'topic-recreated';
+}
+
 /** A record of the input topic. `key` and `value` are copies and may be kept. */
 export interface InputRecord {
   readonly partition: number;
@@ -11,6 +18,11 @@ export interface InputRecord {
   readonly timestampMs: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
+  /**
+   * Set where this is no record, but stands for offsets that cannot be read any more. Its offset is the one before the
+   * position at which reading continues.
+   */
+  readonly skipped?: SkippedRange;
 }
 
 /** A record to be written. Readers see it only if its commit succeeds. */

@@ -30,6 +30,12 @@ export const DEAD_LETTER_REASONS = [
   'group-split',
   /** The group has as many members as a group may have. */
   'group-full',
+  /** Retention deleted records before they were read. */
+  'records-expired',
+  /** The broker lost records after they were read. New records get their offsets. */
+  'records-truncated',
+  /** The input topic was deleted and created anew. Records of the old one may not have been read. */
+  'topic-recreated',
 ] as const;
 
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
@@ -43,7 +49,9 @@ export interface DeadLetter {
     readonly topic: string;
     readonly partition: number;
     readonly offset: number;
-    /** The record's own timestamp, milliseconds since the epoch. */
+    /** The last offset, where the letter stands for a range of offsets. */
+    readonly lastOffset?: number;
+    /** The record's own timestamp, milliseconds since the epoch; -1 where the letter stands for a range of offsets. */
     readonly timestampMs: number;
   };
   readonly key: Buffer | null;

@@ -5,13 +5,17 @@ import { explainFailure, protocolErrorType } from './failure.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { type Broker, errorFromCode } from './kafkajs-internals.ts';
 import { leaderOf } from './leader.ts';
-import { stableRange } from './partition-reader.ts';
+import { locatePosition } from './out-of-range.ts';
 import { PartitionReading, RETRY_MS_MAX } from './partition-reading.ts';
 import { decodeRecords, endOffset } from './record-batch-decoder.ts';
+import { knownTopicId } from './topic-id.ts';
 
 /** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
 const LIMITS: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
 const RECONNECT_MS_MIN = 50;
+/** As in Kafka. */
+const NO_TIMESTAMP = -1;
+const OFFSET_NOT_AVAILABLE = 78;
 
 export interface FetchReport {
   readonly partition: number;
@@ -45,6 +49,7 @@ export class FetchLoop {
   readonly #readings = new Map<number, PartitionReading>();
   readonly #fetching = new Set<number>();
   #link: ClusterLink | null = null;
+  #topicId: string | null = null;
   #reconnecting = false;
   #stopped = false;
   #reconnectMs = RECONNECT_MS_MIN;
@@ -62,6 +67,7 @@ export class FetchLoop {
   async open(): Promise<void> {
     try {
       this.#link = await this.#connect();
+      this.#topicId = await knownTopicId(this.#link.cluster, this.#topic);
     } catch (error) {
       throw explainFailure(error, `topic ${this.#topic} was opened`);
     }
@@ -159,7 +165,8 @@ export class FetchLoop {
       if (fetched.errorCode !== 0) {
         const error = errorFromCode(fetched.errorCode);
         if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
-        await this.#skipToOldest(link, reading);
+        // A paused partition delivers nothing: it is located when it is fetched again.
+        if (!reading.paused) await this.#relocate(link, reading);
       }
     } catch (error) {
       this.#backOff(link, reading, error);
@@ -208,13 +215,19 @@ export class FetchLoop {
     if (records.length > 0) this.#handlers.onRecords(partition, records);
   }
 
-  /** Retention deleted the position, or the topic was created anew. Continues with the oldest record. */
-  async #skipToOldest(link: ClusterLink, reading: PartitionReading): Promise<void> {
+  /** The position cannot be read any more. Delivers the skipped range in place of its records. */
+  async #relocate(link: ClusterLink, reading: PartitionReading): Promise<void> {
     const { partition, offset } = reading;
-    const { start } = await stableRange(link.cluster, this.#topic, partition);
-    const text = `Offset ${offset} of partition ${partition} of ${this.#topic} is gone; reading goes on at ${start}`;
-    this.#handlers.log?.('error', text, { partition, offset, start });
-    reading.offset = start;
+    const lost = { topic: this.#topic, partition, offset, topicId: this.#topicId };
+    const found = await locatePosition(link.cluster, lost);
+    if (found === null) throw errorFromCode(OFFSET_NOT_AVAILABLE);
+    if (!this.#isCurrent(reading) || reading.paused) return;
+    const { skipped } = found;
+    const text = `Offset ${offset} of partition ${partition} of ${this.#topic} is gone`;
+    this.#handlers.log?.('error', `${text}; reading continues at ${found.offset}`, { partition, ...skipped });
+    reading.offset = found.offset;
+    const place = { partition, offset: found.offset - 1, timestampMs: NO_TIMESTAMP };
+    this.#handlers.onRecords(partition, [{ ...place, key: null, value: null, skipped }]);
   }
 
   /** Retries one partition later, with new metadata. */

@@ -31,6 +31,17 @@ function observation(series: string, offset: number) {
   return { series, group: null, timestampMs: START_MS, value: 1, record, bound };
 }
 
+test('a series is written to the changelog also when a truncation of the input made its offsets go back', async () => {
+  const state = new PartitionState({ topic: 'observations', partition: 0 }, 2);
+  const { signal } = new AbortController();
+  const touched: string[] = [];
+  const sink = { ...ignoringSink(), touched: ({ key }: { key: string }) => void touched.push(key) };
+  await state.score([observation('a', 70), observation('a', 71)], sink, signal);
+  assert.deepEqual(touched, ['a']);
+  await state.score([observation('a', 50), observation('a', 51)], sink, signal);
+  assert.deepEqual(touched, ['a', 'a']);
+});
+
 test('the memory of an evicted series goes to the next series', async () => {
   const state = new PartitionState({ topic: 'observations', partition: 0 }, 2);
   const { signal } = new AbortController();

@@ -1,0 +1,43 @@
+import type { SkippedRange } from '../log.ts';
+import type { Cluster } from './kafkajs-internals.ts';
+import { leaderOf } from './leader.ts';
+import { stableRange } from './partition-reader.ts';
+import { fetchTopicId } from './topic-id.ts';
+
+export interface LostPosition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** The id of the topic when it was opened; null where it is not known. */
+  readonly topicId: string | null;
+}
+
+export interface NewPosition {
+  readonly offset: number;
+  readonly skipped: SkippedRange;
+}
+
+/**
+ * Where reading continues after OFFSET_OUT_OF_RANGE, and why. null when the position is in range after all.
+ *
+ * - Before the first offset: retention deleted the records. Continues with the oldest record.
+ * - After the last offset of a topic with another id: the topic was created anew. Continues with its oldest record.
+ * - After the last offset of the same topic: a broker lost records that were read already (unclean leader election).
+ *   Continues at the end.
+ */
+export async function locatePosition(cluster: Cluster, lost: LostPosition): Promise<NewPosition | null> {
+  const { topic, partition, offset } = lost;
+  const { start, end } = await stableRange(cluster, topic, partition);
+  if (offset < start) return { offset: start, skipped: { first: offset, last: start - 1, reason: 'records-expired' } };
+  if (offset <= end) return null;
+  if (await isSameTopic(cluster, lost)) {
+    return { offset: end, skipped: { first: end, last: offset - 1, reason: 'records-truncated' } };
+  }
+  return { offset: start, skipped: { first: offset, last: offset, reason: 'topic-recreated' } };
+}
+
+async function isSameTopic(cluster: Cluster, { topic, partition, topicId }: LostPosition): Promise<boolean> {
+  if (topicId === null) return true;
+  const broker = await cluster.findBroker({ nodeId: leaderOf(cluster, topic, partition) });
+  return (await fetchTopicId(broker, topic)) === topicId;
+}
