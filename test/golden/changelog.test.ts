@@ -129,6 +129,23 @@ for (const { format, name } of goldenNames()) {
   });
 }
 
+for (const { format, name } of goldenNames().filter(({ format }) => format === 1)) {
+  test(`an upgrade under the present defaults starts no series over, and grades its next row: ${name}`, async () => {
+    const golden = readGolden(format, name);
+    const settings = { ...golden.detector.settings, calibration: 'robust', alarmRate: 0.001 } as const;
+    const scores = await continueFrom({ ...golden, detector: { ...golden.detector, settings } });
+    assert.equal(scores.length, golden.scores.length);
+    scores.forEach((score, i) => {
+      const before = golden.scores[i];
+      assert.deepEqual(
+        [score.position, score.restarted, score.state],
+        [before.position, before.restarted, before.state],
+      );
+      assert.ok(score.forecast === null || typeof score.grade === 'number', `position ${score.position} has no grade`);
+    });
+  });
+}
+
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   test(`the present format has a golden changelog, written byte for byte, and a restore changes no score: ${name}`, async () => {
     assert.ok(hasGolden(STATE_FORMAT, name), 'run this test with UPDATE_GOLDEN=1 and commit the new files');
