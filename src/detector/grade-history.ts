@@ -30,10 +30,10 @@ function unusualnessOf(history: History, settings: DetectionSettings): (Unusualn
   const rings = new SeriesRings(new SeriesMemory(seriesLayout(settings)));
   const terms = new GradeTerms(rings);
   const resolutionAt = rings.scalarIndex(SCALARS.resolution);
-  const { values, observed, eras, modelDeviations } = history;
+  const { values, observed, segments, modelDeviations } = history;
   const counting = new Set(countingCutoffs(history, settings));
   return Array.from(values, (distance, position) => {
-    if (position > 0 && eras.some(({ start }) => start === position)) {
+    if (position > 0 && segments.some(({ start }) => start === position)) {
       rings.setScalar(SCALARS.contextStart, position);
       rings.forgetDistances();
     }

@@ -6,13 +6,13 @@ import type { DetectionSettings } from './settings.ts';
 
 /** A whole series with the sums of its forecasts, as the stream would keep it: float32 distances from an origin. */
 export interface History {
-  /** Distances from the origin of their era, rounded as the model gets them. */
+  /** Distances from the origin of their segment, rounded as the model gets them. */
   readonly values: Float32Array;
   /** The same without the effect of exogenous variables: what the model gets. */
   readonly seen: Float32Array;
   /** As they were sent. */
   readonly observed: ArrayLike<number>;
-  readonly eras: readonly Era[];
+  readonly segments: readonly OriginSegment[];
   readonly forecastSums: Float64Array;
   readonly forecastCounts: Uint32Array;
   /** The same of the forecasts that a stream would have had as it scored the position. */
@@ -27,12 +27,12 @@ export interface History {
 }
 
 /**
- * Positions from `start` on that share an origin. A new era begins where a window was rounded away beside the origin
+ * Positions from `start` on that share an origin. A new segment begins where a window was rounded away beside the origin
  * (precision.ts).
  */
-interface Era {
+interface OriginSegment {
   readonly start: number;
-  /** The first observed value of the era; NaN where there is none. */
+  /** The first observed value of the segment; NaN where there is none. */
   origin: number;
 }
 
@@ -49,21 +49,21 @@ export function historyOf(
   const precision = new Float64Array(PRECISION_NUMBERS);
   startResolution(resolution, 0);
   startPrecision(precision, 0);
-  let era: Era = { start: 0, origin: Number.NaN };
-  const eras = [era];
+  let segment: OriginSegment = { start: 0, origin: Number.NaN };
+  const segments = [segment];
   let floorBeforeWindow = 0;
   for (let position = 0; position < length; position++) {
     const value = series[position];
     if (position > 0 && (length - position) % detectionSize === 0) {
       if (precisionLost(precision, 0)) {
-        era = { start: position, origin: Number.NaN };
-        eras.push(era);
+        segment = { start: position, origin: Number.NaN };
+        segments.push(segment);
       }
       startPrecision(precision, 0);
       if (length - position === detectionSize) floorBeforeWindow = deviationFloor(resolution, 0);
     }
-    if (Number.isNaN(era.origin)) era.origin = value;
-    const { origin } = era;
+    if (Number.isNaN(segment.origin)) segment.origin = value;
+    const { origin } = segment;
     const distance = Math.fround(clampToFloat32(value - origin));
     values[position] = distance;
     if (cleaned !== null) seen[position] = clampToFloat32(value - origin - cleaned[position]);
@@ -74,7 +74,7 @@ export function historyOf(
     values,
     seen,
     observed: series,
-    eras,
+    segments,
     forecastSums: new Float64Array(length),
     forecastCounts: new Uint32Array(length),
     arrivalSums: new Float64Array(length),
@@ -87,17 +87,17 @@ export function historyOf(
 }
 
 /** Writes the context before a cutoff, oldest first, into `target`; NaN where nothing is known. */
-export function contextBefore({ seen, eras }: History, cutoff: number, target: Float32Array): void {
-  const { start } = eraAt(eras, cutoff);
+export function contextBefore({ seen, segments }: History, cutoff: number, target: Float32Array): void {
+  const { start } = segmentAt(segments, cutoff);
   target.set(seen.subarray(cutoff - target.length, cutoff));
   if (start > cutoff - target.length) target.fill(Number.NaN, 0, start - (cutoff - target.length));
 }
 
-/** Adds the forecast of one cutoff; null and what reaches into the next era count as missing. */
+/** Adds the forecast of one cutoff; null and what reaches into the next segment count as missing. */
 export function addForecast(history: History, cutoff: number, h: number, medians: Float32Array | null): void {
-  const { start } = eraAt(history.eras, cutoff);
+  const { start } = segmentAt(history.segments, cutoff);
   for (let k = 0; k < h; k++) {
-    const known = medians !== null && eraAt(history.eras, cutoff + k).start === start;
+    const known = medians !== null && segmentAt(history.segments, cutoff + k).start === start;
     const position = cutoff + k;
     const median = known ? medians[k] : Number.NaN;
     history.forecastSums[position] += median;
@@ -138,13 +138,13 @@ export function arrivalForecastAt({ arrivalSums, arrivalCounts }: History, posit
   return count === 0 ? Number.NaN : arrivalSums[position] / count;
 }
 
-export function originAt({ eras }: History, position: number): number {
-  return eraAt(eras, position).origin;
+export function originAt({ segments }: History, position: number): number {
+  return segmentAt(segments, position).origin;
 }
 
-function eraAt(eras: readonly Era[], position: number): Era {
-  for (let i = eras.length - 1; i > 0; i--) if (eras[i].start <= position) return eras[i];
-  return eras[0];
+function segmentAt(segments: readonly OriginSegment[], position: number): OriginSegment {
+  for (let i = segments.length - 1; i > 0; i--) if (segments[i].start <= position) return segments[i];
+  return segments[0];
 }
 
 /** The cutoffs that count for the detection window they lie in, ascending: those of a stream's standing forecasts. */
