@@ -27,8 +27,8 @@ export interface History {
 }
 
 /**
- * Positions from `start` on that share an origin. A new segment begins where a window was rounded away beside the origin
- * (precision.ts).
+ * Positions from `start` on that share an origin. A new segment begins where a window was rounded away beside the
+ * origin (precision.ts).
  */
 interface OriginSegment {
   readonly start: number;
