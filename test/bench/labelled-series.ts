@@ -73,7 +73,7 @@ function synthetic(freq: string, kind: IncidentKind | null, seed: number): Label
   const unit = noise * among(5, 1, 4);
   const values = Float64Array.from({ length }, (_, step) => {
     const incident = windows.find(({ start, end }) => start <= step && step < end) as Incident | undefined;
-    if (incident !== undefined) return disturbed(incident, step, unit, partsAt);
+    if (incident !== undefined) return disturbed(incident, step, { unit, partsAt });
     const { base, season, noise } = partsAt(step);
     return base + season + noise;
   });

@@ -132,9 +132,11 @@ function planSeries(): DemoSeries[] {
   let slot = 0;
   const phaseOf = (incident: IncidentKind | null) =>
     incident === null ? 0 : Math.round((slot++ * INCIDENT_PERIOD) / slots);
-  const series = alone.map(({ metric, owner }) => plan(metric, owner, null, phaseOf(metric.incident)));
+  const series = alone.map(({ metric, owner }) =>
+    plan(metric, { owner, group: null, phase: phaseOf(metric.incident) }),
+  );
   const phase = phaseOf('level-shift');
-  return [...series, ...CHECKOUT.map((metric) => plan(metric, 'checkout', 'checkout', phase))];
+  return [...series, ...CHECKOUT.map((metric) => plan(metric, { owner: 'checkout', group: 'checkout', phase }))];
 }
 
 /**
@@ -148,7 +150,13 @@ function interleaved(metrics: readonly Metric[]): { metric: Metric; owner: strin
   ).flat();
 }
 
-function plan(metric: Metric, owner: string, group: string | null, phase: number): DemoSeries {
+interface Placement {
+  readonly owner: string;
+  readonly group: string | null;
+  readonly phase: number;
+}
+
+function plan(metric: Metric, { owner, group, phase }: Placement): DemoSeries {
   const { name, of: _, ...shape } = metric;
   const id = `${owner}/${name}`;
   // Series of the same metric differ a little.
@@ -181,7 +189,7 @@ export function demoValue(series: DemoSeries, step: number): number {
   const value =
     incident === null
       ? parts.base + parts.season + parts.noise
-      : disturbed(incident, step, unitOf(series), (at) => partsAt(series, at));
+      : disturbed(incident, step, { unit: unitOf(series), partsAt: (at) => partsAt(series, at) });
   return Math.max(0, Number(value.toFixed(series.decimals)));
 }
 

@@ -47,13 +47,15 @@ export interface Parts {
   readonly noise: number;
 }
 
-/**
- * The value at `step` during an incident.
- *
- * - `partsAt`: the parts of the series at any step, without incidents.
- * - `unit`: a distance that stands out of the series' noise.
- */
-export function disturbed(incident: Incident, step: number, unit: number, partsAt: (step: number) => Parts): number {
+/** A series without its incidents. */
+export interface Undisturbed {
+  /** A distance that stands out of the noise. */
+  readonly unit: number;
+  readonly partsAt: (step: number) => Parts;
+}
+
+/** The value at `step` during an incident. */
+export function disturbed(incident: Incident, step: number, { unit, partsAt }: Undisturbed): number {
   const { base, season, noise } = partsAt(step);
   switch (incident.kind) {
     case 'spike':

@@ -14,9 +14,8 @@ import {
 import type { JournalRecord } from '../changelog/journal.ts';
 import { closedWindowKeys, openStateBytesMax } from '../changelog/series-state.ts';
 import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
-import type { DeadLetterReason } from '../record/dead-letter.ts';
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../record/score-record.ts';
-import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { DeadLetterCause, ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { lateness } from './series-unit.ts';
@@ -97,7 +96,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     const newest = this.#newestOf(observation.series);
     if (position === newest) sink.duplicate();
     else if (position < newest || position < this.detector.positions) {
-      this.#deadLetter(observation, 'late', lateness(observation.timestampMs), sink);
+      this.#deadLetter(observation, { reason: 'late', detail: lateness(observation.timestampMs) }, sink);
       if (newest < 0 && this.#hasRoomFor(observation.series)) this.joining.set(observation.series, position);
     } else this.#keep(position, observation, sink);
     return this.settle(sink) || this.#stall();
@@ -158,13 +157,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return detector;
   }
 
-  #deadLetter(
-    { record, series }: ReceivedObservation,
-    reason: DeadLetterReason,
-    detail: string,
-    sink: ScoreSink,
-  ): void {
-    sink.deadLetter(record, { reason, detail, series, detector: this.bound.config.name });
+  #deadLetter({ record, series }: ReceivedObservation, cause: DeadLetterCause, sink: ScoreSink): void {
+    sink.deadLetter(record, { ...cause, series, detector: this.bound.config.name });
   }
 
   #newestOf(series: string): number {
@@ -178,7 +172,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     const { timestampMs, value, record, series } = observation;
     if (!this.#hasRoomFor(series)) {
       const detail = `group ${JSON.stringify(this.group)} has as many members as it may have`;
-      this.#deadLetter(observation, 'group-full', detail, sink);
+      this.#deadLetter(observation, { reason: 'group-full', detail }, sink);
       return;
     }
     const found = this.pending.findIndex((step) => step.position >= position);

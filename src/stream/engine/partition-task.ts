@@ -39,6 +39,12 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly placesKnown: Promise<unknown>;
 }
 
+interface RestoredTask {
+  readonly state: PartitionState;
+  readonly restored: Restored;
+  readonly onCommitted: () => void;
+}
+
 /**
  * Owns one partition from assignment to revocation:
  *
@@ -138,7 +144,7 @@ export class PartitionTask {
       this.#subscription?.start(place.partition, session.committedOffset);
       this.#pause(false);
       this.restoring = false;
-      await this.#scoreAndCommit(session, state, restored, onCommitted);
+      await this.#scoreAndCommit(session, { state, restored, onCommitted });
     } finally {
       await session.close();
     }
@@ -166,12 +172,8 @@ export class PartitionTask {
     return restored;
   }
 
-  async #scoreAndCommit(
-    session: PartitionSession,
-    state: PartitionState,
-    { journal, partitionCount }: Restored,
-    onCommitted: () => void,
-  ): Promise<void> {
+  async #scoreAndCommit(session: PartitionSession, { state, restored, onCommitted }: RestoredTask): Promise<void> {
+    const { journal, partitionCount } = restored;
     const { limits, place, events, nowMs } = this.#options;
     const { signal } = this.#stop;
     let pending = new PendingCommit(this.#options, nowMs);

@@ -60,19 +60,19 @@ export function decodeRecords(section: Buffer, { fromOffset, aborted }: DecodeOp
     if (attributes & CONTROL_FLAG) {
       if (isAbortMarker(section, at)) open.delete(producerId);
     } else if (!(attributes & TRANSACTIONAL_FLAG) || !open.has(producerId)) {
-      decodeBatch(section, at, fromOffset, sink);
+      decodeBatch(section.subarray(at, batchEnd(section, at)), fromOffset, sink);
     }
   }
 }
 
-function decodeBatch(section: Buffer, start: number, fromOffset: number, sink: RecordSink): void {
-  const attributes = section.readInt16BE(start + 21);
-  const baseOffset = readInt64(section, start);
-  const baseMs = readInt64(section, start + 27);
-  const appendMs = attributes & LOG_APPEND_TIME_FLAG ? readInt64(section, start + 35) : null;
-  const count = section.readInt32BE(start + 57);
+function decodeBatch(batch: Buffer, fromOffset: number, sink: RecordSink): void {
+  const attributes = batch.readInt16BE(21);
+  const baseOffset = readInt64(batch, 0);
+  const baseMs = readInt64(batch, 27);
+  const appendMs = attributes & LOG_APPEND_TIME_FLAG ? readInt64(batch, 35) : null;
+  const count = batch.readInt32BE(57);
   const codec = attributes & CODEC_MASK;
-  const stored = section.subarray(start + HEADER_BYTES, batchEnd(section, start));
+  const stored = batch.subarray(HEADER_BYTES);
   const bytes = codec === 0 ? stored : decompress(codec, stored);
   const cursor: ByteCursor = { bytes, at: 0 };
   let headersAt = 0;

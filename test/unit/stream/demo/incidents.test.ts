@@ -17,7 +17,7 @@ const normal = (step: number) => partsAt(step).base + partsAt(step).season + par
 /** The values of an incident that begins at step 10. */
 const valuesOf = (kind: IncidentKind) => {
   const incident = { kind, start: 10, end: 10 + INCIDENT_STEPS[kind] };
-  return Array.from({ length: INCIDENT_STEPS[kind] }, (_, i) => disturbed(incident, 10 + i, UNIT, partsAt));
+  return Array.from({ length: INCIDENT_STEPS[kind] }, (_, i) => disturbed(incident, 10 + i, { unit: UNIT, partsAt }));
 };
 const distances = (kind: IncidentKind) => valuesOf(kind).map((value, i) => value - normal(10 + i));
 
