@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterLink } from '../../../../../src/stream/log/kafka/connection.ts';
 import type { FetchedPartition } from '../../../../../src/stream/log/kafka/fetch.ts';
@@ -101,57 +101,59 @@ function openLoop(t: TestContext, connect: () => Promise<ClusterLink>) {
   return { loop, stalled, connections };
 }
 
-for (const [what, fail] of [
-  ['that its broker does not lead', (stub: StubCluster) => stub.errors.splice(0, 1, NOT_LEADER)],
-  ['with an error of its broker', (stub: StubCluster) => stub.errors.splice(0, 1, UNKNOWN_SERVER_ERROR)],
-  ['without a leader', (stub: StubCluster) => stub.leaders.splice(0, 1, -1)],
-] as const) {
-  test(`a partition ${what} does not starve its neighbours, and is named as stalled until it recovers`, async (t) => {
-    const { stub, connect } = stubCluster(2);
+suite('fetch loop', { concurrency: true }, () => {
+  for (const [what, fail] of [
+    ['that its broker does not lead', (stub: StubCluster) => stub.errors.splice(0, 1, NOT_LEADER)],
+    ['with an error of its broker', (stub: StubCluster) => stub.errors.splice(0, 1, UNKNOWN_SERVER_ERROR)],
+    ['without a leader', (stub: StubCluster) => stub.leaders.splice(0, 1, -1)],
+  ] as const) {
+    test(`a partition ${what} does not starve its neighbours, and is named as stalled until it recovers`, async (t) => {
+      const { stub, connect } = stubCluster(2);
+      const { loop, stalled, connections } = openLoop(t, connect);
+      await loop.open();
+      fail(stub);
+      for (const partition of [0, 1]) loop.start(partition, 0);
+      await until('the partition is stalled', async () => stalled.has(0));
+      const [failing, neighbour] = stub.fetches;
+      assert.ok(failing <= 10, `${failing} fetches of the failing partition`);
+      assert.ok(neighbour > 20 * Math.max(1, failing), `${neighbour} fetches of its neighbour, ${failing} of it`);
+      assert.deepEqual([...stalled.keys()], [0]);
+      assert.equal(stub.links, 1);
+      stub.errors[0] = 0;
+      stub.leaders[0] = 1;
+      await until('it recovers', async () => stalled.size === 0);
+      assert.ok(connections.every((error) => error === null));
+    });
+  }
+
+  test('a broker that is away stalls its own partitions only, and no link is opened anew', async (t) => {
+    const { stub, connect } = stubCluster(3);
+    stub.leaders = [1, 2, 2];
     const { loop, stalled, connections } = openLoop(t, connect);
     await loop.open();
-    fail(stub);
-    for (const partition of [0, 1]) loop.start(partition, 0);
-    await until('the partition is stalled', async () => stalled.has(0));
-    const [failing, neighbour] = stub.fetches;
-    assert.ok(failing <= 10, `${failing} fetches of the failing partition`);
-    assert.ok(neighbour > 20 * Math.max(1, failing), `${neighbour} fetches of its neighbour, ${failing} of it`);
-    assert.deepEqual([...stalled.keys()], [0]);
+    stub.away.add(1);
+    for (const partition of [0, 1, 2]) loop.start(partition, 0);
+    await until('its partition is stalled', async () => stalled.has(0));
+    assert.equal(stub.fetches[0], 0);
+    assert.ok(Math.min(stub.fetches[1], stub.fetches[2]) > 200, String(stub.fetches));
     assert.equal(stub.links, 1);
-    stub.errors[0] = 0;
-    stub.leaders[0] = 1;
-    await until('it recovers', async () => stalled.size === 0);
+    stub.leaders[0] = 2;
+    await until('its partition has a new leader', async () => stub.fetches[0] > 0 && stalled.size === 0);
     assert.ok(connections.every((error) => error === null));
   });
-}
 
-test('a broker that is away stalls its own partitions only, and no link is opened anew', async (t) => {
-  const { stub, connect } = stubCluster(3);
-  stub.leaders = [1, 2, 2];
-  const { loop, stalled, connections } = openLoop(t, connect);
-  await loop.open();
-  stub.away.add(1);
-  for (const partition of [0, 1, 2]) loop.start(partition, 0);
-  await until('its partition is stalled', async () => stalled.has(0));
-  assert.equal(stub.fetches[0], 0);
-  assert.ok(Math.min(stub.fetches[1], stub.fetches[2]) > 200, String(stub.fetches));
-  assert.equal(stub.links, 1);
-  stub.leaders[0] = 2;
-  await until('its partition has a new leader', async () => stub.fetches[0] > 0 && stalled.size === 0);
-  assert.ok(connections.every((error) => error === null));
-});
-
-test('a cluster that is out of reach is connected to again, with back-off', async (t) => {
-  const { stub, connect } = stubCluster(1);
-  const { loop, connections } = openLoop(t, connect);
-  await loop.open();
-  loop.start(0, 0);
-  await until('it is read', async () => stub.fetches[0] > 0);
-  stub.lost = true;
-  await until('it is out of reach', async () => stub.links > 5);
-  assert.ok(connections.includes('broker-unavailable'));
-  const read = stub.fetches[0];
-  stub.lost = false;
-  await until('it is read again', async () => stub.fetches[0] > read);
-  assert.equal(connections.at(-1), null);
+  test('a cluster that is out of reach is connected to again, with back-off', async (t) => {
+    const { stub, connect } = stubCluster(1);
+    const { loop, connections } = openLoop(t, connect);
+    await loop.open();
+    loop.start(0, 0);
+    await until('it is read', async () => stub.fetches[0] > 0);
+    stub.lost = true;
+    await until('it is out of reach', async () => stub.links > 5);
+    assert.ok(connections.includes('broker-unavailable'));
+    const read = stub.fetches[0];
+    stub.lost = false;
+    await until('it is read again', async () => stub.fetches[0] > read);
+    assert.equal(connections.at(-1), null);
+  });
 });
