@@ -15,6 +15,7 @@ import { compressed } from './exchange/content-encoding.ts';
 import { answerProblems, refuseBadConnections } from './exchange/failures.ts';
 import type { App } from './exchange/fastify-app.ts';
 import { takeBodies } from './exchange/request-bodies.ts';
+import { largeWorkSlots } from './exchange/send-answer.ts';
 import { OPENAPI } from './openapi.ts';
 import { addRoutes } from './routes/routes.ts';
 
@@ -22,7 +23,11 @@ import { addRoutes } from './routes/routes.ts';
 const REQUEST_ID = /^[\w-]{1,64}$/;
 
 /** Builds the application without listening. */
-export async function createApp(services: AppServices, limits: ConnectionLimits = CONNECTION_LIMITS): Promise<App> {
+export async function createApp(
+  given: Omit<AppServices, 'largeWork'>,
+  limits: ConnectionLimits = CONNECTION_LIMITS,
+): Promise<App> {
+  const services: AppServices = { ...given, largeWork: largeWorkSlots() };
   const app: App = fastify({
     logger: false,
     requestTimeout: limits.requestMsMax,

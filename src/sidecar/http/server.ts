@@ -2,7 +2,7 @@ import { ServiceError } from '../../service-error.ts';
 import { createApp } from './app.ts';
 import type { AppServices } from './exchange/app-services.ts';
 
-export interface HttpServerOptions extends AppServices {
+export interface HttpServerOptions extends Omit<AppServices, 'largeWork'> {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;

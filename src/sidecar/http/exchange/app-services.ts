@@ -1,6 +1,7 @@
 import type { Metrics } from '../../../telemetry/metrics.ts';
 import type { KeyRing } from '../../accounts/key-ring.ts';
 import type { Calls } from '../../accounts/metering.ts';
+import type { OwnerSlots } from '../../accounts/owner-slots.ts';
 import type { JobQueue } from '../../jobs/job-queue.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
@@ -11,6 +12,8 @@ import type { TransferRate } from '../../wire/read-bytes.ts';
 export interface AppServices extends FinetunedServices {
   readonly keys: KeyRing;
   readonly calls: Calls;
+  /** Large requests of one owner that run at once. */
+  readonly largeWork: OwnerSlots;
   readonly models: ServedModels;
   readonly jobs: JobQueue;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;

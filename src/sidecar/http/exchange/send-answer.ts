@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { charged, type Work } from '../../accounts/metering.ts';
+import { OwnerSlots } from '../../accounts/owner-slots.ts';
+import { tokenSum } from '../../accounts/token-count.ts';
 import { jsonOf, jsonPieces, numbersIn } from '../../wire/wire-answer.ts';
 import type { AppServices } from './app-services.ts';
 import { clientGone } from './client-gone.ts';
@@ -12,15 +14,35 @@ import { callerOf } from './require-key.ts';
  */
 const STREAMED_NUMBERS_MIN = 100_000;
 
+/**
+ * Requests of more tokens count as large. Few of one owner run at once: more of them would not end earlier, and between
+ * any two steps of a small request the steps of all running ones have their turn.
+ */
+const LARGE_TOKENS_MIN = 20_000;
+const LARGE_AT_ONCE_MAX = 2;
+
+export const largeWorkSlots = () => new OwnerSlots(LARGE_AT_ONCE_MAX);
+
 export interface Exchange {
-  readonly services: Pick<AppServices, 'calls'>;
+  readonly services: Pick<AppServices, 'calls' | 'largeWork'>;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
 /** Runs the work of a request, charges it, and sends the answer. A handler returns what this returns. */
 export async function answerWith({ services, request, reply }: Exchange, work: Work): Promise<FastifyReply> {
-  const answer = await charged({ calls: services.calls, caller: callerOf(request), signal: clientGone(reply) }, work);
+  const { calls, largeWork } = services;
+  const caller = callerOf(request);
+  const answer = await charged(
+    { calls, caller, signal: clientGone(reply) },
+    {
+      tokens: work.tokens,
+      run: (signal) => {
+        const large = tokenSum(work.tokens) >= LARGE_TOKENS_MIN;
+        return large ? largeWork.run(caller.key.owner, signal, () => work.run(signal)) : work.run(signal);
+      },
+    },
+  );
   const long = numbersIn(answer) >= STREAMED_NUMBERS_MIN;
   const body = long ? Readable.from(jsonPieces(answer)) : jsonOf(answer);
   return reply.type('application/json; charset=utf-8').send(body);
