@@ -53,7 +53,7 @@ async function environment(topics: Topics) {
   };
 }
 
-const COMPARED = ['value', 'forecast', 'lo', 'hi', 'anomalyScore'] as const;
+const COMPARED = ['value', 'forecast', 'lo', 'hi', 'anomalyScore', 'grade', 'severity'] as const;
 
 kafkaTest('what is fed is scored by the worker and shown by watch, and backtest finds the same numbers', async () => {
   const env = await environment(await freshTopics(2));
@@ -102,14 +102,14 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
   assert.equal(streamed[SPIKE].state, 'scored');
 });
 
-kafkaTest('a watch shows anomalies, says once that the broker is away, and goes on when it is back', async () => {
+kafkaTest('a watch shows alarms, says once that the broker is away, and goes on when it is back', async () => {
   const topics = await freshTopics(1);
   const kafka = await sharedKafka();
   const show = async (series: string, changes: Partial<ScoreRecord> = {}) => {
     const value = Buffer.from(JSON.stringify(scoreRecord({ series, ...changes })));
     await produceRecords(await kafkaConnection(), topics.scores, [{ partition: 0, key: null, value }]);
   };
-  await show('shown/before', { anomaly: false });
+  await show('shown/before', { anomaly: false, alarm: false });
   await show('shown/flagged');
   const watch = startCommand(['watch', '--from-beginning', '--series', 'shown/*'], await environment(topics));
   await watch.until(() => watch.out.some((line) => line.includes('shown/flagged')));

@@ -140,6 +140,8 @@ async function assertWindowsAsDefined(scores: readonly ScoreRecord[]): Promise<v
       assertClose(score.forecast, expected!.forecast[k], ROUNDING, `forecast of ${what}`);
       assertClose(score.anomalyScore, expected!.score[k], ROUNDING, `score of ${what}`);
       assert.equal(score.anomaly, expected!.anomaly[k], `flag of ${what}`);
+      assertClose(score.grade, expected!.grade[k], ROUNDING, `grade of ${what}`);
+      assertClose(score.severity, expected!.severity[k], ROUNDING, `severity of ${what}`);
     }
   }
 }
