@@ -110,10 +110,11 @@ function withFlags(
   }
   const made = detectorOfFlags(values, freq);
   if (made.kind === 'problems') return made;
-  const { h, detectionSize, stepSize, level, calibrationSize } = made.detector.settings;
-  const lengths = `h ${h}, detection size ${detectionSize}, step size ${stepSize}, calibration size ${calibrationSize}`;
+  const { h, detectionSize, stepSize, level, calibration, calibrationSize, alarmRate } = made.detector.settings;
+  const lengths = `h ${h}, detection size ${detectionSize}, step size ${stepSize}, ${calibration} calibration on ${calibrationSize}`;
+  const promise = alarmRate === null ? 'no alarms' : `a false alarm in ${Math.round(1 / alarmRate)} rows`;
   const origin = values.freq === undefined ? ' (the median step)' : '';
-  io.err(`Detector: freq ${freq.alias}${origin}, ${lengths}, level ${level}, model ${made.detector.model}`);
+  io.err(`Detector: freq ${freq.alias}${origin}, ${lengths}, level ${level}, ${promise}, model ${made.detector.model}`);
   return { kind: 'config', config: { ...loaded, stream: { ...loaded.stream, detectors: [made.detector] } } };
 }
 

@@ -50,6 +50,7 @@ export interface Tally {
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
   readonly restarted: Partial<Record<RestartReason, number>>;
   flagged: number;
+  alarms: number;
   duplicates: number;
   gapsFilled: number;
   /** Input offsets that cannot be read any more. */
@@ -62,6 +63,7 @@ export function emptyTally(): Tally {
     deadLetters: {},
     restarted: {},
     flagged: 0,
+    alarms: 0,
     duplicates: 0,
     gapsFilled: 0,
     skippedOffsets: 0,

@@ -60,6 +60,7 @@ export class PendingCommit implements ScoreSink {
   score(score: ScoreRecord, key: Buffer | null): void {
     this.#tally.scored[score.state]++;
     if (score.anomaly) this.#tally.flagged++;
+    if (score.alarm) this.#tally.alarms++;
     this.#publish({
       topic: this.#format.topics.scores,
       partition: score.input.partition,

@@ -26,6 +26,7 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       for (const [reason, restarts] of Object.entries(tally.restarted))
         metrics.seriesRestarts.inc({ reason }, restarts);
       metrics.anomalies.inc(tally.flagged);
+      metrics.alarms.inc(tally.alarms);
       metrics.duplicates.inc(tally.duplicates);
       metrics.gapStepsFilled.inc(tally.gapsFilled);
       metrics.skippedOffsets.inc(tally.skippedOffsets);

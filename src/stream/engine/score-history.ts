@@ -88,6 +88,7 @@ function collectScores(tally: Tally, scores: ScoreRecord[]): ScoreSink {
     score(score) {
       tally.scored[score.state]++;
       if (score.anomaly) tally.flagged++;
+      if (score.alarm) tally.alarms++;
       scores.push(score);
     },
     deadLetter(_record, { reason }) {

@@ -19,6 +19,7 @@ test('the outcomes of records are counted', async () => {
     deadLetters: { late: 2 },
     restarted: { gap: 1 },
     flagged: 3,
+    alarms: 2,
     duplicates: 4,
     gapsFilled: 5,
   };
@@ -32,6 +33,7 @@ test('the outcomes of records are counted', async () => {
     'dead_letters_total{reason="late"} 2',
     'series_restarts_total{reason="gap"} 1',
     'anomalies_total 3',
+    'alarms_total 2',
     'duplicates_total 4',
     'gap_steps_filled_total 5',
   ]) {

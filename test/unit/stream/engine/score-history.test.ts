@@ -74,6 +74,7 @@ function countsOf(tallies: readonly Tally[]) {
   return {
     scored: sum(({ scored }) => scored.scored),
     flagged: sum(({ flagged }) => flagged),
+    alarms: sum(({ alarms }) => alarms),
     duplicates: sum(({ duplicates }) => duplicates),
     late: sum(({ deadLetters }) => deadLetters.late ?? 0),
     gaps: sum(({ gapsFilled }) => gapsFilled),
