@@ -111,10 +111,12 @@ function withFlags(
   const made = detectorOfFlags(values, freq);
   if (made.kind === 'problems') return made;
   const { h, detectionSize, stepSize, level, calibration, calibrationSize, alarmRate } = made.detector.settings;
-  const lengths = `h ${h}, detection size ${detectionSize}, step size ${stepSize}, ${calibration} calibration on ${calibrationSize}`;
+  const calibrated = `${calibration} calibration on ${calibrationSize}`;
+  const lengths = `h ${h}, detection size ${detectionSize}, step size ${stepSize}, ${calibrated}`;
   const promise = alarmRate === null ? 'no alarms' : `a false alarm in ${Math.round(1 / alarmRate)} rows`;
   const origin = values.freq === undefined ? ' (the median step)' : '';
-  io.err(`Detector: freq ${freq.alias}${origin}, ${lengths}, level ${level}, ${promise}, model ${made.detector.model}`);
+  const { model } = made.detector;
+  io.err(`Detector: freq ${freq.alias}${origin}, ${lengths}, level ${level}, ${promise}, model ${model}`);
   return { kind: 'config', config: { ...loaded, stream: { ...loaded.stream, detectors: [made.detector] } } };
 }
 
