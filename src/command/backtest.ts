@@ -124,7 +124,7 @@ function inTermsOfFlags(problem: string): string {
   return problem.replace('detectors[0].', '--');
 }
 
-interface Scoring {
+interface BacktestScoring {
   readonly config: Config;
   readonly models: DetectorModels;
   readonly source: string;
@@ -132,7 +132,7 @@ interface Scoring {
   readonly out: string | undefined;
 }
 
-async function score(history: readonly PastObservation[], scoring: Scoring, io: CommandIo): Promise<void> {
+async function score(history: readonly PastObservation[], scoring: BacktestScoring, io: CommandIo): Promise<void> {
   const { config, models, source, group, out } = scoring;
   const { detectors: configs } = config.stream;
   const output = out === undefined ? null : await openOutput(out);

@@ -1,4 +1,4 @@
-interface Waiting {
+interface WaitingTurn {
   readonly begin: () => void;
   readonly cancel: (reason: unknown) => void;
 }
@@ -6,7 +6,7 @@ interface Waiting {
 /** Lets one piece of work run at a time. Owners take turns; the work of one owner runs first in, first out. */
 export class Turns {
   /** In the order of turns. */
-  readonly #waiting = new Map<string, Set<Waiting>>();
+  readonly #waiting = new Map<string, Set<WaitingTurn>>();
   readonly #held = new Map<string, number>();
   #busy = false;
 
@@ -42,7 +42,7 @@ export class Turns {
 
   async #wait(owner: string, signal: AbortSignal): Promise<void> {
     const { promise, resolve: begin, reject: cancel } = Promise.withResolvers<void>();
-    const place: Waiting = { begin, cancel };
+    const place: WaitingTurn = { begin, cancel };
     const places = this.#waiting.get(owner) ?? new Set();
     this.#waiting.set(owner, places.add(place));
     const onAbort = () => {
@@ -74,7 +74,7 @@ export class Turns {
     }
   }
 
-  #leave(owner: string, place: Waiting): void {
+  #leave(owner: string, place: WaitingTurn): void {
     const places = this.#waiting.get(owner);
     places?.delete(place);
     if (places?.size === 0) this.#waiting.delete(owner);

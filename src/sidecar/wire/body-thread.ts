@@ -8,7 +8,7 @@ export interface BodyTask {
   readonly name: string;
 }
 
-interface Waiting {
+interface WaitingBody {
   resolve(reading: WireReading): void;
   reject(error: Error): void;
 }
@@ -19,7 +19,7 @@ const HEAP_MB_MAX = 4_096;
 /** Parses large bodies on a worker thread. It starts with the first body, and again after a crash. */
 export class BodyThread {
   #worker: Worker | null = null;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingBody[] = [];
 
   /**
    * Parses a body; the memory of `bytes` is transferred. Rejects with 413 when the body exceeds the heap of the thread.

@@ -7,7 +7,7 @@ import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';
 import { requestModels } from '../exchange/request-models.ts';
 import { answerWith } from '../exchange/send-answer.ts';
 
-export function addCrossValidation(app: App, services: AppServices): void {
+export function addCrossValidationRoute(app: App, services: AppServices): void {
   app.post(
     '/v2/cross_validation',
     {

@@ -13,7 +13,7 @@ import { callerOf } from '../exchange/require-key.ts';
 import { answerWith } from '../exchange/send-answer.ts';
 
 /** Fine-tuning, and the stored fine-tuned models. */
-export function addFinetuning(app: App, services: AppServices): void {
+export function addFinetuningRoutes(app: App, services: AppServices): void {
   app.post(
     '/v2/finetune',
     {

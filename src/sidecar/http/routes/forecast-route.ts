@@ -7,7 +7,7 @@ import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';
 import { requestModels } from '../exchange/request-models.ts';
 import { answerWith } from '../exchange/send-answer.ts';
 
-export function addForecast(app: App, services: AppServices): void {
+export function addForecastRoute(app: App, services: AppServices): void {
   app.post(
     '/v2/forecast',
     {

@@ -2,14 +2,14 @@ import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { requireKey } from '../exchange/require-key.ts';
 import { addAccountRoutes } from './account-routes.ts';
-import { addCrossValidation } from './cross-validation-route.ts';
-import { addFinetuning } from './finetuning-routes.ts';
-import { addForecast } from './forecast-route.ts';
+import { addCrossValidationRoute } from './cross-validation-route.ts';
+import { addFinetuningRoutes } from './finetuning-routes.ts';
+import { addForecastRoute } from './forecast-route.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addInSampleRoutes } from './in-sample-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addModelRoutes } from './model-routes.ts';
-import { addOnlineDetection } from './online-detection-route.ts';
+import { addOnlineDetectionRoute } from './online-detection-route.ts';
 
 /** Adds every endpoint; those in `secured` need a key. */
 export async function addRoutes(app: App, services: AppServices): Promise<void> {
@@ -18,11 +18,11 @@ export async function addRoutes(app: App, services: AppServices): Promise<void> 
     requireKey(secured, services.keys);
     addAccountRoutes(secured, services);
     addModelRoutes(secured, services);
-    addOnlineDetection(secured, services);
+    addOnlineDetectionRoute(secured, services);
     addInSampleRoutes(secured, services);
-    addForecast(secured, services);
-    addCrossValidation(secured, services);
-    addFinetuning(secured, services);
+    addForecastRoute(secured, services);
+    addCrossValidationRoute(secured, services);
+    addFinetuningRoutes(secured, services);
     addJobRoutes(secured, services);
   });
 }

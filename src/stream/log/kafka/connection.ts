@@ -7,7 +7,7 @@ import {
   type Cluster,
   ClusterConstructor,
   type ClusterOptions,
-  createLogger,
+  createKafkajsLogger,
   defaultSocketFactory,
 } from './kafkajs-internals.ts';
 
@@ -20,13 +20,13 @@ const RETRY = { initialRetryTime: 50, maxRetryTime: 500, retries: 3, multiplier:
 /** After this time a disconnect destroys the sockets. */
 const DISCONNECT_MS_MAX = 3_000;
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type ClientLogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** How Kafka is reached, and where the client logs. Fault tests set `socketFactory`. */
 export interface KafkaConnection {
   readonly config: KafkaConfig;
   readonly socketFactory?: ISocketFactory;
-  readonly log?: (level: LogLevel, text: string, detail?: Readonly<Record<string, unknown>>) => void;
+  readonly log?: (level: ClientLogLevel, text: string, detail?: Readonly<Record<string, unknown>>) => void;
 }
 
 /** Connections to the brokers of a cluster that are closed together. */
@@ -46,7 +46,7 @@ export async function linkCluster(connection: KafkaConnection, topics: readonly 
   const sockets = trackSockets(connection.socketFactory ?? defaultSocketFactory());
   const { brokers, clientId, ssl, sasl } = clientOptions(connection);
   const options: ClusterOptions = {
-    logger: createLogger({
+    logger: createKafkajsLogger({
       level: connection.log ? kafkajs.logLevel.INFO : kafkajs.logLevel.NOTHING,
       logCreator: logTo(connection),
     }),

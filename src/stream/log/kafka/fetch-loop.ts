@@ -6,7 +6,7 @@ import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts'
 import { type Broker, errorFromCode } from './kafkajs-internals.ts';
 import { leaderOf } from './leader.ts';
 import { locatePosition } from './out-of-range.ts';
-import { PartitionReading, RETRY_MS_MAX } from './partition-reading.ts';
+import { FETCH_RETRY_MS_MAX, PartitionReading } from './partition-reading.ts';
 import { decodeRecords, endOffset } from './record-batch-decoder.ts';
 import { knownTopicId } from './topic-id.ts';
 
@@ -268,7 +268,7 @@ export class FetchLoop {
     this.#link = null;
     this.#reconnecting = true;
     this.#reconnect = setTimeout(() => void this.#tryReconnect(), this.#reconnectMs);
-    this.#reconnectMs = Math.min(2 * this.#reconnectMs, RETRY_MS_MAX);
+    this.#reconnectMs = Math.min(2 * this.#reconnectMs, FETCH_RETRY_MS_MAX);
   }
 
   async #tryReconnect(): Promise<void> {

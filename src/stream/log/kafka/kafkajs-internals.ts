@@ -20,7 +20,7 @@ interface ProtocolRequest<Data> {
   readonly requestTimeout?: number;
 }
 
-interface ProducerIdentity {
+export interface ProducerIdentity {
   readonly transactionalId: string;
   readonly producerId: string;
   readonly producerEpoch: number;
@@ -86,7 +86,7 @@ export interface ClusterOptions {
 
 export const ClusterConstructor = load('kafkajs/src/cluster/index.js') as new (options: ClusterOptions) => Cluster;
 
-export const createLogger = (
+export const createKafkajsLogger = (
   load('kafkajs/src/loggers/index.js') as { createLogger(of: { level: number; logCreator: logCreator }): unknown }
 ).createLogger;
 

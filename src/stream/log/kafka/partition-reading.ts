@@ -2,7 +2,7 @@ import type { ServiceError } from '../../../service-error.ts';
 import type { FetchedPartition } from './fetch.ts';
 
 const RETRY_MS_MIN = 50;
-export const RETRY_MS_MAX = 1_000;
+export const FETCH_RETRY_MS_MAX = 1_000;
 
 /**
  * The position in a partition, and its own back-off. Every start makes a new object, so that responses for an older
@@ -42,14 +42,14 @@ export class PartitionReading {
    * stalled.
    */
   backOff(failure: ServiceError, retry: () => void): boolean {
-    const becameStalled = this.stalled === null && this.#retryMs === RETRY_MS_MAX;
+    const becameStalled = this.stalled === null && this.#retryMs === FETCH_RETRY_MS_MAX;
     if (becameStalled) this.stalled = failure;
     this.cancelRetry();
     this.#retry = setTimeout(() => {
       this.#retry = null;
       retry();
     }, this.#retryMs);
-    this.#retryMs = Math.min(2 * this.#retryMs, RETRY_MS_MAX);
+    this.#retryMs = Math.min(2 * this.#retryMs, FETCH_RETRY_MS_MAX);
     return becameStalled;
   }
 

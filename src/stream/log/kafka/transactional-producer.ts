@@ -1,7 +1,7 @@
 import type { OutputRecord } from '../log.ts';
 import type { GroupPartition } from './committed-offset.ts';
 import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from './coordinator.ts';
-import type { Cluster } from './kafkajs-internals.ts';
+import type { Cluster, ProducerIdentity } from './kafkajs-internals.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
 import { encodeRecordBatch } from './record-batch-encoder.ts';
 import { type PlannedBatch, planRounds } from './transaction-plan.ts';
@@ -48,12 +48,6 @@ export async function fenceTransactionalProducer(
     broker.initProducerId({ transactionalId, transactionTimeout: TRANSACTION_MS_MAX }),
   );
   return createProducer({ cluster, coordinator, signal }, { transactionalId, producerId, producerEpoch });
-}
-
-interface ProducerIdentity {
-  readonly transactionalId: string;
-  readonly producerId: string;
-  readonly producerEpoch: number;
 }
 
 interface ProducerParts {
