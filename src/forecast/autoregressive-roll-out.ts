@@ -37,7 +37,7 @@ export function rollOut(forecaster: QuantileForecaster): RolledOutForecaster {
         const median = levels.indexOf(0.5);
         const medians = new Float32Array(batch.rows * pass.horizon).map((_, i) => values[i * levels.length + median]);
         const place = { batch, start, steps: pass.horizon, width: levels.length };
-        if (start > 0) widenPass(values, result.values, place, median);
+        if (start > 0) widenPass(values, result.values, { ...place, median });
         copyPass(values, result.values, place);
         return medians;
       });
@@ -104,8 +104,11 @@ function copyPass(pass: Float32Array, result: Float32Array, { batch, start, step
 }
 
 /** Adds the uncertainty of the last step before the pass to every quantile of the pass, in place. */
-function widenPass(pass: Float32Array, before: Float32Array, place: PassPlace, median: number): void {
-  const { batch, start, steps, width } = place;
+function widenPass(
+  pass: Float32Array,
+  before: Float32Array,
+  { batch, start, steps, width, median }: PassPlace & { readonly median: number },
+): void {
   for (let row = 0; row < batch.rows; row++) {
     const last = (row * batch.horizon + start - 1) * width;
     for (let step = 0; step < steps; step++) {

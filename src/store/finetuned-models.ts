@@ -40,15 +40,16 @@ export interface ModelCreation {
   readonly modelsMax?: number;
 }
 
-/**
- * Stores a model, unless its owner has one of this id or is at `modelsMax`. Safe under concurrency.
- * @param weights null when they are stored as files beside SQLite
- */
+interface StoredCreation extends ModelCreation {
+  /** null when they are stored as files beside SQLite. */
+  readonly weights: Uint8Array | null;
+}
+
+/** Stores a model, unless its owner has one of this id or is at `modelsMax`. Safe under concurrency. */
 export async function createFinetunedModel(
   database: Database,
   record: FinetunedModelRecord,
-  weights: Uint8Array | null,
-  { recordEvent, modelsMax = FINETUNED_MODELS_MAX }: ModelCreation,
+  { weights, recordEvent, modelsMax = FINETUNED_MODELS_MAX }: StoredCreation,
 ): Promise<CreatedModel> {
   const { owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, named } = record;
   const { freq, digest, bytes } = record;

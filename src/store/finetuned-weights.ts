@@ -33,13 +33,15 @@ export class FinetunedWeights {
 
   /** Stores a model; `record.digest` is that of the weights. Throws a ServiceError when they cannot be written. */
   async create(record: FinetunedModelRecord, weights: Uint8Array, creation: ModelCreation): Promise<CreatedModel> {
-    if (this.#folder === null) return createFinetunedModel(this.#database, record, weights, creation);
+    if (this.#folder === null) return createFinetunedModel(this.#database, record, { ...creation, weights });
     const path = this.#pathOf(this.#folder, record);
     await writeWhole(this.#folder, path, weights);
-    const created = await createFinetunedModel(this.#database, record, null, creation).catch(async (error: unknown) => {
-      await rm(path, { force: true });
-      throw error;
-    });
+    const created = await createFinetunedModel(this.#database, record, { ...creation, weights: null }).catch(
+      async (error: unknown) => {
+        await rm(path, { force: true });
+        throw error;
+      },
+    );
     if (created.kind !== 'created') await rm(path, { force: true });
     return created;
   }

@@ -135,8 +135,11 @@ export async function extendLease(
 }
 
 /** Ends a job under its lease. Returns false, without a change, when the lease was lost. */
-export async function endJob(sql: Sql, { id, attempt }: ClaimedJob, holder: string, end: JobEnd): Promise<boolean> {
-  const { status, result, error, endedAtMs, expiresAtMs } = end;
+export async function endJob(
+  sql: Sql,
+  { id, attempt }: ClaimedJob,
+  { holder, status, result, error, endedAtMs, expiresAtMs }: JobEnd & Pick<Lease, 'holder'>,
+): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE jobs SET status = $4, result = $5, error = $6, ended_at = $7, expires_at = $8, ${ENDED}
       WHERE ${HELD} RETURNING id`,

@@ -49,7 +49,7 @@ export async function fitExogenous(
     design.push(Float64Array.from(rows, (row) => designValue(column, variable, row)));
   }
   const observed = Float64Array.from(rows, (row) => target[row]);
-  const { weights: effects } = await fitLevelsOrDifferences(design, observed, rows, settings);
+  const { weights: effects } = await fitLevelsOrDifferences({ columns: design, target: observed, rows }, settings);
   const contributions: ExogenousFit['contributions'] = (given, start, length) => {
     const added = variables.map(() => new Float64Array(length));
     columns.forEach((column, j) => {
@@ -63,16 +63,20 @@ export async function fitExogenous(
   return { weights: shares(contributions(variables, 0, end)), contributions };
 }
 
+/** The columns of the variables and the target at `rows`, newest first. */
+interface Regression {
+  readonly columns: readonly Float64Array[];
+  readonly target: Float64Array;
+  readonly rows: readonly number[];
+}
+
 /**
  * Fits the levels of a target or its first differences. For the residuals of a model (no season) the levels are fitted,
  * since the model has already followed the series; but there is no effect where the differences show none, because
  * residuals of a random walk wander, too.
- * @param rows newest first, as are the columns and the target
  */
 async function fitLevelsOrDifferences(
-  columns: readonly Float64Array[],
-  target: Float64Array,
-  rows: readonly number[],
+  { columns, target, rows }: Regression,
   { season, pause }: FitSettings,
 ): Promise<RidgeFit> {
   const unpenalised = interceptAndSeason(rows.slice(0, -1), season ?? Number.POSITIVE_INFINITY);

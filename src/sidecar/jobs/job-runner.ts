@@ -158,7 +158,7 @@ export class JobRunner {
       const tokens = outcome.kind === 'answered' ? tokenSum(outcome.tokens) : null;
       const accepted = await this.#tryStore(() =>
         database.transaction(async (sql) => {
-          const ours = await endJob(sql, job, holder, end);
+          const ours = await endJob(sql, job, { ...end, holder });
           if (ours) await endCall(sql, job, { tokens, nowMs: endedAtMs });
           return ours;
         }),

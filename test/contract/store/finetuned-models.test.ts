@@ -14,12 +14,12 @@ storeTest('a fine-tuned model is read as it was created, its weights on request'
   const database = await store.open();
   const weights = new Uint8Array([1, 2, 255]);
   const tuned = newModel('mine', { baseModelId: 'older' });
-  assert.deepEqual(await createFinetunedModel(database, tuned, weights, { recordEvent: unrecorded }), {
+  assert.deepEqual(await createFinetunedModel(database, tuned, { weights, recordEvent: unrecorded }), {
     kind: 'created',
   });
   assert.deepEqual(await findFinetunedModel(database, 'ann', 'mine'), tuned);
   assert.deepEqual(await readFinetunedWeights(database, 'ann', 'mine'), weights);
-  await createFinetunedModel(database, newModel('elsewhere'), null, { recordEvent: unrecorded });
+  await createFinetunedModel(database, newModel('elsewhere'), { weights: null, recordEvent: unrecorded });
   assert.equal(await readFinetunedWeights(database, 'ann', 'elsewhere'), null);
 });
 
@@ -30,7 +30,7 @@ storeTest('models are listed newest first', async (store) => {
     ['c', 3],
     ['a', 1],
   ] as const) {
-    await createFinetunedModel(database, newModel(id, { createdAtMs }), null, { recordEvent: unrecorded });
+    await createFinetunedModel(database, newModel(id, { createdAtMs }), { weights: null, recordEvent: unrecorded });
   }
   const ids = (await listFinetunedModels(database, 'ann')).map(({ id }) => id);
   assert.deepEqual(ids, ['c', 'b', 'a']);
@@ -38,14 +38,17 @@ storeTest('models are listed newest first', async (store) => {
 
 storeTest('models are visible and deletable only by their owner', async (store) => {
   const database = await store.open();
-  await createFinetunedModel(database, newModel('same'), null, { recordEvent: unrecorded });
+  await createFinetunedModel(database, newModel('same'), { weights: null, recordEvent: unrecorded });
   assert.deepEqual(
-    await createFinetunedModel(database, newModel('same', { owner: 'bob' }), null, { recordEvent: unrecorded }),
+    await createFinetunedModel(database, newModel('same', { owner: 'bob' }), {
+      weights: null,
+      recordEvent: unrecorded,
+    }),
     {
       kind: 'created',
     },
   );
-  await createFinetunedModel(database, newModel('only-hers'), null, { recordEvent: unrecorded });
+  await createFinetunedModel(database, newModel('only-hers'), { weights: null, recordEvent: unrecorded });
   assert.deepEqual(
     (await listFinetunedModels(database, 'bob')).map(({ id }) => id),
     ['same'],
@@ -62,26 +65,38 @@ storeTest('ids are unique and the quota holds under concurrency', async (store) 
   const databases = await Promise.all([store.open(), store.open()]);
   const made = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
-      createFinetunedModel(databases[i % 2], newModel(`m${i >> 1}`), null, { recordEvent: unrecorded, modelsMax: 6 }),
+      createFinetunedModel(databases[i % 2], newModel(`m${i >> 1}`), {
+        weights: null,
+        recordEvent: unrecorded,
+        modelsMax: 6,
+      }),
     ),
   );
   const kinds = Map.groupBy(made, ({ kind }) => kind);
   assert.equal(kinds.get('created')?.length, 6);
   assert.equal(await countFinetunedModels(databases[0], 'ann'), 6);
   assert.deepEqual(
-    await createFinetunedModel(databases[0], newModel('one-more'), null, { recordEvent: unrecorded, modelsMax: 6 }),
+    await createFinetunedModel(databases[0], newModel('one-more'), {
+      weights: null,
+      recordEvent: unrecorded,
+      modelsMax: 6,
+    }),
     {
       kind: 'too-many',
     },
   );
   const [{ id }] = await listFinetunedModels(databases[0], 'ann');
   assert.deepEqual(
-    await createFinetunedModel(databases[0], newModel(id), null, { recordEvent: unrecorded, modelsMax: 6 }),
+    await createFinetunedModel(databases[0], newModel(id), { weights: null, recordEvent: unrecorded, modelsMax: 6 }),
     { kind: 'id-taken' },
   );
   await deleteFinetunedModel(databases[0], 'ann', id);
   assert.deepEqual(
-    await createFinetunedModel(databases[0], newModel('one-more'), null, { recordEvent: unrecorded, modelsMax: 6 }),
+    await createFinetunedModel(databases[0], newModel('one-more'), {
+      weights: null,
+      recordEvent: unrecorded,
+      modelsMax: 6,
+    }),
     {
       kind: 'created',
     },
@@ -90,7 +105,7 @@ storeTest('ids are unique and the quota holds under concurrency', async (store) 
 
 storeTest('a model of an earlier release has its own name', async (store) => {
   const database = await store.open();
-  await createFinetunedModel(database, newModel('mine'), null, { recordEvent: unrecorded });
+  await createFinetunedModel(database, newModel('mine'), { weights: null, recordEvent: unrecorded });
   await database.query('UPDATE finetuned_models SET named = NULL');
   assert.equal((await findFinetunedModel(database, 'ann', 'mine'))?.named, 'tsmodel-1');
 });

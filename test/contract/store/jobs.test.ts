@@ -69,7 +69,7 @@ storeTest('a job is pending, running, and succeeded with its result', async (sto
   const { createdAtMs: _, owner: __, ...claimed } = newJob('one');
   assert.deepEqual(job, { ...claimed, attempt: 1 });
   assert.equal(await claimJob(database, { ...lease('b'), nowMs: T0 }), null);
-  assert.equal(await endJob(database, job, 'a', SUCCESS), true);
+  assert.equal(await endJob(database, job, { ...SUCCESS, holder: 'a' }), true);
   const ended = { ...waiting, status: 'succeeded', startedAtMs: T0 + 10, endedAtMs: T0 + 20, result: SUCCESS.result };
   assert.deepEqual(await findJob(database, { owner: 'ann', id: 'one' }, T0), ended);
 });
@@ -94,7 +94,7 @@ storeTest('owners take turns: many jobs of one do not keep the job of another on
     const job = await claimJob(database, { ...lease('a'), nowMs: T0 + i });
     assert.ok(job !== null);
     order.push(job.id);
-    await database.transaction((sql) => endJob(sql, job, 'a', SUCCESS));
+    await database.transaction((sql) => endJob(sql, job, { ...SUCCESS, holder: 'a' }));
   }
   assert.deepEqual(order, ['a1', 'b1', 'a2', 'b2', 'a3', 'a4', 'a5']);
 });
@@ -135,12 +135,12 @@ storeTest('only the holder of the lease may store a result', async (store) => {
     false,
     'the same process, an earlier run',
   );
-  assert.equal(await endJob(database, first, 'a', FAILURE), false);
-  assert.equal(await endJob(database, second, 'b', FAILURE), false);
+  assert.equal(await endJob(database, first, { ...FAILURE, holder: 'a' }), false);
+  assert.equal(await endJob(database, second, { ...FAILURE, holder: 'b' }), false);
   await releaseJob(database, first, 'a');
   assert.equal(await statusOf(database, 'one'), 'running');
-  assert.equal(await endJob(database, second, 'a', SUCCESS), true);
-  assert.equal(await endJob(database, second, 'a', FAILURE), false, 'the first end counts');
+  assert.equal(await endJob(database, second, { ...SUCCESS, holder: 'a' }), true);
+  assert.equal(await endJob(database, second, { ...FAILURE, holder: 'a' }), false, 'the first end counts');
   assert.equal(await statusOf(database, 'one'), 'succeeded');
 });
 
@@ -175,7 +175,7 @@ storeTest('progress is known while the job runs, from the holder of the lease on
   assert.equal(await progress(), null);
   const third = await claim(database);
   await said(third, 50);
-  await endJob(database, third, 'a', SUCCESS);
+  await endJob(database, third, { ...SUCCESS, holder: 'a' });
   assert.equal(await progress(), null);
 });
 
@@ -204,8 +204,8 @@ storeTest('a pending or running job is cancelled once; its runner learns it from
     assert.equal(await statusOf(database, id), 'cancelled');
   }
   assert.equal(await extendLease(database, job, { ...lease('a'), progress: null }), false);
-  assert.equal(await endJob(database, job, 'a', SUCCESS), false);
-  await endJob(database, await claim(database), 'a', SUCCESS);
+  assert.equal(await endJob(database, job, { ...SUCCESS, holder: 'a' }), false);
+  await endJob(database, await claim(database), { ...SUCCESS, holder: 'a' });
   assert.equal(await cancelJob(database, { owner: 'ann', id: 'ended' }, ENDS), null);
 });
 
@@ -218,7 +218,7 @@ storeTest('the limit of jobs per owner holds under concurrency', async (store) =
   assert.equal(submitted.filter(({ kind }) => kind === 'submitted').length, 5);
   assert.deepEqual(await added(replicas[0], newJob('more'), limits), { kind: 'too-many', inFlight: 5 });
   assert.equal((await added(replicas[0], newJob('other', { owner: 'bob' }), limits)).kind, 'submitted');
-  await endJob(replicas[0], await claim(replicas[0]), 'a', FAILURE);
+  await endJob(replicas[0], await claim(replicas[0]), { ...FAILURE, holder: 'a' });
   assert.equal((await added(replicas[0], newJob('more'), limits)).kind, 'submitted');
 });
 
@@ -227,7 +227,7 @@ storeTest('the limit of request bytes per owner holds; a single job is accepted'
   const large = (id: string, bytes: number) => newJob(id, { request: new Uint8Array(bytes) });
   assert.equal((await added(database, large('alone', 2_000), LIMITS)).kind, 'submitted');
   assert.equal((await added(database, large('small', 1), LIMITS)).kind, 'too-many');
-  await endJob(database, await claim(database), 'a', SUCCESS);
+  await endJob(database, await claim(database), { ...SUCCESS, holder: 'a' });
   assert.equal((await added(database, large('small', 600), LIMITS)).kind, 'submitted');
   assert.equal((await added(database, large('larger', 401), LIMITS)).kind, 'too-many');
   assert.equal((await added(database, large('fits', 400), LIMITS)).kind, 'submitted');
@@ -264,7 +264,7 @@ storeTest('jobs in flight are counted by task and status', async (store) => {
 storeTest('ended jobs expire; others remain', async (store) => {
   const database = await store.open();
   await submit(database, 'ended', 'cancelled', 'running', 'waiting');
-  await endJob(database, await claim(database), 'a', SUCCESS);
+  await endJob(database, await claim(database), { ...SUCCESS, holder: 'a' });
   await cancelJob(database, { owner: 'ann', id: 'cancelled' }, { ...ENDS, expiresAtMs: T0 + 101 });
   await claim(database);
   assert.equal(await expireJobs(database, T0 + 99), 0);

@@ -97,7 +97,7 @@ test('a copy of the data folder of an idle service has every key and model', asy
   const { secret } = await create({ DATA_DIR: original }, '--owner', 'ann');
   const database = await openDatabase({ dataDir: original, url: null });
   const weights = new Uint8Array(50_000).fill(7);
-  await createFinetunedModel(database, newModel('tuned', { owner: 'ann' }), weights, { recordEvent: unrecorded });
+  await createFinetunedModel(database, newModel('tuned', { owner: 'ann' }), { weights, recordEvent: unrecorded });
   assert.equal((await forecast(service.url, secret)).status, 200);
   await cp(original, copy, { recursive: true });
   service.command.kill();
