@@ -12,14 +12,22 @@ const POLICY = {
   'frame-ancestors': ["'none'"],
 };
 
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b3d5c"/>
-<path d="M3 19c4-8 6-8 9 0s5 8 8 0 5-8 9 0" fill="none" stroke="#7fd4f5" stroke-width="3" stroke-linecap="round"/><circle cx="25" cy="8" r="3" fill="#ff7a59"/></svg>`;
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+<rect width="32" height="32" rx="7" fill="#0b3d5c"/>
+<path d="M3 19c4-8 6-8 9 0s5 8 8 0 5-8 9 0" fill="none" stroke="#7fd4f5" stroke-width="3" stroke-linecap="round"/>
+<circle cx="25" cy="8" r="3" fill="#ff7a59"/>
+</svg>`;
 
 /** Swagger UI has no option for a viewport; without it small screens get the desktop layout. */
-const VIEWPORT = `document.head.append(Object.assign(document.createElement('meta'), { name: 'viewport', content: 'width=device-width, initial-scale=1' }));`;
+const VIEWPORT = `
+const viewport = { name: 'viewport', content: 'width=device-width, initial-scale=1' };
+document.head.append(Object.assign(document.createElement('meta'), viewport));
+`;
 
 const STYLE = `
-.swagger-ui .scheme-container { margin: 0 0 20px; padding: 15px 0; box-shadow: none; border-bottom: 1px solid rgba(59, 65, 81, .3); background: none; }
+.swagger-ui .scheme-container {
+  margin: 0 0 20px; padding: 15px 0; box-shadow: none; border-bottom: 1px solid rgba(59, 65, 81, .3); background: none;
+}
 .swagger-ui .info { margin: 30px 0 15px; }
 @media (max-width: 640px) {
   .swagger-ui .wrapper { padding: 0 10px; }

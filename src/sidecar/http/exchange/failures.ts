@@ -47,7 +47,6 @@ export function refuseBadConnections(error: Error & { readonly code?: string }, 
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';
   const body = JSON.stringify({ detail: status.slice(4) });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const headers = ['content-type: application/json', `content-length: ${body.length}`, 'connection: close'];
+  socket.end([`HTTP/1.1 ${status}`, ...headers, '', body].join('\r\n'));
 }

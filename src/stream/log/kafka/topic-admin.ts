@@ -93,8 +93,11 @@ export function checkTopics(connection: KafkaConnection, topics: Topics): Promis
     const existing = new Set(await admin.listTopics());
     const missing = allTopics(topics).filter((topic) => !existing.has(topic));
     if (missing.length > 0) {
-      const text = `Topics are missing: ${missing.join(', ')}. Make them with the command "topics", or name others in the detectors file`;
-      throw new ServiceError('topic-mismatch', text);
+      throw new ServiceError(
+        'topic-mismatch',
+        `Topics are missing: ${missing.join(', ')}. Make them with the command "topics", ` +
+          'or name others in the detectors file',
+      );
     }
     const { topics: described } = await admin.fetchTopicMetadata({ topics: allTopics(topics) });
     const counts = new Map(described.map(({ name, partitions }) => [name, partitions.length]));
@@ -113,9 +116,10 @@ function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): s
   if (different.length === 0) return null;
   const found = [observations, scores, changelog].map((topic) => `${topic} has ${counts.get(topic) ?? 0}`).join(', ');
   return (
-    `Partition counts differ: ${found}. State and scores of a series live in the partition of its key, and a changed count moves ` +
-    `keys. Give ${different.join(' and ')} ${wanted} partitions if nothing is stored in them yet; otherwise stop all workers, ` +
-    `delete ${different.join(' and ')} and make them again with the command "topics": every series then starts over`
+    `Partition counts differ: ${found}. State and scores of a series live in the partition of its key, and a changed ` +
+    `count moves keys. Give ${different.join(' and ')} ${wanted} partitions if nothing is stored in them yet; ` +
+    `otherwise stop all workers, delete ${different.join(' and ')} and make them again with the ` +
+    'command "topics": every series then starts over'
   );
 }
 
