@@ -58,10 +58,10 @@ async function run(
 ): Promise<number> {
   const stop = new AbortController();
   let stoppedMs = 0;
-  const onSignal = () => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (stop.signal.aborted && performance.now() - stoppedMs > SAME_SIGNAL_MS) process.exit(EXIT_INTERRUPTED);
     if (!stop.signal.aborted) stoppedMs = performance.now();
-    stop.abort();
+    stop.abort(signal);
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   // The reader of a pipe may end first (`watch | head`): that is an end, not a failure.

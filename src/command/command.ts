@@ -5,7 +5,7 @@ import type { Flags } from '../config/option-reader.ts';
 export interface CommandIo {
   out(line: string): void;
   err(line: string): void;
-  /** Aborts on Ctrl-C and SIGTERM. */
+  /** Aborts on Ctrl-C and SIGTERM. The name of the signal is its reason. */
   readonly stop: AbortSignal;
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { loadProcessConfig } from '../config/load.ts';
 import { httpOptions, processOptions, workerLimits } from '../config/options.ts';
 import { openCatalog } from '../model/catalog.ts';
@@ -39,6 +40,8 @@ export const serveCommand: RunnableCommand = {
       }
       logger.info({ url: running.url, ops: ops.url }, 'serving');
       await aborted(io.stop);
+      // An orchestrator sends requests until it has seen that the service is not ready; a person wants an end.
+      if (io.stop.reason === 'SIGTERM') await setTimeout(loaded.config.http.drainMs);
       logger.info('ending: requests that are there are answered');
       await running.stop();
     } finally {

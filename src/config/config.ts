@@ -97,6 +97,8 @@ export interface HttpConfig {
   /** A key that is valid beside those of the store. null: one is created where the store has none. */
   readonly apiKey: string | null;
   /** Jobs of an owner that wait or run. */
+  /** How long the service listens after SIGTERM, while it says that it is not ready. */
+  readonly drainMs: number;
   readonly jobsInFlightMax: number;
   /** Memory of the process that runs jobs, MiB. */
   readonly jobMemoryMbMax: number;

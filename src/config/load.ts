@@ -48,6 +48,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
       host: reader.readOr(options.httpHost),
       port: reader.readOr(options.httpPort),
       apiKey: reader.read(options.apiKey) ?? null,
+      drainMs: reader.readOr(options.drainMs),
       jobsInFlightMax: reader.readOr(options.jobsInFlightMax),
       jobMemoryMbMax: reader.readOr(options.jobMemoryMbMax),
     },

@@ -159,6 +159,10 @@ export const httpOptions = {
     ...secret('TIDEWATCH_API_KEY', 'a first key of the HTTP interface; unset, one is made where there is none'),
     kind: bearerToken,
   },
+  drainMs: withDefault(
+    setting('DRAIN_MS', integerFrom(0, 600_000), 'ms of listening after SIGTERM, already not ready'),
+    5_000,
+  ),
   ...storeOptions,
   jobsInFlightMax: withDefault(
     setting('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 'jobs that wait or run; beyond it: 429'),

@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { BodyBudget } from '../../src/sidecar/wire/body-budget.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 import { openMemoryStore } from '../fixture/store/memory-store.ts';
 import { newKey } from '../fixture/store/new-key.ts';
@@ -96,4 +97,21 @@ test('connections beyond the maximum are closed, and the service goes on', async
       () => false,
     );
   });
+});
+
+test('a request whose client hung up is logged as 499, whether its body or its answer was on the way', async () => {
+  const statuses: number[] = [];
+  const logger = createLogger('info', {
+    write(line) {
+      const { msg, route, status } = JSON.parse(line);
+      if (msg === 'request' && route === '/v2/forecast') statuses.push(status);
+    },
+  });
+  const { port } = await listening({ logger });
+  const socket = stall(port, Buffer.from(TEXT));
+  await once(socket, 'ready');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  socket.destroy();
+  await until('the request is logged', () => statuses.length === 1);
+  assert.deepEqual(statuses, [499]);
 });

@@ -11,6 +11,7 @@ import { jsonOf } from '../wire/wire-answer.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDocsPage } from './docs-page.ts';
 import type { AppServices } from './exchange/app-services.ts';
+import { CLIENT_GONE } from './exchange/client-gone.ts';
 import { compressed } from './exchange/content-encoding.ts';
 import { answerProblems, refuseBadConnections } from './exchange/failures.ts';
 import type { App } from './exchange/fastify-app.ts';
@@ -67,13 +68,17 @@ export async function createApp(
     reply.removeHeader('content-length');
     return small.body;
   });
-  app.addHook('onResponse', async (request, reply) => {
+  // On `close`: an answer that the client did not wait for never finishes.
+  app.addHook('onRequest', async (request, reply) => {
     const { id: requestId, method } = request;
-    const { statusCode: status, elapsedTime } = reply;
     const route = request.routeOptions.url ?? null;
-    services.logger.info({ requestId, method, route, status, ms: Math.round(elapsedTime) }, 'request');
-    services.metrics.httpRequests.inc({ route: route ?? 'none', status });
-    services.metrics.httpRequestSeconds.observe(elapsedTime / 1_000);
+    reply.raw.once('close', () => {
+      const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE;
+      const { elapsedTime } = reply;
+      services.logger.info({ requestId, method, route, status, ms: Math.round(elapsedTime) }, 'request');
+      services.metrics.httpRequests.inc({ route: route ?? 'none', status });
+      services.metrics.httpRequestSeconds.observe(elapsedTime / 1_000);
+    });
   });
   takeBodies(app, services.bodies ?? new BodyBudget(BODIES_BYTES_MAX), services.transferRate ?? TRANSFER_RATE);
   answerProblems(app, services.logger);

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { test } from 'node:test';
 import { startCommand } from '../../fixture/command.ts';
 import { freshFolder, serve, statusOf } from '../../fixture/http/served.ts';
+import { until } from '../../fixture/until.ts';
 
 const body = JSON.stringify({
   series: { y: Array.from({ length: 60 }, (_, i) => i % 7), sizes: [60] },
@@ -70,5 +71,19 @@ test('a port that is taken is told with the settings that change it', async () =
   assert.match(second.err.join('\n'), /HTTP_PORT/);
   assert.doesNotMatch(second.err.join('\n'), /tw_/);
   command.interrupt();
+  assert.equal(await command.exitCode, 0);
+});
+
+test('after SIGTERM the service is not ready at once, answers while it drains, and ends cleanly', async () => {
+  const { command, url } = await serve({ TIDEWATCH_API_KEY: 'mine', DRAIN_MS: '1500' });
+  const { ops } = JSON.parse(command.out.find((line) => line.includes('"serving"'))!);
+  assert.equal((await fetch(`${ops}/readyz`)).status, 200);
+  command.terminate();
+  await until('it is not ready', async () => (await fetch(`${ops}/readyz`)).status === 503, { everyMs: 10 });
+  assert.equal(await statusOf(url, 'mine'), 200);
+  assert.equal(
+    command.out.some((line) => line.includes('ending')),
+    false,
+  );
   assert.equal(await command.exitCode, 0);
 });

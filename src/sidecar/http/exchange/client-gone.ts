@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { HttpProblem } from '../../wire/problem.ts';
 
-/** Logged for requests whose client disconnected (as nginx does). */
-const CLIENT_GONE = 499;
+/** Logged and counted for requests whose client disconnected before the answer was written (as nginx does). */
+export const CLIENT_GONE = 499;
 
 /** Aborts when the client disconnects before the answer is written. */
 export function clientGone(reply: Pick<FastifyReply, 'raw'>): AbortSignal {
