@@ -61,7 +61,7 @@ const VARIANCE_SHARE_MIN = 0.1;
 /** Deviation of residuals at a step of the horizon, at least `floor`; NaN below two samples. */
 export function deviationAt({ variance, growth }: Calibration, step: number, floor: number): number {
   const deviation = Math.sqrt(Math.max(0, variance + growth * step));
-  return deviation < floor ? floor : deviation;
+  return Math.max(floor, deviation);
 }
 
 /** Adds the `index`-th residual; a missing one (NaN) changes nothing. */
@@ -152,7 +152,7 @@ export function calibrateRobust(
   let [weight, total] = [0, 0];
   for (let i = 0; i < residuals.length; i++) {
     const residual = clipped(residuals[i], least, most);
-    if (residual !== residual) continue;
+    if (Number.isNaN(residual)) continue;
     const w = weightOf(i);
     weight += w;
     total += w * residual;
@@ -161,7 +161,7 @@ export function calibrateRobust(
   let [squares, steps, stepSquares, squaresBySteps] = [0, 0, 0, 0];
   for (let i = 0; i < residuals.length; i++) {
     const residual = clipped(residuals[i], least, most);
-    if (residual !== residual) continue;
+    if (Number.isNaN(residual)) continue;
     const step = stepOf(i);
     const w = weightOf(i);
     const square = w * (residual - mean) * (residual - mean);
@@ -180,12 +180,12 @@ let scratch = new Float64Array(512);
 function presentOf(residuals: Float32Array): Float64Array {
   if (scratch.length < residuals.length) scratch = new Float64Array(2 * residuals.length);
   let count = 0;
-  for (let i = 0; i < residuals.length; i++) if (residuals[i] === residuals[i]) scratch[count++] = residuals[i];
+  for (let i = 0; i < residuals.length; i++) if (!Number.isNaN(residuals[i])) scratch[count++] = residuals[i];
   return scratch.subarray(0, count);
 }
 
 function clipped(value: number, low: number, high: number): number {
-  return value < low ? low : value > high ? high : value;
+  return Math.min(high, Math.max(low, value));
 }
 
 /** Weighted least squares of squared distances from the mean on the step of the horizon, kept positive at both ends. */

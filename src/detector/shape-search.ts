@@ -77,8 +77,8 @@ export class ShapeSearch {
         const x4 = floats[ring + index];
         index = index === 0 ? capacity - 1 : index - 1;
         let then = x0 - (x1 + x2 + x3 + x4) / LEVEL_VALUES;
-        if (then !== then) then = innovationOfPresent(x0, x1, x2, x3, x4);
-        then = then > clamp ? clamp : then < -clamp ? -clamp : then;
+        if (Number.isNaN(then)) then = innovationOfPresent(x0, x1, x2, x3, x4);
+        then = Math.min(clamp, Math.max(-clamp, then));
         const change = now - then;
         const square = change * change;
         const before = floats[distances + lag];
@@ -166,7 +166,7 @@ export class ShapeSearch {
 function innovationIn(at: number): number {
   if (at >= LEVEL_VALUES) {
     const innovation = VALUES[at] - (VALUES[at - 1] + VALUES[at - 2] + VALUES[at - 3] + VALUES[at - 4]) / LEVEL_VALUES;
-    if (innovation === innovation) return innovation;
+    if (!Number.isNaN(innovation)) return innovation;
   }
   const before = (back: number) => (at - back >= 0 ? VALUES[at - back] : Number.NaN);
   return innovationOfPresent(VALUES[at], before(1), before(2), before(3), before(4));
@@ -180,7 +180,7 @@ function innovationOfPresent(value: number, ...levels: readonly number[]): numbe
 }
 
 function clamped(innovation: number, clamp: number): number {
-  return innovation > clamp ? clamp : innovation < -clamp ? -clamp : innovation;
+  return Math.min(clamp, Math.max(-clamp, innovation));
 }
 
 function distancesStart({ block, layout }: SeriesRings): number {
