@@ -15,8 +15,14 @@ export interface CallRequest {
   readonly leaseUntilMs: number;
 }
 
+/** What a key has left after an admitted call; null where it has no such limit. */
+export interface KeyStanding {
+  readonly minute: { readonly callsMax: number; readonly callsLeft: number; readonly resetMs: number } | null;
+  readonly credits: number | null;
+}
+
 export type CallBegin =
-  | { readonly kind: 'begun' }
+  | { readonly kind: 'begun'; readonly standing: KeyStanding }
   /** Refused, as are the others below; nothing is held. */
   | { readonly kind: 'exhausted' }
   | { readonly kind: 'too-many-a-minute'; readonly callsMax: number; readonly retryAfterMs: number }
@@ -53,8 +59,10 @@ export async function beginCall(sql: Sql, call: CallRequest): Promise<CallBegin>
   const { credits: left, calls_per_minute: perMinute, calls_at_once: atOnce } = key;
   if (key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= nowMs)) return { kind: 'unusable' };
   const credits = left === null ? null : left + (await releaseExpired(sql, keyId, nowMs));
-  if (perMinute !== null && (await callsInMinute(sql, keyId, nowMs)) >= perMinute) {
-    return { kind: 'too-many-a-minute', callsMax: perMinute, retryAfterMs: minuteOf(nowMs) + MINUTE_MS - nowMs };
+  const resetMs = minuteOf(nowMs) + MINUTE_MS - nowMs;
+  const calls = perMinute === null ? 0 : await callsInMinute(sql, keyId, nowMs);
+  if (perMinute !== null && calls >= perMinute) {
+    return { kind: 'too-many-a-minute', callsMax: perMinute, retryAfterMs: resetMs };
   }
   if (atOnce !== null && (await openCalls(sql, keyId, nowMs)) >= atOnce) {
     return { kind: 'too-many-at-once', callsMax: atOnce };
@@ -67,7 +75,8 @@ export async function beginCall(sql: Sql, call: CallRequest): Promise<CallBegin>
     [call.holdId, keyId, held, nowMs, call.leaseUntilMs, call.holder],
   );
   await addUsage(sql, { keyId, nowMs }, { calls: 1 });
-  return { kind: 'begun' };
+  const minute = perMinute === null ? null : { callsMax: perMinute, callsLeft: perMinute - calls - 1, resetMs };
+  return { kind: 'begun', standing: { minute, credits: credits === null ? null : credits - held } };
 }
 
 /** An admitted call. */

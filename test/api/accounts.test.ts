@@ -84,7 +84,7 @@ test('with exhausted credits nothing is computed, and the 429 body is the one cl
     assert.equal(status, 429);
     const { requestID, support, details, detail, ...said } = body;
     assert.deepEqual(said, { data: null, message: 'Too many requests', code: 'A21' });
-    assert.match(details, /payment method must be added/);
+    assert.match(details, /payment method must be added.*keys credit KEY --credits N/);
     assert.deepEqual([typeof support, typeof detail], ['string', 'string']);
     assert.equal(requestID, headers['x-request-id']);
     assert.equal(headers['retry-after'], undefined);
@@ -123,6 +123,19 @@ test('failed and abandoned requests cost nothing', async () => {
   while ((await left.creditsLeft()) !== 100) await nextTurn();
   assert.deepEqual(await imbalances(left.store), []);
   await left.app.close();
+});
+
+test('an answer says what its key has left, by the RateLimit headers', async () => {
+  const limited = await start({ callsPerMinute: 3, credits: 1_000 });
+  const { headers } = await ask(limited.app, '/v2/forecast', FORECAST);
+  assert.equal(headers['ratelimit-policy'], '"calls";q=3;w=60');
+  assert.equal(headers.ratelimit, `"calls";r=2;t=10, "credits";r=${1_000 - FORECAST_TOKENS}`);
+  await ask(limited.app, '/v2/forecast', FORECAST);
+  assert.match(String((await ask(limited.app, '/v2/forecast', FORECAST)).headers.ratelimit), /^"calls";r=0;t=10, /);
+  const refused = await ask(limited.app, '/v2/forecast', FORECAST);
+  assert.deepEqual([refused.status, refused.headers.ratelimit], [429, '"calls";r=0;t=10']);
+  const unlimited = await start({});
+  assert.equal((await ask(unlimited.app, '/v2/forecast', FORECAST)).headers.ratelimit, undefined);
 });
 
 test('calls per minute and concurrent calls are limited, with Retry-After', async () => {

@@ -7,6 +7,7 @@ import {
   type CallBegin,
   type CallRequest,
   endCall,
+  type KeyStanding,
   releaseExpiredHolds,
   renewHolds,
 } from '../../store/credits.ts';
@@ -14,6 +15,7 @@ import type { Database, Sql } from '../../store/database.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { creditsExhausted, type HttpProblem, invalidKey, tooManyCalls } from '../wire/problem.ts';
 import type { Caller } from './caller.ts';
+import { rateLimitHeaders } from './rate-limit.ts';
 import { type TokenCount, tokenSum } from './token-count.ts';
 
 /** Holds of a process expire this long after its last renewal. */
@@ -21,6 +23,8 @@ export const LEASE_MS = 30_000;
 const RENEW_MS = LEASE_MS / 3;
 /** `Retry-After` while all concurrent calls of a key are in use. */
 const BUSY_RETRY_MS = 2_000;
+
+const UNLIMITED: KeyStanding = { minute: null, credits: null };
 
 /** A validated request with its price. */
 export interface Work {
@@ -31,6 +35,8 @@ export interface Work {
 
 /** An admitted call. The first of the two methods ends it. */
 export interface Call {
+  /** What its key has left. */
+  readonly standing: KeyStanding;
   /** Settles the call. Throws an HttpProblem 429 when it may no longer be answered. */
   settle(): Promise<void>;
   /** Releases the hold of a call that is not answered. */
@@ -63,11 +69,12 @@ export class Calls {
     const nowMs = this.#nowMs();
     const lease = { holder: this.#holder, leaseUntilMs: nowMs + LEASE_MS };
     const call = isUnlimited(caller.key)
-      ? { keyId: caller.key.id, holdId: null }
+      ? { keyId: caller.key.id, holdId: null, standing: UNLIMITED }
       : await this.#database.transaction((sql) => admit(sql, { caller, tokens, lease: { ...lease, nowMs } }));
     const end = (charge: number | null) =>
       this.#database.transaction((sql) => endCall(sql, call, { tokens: charge, nowMs: this.#nowMs() }));
     return {
+      standing: call.standing,
       settle: async () => {
         if ((await end(tokenSum(tokens))) === 'exhausted') throw creditsExhausted(caller.requestId);
       },
@@ -103,11 +110,17 @@ interface ChargedRequest {
   readonly calls: Calls;
   readonly caller: Caller;
   readonly signal: AbortSignal;
+  /** Told what the key has left, once the call is admitted. */
+  readonly onAdmitted?: (standing: KeyStanding) => void;
 }
 
 /** Runs the work of a request. Its tokens are held before the work, and settled before the answer is sent. */
-export async function charged({ calls, caller, signal }: ChargedRequest, { tokens, run }: Work): Promise<object> {
+export async function charged(
+  { calls, caller, signal, onAdmitted }: ChargedRequest,
+  { tokens, run }: Work,
+): Promise<object> {
   const call = await calls.begin(caller, tokens);
+  onAdmitted?.(call.standing);
   try {
     const answer = await runForOwner(caller.key.owner, () => run(signal));
     await call.settle();
@@ -129,26 +142,32 @@ interface Admission {
  * Places a hold where the key has limits. Throws an HttpProblem when the call is refused.
  * @param sql a transaction
  */
-export async function admit(sql: Sql, { caller: { key, requestId }, tokens, lease }: Admission): Promise<AdmittedCall> {
+export async function admit(
+  sql: Sql,
+  { caller: { key, requestId }, tokens, lease }: Admission,
+): Promise<AdmittedCall & { readonly standing: KeyStanding }> {
   const keyId = key.id;
-  if (isUnlimited(key)) return { keyId, holdId: null };
+  if (isUnlimited(key)) return { keyId, holdId: null, standing: UNLIMITED };
   const holdId = randomUUID();
-  const refusal = refusalOf(await beginCall(sql, { keyId, holdId, tokens: tokenSum(tokens), ...lease }), requestId);
-  if (refusal !== null) throw refusal;
-  return { keyId, holdId };
+  const begun = await beginCall(sql, { keyId, holdId, tokens: tokenSum(tokens), ...lease });
+  if (begun.kind !== 'begun') throw refusalOf(begun, requestId);
+  return { keyId, holdId, standing: begun.standing };
 }
 
-/** The answer to a refused call; null for an admitted one. */
-function refusalOf(begun: CallBegin, requestId: string): HttpProblem | null {
+/** The answer to a refused call. */
+function refusalOf(begun: Exclude<CallBegin, { readonly kind: 'begun' }>, requestId: string): HttpProblem {
   switch (begun.kind) {
-    case 'begun':
-      return null;
     case 'unusable':
       return invalidKey(requestId);
     case 'exhausted':
       return creditsExhausted(requestId);
     case 'too-many-a-minute':
-      return tooManyCalls(`This key may make ${begun.callsMax} calls a minute`, begun.retryAfterMs);
+      return tooManyCalls(`This key may make ${begun.callsMax} calls a minute`, begun.retryAfterMs, {
+        ...rateLimitHeaders({
+          minute: { callsMax: begun.callsMax, callsLeft: 0, resetMs: begun.retryAfterMs },
+          credits: null,
+        }),
+      });
     case 'too-many-at-once':
       return tooManyCalls(`This key may make ${begun.callsMax} calls at once`, BUSY_RETRY_MS);
   }

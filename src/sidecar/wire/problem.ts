@@ -46,16 +46,24 @@ export function invalidKey(requestId: string): HttpProblem {
 
 /** The 429 body that public clients expect for exhausted credits. A retry does not help. */
 export function creditsExhausted(requestId: string): HttpProblem {
-  const details = 'The credits of this key do not suffice: a payment method must be added, or credits granted';
+  const details =
+    'The credits of this key do not suffice: a payment method must be added. ' +
+    'The operator of this service grants credits with: npm start -- keys credit KEY --credits N';
   const message = 'Too many requests';
   const body = { data: null, message, details, code: 'A21', requestID: requestId, support: SUPPORT };
   return new HttpProblem(429, `${message}. ${details}`, { body });
 }
 
 /** A temporary limit of a key. */
-export function tooManyCalls(limit: string, retryAfterMs: number): HttpProblem {
+export function tooManyCalls(
+  limit: string,
+  retryAfterMs: number,
+  headers: Readonly<Record<string, string>> = {},
+): HttpProblem {
   const seconds = Math.ceil(retryAfterMs / 1_000);
-  return new HttpProblem(429, `${limit}; try again in ${seconds} s`, { headers: { 'retry-after': String(seconds) } });
+  return new HttpProblem(429, `${limit}; try again in ${seconds} s`, {
+    headers: { ...headers, 'retry-after': String(seconds) },
+  });
 }
 
 /** All invalid fields at once. */

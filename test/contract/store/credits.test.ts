@@ -39,8 +39,8 @@ const release = (database: Database, holdId: string) =>
 
 storeTest('credits are held before the work, settled after it, released without it', async (store) => {
   const database = await openWith(store, { credits: 25 });
-  assert.deepEqual(await begin(database, 'a'), { kind: 'begun' });
-  assert.deepEqual(await begin(database, 'b'), { kind: 'begun' });
+  assert.equal((await begin(database, 'a')).kind, 'begun');
+  assert.equal((await begin(database, 'b')).kind, 'begun');
   assert.equal(await creditsOf(database), 5);
   assert.deepEqual(await begin(database, 'c'), { kind: 'exhausted' });
   assert.equal(await settle(database, 'a'), 'settled');
@@ -54,7 +54,7 @@ storeTest('credits are held before the work, settled after it, released without 
 
 storeTest('an unlimited key is counted', async (store) => {
   const database = await openWith(store, {});
-  assert.deepEqual(await begin(database, 'a', { tokens: 1_000_000 }), { kind: 'begun' });
+  assert.equal((await begin(database, 'a', { tokens: 1_000_000 })).kind, 'begun');
   await settle(database, 'a', 1_000_000);
   assert.equal(await creditsOf(database), null);
   assert.deepEqual((await usageOf(database, KEY, NOW)).month, { requests: 1, tokens: 1_000_000 });
@@ -77,7 +77,7 @@ storeTest('a call whose hold expired pays when it is answered, or is not answere
   const database = await openWith(store, { credits: 15 });
   const late = NOW + LEASE_MS;
   await begin(database, 'slow');
-  assert.deepEqual(await begin(database, 'next', { nowMs: late }), { kind: 'begun' });
+  assert.equal((await begin(database, 'next', { nowMs: late })).kind, 'begun');
   assert.equal(await settle(database, 'slow', 10, late), 'exhausted');
   await release(database, 'next');
   assert.equal(await settle(database, 'slow', 10, late), 'settled');
@@ -90,16 +90,16 @@ storeTest('concurrent calls and calls per minute are limited', async (store) => 
   await begin(database, 'b');
   assert.deepEqual(await begin(database, 'c'), { kind: 'too-many-at-once', callsMax: 2 });
   await settle(database, 'a');
-  assert.deepEqual(await begin(database, 'c'), { kind: 'begun' });
+  assert.equal((await begin(database, 'c')).kind, 'begun');
   await settle(database, 'b');
   const refused = { kind: 'too-many-a-minute', callsMax: 3, retryAfterMs: 30_000 };
   assert.deepEqual(await begin(database, 'd'), refused);
-  assert.deepEqual(await begin(database, 'd', { nowMs: NOW + 30_000 }), { kind: 'begun' });
+  assert.equal((await begin(database, 'd', { nowMs: NOW + 30_000 })).kind, 'begun');
 });
 
 storeTest('a call of a revoked or expired key is not admitted', async (store) => {
   const database = await openWith(store, { expiresAtMs: NOW + 1 });
-  assert.deepEqual(await begin(database, 'a'), { kind: 'begun' });
+  assert.equal((await begin(database, 'a')).kind, 'begun');
   assert.deepEqual(await begin(database, 'b', { nowMs: NOW + 1 }), { kind: 'unusable' });
   await revokeApiKey(database, KEY, { nowMs: NOW, actor: 'operator' });
   assert.deepEqual(await begin(database, 'c'), { kind: 'unusable' });

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { KeyStanding } from '../../../store/credits.ts';
 import { charged, type Work } from '../../accounts/metering.ts';
 import { OwnerSlots } from '../../accounts/owner-slots.ts';
+import { rateLimitHeaders } from '../../accounts/rate-limit.ts';
 import { tokenSum } from '../../accounts/token-count.ts';
 import { jsonOf, jsonPieces, numbersIn } from '../../wire/wire-answer.ts';
 import type { AppServices } from './app-services.ts';
@@ -33,8 +35,9 @@ export interface Exchange {
 export async function answerWith({ services, request, reply }: Exchange, work: Work): Promise<FastifyReply> {
   const { calls, largeWork } = services;
   const caller = callerOf(request);
+  const onAdmitted = (standing: KeyStanding) => reply.headers(rateLimitHeaders(standing));
   const answer = await charged(
-    { calls, caller, signal: clientGone(reply) },
+    { calls, caller, signal: clientGone(reply), onAdmitted },
     {
       tokens: work.tokens,
       run: (signal) => {
