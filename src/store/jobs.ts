@@ -14,6 +14,15 @@ export interface NewJob {
   readonly createdAtMs: number;
   readonly timeoutSeconds: number;
   readonly request: Uint8Array;
+  readonly idempotency?: Idempotency | null;
+}
+
+/** Tells a repeated submission from a new one. */
+export interface Idempotency {
+  /** The `Idempotency-Key` of the client; unique for an owner while its job is kept. */
+  readonly key: string;
+  /** Digest of the request. */
+  readonly digest: string;
 }
 
 /** Limits of the pending and running jobs of one owner. */
@@ -23,7 +32,11 @@ export interface InFlightLimits {
   readonly requestBytesMax: number;
 }
 
-export type SubmittedJob = { readonly kind: 'submitted' } | { readonly kind: 'too-many'; readonly inFlight: number };
+export type SubmittedJob =
+  | { readonly kind: 'submitted' }
+  /** A job was submitted under this idempotency key before; `same` when its request was the same. */
+  | { readonly kind: 'known'; readonly id: string; readonly same: boolean }
+  | { readonly kind: 'too-many'; readonly inFlight: number };
 
 /** A job without request and result. */
 export interface JobRecord {
@@ -96,10 +109,12 @@ const HELD = `id = $1 AND attempts = $2 AND lease_owner = $3 AND status = 'runni
  * @param sql a transaction
  */
 export async function submitJob(sql: Sql, job: NewJob, limits: InFlightLimits): Promise<SubmittedJob> {
-  const { id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request } = job;
+  const { id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request, idempotency = null } = job;
   if (sql.dialect === 'postgres') {
     await sql.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [OWNER_LOCK, owner]);
   }
+  const known = await findSubmission(sql, owner, idempotency);
+  if (known !== null) return known;
   const [{ jobs, bytes }] = await sql.query<{ jobs: number; bytes: number }>(
     `SELECT COUNT(*) AS jobs, COALESCE(SUM(request_bytes), 0) AS bytes FROM jobs WHERE owner = $1 AND ${IN_FLIGHT}`,
     [owner],
@@ -107,11 +122,29 @@ export async function submitJob(sql: Sql, job: NewJob, limits: InFlightLimits): 
   const crowded = jobs > 0 && bytes + request.length > limits.requestBytesMax;
   if (jobs >= limits.jobsMax || crowded) return { kind: 'too-many', inFlight: jobs };
   await sql.query(
-    `INSERT INTO jobs (id, task, owner, key_id, hold_id, status, created_at, timeout_seconds, request, request_bytes)
-        VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $8, $9)`,
-    [id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request, request.length],
+    `INSERT INTO jobs (id, task, owner, key_id, hold_id, status, created_at, timeout_seconds, request, request_bytes,
+        idempotency_key, request_digest)
+        VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $8, $9, $10, $11)`,
+    [
+      ...[id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request, request.length],
+      ...[idempotency?.key ?? null, idempotency?.digest ?? null],
+    ],
   );
   return { kind: 'submitted' };
+}
+
+/** The job that was submitted under this idempotency key; null for a new key, or none. */
+export async function findSubmission(
+  sql: Sql,
+  owner: string,
+  idempotency: Idempotency | null,
+): Promise<Extract<SubmittedJob, { readonly kind: 'known' }> | null> {
+  if (idempotency === null) return null;
+  const [job] = await sql.query<{ id: string; digest: string }>(
+    'SELECT id, request_digest AS digest FROM jobs WHERE owner = $1 AND idempotency_key = $2',
+    [owner, idempotency.key],
+  );
+  return job === undefined ? null : { kind: 'known', id: job.id, same: job.digest === idempotency.digest };
 }
 
 /**

@@ -2,6 +2,7 @@ import { ServiceError } from '../service-error.ts';
 import type { Database, Sql } from './database.ts';
 import { fairJobs } from './schema/fair-jobs.ts';
 import { firstTables } from './schema/first-tables.ts';
+import { idempotentJobs } from './schema/idempotent-jobs.ts';
 import { jobProgress } from './schema/job-progress.ts';
 import type { ColumnTypes, Migration } from './schema/migration.ts';
 import { namedModels } from './schema/named-models.ts';
@@ -18,7 +19,14 @@ const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
 };
 
 /** The first migration creates version 1, and so on. Released migrations never change; there are no downgrades. */
-export const MIGRATIONS: readonly Migration[] = [firstTables, jobProgress, usageByTime, namedModels, fairJobs];
+export const MIGRATIONS: readonly Migration[] = [
+  firstTables,
+  jobProgress,
+  usageByTime,
+  namedModels,
+  fairJobs,
+  idempotentJobs,
+];
 
 /** Advisory lock of migrations. */
 const MIGRATION_LOCK = 7_433_928;

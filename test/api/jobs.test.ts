@@ -125,6 +125,28 @@ test('a failed job reveals no more than an error answer', async () => {
   assert.match(job.error, /^Internal error/);
 });
 
+test('a submission repeated under its Idempotency-Key gets the id of the first job, and is not charged again', async () => {
+  const app = await startApp(stuckForecaster(), { key: { credits: 1_000 } });
+  const send = async (url: string, payload: object, key?: string) => {
+    const headers = { ...AUTHORIZED, ...(key !== undefined && { 'idempotency-key': key }) };
+    const { statusCode, body } = await app.inject({ method: 'POST', url, headers, payload });
+    return { status: statusCode, body: JSON.parse(body) };
+  };
+  const url = '/v2/forecast/async';
+  const first = await send(url, FORECAST, 'once');
+  assert.equal(first.status, 202);
+  const again = await Promise.all([send(url, FORECAST, 'once'), send(url, FORECAST, 'once')]);
+  for (const { status, body } of again) assert.deepEqual([status, body], [202, first.body]);
+  assert.notEqual((await send(url, FORECAST, 'another')).body.job_id, first.body.job_id);
+  assert.notEqual((await send(url, FORECAST)).body.job_id, (await send(url, FORECAST)).body.job_id);
+  const other = await send(url, { ...FORECAST, h: FORECAST.h + 1 }, 'once');
+  assert.deepEqual([other.status, other.body.detail[0].loc], [422, ['header', 'idempotency-key']]);
+  assert.equal((await send(url, FORECAST, 'x'.repeat(256))).status, 422);
+  const { jobs } = (await app.inject({ url: '/v2/async/jobs', headers: AUTHORIZED })).json();
+  assert.equal(jobs.length, 4);
+  await app.close();
+});
+
 test('too many jobs in flight get 429 with Retry-After, and are accepted once there is room', async () => {
   const requestBytes = 1.2 * zstdCompressSync(JSON.stringify(FORECAST)).length;
   for (const inFlight of [

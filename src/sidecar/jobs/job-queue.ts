@@ -6,6 +6,8 @@ import {
   cancelJob,
   countInFlight,
   findJob,
+  findSubmission,
+  type Idempotency,
   type InFlightCount,
   type JobPage,
   listJobs,
@@ -16,7 +18,7 @@ import { audit } from '../accounts/audit-log.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { admit } from '../accounts/metering.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
-import { HttpProblem } from '../wire/problem.ts';
+import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
 import { JOB_ID_PREFIXES, type TaskName } from '../wire/task-names.ts';
 import type { JobExecutor } from './job.ts';
 import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
@@ -44,6 +46,7 @@ export interface JobRequest {
   readonly body: Uint8Array;
   /** Time limit of one run, without the time in the queue. */
   readonly timeoutSeconds: number;
+  readonly idempotency?: Idempotency | null;
 }
 
 /** The asynchronous jobs of a store: submission, status and cancellation, and the runner of this process. */
@@ -78,15 +81,21 @@ export class JobQueue {
    * Stores a job together with the hold of its tokens, and returns its id. Throws an HttpProblem 429 when the owner has
    * too many jobs, or the key may not submit one.
    */
-  async submit({ task, caller, tokens, body, timeoutSeconds }: JobRequest): Promise<string> {
+  async submit({ task, caller, tokens, body, timeoutSeconds, idempotency = null }: JobRequest): Promise<string> {
     const id = `${JOB_ID_PREFIXES[task]}-${randomUUID()}`;
     const createdAtMs = this.#nowMs();
-    await this.#database.transaction(async (sql) => {
+    const known = await this.#database.transaction(async (sql) => {
       // The hold ends with the job, whichever process runs it.
       const lease = { holder: id, leaseUntilMs: Number.MAX_SAFE_INTEGER, nowMs: createdAtMs };
       const call = await admit(sql, { caller, tokens, lease });
-      const job = { id, task, owner: caller.key.owner, ...call, createdAtMs, timeoutSeconds, request: body };
+      const { owner } = caller.key;
+      const job = { id, task, owner, ...call, createdAtMs, timeoutSeconds, request: body, idempotency };
       const submitted = await submitJob(sql, job, this.#limits.inFlight);
+      if (submitted.kind === 'known') {
+        // Submitted twice at the same moment: this one is not a call.
+        await endCall(sql, call, { tokens: null, nowMs: createdAtMs });
+        return sameJob(submitted);
+      }
       if (submitted.kind === 'too-many') {
         const text = `Too many jobs in flight (${submitted.inFlight}); try again when some have ended`;
         throw new HttpProblem(429, text, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
@@ -95,9 +104,16 @@ export class JobQueue {
         actor: caller,
         event: { happenedAtMs: createdAtMs, action: 'job-submitted', subject: id },
       });
+      return null;
     });
     this.#runner.wake();
-    return id;
+    return known ?? id;
+  }
+
+  /** The job that was submitted under this idempotency key. Throws an HttpProblem 422 when its request was another. */
+  async submitted({ key: { owner } }: Caller, idempotency: Idempotency | null): Promise<string | null> {
+    const found = await findSubmission(this.#database, owner, idempotency);
+    return found === null ? null : sameJob(found);
   }
 
   /** Returns false when there was no pending or running job of this id. */
@@ -135,4 +151,10 @@ export class JobQueue {
   close(): Promise<void> {
     return this.#runner.close();
   }
+}
+
+function sameJob({ id, same }: { readonly id: string; readonly same: boolean }): string {
+  if (same) return id;
+  const text = 'another request was submitted under this key; a new request needs a new key';
+  throw invalidRequest([fieldProblem(['header', 'idempotency-key'], text)]);
 }

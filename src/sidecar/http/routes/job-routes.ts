@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import type { InFlightCount, JobRecord } from '../../../store/jobs.ts';
+import type { Idempotency, InFlightCount, JobRecord } from '../../../store/jobs.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { encodeEnvelope } from '../../jobs/envelope.ts';
 import type { JobModels } from '../../jobs/finetuned-jobs.ts';
@@ -57,6 +58,18 @@ const JOB_TASKS: readonly JobTask[] = [
   { name: 'finetune', request: FinetuneJob, answer: FinetuneAnswer },
 ];
 
+const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
+
+const JobHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: IDEMPOTENCY_KEY_LENGTH_MAX,
+      description: 'A repeated submission under the same key gets the id of the first job, while that is kept.',
+    }),
+  ),
+});
+
 const JobId = Type.Object({ id: Type.String() });
 const { 200: _, ...REFUSALS } = seriesAnswers(Detail);
 const notFound = () => new HttpProblem(404, 'Job not found');
@@ -78,6 +91,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
         summary: `Submits a job: ${name}`,
         security: KEY_NEEDED,
         body: request,
+        headers: JobHeaders,
         response: { 202: JobAccepted, ...REFUSALS, 429: TooManyRequests },
       },
     },
@@ -85,6 +99,9 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const { job_options: options } = request.body as JobBody;
       const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
       const caller = callerOf(request);
+      const idempotency = idempotencyOf(request);
+      const known = await jobs.submitted(caller, idempotency);
+      if (known !== null) return reply.code(202).send({ job_id: known });
       // Validates the request, so that an accepted job is valid.
       const models = await requestModels(services, request);
       const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
@@ -92,7 +109,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const header = modelsOfJob(name, request.body as FinetuneBody, caller);
       if (header.output !== null) await checkModelQuota(services.store, header.owner, header.output);
       const body = encodeEnvelope<JobModels>({ header, bytes: keptBody(request) });
-      const job = { task: name, caller, tokens, body, timeoutSeconds };
+      const job = { task: name, caller, tokens, body, timeoutSeconds, idempotency };
       return reply.code(202).send({ job_id: await jobs.submit(job) });
     },
   );
@@ -180,4 +197,12 @@ function byTask(counts: readonly InFlightCount[]) {
     return [task, { pending: jobsOf(task, 'pending'), running: jobsOf(task, 'running') }] as const;
   });
   return Object.fromEntries(entries) as Record<TaskName, { readonly pending: number; readonly running: number }>;
+}
+
+/** The key of a submission, with the digest of what it submits. */
+function idempotencyOf(request: FastifyRequest): Idempotency | null {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string') return null;
+  const digest = createHash('sha256').update(`${request.url}\n`).update(keptBody(request)).digest('hex');
+  return { key, digest };
 }
