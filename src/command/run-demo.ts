@@ -86,7 +86,7 @@ async function startView(
   const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
   const historyScores = newest.size === 0 ? HISTORY_STEPS * covered.size : 0;
   const view = new DemoView({ covered, liveStart, historyScores, style });
-  if (view.live) for (const line of [`Going on at ${formatTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
+  if (view.live) for (const line of [`Continuing at ${formatTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
   const show = async (records: readonly TopicRecord[]) => {
     const scores = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decode(value)])));
     for (const line of view.take(scores, Date.now())) io.out(line);

@@ -63,7 +63,7 @@ export async function runWorker({ config, models, logger, beside }: RunWorkerOpt
     const { opsHost: host, opsPort: port } = config;
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
     opened.push(() => ops.close());
-    logger.info({ url: ops.url }, 'operators can ask');
+    logger.info({ url: ops.url }, 'the operators port is open');
     const { worker, forecasters } = await startStream({ config, models, metrics, logger }, (close) =>
       opened.push(close),
     );

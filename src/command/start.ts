@@ -145,8 +145,8 @@ async function scoreDemo({ config, startStream, covered, kafkaLost }: ScoredDemo
   try {
     demo = await startDemo({ config, plan, covered }, io);
     const failure = await Promise.race([worker.finished, demo.failed, kafkaLost, aborted(io.stop)]);
-    if (failure) io.err(`The demo cannot go on: ${failure.message}`);
-    else io.out('Stopping. The next start goes on from here.');
+    if (failure) io.err(`The demo cannot continue: ${failure.message}`);
+    else io.out('Stopping. The next start continues from here.');
     return failure ? FAILED : DONE;
   } finally {
     await demo?.stopFeed();

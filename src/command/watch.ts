@@ -65,7 +65,7 @@ export const watchCommand: RunnableCommand = {
         {
           onRecords: (records) => showRecords(records, { decode, view }, io).catch(fail),
           onConnection: (error) =>
-            io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch goes on when it is back.`),
+            io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch continues when it is back.`),
         },
       );
       if (!json) io.out(scoreLineHeader(style));

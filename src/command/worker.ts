@@ -26,7 +26,7 @@ export const workerCommand: RunnableCommand = {
     }
     logger.info({ config: describeConfig(config) }, 'worker started');
     const failure = await Promise.race([worker.finished, aborted(io.stop)]);
-    if (failure) logger.fatal({ err: failure }, 'the worker cannot go on');
+    if (failure) logger.fatal({ err: failure }, 'the worker cannot continue');
     else logger.info('stopping');
     await withDeadline(worker.stop(), config.worker.shutdownMsMax);
     return failure ? FAILED : DONE;

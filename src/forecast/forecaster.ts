@@ -1,4 +1,4 @@
-/** The port to a forecast model. The model room implements it; tests implement it with arithmetic. */
+/** The port to a forecast model. `model/` implements it; tests implement it with arithmetic. */
 export interface ForecastLimits {
   /** Longest context, in observations. */
   readonly context: number;

@@ -39,10 +39,10 @@ export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIM
   try {
     if (path !== IN_MEMORY) closeSync(openSync(path, 'a', OWNER_ONLY));
     const file = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
-    const patience = { path, busyMsMax };
-    await retryWhileBusy(patience, () => file.exec('PRAGMA journal_mode = WAL'));
+    const retry = { path, busyMsMax };
+    await retryWhileBusy(retry, () => file.exec('PRAGMA journal_mode = WAL'));
     file.exec('PRAGMA synchronous = NORMAL');
-    return new SqliteDatabase(file, patience);
+    return new SqliteDatabase(file, retry);
   } catch (error) {
     if (error instanceof ServiceError && error.retryable) throw error;
     const text =
@@ -64,9 +64,9 @@ class SqliteDatabase implements Database {
   /** Settles after all earlier statements. There is one connection, and a transaction owns it. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(file: DatabaseSync, patience: BusyRetry) {
+  constructor(file: DatabaseSync, retry: BusyRetry) {
     this.#file = file;
-    this.#retry = patience;
+    this.#retry = retry;
   }
 
   query<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {

@@ -46,17 +46,17 @@ export const sandboxed: Sandboxed = async (setup) => {
   // One thread per job. The other cores serve synchronous requests.
   const forecasters = await Forecasters.start(models, { threads: 1 });
   // Belongs to the running job; a sandbox runs one job at a time.
-  let tell: (news: TuningNews) => void = () => {};
+  let report: (news: TuningNews) => void = () => {};
   const tune = tuneInProcess(models, (requested) => {
-    tell({ kind: 'requested', requested });
+    report({ kind: 'requested', requested });
     return {
-      stepped: (step) => tell({ kind: 'stepped', step }),
-      ended: (end) => tell({ kind: 'ended', end }),
+      stepped: (step) => report({ kind: 'stepped', step }),
+      ended: (end) => report({ kind: 'ended', end }),
     };
   });
   const served = serveModels(catalogOf(models, aliases), forecasters, tune);
   return async (input, { signal, progress }) => {
-    tell = (news) => progress(Buffer.from(JSON.stringify(news)));
+    report = (news) => progress(Buffer.from(JSON.stringify(news)));
     const { header, bytes } = decodeEnvelope<JobHeader>(input);
     const { task, requestBytes, named: model } = header;
     const request = bytes.subarray(0, requestBytes);

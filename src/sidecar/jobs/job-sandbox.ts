@@ -80,7 +80,7 @@ export class JobSandbox implements JobExecutor {
     const tunings = this.#follow(onProgress);
     const sandbox = this.#free.pop();
     assert(sandbox !== undefined, 'a slot is free');
-    const outcome = await sandbox.run(input, { timeoutMs, signal, onProgress: tunings.hear });
+    const outcome = await sandbox.run(input, { timeoutMs, signal, onProgress: tunings.onProgress });
     this.#free.push(sandbox);
     tunings.close(outcome);
     return this.#outcomeOf(outcome, timeoutMs);
@@ -94,7 +94,7 @@ export class JobSandbox implements JobExecutor {
   #follow(onProgress: JobRun['onProgress']) {
     let open: (ObservedTuning & { readonly requested: RequestedTuning }) | null = null;
     return {
-      hear: (bytes: Buffer) => {
+      onProgress: (bytes: Buffer) => {
         const news = JSON.parse(bytes.toString()) as TuningNews;
         if (news.kind === 'requested') open = { ...this.#observe(news.requested), requested: news.requested };
         else if (news.kind === 'ended') {

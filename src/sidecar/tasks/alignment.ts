@@ -85,7 +85,7 @@ export function multivariatePoints(
   for (const point of points) starts[point.series] = Math.min(starts[point.series], point.cutoff);
   const floors = starts.map((start) => Math.max(0, start - lookback));
   const shown = series.map((values, i) => values.subarray(floors[i]));
-  const company = withGroupContext(
+  const withMembers = withGroupContext(
     points.map((point) => ({ series: point.series, cutoff: point.cutoff - floors[point.series] })),
     {
       lengths: shown.map(({ length }) => length),
@@ -94,10 +94,10 @@ export function multivariatePoints(
     },
   );
   return {
-    places: company.map((place) => ({ values: shown[place.series], cutoff: place.cutoff, time: place.time })),
+    places: withMembers.map((place) => ({ values: shown[place.series], cutoff: place.cutoff, time: place.time })),
     asked<T>(forecasts: readonly T[]) {
       const picked = new Array<T>(points.length);
-      company.forEach(({ requested }, i) => {
+      withMembers.forEach(({ requested }, i) => {
         if (requested !== null) picked[requested] = forecasts[i];
       });
       return picked;
