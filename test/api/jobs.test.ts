@@ -42,7 +42,7 @@ async function ended(app: App, task: string, id: string) {
   }
 }
 
-/** Forecasts nothing until it is told to stop. */
+/** Forecasts nothing until it is stopped. */
 function stuckForecaster(): QuantileForecaster {
   const never = (_: unknown, signal?: AbortSignal) =>
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));

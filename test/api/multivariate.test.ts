@@ -20,7 +20,7 @@ const forecast = (values: number[][], body: object = {}, starts?: string[]) => {
   return post('/v2/forecast', { series, multivariate: true, ...body });
 };
 
-/** How much company raised the first step of each series. */
+/** By how much group context raises the first step of each series. */
 async function raised(values: number[][], starts?: string[]): Promise<number[]> {
   const together = await forecast(values, {}, starts);
   const alone = await forecast(values, { multivariate: false }, starts);

@@ -77,7 +77,7 @@ test('a sender below the minimum rate gets 408, plain or compressed, and its sha
   await until('nothing is held', () => bodies.held === 0);
 });
 
-test('a request whose headers or body do not end is told so in its time', async () => {
+test('a request whose headers or body do not end gets 408 after its time limit', async () => {
   const { port } = await listening({ limits: { headersMsMax: 50, requestMsMax: 200, checkMs: 20 } });
   const socket = connected(port);
   socket.write('POST /v2/forecast HTTP/1.1\r\nhost: here\r\n');
@@ -85,7 +85,7 @@ test('a request whose headers or body do not end is told so in its time', async 
   assert.match((await once(stall(port, Buffer.from(TEXT)), 'data'))[0], /^HTTP\/1.1 408 /);
 });
 
-test('connections beyond the maximum are closed, and the service goes on', async () => {
+test('connections beyond the maximum are closed, and the service continues', async () => {
   const { app, port } = await listening({ limits: { connectionsMax: 20, perAddressMax: 4 } });
   const sockets = Array.from({ length: 12 }, () => connected(port));
   await until('all but four are closed', () => sockets.filter(({ closed }) => closed).length === 8);

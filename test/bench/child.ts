@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 /** A program of this folder in a process of its own, so that nothing else is in its figures. */
-export interface Child<Told> {
-  /** What the program tells next. Rejects when it ends instead. */
-  told(): Promise<Told>;
+export interface Child<Report> {
+  /** What the program reports next. Rejects when it ends instead. */
+  next(): Promise<Report>;
   /** Asks it to end, and waits until it has. */
   stop(): Promise<void>;
 }
 
-export function startChild<Told>(file: string, options: unknown): Child<Told> {
+export function startChild<Report>(file: string, options: unknown): Child<Report> {
   const child = fork(join(import.meta.dirname, file), [JSON.stringify(options)]);
-  const queue: Told[] = [];
+  const queue: Report[] = [];
   let ended = false;
   let wake = () => {};
-  child.on('message', (message: Told) => {
+  child.on('message', (message: Report) => {
     queue.push(message);
     wake();
   });
@@ -24,7 +24,7 @@ export function startChild<Told>(file: string, options: unknown): Child<Told> {
     wake();
   });
   return {
-    async told() {
+    async next() {
       while (queue.length === 0) {
         if (ended) throw new Error(`${file} ended by itself`);
         await new Promise<void>((resolve) => {
@@ -44,12 +44,12 @@ async function stop(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** Runs a program that tells one thing and ends. */
-export async function runChild<Told>(file: string, options: unknown): Promise<Told> {
-  const child = startChild<Told>(file, options);
-  const told = await child.told();
+/** Runs a program that reports once and ends. */
+export async function runChild<Report>(file: string, options: unknown): Promise<Report> {
+  const child = startChild<Report>(file, options);
+  const report = await child.next();
   await child.stop();
-  return told;
+  return report;
 }
 
 /** For the program: its options. */
@@ -57,8 +57,8 @@ export function childOptions<O>(): O {
   return JSON.parse(process.argv[2]) as O;
 }
 
-/** For the program: tells its parent. */
-export function tell(message: unknown): void {
+/** For the program: reports to its parent. */
+export function report(message: unknown): void {
   process.send!(message);
 }
 

@@ -1,4 +1,4 @@
-/** The worker in a process of its own. Tells `restored` when every partition is, then what it measured. */
+/** The worker in a process of its own. Reports `restored` when every partition is, then what it measured. */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
@@ -9,7 +9,7 @@ import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { type BenchSettings, benchStream, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
-import { childOptions, stopAsked, tell } from './child.ts';
+import { childOptions, report, stopAsked } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { throughputMeter } from './throughput.ts';
 
@@ -32,7 +32,7 @@ const forecasters = models.length === 0 ? null : await Forecasters.start(models,
 const metrics = createMetrics({ collectProcess: false });
 const forecaster = forecasters?.forecasterFor(model, options.detectionSize) ?? FREE_FORECASTER;
 const events = reportEvents(metrics, createLogger('error'));
-const meter = throughputMeter(observations, () => forecasters?.stats().cpuMs ?? 0, tell);
+const meter = throughputMeter(observations, () => forecasters?.stats().cpuMs ?? 0, report);
 let restored = 0;
 
 const worker = await startWorker({
@@ -60,7 +60,7 @@ const worker = await startWorker({
     ...events,
     restored(partition, restore) {
       events.restored(partition, restore);
-      if (++restored === PARTITIONS) tell('restored');
+      if (++restored === PARTITIONS) report('restored');
     },
     committed(partition, commit) {
       events.committed(partition, commit);

@@ -67,7 +67,7 @@ async function measureMany(sidecar: Sidecar): Promise<Figures> {
   };
 }
 
-/** Checks while the large request is under way, asked again whenever it is answered; hangs up on the last of them. */
+/** Checks while the large request is under way, asked again whenever it is answered; aborts the last of them. */
 async function checksBeside(sidecar: Sidecar, check: Question, large: Question): Promise<Latencies[]> {
   const agent = new Agent({ keepAlive: true });
   const enough = new AbortController();

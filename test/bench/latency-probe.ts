@@ -5,7 +5,7 @@
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
 import { openBulkProducer, type ProducerRecord } from '../../src/stream/log/kafka/bulk-producer.ts';
 import { tailTopic } from '../../src/stream/log/kafka/topic-tail.ts';
-import { childOptions, stopAsked, tell } from './child.ts';
+import { childOptions, report, stopAsked } from './child.ts';
 import { observationRecord, seriesOfId, stepOfTime } from './synthetic-series.ts';
 
 export interface LatencyOptions {
@@ -68,7 +68,7 @@ for (let sent = 0; sent < total; ) {
 await Promise.race([complete, new Promise((tick) => setTimeout(tick, SCORES_MS_MAX))]);
 latencies.sort((a, b) => a - b);
 const at = (share: number) => latencies[Math.floor(share * latencies.length)] ?? Number.NaN;
-tell({ observations: latencies.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: latencies.at(-1) ?? Number.NaN });
+report({ observations: latencies.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: latencies.at(-1) ?? Number.NaN });
 await stopping;
 await producer.close();
 await tail.stop();

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
-import { childOptions, stopAsked, tell } from './child.ts';
+import { childOptions, report, stopAsked } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { seededPartition, seedOf } from './seeded-changelog.ts';
 
@@ -37,7 +37,7 @@ collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 await new Promise((resolve) => setTimeout(resolve, 500));
 const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
 const { floats, doubles } = bound.layout;
-tell({ rssBytes: rss, liveBytes: heapUsed + arrayBuffers, ringBytes: 4 * floats + 8 * doubles } satisfies HeldMemory);
+report({ rssBytes: rss, liveBytes: heapUsed + arrayBuffers, ringBytes: 4 * floats + 8 * doubles } satisfies HeldMemory);
 await stopping;
 // Until here nothing of it may be given back.
 if (held.length !== PARTITIONS) throw new Error('a partition is missing');

@@ -1,6 +1,6 @@
 /** A bare kafkajs that consumes and produces the same records, in a process of its own. */
 import kafkajs, { type Message } from 'kafkajs';
-import { childOptions, stopAsked, tell } from './child.ts';
+import { childOptions, report, stopAsked } from './child.ts';
 import { throughputMeter } from './throughput.ts';
 
 export interface PassthroughOptions {
@@ -17,7 +17,7 @@ const stopping = stopAsked();
 const kafka = new kafkajs.Kafka({ brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
 const producer = kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
 const consumer = kafka.consumer({ groupId });
-const meter = throughputMeter(observations, () => 0, tell);
+const meter = throughputMeter(observations, () => 0, report);
 await producer.connect();
 await consumer.connect();
 await consumer.subscribe({ topics: [from], fromBeginning: true });

@@ -29,8 +29,8 @@ export async function startSidecar(settings: Readonly<Record<string, string>> = 
   const lines = createInterface({ input: child.stdout });
   const serving = Promise.withResolvers<{ readonly url: string; readonly ops: string }>();
   lines.on('line', (line) => {
-    const told: { readonly msg?: string; readonly url: string; readonly ops: string } = JSON.parse(line);
-    if (told.msg === 'serving') serving.resolve(told);
+    const entry: { readonly msg?: string; readonly url: string; readonly ops: string } = JSON.parse(line);
+    if (entry.msg === 'serving') serving.resolve(entry);
   });
   child.on('exit', (code) => serving.reject(new Error(`serve ended by itself, with ${code}`)));
   const { url, ops } = await serving.promise;

@@ -163,10 +163,10 @@ export function engineOptions(
 
 export async function measureEngine(options: EngineOptions): Promise<Throughput> {
   const engine = startChild<'restored' | Throughput>('engine-process.ts', options);
-  let told = await engine.told();
-  while (told === 'restored') told = await engine.told();
+  let report = await engine.next();
+  while (report === 'restored') report = await engine.next();
   await engine.stop();
-  return told;
+  return report;
 }
 
 async function latencyFigures(connection: KafkaConnection): Promise<Figures> {
@@ -177,7 +177,7 @@ async function latencyFigures(connection: KafkaConnection): Promise<Figures> {
     const topics = await makeTopics(connection, `latency-${round}`);
     await seedChangelog(connection, [topics.changelog], seed, 'compacted');
     const engine = startChild<'restored'>('engine-process.ts', engineOptions(connection, topics, 'tsmodel-1', 24, 0));
-    await engine.told();
+    await engine.next();
     const options: LatencyOptions = { kafka: connection.config, topics, firstStep: seed.steps, ...LATENCY };
     const latencies = await runChild<Latencies>('latency-probe.ts', options);
     await engine.stop();

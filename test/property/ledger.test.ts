@@ -11,7 +11,7 @@ import { storeTest, type TestStore } from '../fixture/store/stores.ts';
 const PROCESSES = 4;
 const LEASE_MS = 30;
 
-/** What becomes of a call after it was let in. */
+/** What becomes of a call after it was admitted. */
 const step = fc.oneof(
   fc.record({
     kind: fc.constant('call' as const),
@@ -79,7 +79,7 @@ class Process {
     for (let turn = 0; turn < turns; turn++) await nextTurn();
     if (end === 'crash') return;
     if (end === 'release') return database.transaction((sql) => releaseCall(sql, call));
-    // A process that stands still for longer than its lease, and goes on as if nothing had been.
+    // A process that pauses for longer than its lease and then continues.
     if (end === 'stall') await releaseExpiredHolds(database, nowMs + LEASE_MS);
     const settled = await database.transaction((sql) => settleCall(sql, call, { tokens, nowMs: this.#clock.nowMs }));
     if (settled === 'settled') this.answered += tokens;

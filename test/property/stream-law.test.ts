@@ -41,7 +41,7 @@ const steps = fc
     });
   });
 
-/** What happens to a run: records arrive in bursts, commits fail, ownership moves, workers die. */
+/** What happens to a run: records arrive in bursts, commits fail, ownership moves, workers are killed. */
 const events = fc.array(
   fc.record({
     records: fc.integer({ min: 1, max: 60 }),

@@ -10,7 +10,7 @@ const TOP_LEVEL = new Set(
   CONTRIBUTING.md CHANGELOG.md shared`.split(/\s+/),
 );
 
-test('the top level holds what the house plan names, and nothing else', () => {
+test('the top level holds what the layout names, and nothing else', () => {
   none(readdirSync(ROOT).filter((name) => !name.startsWith('.') && !IGNORED.has(name) && !TOP_LEVEL.has(name)));
 });
 

@@ -1,4 +1,4 @@
-/** The files of the project, as the house rules look at them. */
+/** The files of the project, as the rules see them. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';

@@ -8,7 +8,7 @@ import { createLogger } from '../../../src/telemetry/logger.ts';
 import { newKey } from '../../fixture/store/new-key.ts';
 import { storeTest } from '../../fixture/store/stores.ts';
 
-/** Runs what it is told to: nothing ends by itself. */
+/** Jobs end only when the test ends them. */
 function heldExecutor() {
   const runs: JobRun[] = [];
   const executor: JobExecutor = {
@@ -47,11 +47,11 @@ storeTest(
       }
     };
     assert.equal((await until(() => runs.length > 0)).progress, null);
-    const told: JobProgress[] = [
+    const reported: JobProgress[] = [
       { step: 0, steps: 50 },
       { step: 12, steps: 50 },
     ];
-    for (const progress of told) {
+    for (const progress of reported) {
       runs[0].onProgress?.(progress);
       const { status } = await until((job) => job.progress?.step === progress.step && job.progress.steps === 50);
       assert.equal(status, 'running');

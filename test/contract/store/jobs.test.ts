@@ -166,7 +166,7 @@ storeTest('progress is known while the job runs, from the holder of the lease on
   await said(first, 12);
   assert.deepEqual(await progress(), { step: 12, steps: 50 });
   await expireLeases(database, LAPSE);
-  assert.equal(await progress(), null, 'what fell silent begins anew');
+  assert.equal(await progress(), null, 'a job whose lease expired starts over');
   const second = await claim(database);
   assert.equal(await said(first, 13), false);
   assert.equal(await progress(), null);

@@ -102,7 +102,7 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
   assert.equal(streamed[SPIKE].state, 'scored');
 });
 
-kafkaTest('a watch shows alarms, says once that the broker is away, and goes on when it is back', async () => {
+kafkaTest('a watch shows alarms, says once that the broker is away, and continues when it is back', async () => {
   const topics = await freshTopics(1);
   const kafka = await sharedKafka();
   const show = async (series: string, changes: Partial<ScoreRecord> = {}) => {
@@ -114,7 +114,7 @@ kafkaTest('a watch shows alarms, says once that the broker is away, and goes on 
   const watch = startCommand(['watch', '--from-beginning', '--series', 'shown/*'], await environment(topics));
   await watch.until(() => watch.out.some((line) => line.includes('shown/flagged')));
   await kafka.kill();
-  await watch.until(() => watch.err.some((line) => line.includes('the watch goes on')));
+  await watch.until(() => watch.err.some((line) => line.includes('the watch continues')));
   await kafka.restart();
   await watch.until(() => watch.err.includes('Kafka is back.'));
   await show('other');
@@ -122,7 +122,7 @@ kafkaTest('a watch shows alarms, says once that the broker is away, and goes on 
   await watch.until(() => watch.out.some((line) => line.includes('shown/flagged later')));
   watch.interrupt();
   assert.equal(await watch.exitCode, 0);
-  assert.equal(watch.err.filter((line) => line.includes('the watch goes on')).length, 1);
+  assert.equal(watch.err.filter((line) => line.includes('the watch continues')).length, 1);
   assert.deepEqual(
     watch.out.slice(1).map((line) => [line[0], /shown\/[a-z ]*[a-z]/.exec(line)?.[0]]),
     [

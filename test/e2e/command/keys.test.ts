@@ -82,7 +82,7 @@ postgresTest('two replicas know the same keys, and a revocation within seconds',
   await Promise.all(replicas.map(stop));
 });
 
-test('a service whose store is unavailable says so in one sentence', async () => {
+test('a service whose store is unavailable reports it in one sentence', async () => {
   const url = 'postgres://someone:a-password@127.0.0.1:1/tidewatch';
   const command = startCommand(['serve'], { STORE_URL: url, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1' });
   assert.equal(await command.exitCode, 1);

@@ -107,7 +107,7 @@ const javaProcesses = async () => {
   return stdout.split('\n').filter((line) => line.includes(dataDir));
 };
 
-kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and goes on where it was', async () => {
+kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and continues where it was', async () => {
   const first = await runUntil(/lately:[\s\S]*\n {2}\d[^\n]* scored\n/, [], async (out) => {
     assert.equal(await knocks(out), 200);
   });
@@ -120,19 +120,19 @@ kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and goes
   const newest = scoredWithoutGap(before.scores);
 
   assert.match(first.out, /the first key, shown once/);
-  const second = await runUntil(/Going on at[\s\S]*\n[! ] \d[\s\S]*\n[! ] \d/, ['start']);
+  const second = await runUntil(/Continuing at[\s\S]*\n[! ] \d[\s\S]*\n[! ] \d/, ['start']);
   assert.deepEqual([second.code, second.err], [0, '']);
   assert.doesNotMatch(second.out, /History|shown once/);
   const after = await scoresOnDisk();
   assert.ok(scoredWithoutGap(after.scores) > newest);
   assert.equal(after.deadLetters, 0);
   // What was fed and not scored before the first end is scored by the second run.
-  const goesOn = /Going on at (.+)\./.exec(second.out)![1];
-  assert.ok(after.scores.some(({ timestampMs }) => formatTime(timestampMs) === goesOn));
+  const continuesAt = /Continuing at (.+)\./.exec(second.out)![1];
+  assert.ok(after.scores.some(({ timestampMs }) => formatTime(timestampMs) === continuesAt));
   assert.deepEqual(await javaProcesses(), []);
 });
 
-kafkaTest('a second broker on the same data is refused, and the first one goes on', async () => {
+kafkaTest('a second broker on the same data is refused, and the first one continues', async () => {
   const folder = join(dataDir, 'shared');
   const options = { cacheDir: cacheFolder(), dataDir: folder };
   const first = await startKafka(options);
@@ -163,7 +163,7 @@ function startWithoutJava(httpPort: string) {
   return startCommand(['start'], env);
 }
 
-test('start without Java says so in one sentence and serves HTTP alone, until Ctrl-C', async () => {
+test('start without Java reports it in one sentence and serves HTTP alone, until Ctrl-C', async () => {
   const command = startWithoutJava('0');
   const said = () => command.out.filter((line) => line.startsWith('Only HTTP is served'));
   await command.until(() => said().length > 0);

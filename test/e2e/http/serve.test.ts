@@ -60,7 +60,7 @@ test('a request that has begun when the service ends is answered, and the end is
   assert.equal(await command.exitCode, 0);
 });
 
-test('a port that is taken is told with the settings that change it', async () => {
+test('a port that is taken is reported with the settings that change it', async () => {
   const { command, url } = await serve({ TIDEWATCH_API_KEY: 'mine' });
   const second = startCommand(['serve'], {
     HTTP_PORT: new URL(url).port,

@@ -23,7 +23,7 @@ kafkaTest(
     await stream.feedSlowly(records.slice(0, half), { batch: BATCH, everyMs: 50 });
     await stream.feed(records.slice(half));
     await broker.kill();
-    await until('the worker says so', async () => (await worker.readiness())?.status === 503);
+    await until('the worker is not ready', async () => (await worker.readiness())?.status === 503);
     const { reasons } = (await worker.readiness())!;
     assert.match(reasons.join(), /Kafka is out of reach/);
     assert.equal(await worker.metric('tidewatch_broker_connected'), 0);
@@ -48,7 +48,7 @@ kafkaTest('a worker that is stopped while the broker is out of reach ends in tim
   await until('the worker is ready', async () => (await worker.readiness())?.status === 200);
   await stream.feed(records);
   await broker.kill();
-  await until('the worker says so', async () => (await worker.readiness())?.status === 503);
+  await until('the worker is not ready', async () => (await worker.readiness())?.status === 503);
   const startedMs = performance.now();
   const end = await worker.stop();
   t.diagnostic(`ended after ${Math.round(performance.now() - startedMs)} ms`);

@@ -22,7 +22,7 @@ function steps(from: number, to: number) {
   ).flat();
 }
 
-kafkaTest('only the series of a detector whose settings changed start over, and say so once', async () => {
+kafkaTest('only the series of a detector whose settings changed start over, marked once', async () => {
   const stream = await kafkaStream(1, []);
   const run = async (file: readonly string[], from: number, to: number) => {
     await stream.feed(steps(from, to));

@@ -8,12 +8,12 @@ import { until } from '../../fixture/until.ts';
 
 test('a worker that is stopped while it waits for a broker that does not answer ends in time', async (t) => {
   let asked = false;
-  const silent = createServer(() => {
+  const unresponsive = createServer(() => {
     asked = true;
   });
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  t.after(() => silent.close());
-  const { port } = silent.address() as { port: number };
+  await new Promise<void>((resolve) => unresponsive.listen(0, '127.0.0.1', resolve));
+  t.after(() => unresponsive.close());
+  const { port } = unresponsive.address() as { port: number };
   const worker = await startWorkerProcess({
     detectors: `detectors: [${QUICK_DETECTOR}]\n`,
     env: { KAFKA_BROKERS: `127.0.0.1:${port}`, SHUTDOWN_MS_MAX: '1000' },

@@ -26,7 +26,7 @@ kafkaTest(
     const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
     const share = records.length / KILLS;
     for (let kill = 0; kill < KILLS; kill++) {
-      // Each has records of its own to score, however long it takes to start, and dies while more of them come.
+      // Each has records of its own to score, however long it takes to start, and is killed while more of them arrive.
       const own = records.slice(kill * share, (kill + 1) * share);
       const before = (await stream.scores()).length;
       const victim = await stream.startWorker();

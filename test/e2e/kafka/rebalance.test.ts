@@ -8,29 +8,32 @@ import { until } from '../../fixture/until.ts';
 const PARTITIONS = 8;
 const records = waves(24, 110, PARTITIONS);
 
-kafkaTest('workers that share partitions score each observation once while others join, leave and die', async (t) => {
-  const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
-  const share = (workers: readonly WorkerProcess[], ...partitions: number[]) =>
-    until(`the workers own ${partitions} partitions`, async () => {
-      const owned = await Promise.all(workers.map((worker) => worker.metric('tidewatch_partitions_assigned')));
-      const ready = await Promise.all(workers.map((worker) => worker.readiness()));
-      return owned.join() === partitions.join() && ready.every((readiness) => readiness?.status === 200);
-    });
+kafkaTest(
+  'workers that share partitions score each observation once while others join, leave and are killed',
+  async (t) => {
+    const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
+    const share = (workers: readonly WorkerProcess[], ...partitions: number[]) =>
+      until(`the workers own ${partitions} partitions`, async () => {
+        const owned = await Promise.all(workers.map((worker) => worker.metric('tidewatch_partitions_assigned')));
+        const ready = await Promise.all(workers.map((worker) => worker.readiness()));
+        return owned.join() === partitions.join() && ready.every((readiness) => readiness?.status === 200);
+      });
 
-  const stays = await stream.startWorker();
-  await share([stays], 8);
-  const feeding = stream.feedSlowly(records, { batch: 48, everyMs: 150 });
-  const leaves = await stream.startWorker();
-  await share([stays, leaves], 4, 4);
-  assert.deepEqual(await leaves.stop(), { code: 0, signal: null });
-  await share([stays], 8);
-  const dies = await stream.startWorker();
-  await share([stays, dies], 4, 4);
-  await dies.kill();
-  t.diagnostic(`${(await stream.scores()).length} of ${records.length} scored when the last one died`);
-  await feeding;
-  await share([stays], 8);
-  await stream.settled();
-  assertScoredOnce(await stream.scores(), records);
-  assert.deepEqual(await stays.stop(), { code: 0, signal: null });
-});
+    const stays = await stream.startWorker();
+    await share([stays], 8);
+    const feeding = stream.feedSlowly(records, { batch: 48, everyMs: 150 });
+    const leaves = await stream.startWorker();
+    await share([stays, leaves], 4, 4);
+    assert.deepEqual(await leaves.stop(), { code: 0, signal: null });
+    await share([stays], 8);
+    const killed = await stream.startWorker();
+    await share([stays, killed], 4, 4);
+    await killed.kill();
+    t.diagnostic(`${(await stream.scores()).length} of ${records.length} scored when the last one died`);
+    await feeding;
+    await share([stays], 8);
+    await stream.settled();
+    assertScoredOnce(await stream.scores(), records);
+    assert.deepEqual(await stays.stop(), { code: 0, signal: null });
+  },
+);

@@ -14,7 +14,7 @@ kafkaTest('a worker that finds no broker when it starts says where it looked, an
 });
 
 kafkaTest(
-  "a worker whose operators' port is taken says so and ends, as its probes would ask someone else",
+  "a worker whose operators' port is taken ends with a reason, as its probes would reach another process",
   async (t) => {
     const stream = await kafkaStream(1, [QUICK_DETECTOR]);
     const taken = createServer().listen(0, '127.0.0.1');

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { ReplicaOptions, ReplicaTold } from '../../fixture/http/job-replica.ts';
+import type { ReplicaOptions, ReplicaReport } from '../../fixture/http/job-replica.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 import { imbalances } from '../../fixture/store/ledger.ts';
 import { postgresTest, storeTest, type TestStore } from '../../fixture/store/stores.ts';
@@ -20,7 +20,7 @@ const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/j
 /** Many more than a replica runs between two looks at it: it is killed with more than 50 in flight. */
 const JOBS = 150;
 const CREDITS = 100_000;
-const PATIENCE = { waitMsMax: 60_000, everyMs: 5 };
+const POLLING = { waitMsMax: 60_000, everyMs: 5 };
 /** Of a job: 20 values in, 2 out. */
 const TOKENS = 22;
 
@@ -57,9 +57,9 @@ async function world(store: TestStore, t: TestContext) {
     const { promise: url, resolve, reject } = Promise.withResolvers<string>();
     child.once('exit', () => reject(new Error('the replica ended while it started')));
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const told: ReplicaTold = JSON.parse(line);
-      if ('url' in told) resolve(told.url);
-      else succeeded.push(told.succeeded);
+      const report: ReplicaReport = JSON.parse(line);
+      if ('url' in report) resolve(report.url);
+      else succeeded.push(report.succeeded);
     });
     return {
       url: await url,
@@ -74,7 +74,7 @@ async function world(store: TestStore, t: TestContext) {
   return { start };
 }
 
-/** Job number i forecasts a series of its own value: its result tells whose it is. */
+/** Job number i forecasts a series of its own value: its result identifies the job. */
 async function submit({ url }: Replica, i: number): Promise<string> {
   const series = { y: new Array(20).fill(i + 1), sizes: [20] };
   const body = JSON.stringify({ series, freq: 'h', h: 2 });
@@ -103,9 +103,9 @@ async function assertAllOnce(ids: readonly string[], alive: Replica, killed: rea
     assert.deepEqual(job.result!.mean.map(Math.round), [i + 1, i + 1]);
   }
   await until(
-    'all results are told',
+    'all results are reported',
     () => alive.succeeded.length + killed.flatMap((replica) => replica.succeeded).length >= ids.length - killed.length,
-    PATIENCE,
+    POLLING,
   );
   const taken = [alive, ...killed].flatMap(({ succeeded }) => succeeded);
   assert.equal(new Set(taken).size, taken.length, 'no result was taken twice');
@@ -126,7 +126,7 @@ storeTest(
     const { start } = await world(store, t);
     const first = await start();
     const ids = await Promise.all(Array.from({ length: JOBS }, (_, i) => submit(first, i)));
-    await until('some have ended', () => first.succeeded.length >= 3, PATIENCE);
+    await until('some have ended', () => first.succeeded.length >= 3, POLLING);
     await first.kill();
     const second = await start();
     await assertAllOnce(ids, second, [first]);

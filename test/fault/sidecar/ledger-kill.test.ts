@@ -16,18 +16,18 @@ const KEY = 'k';
 const CREDITS = 1_000_000;
 const LEASE_MS = 60_000;
 const PROCESSES = 3;
-/** Each process is killed once it has told of so many calls. */
-const TOLD = 15;
-/** A process that is killed may have charged what its four calls cost without telling. */
-const UNTOLD_TOKENS_MAX = PROCESSES * 4 * 5;
+/** Each process is killed once it has reported so many calls. */
+const REPORTED_CALLS = 15;
+/** A process that is killed may have charged what its four calls cost without a report. */
+const UNREPORTED_TOKENS_MAX = PROCESSES * 4 * 5;
 
 async function spendUntilKilled(options: SpenderOptions): Promise<number> {
   const child = spawn(process.execPath, [SPENDER, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
-  let [told, tokens] = [0, 0];
+  let [calls, tokens] = [0, 0];
   createInterface({ input: child.stdout }).on('line', (line) => {
     tokens += Number(line);
-    if (++told === TOLD) child.kill('SIGKILL');
+    if (++calls === REPORTED_CALLS) child.kill('SIGKILL');
   });
   await closed;
   return tokens;
@@ -44,11 +44,11 @@ storeTest('the ledger balances after processes are killed during calls', async (
   const database = await store.open();
   await createApiKey(database, newKey(KEY, { credits: CREDITS }), 'operator');
   const options = { place: store.place, keyId: KEY, leaseMs: LEASE_MS };
-  const told = await Promise.all(Array.from({ length: PROCESSES }, () => spendUntilKilled(options)));
+  const reported = await Promise.all(Array.from({ length: PROCESSES }, () => spendUntilKilled(options)));
   assert.deepEqual(await imbalances(database), []);
-  const sum = told.reduce((a, b) => a + b, 0);
+  const sum = reported.reduce((a, b) => a + b, 0);
   const { charged } = await accountOf(database);
-  assert.ok(charged >= sum && charged <= sum + UNTOLD_TOKENS_MAX, `${sum} told, ${charged} charged`);
+  assert.ok(charged >= sum && charged <= sum + UNREPORTED_TOKENS_MAX, `${sum} reported, ${charged} charged`);
 
   await releaseExpiredHolds(database, Date.now() + 2 * LEASE_MS);
   assert.deepEqual(await database.query('SELECT id FROM credit_holds'), []);

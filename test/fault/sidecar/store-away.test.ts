@@ -44,57 +44,51 @@ postgresTest('while the server is away this is said, and afterwards everything i
   assert.equal(await count(database), 2);
 });
 
-postgresTest(
-  'over HTTP a store that is away is a 503 that may be tried again, and operators are told',
-  async (store) => {
-    const database = await store.open();
-    const clock = { nowMs: 1_000 };
-    const app = await startApp(quantileForecaster(), {
-      store: database,
-      key: { credits: 100 },
-      nowMs: () => clock.nowMs,
-    });
-    const calls = new Calls(database, () => clock.nowMs, createLogger('silent'));
-    assert.equal((await app.inject({ url: '/usage', headers: AUTHORIZED })).statusCode, 200);
-    const postgres = await sharedPostgres();
-    await postgres.stop();
-    clock.nowMs += KEY_CACHED_MS;
-    const forecast = { series: { y: [1, 2, 3, 4, 5, 6, 7, 8], sizes: [8] }, freq: 'h', h: 2 };
-    const { status, headers, body } = await ask(app, '/v2/forecast', forecast);
-    assert.deepEqual([status, headers['retry-after'], typeof body.detail], [503, '2', 'string']);
-    assert.equal((await app.inject({ url: '/health' })).statusCode, 200);
-    await calls.renew();
-    assert.match(calls.trouble ?? '', /out of reach/);
-    await postgres.restart();
-    assert.equal((await ask(app, '/v2/forecast', forecast)).status, 200);
-    await calls.renew();
-    assert.equal(calls.trouble, null);
-    calls.close();
-    await app.close();
-  },
-);
+postgresTest('over HTTP a store that is away is a 503 that is retryable, and /readyz reports it', async (store) => {
+  const database = await store.open();
+  const clock = { nowMs: 1_000 };
+  const app = await startApp(quantileForecaster(), {
+    store: database,
+    key: { credits: 100 },
+    nowMs: () => clock.nowMs,
+  });
+  const calls = new Calls(database, () => clock.nowMs, createLogger('silent'));
+  assert.equal((await app.inject({ url: '/usage', headers: AUTHORIZED })).statusCode, 200);
+  const postgres = await sharedPostgres();
+  await postgres.stop();
+  clock.nowMs += KEY_CACHED_MS;
+  const forecast = { series: { y: [1, 2, 3, 4, 5, 6, 7, 8], sizes: [8] }, freq: 'h', h: 2 };
+  const { status, headers, body } = await ask(app, '/v2/forecast', forecast);
+  assert.deepEqual([status, headers['retry-after'], typeof body.detail], [503, '2', 'string']);
+  assert.equal((await app.inject({ url: '/health' })).statusCode, 200);
+  await calls.renew();
+  assert.match(calls.trouble ?? '', /out of reach/);
+  await postgres.restart();
+  assert.equal((await ask(app, '/v2/forecast', forecast)).status, 200);
+  await calls.renew();
+  assert.equal(calls.trouble, null);
+  calls.close();
+  await app.close();
+});
 
-sqliteTest(
-  'a full disk refuses what needs room, damages nothing, and is forgotten when there is room again',
-  async (store) => {
-    const database = await store.open();
-    await note(database);
-    const [{ page_count: pages }] = await database.query<{ page_count: number }>('PRAGMA page_count');
-    await database.query(`PRAGMA max_page_count = ${pages + 2}`);
-    const large = 'x'.repeat(100_000);
-    await assert.rejects(note(database, large), AWAY);
-    const half = database.transaction(async (sql) => {
-      await note(sql);
-      await note(sql, large);
-    });
-    await assert.rejects(half, { ...AWAY, message: /disk is full/ });
-    assert.equal(await count(database), 1);
-    await database.query('PRAGMA max_page_count = 1000000');
-    await note(database, large);
-    assert.equal(await count(database), 2);
-    assert.deepEqual(await database.query('PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
-  },
-);
+sqliteTest('a full disk refuses writes, damages nothing, and ends once there is space again', async (store) => {
+  const database = await store.open();
+  await note(database);
+  const [{ page_count: pages }] = await database.query<{ page_count: number }>('PRAGMA page_count');
+  await database.query(`PRAGMA max_page_count = ${pages + 2}`);
+  const large = 'x'.repeat(100_000);
+  await assert.rejects(note(database, large), AWAY);
+  const half = database.transaction(async (sql) => {
+    await note(sql);
+    await note(sql, large);
+  });
+  await assert.rejects(half, { ...AWAY, message: /disk is full/ });
+  assert.equal(await count(database), 1);
+  await database.query('PRAGMA max_page_count = 1000000');
+  await note(database, large);
+  assert.equal(await count(database), 2);
+  assert.deepEqual(await database.query('PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
+});
 
 sqliteTest('a file that another process holds is waited for, and then given up', async (store) => {
   const one = await store.open();

@@ -32,7 +32,7 @@ test('an anomaly is marked at both ends, without colour too', () => {
   assert.equal(scoreLine({ ...judged, anomaly: true, alarm: true }, coloured), `${red}${line}\u001b[0m`);
 });
 
-test('a value outside its interval that is no alarm says so, and is not marked', () => {
+test('a value outside its interval that is no alarm is named an anomaly, and is not marked', () => {
   assert.match(scoreLine({ ...judged, anomaly: true }), /^ {2}.* ANOMALY$/);
 });
 
@@ -60,7 +60,7 @@ test('the score of a member is that of its group', () => {
   assert.match(line, / - +g \+7\.13 +\.75 +scored$/);
 });
 
-test('a series that started over says so', () => {
+test('a series that started over is marked as restarted', () => {
   assert.match(scoreLine({ ...judged, restarted: true }), /scored, started over$/);
 });
 

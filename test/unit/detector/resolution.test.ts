@@ -20,7 +20,7 @@ test('a series that never changed has a tiny floor, so that any change shows', (
   assert.equal(floorOf([]), 1e-9);
 });
 
-test('a few steps tell the rounding of the values, not their own size', () => {
+test('a few steps show the rounding of the values, not their own size', () => {
   assert.equal(floorOf([0, 0, 500, 0]), 0.5);
   assert.equal(floorOf([1, 1, 0.95, 1]), 0.005);
 });

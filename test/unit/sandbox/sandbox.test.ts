@@ -198,7 +198,7 @@ test('an idle child ends', async (t) => {
   assert.notEqual(await output('pid'), String(pid));
 });
 
-test('a child that cannot be started fails its own work; the process and the work after it go on', async () => {
+test('a child that cannot be started fails its own work; the process and the work after it continue', async () => {
   const script = fileURLToPath(new URL('out-of-files.ts', PROGRAMS));
   const limited = spawn('sh', ['-c', `ulimit -n 64; exec "${process.execPath}" "${script}"`], { stdio: 'pipe' });
   const [printed, complaints] = await Promise.all([text(limited.stdout), text(limited.stderr)]);

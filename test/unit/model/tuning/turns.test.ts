@@ -4,7 +4,7 @@ import { Turns } from '../../../../src/model/tuning/turns.ts';
 
 const never = new AbortController().signal;
 
-/** Work that ends when it is told to, and the order in which pieces of work began. */
+/** Work that the test ends, and the order in which pieces of work began. */
 function recorded() {
   const turns = new Turns();
   const begun: string[] = [];

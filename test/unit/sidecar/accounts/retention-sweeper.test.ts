@@ -14,21 +14,21 @@ test('a sweep deletes expired entries and logs it; an unavailable store is retri
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line: string) => lines.push(line) });
   const clock = { nowMs: 0 };
-  const upkeep = new RetentionSweeper({
+  const sweeper = new RetentionSweeper({
     store,
     kept: new FinetunedWeights(store, null),
     nowMs: () => clock.nowMs,
     logger,
   });
   await recordAudit(store, ENTRY);
-  await upkeep.run();
+  await sweeper.run();
   assert.deepEqual([(await readAudit(store)).length, lines.length], [1, 0]);
   clock.nowMs = AUDIT_DAYS * 86_400_000 + 1;
-  await upkeep.run();
+  await sweeper.run();
   assert.deepEqual(await readAudit(store), []);
   assert.equal(JSON.parse(lines[0]).auditEntries, 1);
   await store.close();
-  await upkeep.run();
+  await sweeper.run();
   assert.equal(JSON.parse(lines[1]).level, 'warn');
-  await upkeep.close();
+  await sweeper.close();
 });

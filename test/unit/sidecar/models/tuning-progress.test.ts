@@ -38,9 +38,9 @@ test('the time in the queue is not part of the duration of a fine-tuning', async
   second.ended({ kind: 'too-long' });
   assert.deepEqual(await standing(), [0, 0]);
   const [line, other] = logged();
-  const { time: _, level: __, ...told } = line;
+  const { time: _, level: __, ...fields } = line;
   const validation = { before: 0.5, after: 0.25 };
-  assert.deepEqual(told, {
+  assert.deepEqual(fields, {
     ...ASKED,
     outcome: 'tuned',
     made: 50,

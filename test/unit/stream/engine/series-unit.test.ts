@@ -56,7 +56,7 @@ test('missing steps up to the gap limit are filled with missing values and publi
   assert.ok(run.scores().every(({ restarted }) => !restarted));
 });
 
-test('beyond the gap limit the series starts over at position 0, and says so once', async () => {
+test('beyond the gap limit the series starts over at position 0, and its first score is marked', async () => {
   const run = await scoreAll([...steps(0, 30), ...steps(37, 40)]);
   const after = run.scores().slice(30);
   assert.deepEqual(
@@ -103,7 +103,7 @@ test('a score names its input record and how it was scored', async () => {
   assert.ok(score.lo! < score.forecast! && score.forecast! < score.hi! && score.hi! < 500);
 });
 
-test('series whose settings changed start over and say so; others continue', async () => {
+test('series whose settings changed start over, marked as restarted; others continue', async () => {
   const detectors = [detectorConfig({ name: 'a', series: ['a*'] }), detectorConfig({ name: 'b', series: ['b*'] })];
   const run = streamRun({ detectors });
   const append = (from: number, to: number) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { run } from '../../../bench/quality.ts';
 
-test('where the collections are not there the bench says so and measures nothing', async (t) => {
+test('where the collections are not there the bench reports it and measures nothing', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tidewatch-quality-'));
   const said = t.mock.method(console, 'log', () => {});
   assert.deepEqual(await run(['--data', folder]), {});
