@@ -14,6 +14,10 @@ import {
   readFinetunedWeights,
 } from './finetuned-models.ts';
 
+/** Models tell of the data they were tuned on: the files are readable by their owner only. */
+const OWNER_ONLY = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
+
 /** Age at which a file without a model is deleted. Younger files may belong to a model being created. */
 const ORPHAN_MS_MIN = 3_600_000;
 
@@ -108,8 +112,8 @@ async function ageOf(path: string, nowMs: number): Promise<number> {
 async function writeWhole(folder: string, path: string, bytes: Uint8Array): Promise<void> {
   const part = join(folder, `${randomUUID()}.part`);
   try {
-    await mkdir(folder, { recursive: true });
-    await writeFile(part, bytes, { flush: true });
+    await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    await writeFile(part, bytes, { flush: true, mode: OWNER_ONLY });
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true });

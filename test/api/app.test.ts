@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, KEY, startApp } from '../fixture/http/http-service.ts';
+import { until } from '../fixture/until.ts';
 
 const OPENAPI = new URL('../../schemas/openapi.json', import.meta.url);
 
@@ -129,6 +131,21 @@ test('a long answer is compressed by content negotiation', async () => {
   assert.equal(gzip.headers['content-encoding'], 'gzip');
   assert.equal(gunzipSync(gzip.rawPayload).toString(), plain.body);
   assert.equal((await ask('zstd;q=0, gzip;q=0, br')).headers['content-encoding'], undefined);
+});
+
+test('a traceparent that is valid is taken up into the log', async () => {
+  const logged: { readonly traceId?: string }[] = [];
+  const logger = createLogger('info', { write: (line) => void logged.push(JSON.parse(line)) });
+  const app = await startApp(undefined, { logger });
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  for (const traceparent of [`00-${traceId}-00f067aa0ba902b7-01`, 'not-a-trace']) {
+    await app.inject({ url: '/health', headers: { traceparent } });
+  }
+  await until('both are logged', () => logged.length === 2);
+  assert.deepEqual(
+    logged.map((line) => line.traceId),
+    [traceId, undefined],
+  );
 });
 
 test('a safe request id of the client is kept', async () => {

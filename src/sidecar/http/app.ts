@@ -22,6 +22,8 @@ import { addRoutes } from './routes/routes.ts';
 
 /** Request ids of clients are kept when they are safe in a log. */
 const REQUEST_ID = /^[\w-]{1,64}$/;
+/** W3C Trace Context: version, trace id, parent id, flags. */
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 
 /** Builds the application without listening. */
 export async function createApp(
@@ -72,10 +74,12 @@ export async function createApp(
   app.addHook('onRequest', async (request, reply) => {
     const { id: requestId, method } = request;
     const route = request.routeOptions.url ?? null;
+    const traceId = TRACEPARENT.exec(String(request.headers.traceparent))?.[1];
     reply.raw.once('close', () => {
       const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE;
       const { elapsedTime } = reply;
-      services.logger.info({ requestId, method, route, status, ms: Math.round(elapsedTime) }, 'request');
+      const ms = Math.round(elapsedTime);
+      services.logger.info({ requestId, ...(traceId && { traceId }), method, route, status, ms }, 'request');
       services.metrics.httpRequests.inc({ route: route ?? 'none', status });
       services.metrics.httpRequestSeconds.observe(elapsedTime / 1_000);
     });

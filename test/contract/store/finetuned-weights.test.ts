@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '../../../src/store/database.ts';
@@ -51,6 +51,15 @@ storeTest('a refused model leaves no file', async (store) => {
     { kind: 'too-many' },
   );
   assert.equal(filesOf(store).length, store.dialect === 'sqlite' ? 1 : 0);
+});
+
+sqliteTest('weights are readable by the owner of the process only', async (store) => {
+  const kept = weightsOf(store, await store.open());
+  await kept.create(newModel('mine', { digest }), weights, { recordEvent: unrecorded });
+  const modeOf = (path: string) => statSync(path).mode & 0o777;
+  assert.equal(modeOf(folderOf(store)), 0o700);
+  for (const name of filesOf(store)) assert.equal(modeOf(join(folderOf(store), name)), 0o600);
+  assert.equal(filesOf(store).length, 1);
 });
 
 storeTest('damaged weights are refused with the model id', async (store) => {
