@@ -19,7 +19,7 @@ const ENDPOINTS = {
 } as const;
 const urls = fc.constantFrom(...(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[]));
 
-const extreme = fc.constantFrom(0, -1, 3.4028235e38, -3.4028235e38, 1e-45, 1e300, -0);
+const extreme = fc.constantFrom(0, -1, 3.4028235e38, -3.4028235e38, 1e-45, -0);
 const observed = fc.oneof(
   { weight: 8, arbitrary: fc.double({ min: -1e6, max: 1e6, noNaN: true }) },
   { weight: 1, arbitrary: extreme },

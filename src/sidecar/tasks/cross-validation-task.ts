@@ -9,10 +9,10 @@ import type { CrossValidationAnswer, CrossValidationBody } from '../wire/forecas
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { invalidRequest } from '../wire/problem.ts';
 import { alignmentProblems, type RequestPoint } from './alignment.ts';
-import { trialForecastsOf } from './exogenous-request.ts';
+import { pause, trialForecastsOf } from './exogenous-request.ts';
 import { forecastAnswer, futureOfWindows } from './forecast-answer.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from './in-sample-answer.ts';
-import { answerTooLong, tooManyForecasts, tuningProblems } from './request-limits.ts';
+import { answerTooLong, intervalProblems, tooManyForecasts, tuningProblems } from './request-limits.ts';
 import { modelOf, seriesProblems, tooShort } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
 
@@ -48,8 +48,10 @@ function windowProblems(body: CrossValidationBody) {
   const settings = { h, context, aggregation: aggregationOf(freq, context) };
   const perWindow = trialForecastsOf(series) + forecastsPerPoint(settings, levels > 0);
   const span = h + (windows - 1) * (step ?? h);
-  const numbers = sizes.length * windows * h * outputsOfLevels(levels);
+  // Every row of the answer has its position as well.
+  const numbers = sizes.length * windows * h * (1 + outputsOfLevels(levels));
   return [
+    ...intervalProblems(levels, sizes, span),
     ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
     ...answerTooLong(numbers),
     ...tooManyForecasts(sizes.length * windows * perWindow),
@@ -65,20 +67,34 @@ function tuningsOf({ n_windows: windows = 1, refit = true, full_history: whole =
 async function validateWindows(body: CrossValidationBody, model: ServedModel, signal: AbortSignal) {
   const { h, n_windows: windows = 1, step_size: step } = body;
   const points: RequestPoint[] = [];
-  const idxs: number[] = [];
-  let start = 0;
-  body.series.sizes.forEach((size, series) => {
+  for (const [series, size] of body.series.sizes.entries()) {
     for (let window = 0; window < windows; window++) {
-      const cutoff = size - h - (windows - 1 - window) * (step ?? h);
-      points.push({ series, cutoff });
-      for (let k = 0; k < h; k++) idxs.push(start + cutoff + k);
+      points.push({ series, cutoff: size - h - (windows - 1 - window) * (step ?? h) });
+      if (points.length % POINTS_PER_TURN === 0) await pause();
     }
-    start += size;
-  });
+    signal.throwIfAborted();
+  }
   const tuned = await tunedByWindow(body, model, signal);
   const byPoint = points.map((_, i) => tuned[i % windows] ?? tuned[0]);
   const answer = await forecastAnswer(body, { points, future: () => futureOfWindows(body), models: byPoint, signal });
-  return { ...answer, sizes: body.series.sizes.map(() => windows * h), idxs: Float64Array.from(idxs) };
+  return { ...answer, sizes: body.series.sizes.map(() => windows * h), idxs: await positionsOf(points, body) };
+}
+
+/** Points that are handled before other requests have a turn. */
+const POINTS_PER_TURN = 20_000;
+
+/** The positions of all rows in `y`. */
+async function positionsOf(points: readonly RequestPoint[], { series: { sizes }, h }: CrossValidationBody) {
+  const starts = sizes.map(() => 0);
+  for (let i = 1; i < sizes.length; i++) starts[i] = starts[i - 1] + sizes[i - 1];
+  const positions = new Float64Array(points.length * h);
+  const turn = Math.max(1, Math.floor((POINTS_PER_TURN * 10) / h));
+  for (const [i, { series, cutoff }] of points.entries()) {
+    const first = starts[series] + cutoff;
+    for (let k = 0; k < h; k++) positions[i * h + k] = first + k;
+    if (i % turn === turn - 1) await pause();
+  }
+  return positions;
 }
 
 /**

@@ -33,13 +33,14 @@ function slices(
   lengths: readonly number[],
   categorical: readonly number[] | null | undefined,
 ): ExogenousVariable[][] {
+  const isCategorical = new Set(categorical);
   let start = 0;
   return lengths.map((length) => {
     const from = start;
     start += length;
     return columns.map((column, i) => ({
       values: column.subarray(from, start),
-      categorical: categorical?.includes(i) ?? false,
+      categorical: isCategorical.has(i),
     }));
   });
 }
@@ -99,7 +100,8 @@ export function exogenousProblems({
 }
 
 function columnsOf({ X, categorical_exog: categorical }: SeriesBody): number {
-  const columnsOfOne = (values: Float64Array, i: number) => (categorical?.includes(i) ? categoriesIn(values) : 1);
+  const isCategorical = new Set(categorical);
+  const columnsOfOne = (values: Float64Array, i: number) => (isCategorical.has(i) ? categoriesIn(values) : 1);
   return (X ?? []).reduce((sum, values, i) => sum + columnsOfOne(values, i), 0);
 }
 

@@ -24,8 +24,9 @@ export function futureOfForecast({ series, h }: ForecastBody): FutureVariables {
 
 /** The future variables of a window: all but the historical ones. */
 export function futureOfWindows({ series, hist_exog: pastOnly }: CrossValidationBody): FutureVariables {
+  const isPastOnly = new Set(pastOnly);
   const variables = (variablesOf(series) ?? []).map((own) =>
-    own.map((variable, i) => (pastOnly?.includes(i) ? null : variable)),
+    own.map((variable, i) => (isPastOnly.has(i) ? null : variable)),
   );
   return { variables, startOf: ({ cutoff }) => cutoff };
 }

@@ -11,12 +11,9 @@ import { type FieldProblem, fieldProblem, invalidRequest } from '../wire/problem
 import { alignmentProblems } from './alignment.ts';
 import { trialForecastsOf } from './exogenous-request.ts';
 import { forecastAnswer, futureOfForecast } from './forecast-answer.ts';
-import { answerTooLong, tooManyForecasts } from './request-limits.ts';
+import { answerTooLong, intervalProblems, tooManyForecasts } from './request-limits.ts';
 import { modelOf, seriesProblems } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
-
-/** Fewer samples do not calibrate an interval. */
-const INTERVAL_SAMPLES_MIN = 8;
 
 /** Throws an HttpProblem for an invalid request. */
 export function forecastWork(body: ForecastBody, models: ServedModels): Work {
@@ -60,12 +57,5 @@ function forecastProblems({ series: { sizes, X_future: future }, h, level }: For
     const text = `a variable has ${column.length} values, but ${sizes.length} series over h ${h} make ${values}`;
     problems.push(fieldProblem(['body', 'series', 'X_future', i], text));
   });
-  const short = level && level.length > 0 ? sizes.findIndex((size) => size < INTERVAL_SAMPLES_MIN) : -1;
-  if (short >= 0) {
-    const text =
-      `Minimum required ${INTERVAL_SAMPLES_MIN} samples for computing prediction intervals; ` +
-      `series ${short} has ${sizes[short]}`;
-    problems.push(fieldProblem(['body', 'series', 'sizes', short], text));
-  }
-  return problems;
+  return [...problems, ...intervalProblems(level?.length ?? 0, sizes)];
 }

@@ -20,6 +20,21 @@ export function tooManyForecasts(forecasts: number): FieldProblem[] {
   return [fieldProblem(['body', 'series'], text)];
 }
 
+/** Fewer samples do not calibrate an interval. */
+const INTERVAL_SAMPLES_MIN = 8;
+
+/** @param span values at the end of each series that are not known at its first cutoff */
+export function intervalProblems(levels: number, sizes: readonly number[], span = 0): FieldProblem[] {
+  const short = levels > 0 ? sizes.findIndex((size) => size - span < INTERVAL_SAMPLES_MIN) : -1;
+  if (short < 0) return [];
+  const samples = Math.max(0, sizes[short] - span);
+  const where = span === 0 ? '' : ' before its first window';
+  const text =
+    `Minimum required ${INTERVAL_SAMPLES_MIN} samples for computing prediction intervals; ` +
+    `series ${short} has ${samples}${where}`;
+  return [fieldProblem(['body', 'series', 'sizes', short], text)];
+}
+
 /** Fine-tuning steps of one request, over all windows; about half a second per step at worst. */
 const TUNING_STEPS_MAX = 1_000;
 

@@ -35,12 +35,13 @@ export function seriesProblems(request: SeriesRequest): FieldProblem[] {
     problems.push(fieldProblem([...SERIES, 'start_datetime'], text));
   }
   const columns = X?.length ?? 0;
+  const [hasTexts, isCategorical] = [new Set(texts), new Set(categorical)];
   X?.forEach((column, i) => {
     const loc = [...SERIES, 'X', i];
     if (column.length !== y.length) {
       problems.push(fieldProblem(loc, `a variable has ${column.length} values, but y has ${y.length}`));
     }
-    if (texts?.includes(i) && !categorical?.includes(i)) {
+    if (hasTexts.has(i) && !isCategorical.has(i)) {
       problems.push(fieldProblem(loc, `a variable that holds texts must be named in categorical_exog`));
     }
   });

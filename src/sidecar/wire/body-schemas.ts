@@ -6,7 +6,7 @@ import { CrossValidationJob, DetectionJob, FinetuneJob, ForecastJob } from './jo
 import { ModelParamsQuery } from './model-params-schema.ts';
 import { OnlineDetectionRequest } from './online-detection-schema.ts';
 import { schemaCheck } from './schema-problems.ts';
-import type { BodyRules, NamedFields } from './wire-body.ts';
+import type { BodyRules, FieldShape, NamedFields } from './wire-body.ts';
 
 /** All body schemas. Their names are known to the parser thread. */
 const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
@@ -44,11 +44,22 @@ export function bodyName(schema: object): string {
 interface ObjectSchema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, ObjectSchema>>;
+  readonly additionalProperties?: boolean;
 }
 
-function fieldsOf({ properties = {} }: ObjectSchema): NamedFields {
-  const named = Object.entries(properties).map(([field, schema]): [string, NamedFields | null] => {
-    return [field, schema.type?.includes('object') ? fieldsOf(schema) : null];
+/** Fields whose values are not built as JavaScript values, by path. */
+const CONVERTED: Readonly<Record<string, FieldShape>> = {
+  'series.y': 'column',
+  'series.X': 'columns',
+  'series.X_future': 'columns',
+  level: 'levels',
+};
+
+function fieldsOf({ properties = {}, additionalProperties = true }: ObjectSchema, prefix = ''): NamedFields {
+  const named = Object.entries(properties).map(([field, schema]): [string, FieldShape] => {
+    const path = `${prefix}${field}`;
+    const nested = () => (schema.type?.includes('object') ? fieldsOf(schema, `${path}.`) : null);
+    return [field, CONVERTED[path] ?? nested()];
   });
-  return Object.fromEntries(named);
+  return { ...Object.fromEntries(named), ...(additionalProperties ? {} : { '*': null }) };
 }

@@ -14,7 +14,7 @@ interface WaitingBody {
 }
 
 /** Heap for the largest body as JavaScript values. */
-const HEAP_MB_MAX = 4_096;
+const HEAP_MB_MAX = 1_024;
 
 /** Parses large bodies on a worker thread. It starts with the first body, and again after a crash. */
 export class BodyThread {

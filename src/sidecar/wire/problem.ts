@@ -66,9 +66,12 @@ export function tooManyCalls(
   });
 }
 
-/** All invalid fields at once. */
+/** Maximum number of reported problems. */
+export const PROBLEMS_MAX = 100;
+
+/** All invalid fields at once, up to the maximum. */
 export function invalidRequest(problems: readonly FieldProblem[]): HttpProblem {
-  return new HttpProblem(422, problems);
+  return new HttpProblem(422, problems.slice(0, PROBLEMS_MAX));
 }
 
 /** A field that matches its schema but has an invalid value, in the wording of public clients. */

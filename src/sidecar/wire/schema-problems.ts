@@ -1,10 +1,8 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import type { FieldProblem } from './problem.ts';
+import { type FieldProblem, PROBLEMS_MAX } from './problem.ts';
 
-/** Maximum number of reported problems. */
-const PROBLEMS_MAX = 100;
 /** Longer inputs are not echoed. */
 const INPUT_LENGTH_MAX = 200;
 
@@ -62,6 +60,11 @@ const TYPE_MESSAGES: Readonly<Record<string, Said>> = {
   },
 };
 
+/** The problem of a value of another type. */
+export function typeProblem(type: string, loc: FieldProblem['loc'], input: unknown): FieldProblem {
+  return { loc, ...TYPE_MESSAGES[type], ...(input === undefined ? {} : { input }) };
+}
+
 const bound = (type: string, words: string, key: string) => (params: SchemaError['params']) => ({
   msg: `Input should be ${words} ${params.limit}`,
   type,
@@ -115,7 +118,7 @@ function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
 }
 
 /** The input as echoed to the client: numbers, booleans and short texts. */
-function shownInput(input: unknown): unknown {
+export function shownInput(input: unknown): unknown {
   if (input === null || typeof input === 'boolean' || typeof input === 'number') return input;
   return typeof input === 'string' && input.length <= INPUT_LENGTH_MAX ? input : undefined;
 }

@@ -16,8 +16,18 @@ const Column = Type.Unsafe<Float64Array>({
   items: { type: ['number', 'string', 'boolean', 'null'] },
 });
 
+/** Variables of one request. A regression uses fewer; this bounds what is read. */
+const VARIABLES_MAX = 1_000;
+
 const Columns = (description: string) =>
-  Type.Optional(Type.Unsafe<readonly Float64Array[] | null>({ type: ['array', 'null'], items: Column, description }));
+  Type.Optional(
+    Type.Unsafe<readonly Float64Array[] | null>({
+      type: ['array', 'null'],
+      items: Column,
+      maxItems: VARIABLES_MAX,
+      description,
+    }),
+  );
 
 export const HistoryFields = {
   y: Type.Unsafe<Float64Array>({
@@ -35,6 +45,7 @@ export const HistoryFields = {
     Type.Unsafe<readonly string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string' },
+      maxItems: SERIES_MAX,
       description: 'Start of each series in ISO 8601, for multivariate forecasts. Without it series end together.',
     }),
   ),
@@ -42,6 +53,7 @@ export const HistoryFields = {
     Type.Unsafe<readonly number[] | null>({
       type: ['array', 'null'],
       items: { type: 'integer', minimum: 0 },
+      maxItems: VARIABLES_MAX,
       description: 'Zero-based indexes of the categorical columns of `X`.',
     }),
   ),
@@ -117,7 +129,11 @@ export const Multivariate = Type.Optional(
 
 /** Columns of `X` without future values. */
 export const HistExog = Type.Optional(
-  Type.Unsafe<readonly number[] | null>({ type: ['array', 'null'], items: { type: 'integer', minimum: 0 } }),
+  Type.Unsafe<readonly number[] | null>({
+    type: ['array', 'null'],
+    items: { type: 'integer', minimum: 0 },
+    maxItems: VARIABLES_MAX,
+  }),
 );
 
 export const positive = (description: string) => Type.Integer({ exclusiveMinimum: 0, description });

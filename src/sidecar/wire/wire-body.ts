@@ -1,5 +1,6 @@
-import { clampToFloat32 } from '../../forecast/float32.ts';
-import type { FieldProblem } from './problem.ts';
+import { CategoryReader, type ColumnReading, type NumberColumn, readNumbers } from './column-reader.ts';
+import { JsonCursor, JsonSyntaxError } from './json-cursor.ts';
+import { type FieldProblem, PROBLEMS_MAX } from './problem.ts';
 import type { CheckValue } from './schema-problems.ts';
 import type { WireLevel } from './wire-types.ts';
 
@@ -8,116 +9,211 @@ export type WireReading =
   | { readonly kind: 'not-json'; readonly reason: string }
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 
-/** The fields of a schema, recursively; null for a field that is no object. */
+/**
+ * How a field is read: an object by its fields; a list of numbers; several of them; levels; null: a scalar or a list of
+ * scalars.
+ */
+export type FieldShape = NamedFields | 'column' | 'columns' | 'levels' | null;
+
+/**
+ * The fields of an object. Others are skipped. Those of a closed object, under `*`, are kept so that they are reported.
+ */
 export interface NamedFields {
-  readonly [field: string]: NamedFields | null;
+  readonly [field: string]: FieldShape;
 }
 
 /** Validation and fields of a body. */
 export interface BodyRules {
   readonly check: CheckValue;
-  /** Known fields. Others are dropped, since nothing has validated them. */
+  /** Known fields. Others are skipped, since nothing has validated them. */
   readonly fields: NamedFields;
 }
 
+const SERIES = ['body', 'series'];
+
+/** Items that are kept of a list of scalars: one more than any schema allows, so that a longer list is refused. */
+const LIST_ITEMS_MAX = 1_000_001;
+/** The same for columns. */
+const COLUMNS_MAX = 1_001;
+/** Longer literals of levels are written anew. */
+const LITERAL_LENGTH_MAX = 32;
+
 /**
- * Parses a body, validates it, drops unknown fields, and converts columns and levels (`Float64Array`, `WireLevel`).
- * Invalid UTF-8 is replaced, since JSON in other encodings is invalid.
+ * Parses a body, validates it, and converts columns and levels (`Float64Array`, `WireLevel`). Unknown fields are
+ * skipped, so memory is bounded by the known ones. Invalid UTF-8 is replaced, since JSON in other encodings is invalid.
  */
-export function readWireBody(bytes: Uint8Array, rules: BodyRules): WireReading {
-  const text = new TextDecoder().decode(bytes);
-  let parsed: unknown;
+export function readWireBody(bytes: Uint8Array, { check, fields }: BodyRules): WireReading {
+  const reader = new BodyReader(bytes);
   try {
-    parsed = JSON.parse(text);
+    const plain = reader.read(fields);
+    const problems = check(plain);
+    const columns = reader.columns();
+    const all = [...problems, ...columns.problems].slice(0, PROBLEMS_MAX);
+    if (all.length > 0) return { kind: 'invalid', problems: all };
+    return { kind: 'body', body: typed(plain as PlainBody, columns.found, reader.literals) };
   } catch (error) {
-    return { kind: 'not-json', reason: (error as Error).message };
+    if (error instanceof JsonSyntaxError) return { kind: 'not-json', reason: error.message };
+    throw error;
   }
-  const problems = rules.check(parsed);
-  if (problems.length > 0) return { kind: 'invalid', problems };
-  return { kind: 'body', body: typed(named(parsed, rules.fields) as ParsedBody, text) };
 }
 
-function named(value: unknown, fields: NamedFields | null): unknown {
-  if (fields === null || typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(fields).filter(([field]) => Object.hasOwn(value, field));
-  return Object.fromEntries(kept.map(([field, own]) => [field, named((value as Record<string, unknown>)[field], own)]));
+interface Columns {
+  readonly y?: Float64Array;
+  readonly X?: readonly Float64Array[];
+  readonly X_future?: readonly Float64Array[];
+  readonly texts?: readonly number[];
+}
+
+/** Reads known fields. Lists of values are read apart, and are empty in what is validated. */
+class BodyReader {
+  readonly #cursor: JsonCursor;
+  readonly #columns = new Map<string, readonly NumberColumn[]>();
+  literals: readonly string[] = [];
+
+  constructor(bytes: Uint8Array) {
+    this.#cursor = new JsonCursor(bytes);
+  }
+
+  read(fields: NamedFields): unknown {
+    const value = this.#value(fields, '');
+    this.#cursor.end();
+    return value;
+  }
+
+  #value(shape: FieldShape, name: string): unknown {
+    const kind = this.#cursor.kind();
+    if (kind === 'array' && shape === 'column') {
+      this.#columns.set(name, [readNumbers(this.#cursor, { loc: [...SERIES, name], exogenous: false })]);
+      return [];
+    }
+    if (kind === 'array' && shape === 'columns') return this.#columnList(name);
+    if (kind === 'object' && typeof shape === 'object' && shape !== null) return this.#object(shape);
+    this.#columns.delete(name);
+    if (shape === 'levels') return this.#levels();
+    return kind === 'array' ? this.#list() : this.#scalar();
+  }
+
+  /** As JSON.parse does, the last of equal names counts. */
+  #object(fields: NamedFields): object {
+    const found = new Map<string, unknown>();
+    // Columns of an earlier object of this name do not count.
+    for (const name of Object.keys(fields)) this.#columns.delete(name);
+    this.#cursor.fields((name) => {
+      const known = Object.hasOwn(fields, name) && name !== '*';
+      const kept = known || ('*' in fields && found.size < PROBLEMS_MAX);
+      if (kept) found.set(name, this.#value(known ? fields[name] : null, name));
+      else this.#cursor.skipValue();
+    });
+    return Object.fromEntries(found);
+  }
+
+  #columnList(name: string): unknown[] {
+    const columns: NumberColumn[] = [];
+    const plain: unknown[] = [];
+    this.#cursor.items((i) => {
+      if (i >= COLUMNS_MAX) this.#cursor.skipValue();
+      else if (this.#cursor.kind() === 'array') {
+        columns.push(readNumbers(this.#cursor, { loc: [...SERIES, name, i], exogenous: true }));
+        plain.push([]);
+      } else plain.push(this.#scalar());
+    });
+    this.#columns.set(name, columns);
+    return plain;
+  }
+
+  #list(): unknown[] {
+    const items: unknown[] = [];
+    this.#cursor.items((i) => {
+      if (i < LIST_ITEMS_MAX) items.push(this.#scalar());
+      else this.#cursor.skipValue();
+    });
+    return items;
+  }
+
+  #levels(): unknown {
+    const literals: string[] = [];
+    const one = () => {
+      if (this.#cursor.kind() !== 'number') return this.#scalar();
+      const literal = this.#cursor.readLiteral();
+      const value = Number(literal);
+      if (literals.length < LIST_ITEMS_MAX)
+        literals.push(literal.length > LITERAL_LENGTH_MAX ? String(value) : literal);
+      return value;
+    };
+    const values: unknown[] = [];
+    const isList = this.#cursor.kind() === 'array';
+    if (isList) {
+      this.#cursor.items((i) => {
+        const value = one();
+        if (i < LIST_ITEMS_MAX) values.push(value);
+      });
+    } else values.push(one());
+    this.literals = literals;
+    return isList ? values : values[0];
+  }
+
+  /** Objects and lists, where none is valid, are left empty. */
+  #scalar(): unknown {
+    switch (this.#cursor.kind()) {
+      case 'string':
+        return this.#cursor.readString();
+      case 'number':
+        return this.#cursor.readNumber();
+      case 'boolean':
+        return this.#cursor.readBoolean();
+      case 'null':
+        return this.#cursor.readNull();
+      case 'array':
+        this.#cursor.skipValue();
+        return [];
+      case 'object':
+        this.#cursor.skipValue();
+        return {};
+    }
+  }
+
+  /** The values of all lists. A text in the history or the future of a variable makes both categorical. */
+  columns(): { readonly found: Columns; readonly problems: readonly FieldProblem[] } {
+    const problems: FieldProblem[] = [];
+    const taken = ({ column, problems: more }: ColumnReading) => {
+      if (problems.length < PROBLEMS_MAX) problems.push(...more);
+      return column;
+    };
+    const [y] = (this.#columns.get('y') ?? []).map(taken);
+    const [past, future] = [this.#columns.get('X'), this.#columns.get('X_future')];
+    const coders = Array.from({ length: Math.max(past?.length ?? 0, future?.length ?? 0) }, (_, i) => {
+      return past?.[i]?.hasText === true || future?.[i]?.hasText === true ? new CategoryReader() : null;
+    });
+    const read = (name: string) => (column: NumberColumn, i: number) => {
+      return taken(coders[i]?.read(this.#cursor, column, [...SERIES, name, i]) ?? column);
+    };
+    const found = {
+      ...(y && { y }),
+      ...(past && { X: past.map(read('X')), texts: past.flatMap((_, i) => (coders[i] === null ? [] : [i])) }),
+      ...(future && { X_future: future.map(read('X_future')) }),
+    };
+    return { found, problems };
+  }
 }
 
 /** The fields that are converted. */
-interface ParsedBody {
-  readonly series?: {
-    readonly y: readonly (number | null)[];
-    readonly X?: readonly (readonly unknown[])[] | null;
-    readonly X_future?: readonly (readonly unknown[])[] | null;
-  };
+interface PlainBody {
+  readonly series?: object;
   readonly level?: number | readonly number[] | null;
 }
 
-function typed(body: ParsedBody, text: string): unknown {
+function typed(body: PlainBody, columns: Columns, literals: readonly string[]): unknown {
   const { series, level } = body;
   return {
     ...body,
-    ...(series === undefined ? {} : { series: { ...series, ...columnsOf(series) } }),
-    ...(level === undefined || level === null ? {} : { level: levelsOf(level, text) }),
+    ...(series === undefined ? {} : { series: { ...series, ...columns } }),
+    ...(level === undefined || level === null ? {} : { level: levelsOf(level, literals) }),
   };
-}
-
-function columnsOf({ y, X, X_future: future }: NonNullable<ParsedBody['series']>) {
-  const coders = (X ?? []).map((values, i) => coderOf([values, future?.[i] ?? []]));
-  const coded = (columns: readonly (readonly unknown[])[]) =>
-    columns.map((values, i) => numbers(values.map(coders[i] ?? coderOf([values]) ?? plainNumber)));
-  return {
-    y: numbers(y),
-    ...(X ? { X: coded(X), texts: coders.flatMap((coder, i) => (coder === null ? [] : [i])) } : {}),
-    ...(future ? { X_future: coded(future) } : {}),
-  };
-}
-
-type ColumnValue = (value: unknown) => number | null;
-
-/** Booleans count as 0 and 1. */
-const plainNumber: ColumnValue = (value) => (value === null ? null : Number(value));
-
-/** Assigns codes to the categories of a column, the same in history and future; null for a column without texts. */
-function coderOf(parts: readonly (readonly unknown[])[]): ColumnValue | null {
-  if (!parts.some((values) => values.some((value) => typeof value === 'string'))) return null;
-  const codes = new Map<string, number>();
-  return (value) => {
-    if (value === null) return null;
-    const category = String(value);
-    const code = codes.get(category) ?? codes.size;
-    codes.set(category, code);
-    return code;
-  };
-}
-
-/** Values are clamped to float32, so that squares stay finite. Clients send infinities as its largest values. */
-function numbers(values: readonly (number | null)[]): Float64Array {
-  const column = new Float64Array(values.length);
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    column[i] = value === null ? Number.NaN : clampToFloat32(value);
-  }
-  return column;
 }
 
 /** Levels with their literals: `99.0` is not `99` in the keys of intervals. */
-function levelsOf(level: number | readonly number[], text: string): WireLevel | WireLevel[] {
+function levelsOf(level: number | readonly number[], literals: readonly string[]): WireLevel | WireLevel[] {
   const wanted = typeof level === 'number' ? [level] : level;
-  const literals = literalsOf(wanted, text);
-  const levels = wanted.map((value, i) => ({ value, text: literals?.[i] ?? String(value) }));
+  const levels = wanted.map((value, i) => ({ value, text: literals[i] }));
   return typeof level === 'number' ? levels[0] : levels;
-}
-
-const LEVEL = /"level"\s*:\s*(?:\[([^\]]*)\]|([-+.\deE]+))/g;
-
-/** The last occurrence of these numbers under `level`, as JSON.parse takes the last of equal keys. */
-function literalsOf(wanted: readonly number[], text: string): string[] | undefined {
-  let found: string[] | undefined;
-  for (const [, list, single] of text.matchAll(LEVEL)) {
-    const literals = (list ?? single).split(',').map((literal) => literal.trim());
-    if (literals.length === wanted.length && wanted.every((value, i) => Number(literals[i]) === value))
-      found = literals;
-  }
-  return found;
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readWireBody } from '../../../../src/sidecar/wire/wire-body.ts';
+import { type BodyRules, readWireBody } from '../../../../src/sidecar/wire/wire-body.ts';
 
-const RULES = {
+const RULES: BodyRules = {
   check: () => [],
   fields: {
-    series: { y: null, sizes: null, X: null, X_future: null },
+    series: { y: 'column', sizes: null, X: 'columns', X_future: 'columns' },
     h: null,
-    level: null,
+    level: 'levels',
     model_parameters: { known: null },
   },
 };
