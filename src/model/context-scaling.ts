@@ -1,3 +1,5 @@
+import { holdOutliers } from './context-outliers.ts';
+
 /** Inputs of a graph that belong to its contexts. */
 export interface GraphContexts {
   /** 1 where something was observed, else 0; as long as the values. */
@@ -15,9 +17,9 @@ const NOISE_MAX = 2 ** -100;
 const FLOAT32_MAX = 2 ** 127 * (2 - 2 ** -23);
 
 /**
- * Replaces values that are not finite by 0, in place, and scales rows of huge or tiny values to about 1: a graph
- * squares its inputs, and the square of 2^64 (a common sentinel value) overflows float32. The scale is a power of two,
- * so that nothing is rounded. Ordinary rows stay as they are.
+ * Holds the outliers of each row (context-outliers.ts), replaces values that are not finite by 0, in place, and scales
+ * rows of huge or tiny values to about 1: a graph squares its inputs, and the square of 2^64 (a common sentinel value)
+ * overflows float32. The scale is a power of two, so that nothing is rounded. Ordinary rows stay as they are.
  * @param values `rows * contextLength`, row-major, NaN where nothing was observed
  */
 export function scaleContexts(values: Float32Array, contextLength: number): GraphContexts {
@@ -26,6 +28,7 @@ export function scaleContexts(values: Float32Array, contextLength: number): Grap
   const infinite: number[] = [];
   for (let row = 0; row < scales.length; row++) {
     const end = (row + 1) * contextLength;
+    holdOutliers(values.subarray(row * contextLength, end));
     let magnitude = 0;
     let finite = true;
     for (let i = row * contextLength; i < end; i++) {

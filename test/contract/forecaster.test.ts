@@ -156,6 +156,32 @@ for (const { name, forecaster, isEquivariant, tolerance } of implementations) {
       );
     });
 
+    test('a flat context with one odd value anywhere has a flat forecast', async () => {
+      const odd = [0, -1, -50].map(
+        (at): Context =>
+          (position) =>
+            position === at ? 500 : 20,
+      );
+      const forecast = await forecaster.forecast(batchOf([...odd, () => 20], context, horizonMax));
+      for (let row = 0; row < odd.length; row++) {
+        assert.deepEqual(
+          forecast.slice(row * horizonMax, (row + 1) * horizonMax),
+          forecast.slice(odd.length * horizonMax),
+        );
+      }
+    });
+
+    test('one value of 1e38 moves forecasts no more than one of 100', async () => {
+      const glitch =
+        (size: number): Context =>
+        (position) =>
+          wave(1)(position) + (position === -70 ? size : 0);
+      const contexts = [wave(1), glitch(100), glitch(1e38)];
+      const forecast = await forecaster.forecast(batchOf(contexts, context, horizonMax));
+      const row = (at: number) => forecast.slice(at * horizonMax, (at + 1) * horizonMax);
+      assertNear(row(2), row(1), tolerance);
+    });
+
     for (const scale of [1_000, 0.001, 1e30, 1e-30]) {
       test(`a context times ${scale} has its forecast times ${scale}`, async () => {
         const forecast = await forecaster.forecast(batchOf([wave(1)], context, horizonMax));

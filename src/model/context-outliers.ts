@@ -1,0 +1,100 @@
+/** So many values on either side may be outliers; one more shows that they are none. */
+const OUTLIERS_MAX = 2;
+/** Values within so many mean deviations of the centre are no outliers. */
+const DEVIATIONS_MAX = 32;
+/** A last value is held when its step exceeds the third-largest one before by this factor. */
+const STEP_RATIO = 1.5;
+/** Below this number of observed values a new step is nothing unusual. */
+const STEP_VALUES_MIN = 64;
+
+/**
+ * Holds the outliers of one context, in place, by a rule of that context alone. Values that are not finite stay.
+ *
+ *   range      from the third-lowest to the third-highest observed value
+ *   centre     mean of the values, each moved into the range (Winsorised); deviation: their mean distance from it
+ *   outliers   beyond the range and more than 32 deviations from the centre: held to whichever of the two is farther
+ *   last       beyond the range, and farther from both values before it than 1.5 times the third-largest earlier step:
+ *              held to the nearer of the two, so that a forecast does not follow a single spike
+ *
+ * Two odd values a side leave a flat context flat. The third value at a new level is in the range, and so believed; the
+ * third spike of a sparse series makes all of them count up to its size.
+ */
+export function holdOutliers(context: Float32Array): void {
+  const range = rangeOf(context);
+  if (range === null) return;
+  const { low, high } = boundsOf(context, range);
+  if (range.count >= STEP_VALUES_MIN) holdLast(context, range);
+  for (let i = 0; i < context.length; i++) {
+    if (!isObserved(context[i])) continue;
+    if (context[i] < low) context[i] = low;
+    else if (context[i] > high) context[i] = high;
+  }
+}
+
+interface Range {
+  readonly low: number;
+  readonly high: number;
+  /** Observed values. */
+  readonly count: number;
+}
+
+function isObserved(value: number): boolean {
+  return value - value === 0;
+}
+
+/** null where there are too few values for a range. */
+function rangeOf(context: Float32Array): Range | null {
+  const [highest, lowest] = [noLargest(), noLargest()];
+  let count = 0;
+  for (let i = 0; i < context.length; i++) {
+    if (!isObserved(context[i])) continue;
+    count++;
+    keepLargest(highest, context[i]);
+    keepLargest(lowest, -context[i]);
+  }
+  return count <= 2 * OUTLIERS_MAX ? null : { low: -lowest[0], high: highest[0], count };
+}
+
+function boundsOf(context: Float32Array, { low, high, count }: Range): Pick<Range, 'low' | 'high'> {
+  let sum = 0;
+  for (let i = 0; i < context.length; i++) if (isObserved(context[i])) sum += clamp(context[i], low, high);
+  const centre = sum / count;
+  let distances = 0;
+  for (let i = 0; i < context.length; i++) {
+    if (isObserved(context[i])) distances += Math.abs(clamp(context[i], low, high) - centre);
+  }
+  const wide = DEVIATIONS_MAX * (distances / count);
+  return { low: Math.min(low, centre - wide), high: Math.max(high, centre + wide) };
+}
+
+function holdLast(context: Float32Array, { low, high }: Range): void {
+  let at = context.length - 1;
+  while (!isObserved(context[at])) at--;
+  const last = context[at];
+  if (last >= low && last <= high) return;
+  const steps = noLargest();
+  let [before, previous] = [Number.NaN, Number.NaN];
+  for (let i = 0; i < at; i++) {
+    if (!isObserved(context[i])) continue;
+    [before, previous] = [previous, context[i]];
+    keepLargest(steps, Math.abs(previous - before));
+  }
+  const nearer = Math.abs(last - previous) <= Math.abs(last - before) ? previous : before;
+  if (Math.abs(last - nearer) > STEP_RATIO * steps[0]) context[at] = nearer;
+}
+
+/** Room for the OUTLIERS_MAX + 1 largest numbers, ascending. */
+function noLargest(): Float64Array {
+  return new Float64Array(OUTLIERS_MAX + 1).fill(Number.NEGATIVE_INFINITY);
+}
+
+function keepLargest(largest: Float64Array, number: number): void {
+  if (!(number > largest[0])) return;
+  let i = 1;
+  for (; i < largest.length && largest[i] < number; i++) largest[i - 1] = largest[i];
+  largest[i - 1] = number;
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.max(low, Math.min(high, value));
+}
