@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 /** A stack of booleans, eight to a byte. */
 export class BitStack {
-  #bits = new Uint8Array(64);
+  #bits = new Uint8Array(0);
   size = 0;
 
   get top(): boolean {
@@ -13,7 +13,7 @@ export class BitStack {
 
   push(bit: boolean): void {
     if (this.size >> 3 >= this.#bits.length) {
-      const wider = new Uint8Array(this.#bits.length * 2);
+      const wider = new Uint8Array(Math.max(8, this.#bits.length * 2));
       wider.set(this.#bits);
       this.#bits = wider;
     }

@@ -55,7 +55,8 @@ export function readNumbers(cursor: JsonCursor, { loc, exogenous }: ColumnSettin
       else if (kind === 'string' && exogenous) {
         hasText = true;
         cursor.skipValue();
-      } else report(typeProblem('number', [...loc, i], readInput(cursor)));
+      } else if (problems.length < PROBLEMS_MAX) report(typeProblem('number', [...loc, i], readInput(cursor)));
+      else cursor.skipValue();
     },
   );
   return { start, items, hasText, column: column.subarray(0, items), problems };

@@ -196,6 +196,8 @@ export class JsonCursor {
 
   /** Passes over one value of any kind and depth. Its memory is one bit per level of nesting. */
   skipValue(): void {
+    const first = this.#next();
+    if (first !== LEFT_BRACE && first !== LEFT_BRACKET) return this.#skipScalar(first);
     const open = new BitStack();
     do {
       const byte = this.#next();
@@ -207,9 +209,7 @@ export class JsonCursor {
           if (isObject) this.#skipName();
           continue;
         }
-      } else if (byte === QUOTE) this.#skipString();
-      else if (byte === MINUS || isDigit(byte)) this.readNumber();
-      else this.#skipLiteral();
+      } else this.#skipScalar(byte);
       // After a value: the next item, or the end of what is open.
       while (open.size > 0) {
         const isObject = open.top;
@@ -227,6 +227,12 @@ export class JsonCursor {
   end(): void {
     this.#skipSpace();
     if (this.at < this.#bytes.length) throw this.#unexpected();
+  }
+
+  #skipScalar(byte: number): void {
+    if (byte === QUOTE) this.#skipString();
+    else if (byte === MINUS || isDigit(byte)) this.#number();
+    else this.#skipLiteral();
   }
 
   #skipName(): void {
