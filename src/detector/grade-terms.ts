@@ -13,9 +13,17 @@ const SHAPE = 3;
 
 /** A scale forgets with so many rows. */
 const FORGET_ROWS = 3_000;
-/** An entry counts in its scale at most so many times the scale, once the scale has had CLIP_ROWS_MIN rows. */
+/**
+ * An entry counts in full up to so many times its scale. What lies beyond counts like one row of FORGET_ROWS from the
+ * first rows on, and up to CLIP scales: an outlier must not hide what follows it.
+ */
+const CLIP_FULL = 4;
 const CLIP = 20;
-const CLIP_ROWS_MIN = 20;
+/** Rows from which on a scale says what an outlier is. Before ROWS_FEW the outlier may be the scale itself. */
+const CLIP_ROWS_MIN = 3;
+const ROWS_FEW = 8;
+/** Changes from which on a scale clamps the innovations of the shape search. */
+const CLAMP_ROWS_MIN = 20;
 /** The model's own deviation counts like so many rows at first, and fades over PRIOR_ROWS. */
 const PRIOR_WEIGHT = 24;
 export const PRIOR_ROWS = 300;
@@ -78,7 +86,8 @@ export class GradeTerms {
     const change = value - doubles[resolutionAt];
     const floor = Math.max(finest, ROUNDING * (Number.isNaN(forecast) ? Math.abs(distance) : Math.abs(forecast)));
     const z = this.#scaled(RESIDUAL, distance - forecast, floor);
-    const d = this.#scaled(CHANGE, change, floor);
+    // A change is exact. The others are of float32 distances, whose rounding may be all there is.
+    const d = this.#scaled(CHANGE, change, finest);
     const expected = analogue === 0 ? Number.NaN : this.#shapes.innovationAt(position - analogue);
     const n = this.#scaled(ANALOGUE, innovation - expected, floor);
     const { nearest, distance: square } = this.#shapes;
@@ -97,7 +106,7 @@ export class GradeTerms {
   #seed(position: number, floor: number): void {
     const changes = this.#rings.scalar(SCALARS.termRows + CHANGE);
     const scale = Math.max(Math.sqrt(this.#rings.scalar(SCALARS.termSquares + CHANGE)), floor);
-    this.#rings.setScalar(SCALARS.innovationMax, changes > CLIP_ROWS_MIN ? CLIP * scale : Number.POSITIVE_INFINITY);
+    this.#rings.setScalar(SCALARS.innovationMax, changes > CLAMP_ROWS_MIN ? CLIP * scale : Number.POSITIVE_INFINITY);
     this.#shapes.seed(position);
   }
 
@@ -111,11 +120,34 @@ export class GradeTerms {
     const prior = model > 0 ? PRIOR_WEIGHT * Math.max(0, 1 - rows / PRIOR_ROWS) : 0;
     const known = rows + prior > 0;
     const blended = known ? (rows * mean + prior * PRIOR_VARIANCE * model * model) / (rows + prior) : 0;
-    const square = known ? Math.max(blended, floor * floor) : 0;
-    const limit = rows >= CLIP_ROWS_MIN ? CLIP * CLIP * square : Number.POSITIVE_INFINITY;
-    const counted = Math.min(entry * entry, limit);
+    const scale = known ? Math.max(Math.sqrt(blended), floor) : 0;
+    const size = Math.abs(entry);
+    const clip = rows + prior < CLIP_ROWS_MIN ? Number.POSITIVE_INFINITY : scale;
     rings.setScalar(SCALARS.termRows + term, rows + 1);
-    rings.setScalar(SCALARS.termSquares + term, mean + (counted - mean) * Math.max(1 / FORGET_ROWS, 1 / (rows + 1)));
-    return known ? Math.min(Math.abs(entry) / Math.sqrt(square), TERM_MAX) : 0;
+    rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
+    return known ? Math.min(size / scale, TERM_MAX) : 0;
   }
+}
+
+interface TermRow {
+  /** Rows so far, and their mean square. */
+  readonly rows: number;
+  readonly mean: number;
+  /** Magnitude of the entry. */
+  readonly size: number;
+  readonly clip: number;
+  readonly floor: number;
+}
+
+/** The mean square of a term after one more row; `clip` is the scale that says what an outlier is. */
+function nextSquare({ rows, mean, size, clip, floor }: TermRow): number {
+  const full = square(Math.min(size, CLIP_FULL * clip));
+  const beyond = square(Math.min(size, CLIP * clip)) - full;
+  const most = rows > 0 && rows < ROWS_FEW ? square(CLIP * Math.max(size, floor)) : Number.POSITIVE_INFINITY;
+  const before = Math.min(mean, most);
+  return before + (full - before) * Math.max(1 / FORGET_ROWS, 1 / (rows + 1)) + beyond / FORGET_ROWS;
+}
+
+function square(number: number): number {
+  return number * number;
 }

@@ -10,6 +10,8 @@ const ERROR = 2;
 
 /** Rounding errors above this share of a window's range hide its shape. */
 const ERROR_SHARE_MAX = 2 ** -10;
+/** The smallest normal float32: values that differ by less cannot be told apart from any origin. */
+const RANGE_MIN = 2 ** -126;
 
 export function startPrecision(state: Float64Array, start: number): void {
   state[start + LOW] = Number.POSITIVE_INFINITY;
@@ -32,5 +34,5 @@ export function observePrecision(
 /** Whether the window that ends now was rounded away; the series needs another origin then. */
 export function precisionLost(state: Float64Array, start: number): boolean {
   const range = state[start + HIGH] - state[start + LOW];
-  return range > 0 && state[start + ERROR] > ERROR_SHARE_MAX * range;
+  return range >= RANGE_MIN && state[start + ERROR] > ERROR_SHARE_MAX * range;
 }

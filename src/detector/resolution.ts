@@ -20,6 +20,8 @@ const STEPS_MIN = 8;
 const DECIMALS_MAX = 9;
 /** Resolution of a series that has not changed so far, relative to its value; absolute where that is 0. */
 const RELATIVE = 1e-9;
+/** Values are kept as float32: the smallest number that those can tell from 0. */
+const FLOOR_MIN = 2 ** -149;
 
 export function startResolution(state: Float64Array, start: number): void {
   state.fill(0, start, start + RESOLUTION_NUMBERS);
@@ -41,6 +43,10 @@ export function observeResolution(state: Float64Array, start: number, value: num
 
 /** The smallest deviation that residuals of the series may be judged by; above 0. */
 export function deviationFloor(state: Float64Array, start: number): number {
+  return Math.max(FLOOR_MIN, resolutionOf(state, start));
+}
+
+function resolutionOf(state: Float64Array, start: number): number {
   if (state[start + STEPS] === 0) {
     const previous = Math.abs(state[start + PREVIOUS]);
     return previous > 0 ? RELATIVE * previous : RELATIVE;
