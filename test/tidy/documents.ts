@@ -72,6 +72,18 @@ test('every relative link of a page leads to a file, and to a heading that is th
   );
 });
 
+/** A screen. */
+const PAGE_LINES_MAX = 60;
+
+test(`a page of more than ${PAGE_LINES_MAX} lines has a list of its contents`, () => {
+  none(
+    [...pages].flatMap(([path, page]) => {
+      const isLong = page.trimEnd().split('\n').length > PAGE_LINES_MAX && path !== 'CHANGELOG.md';
+      return isLong && !/^- \[.+\]\(#/m.test(page) ? [path] : [];
+    }),
+  );
+});
+
 test('the map of the code names only files that are there', () => {
   const named = [...read('src/README.md').matchAll(/`([\w./-]+\.ts)`/g)].map(([, path]) => path);
   none(named.filter((path) => ![`src/${path}`, path].some((place) => existsSync(new URL(place, ROOT)))));
