@@ -21,7 +21,7 @@ import { DemoView } from './demo-view.ts';
 import { formatTime, SCORE_LINE_STYLE } from './score-line.ts';
 
 /** For missing topics. The demo continues after its newest observation, so the broker must keep that one for long. */
-const creation = { partitions: 4, replicationFactor: 1, retentionMs: 365 * 86_400_000 };
+const CREATION = { partitions: 4, replicationFactor: 1, retentionMs: 365 * 86_400_000 };
 
 export interface RunningDemo {
   /** Resolves when feeding failed for good. */
@@ -35,7 +35,7 @@ export type DemoConfig = Config & { readonly kafka: KafkaConfig };
 /** Creates missing topics, and finds the step at which the demo continues. Throws a ServiceError. */
 export async function prepareDemo({ stream: { topics }, kafka }: DemoConfig): Promise<FeedPlan> {
   const connection = { config: kafka };
-  await ensureTopics(connection, topics, creation);
+  await ensureTopics(connection, topics, CREATION);
   const partitions = Array.from({ length: await checkTopics(connection, topics) }, (_, partition) => partition);
   const tails = await Promise.all(
     partitions.map((partition) =>

@@ -4,7 +4,7 @@ import { cacheFolder } from '../config/cache-folder.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { httpOptions, workerOptions } from '../config/options.ts';
-import { kafkaVersion } from '../local-kafka/java-artifacts.ts';
+import { KAFKA_VERSION } from '../local-kafka/java-artifacts.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { ServiceError } from '../service-error.ts';
 import { coveredDemoSeries } from '../stream/demo/demo-coverage.ts';
@@ -111,7 +111,7 @@ function clusterOf(config: KafkaConfig): DemoKafka {
 async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafka | null> {
   const folder = join(dataDir, 'kafka');
   io.out(
-    `Starting Apache Kafka ${kafkaVersion} on this machine (data in ${folder}; the first time its jars are fetched)`,
+    `Starting Apache Kafka ${KAFKA_VERSION} on this machine (data in ${folder}; the first time its jars are fetched)`,
   );
   const local = await startKafka({ cacheDir: cacheFolder(), dataDir: folder }).catch((error: unknown) => {
     if (!(error instanceof ServiceError && error.code === 'missing-tool')) throw error;

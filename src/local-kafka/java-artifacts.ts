@@ -7,8 +7,8 @@ import { ServiceError } from '../service-error.ts';
 
 const run = promisify(execFile);
 
-export const kafkaVersion = '4.3.1';
-export const registryVersion = '2.6.13.Final';
+export const KAFKA_VERSION = '4.3.1';
+export const REGISTRY_VERSION = '2.6.13.Final';
 const JAVA_VERSION_MIN = 17;
 const DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 const OR_ELSEWHERE = 'or set KAFKA_BROKERS to the address of a Kafka cluster';
@@ -41,7 +41,7 @@ export async function javaVersion(): Promise<string> {
  * first call.
  */
 export async function kafkaClassPath(cacheDir: string): Promise<string> {
-  const folder = join(cacheDir, `kafka-${kafkaVersion}`);
+  const folder = join(cacheDir, `kafka-${KAFKA_VERSION}`);
   await fetchOnce(folder, (target) =>
     maven([
       '-f',
@@ -57,11 +57,11 @@ export async function kafkaClassPath(cacheDir: string): Promise<string> {
 
 /** The folder of the schema registry's runner jar. Fetched by Maven at the first call. */
 export async function registryFolder(cacheDir: string): Promise<string> {
-  const folder = join(cacheDir, `registry-${registryVersion}`);
+  const folder = join(cacheDir, `registry-${REGISTRY_VERSION}`);
   await fetchOnce(folder, async (target) => {
-    const artifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`;
+    const artifact = `io.apicurio:apicurio-registry-app:${REGISTRY_VERSION}:tar.gz:all`;
     await maven([`${DEPENDENCY_PLUGIN}:copy`, `-Dartifact=${artifact}`, `-DoutputDirectory=${target}`]);
-    const archive = join(target, `apicurio-registry-app-${registryVersion}-all.tar.gz`);
+    const archive = join(target, `apicurio-registry-app-${REGISTRY_VERSION}-all.tar.gz`);
     await run('tar', ['xzf', archive, '-C', target]);
     await rm(archive);
   });

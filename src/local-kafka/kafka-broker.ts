@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ServiceError } from '../service-error.ts';
 import { freePort, isListening } from './free-port.ts';
-import { javaVersion, kafkaClassPath, kafkaVersion } from './java-artifacts.ts';
+import { javaVersion, KAFKA_VERSION, kafkaClassPath } from './java-artifacts.ts';
 import { type JavaProcess, startJava } from './java-process.ts';
 
 const run = promisify(execFile);
@@ -83,7 +83,7 @@ export async function startKafka(options: {
 async function install(cacheDir: string): Promise<Installation> {
   const java = await javaVersion();
   const classPath = await kafkaClassPath(cacheDir);
-  const archive = join(cacheDir, `kafka-${kafkaVersion}-java-${java}.jsa`);
+  const archive = join(cacheDir, `kafka-${KAFKA_VERSION}-java-${java}.jsa`);
   if (!existsSync(archive)) await makeArchive(classPath, archive);
   return { classPath, archive };
 }

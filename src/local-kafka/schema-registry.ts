@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { freePort } from './free-port.ts';
-import { javaVersion, registryFolder, registryVersion } from './java-artifacts.ts';
+import { javaVersion, REGISTRY_VERSION, registryFolder } from './java-artifacts.ts';
 import { startJava } from './java-process.ts';
 
 const HEAP_MB = 256;
@@ -36,7 +36,7 @@ export async function startSchemaRegistry(options: {
       `-Dquarkus.http.port=${port}`,
       '-Dquarkus.http.host=127.0.0.1',
       '-jar',
-      join(folder, `apicurio-registry-app-${registryVersion}-runner.jar`),
+      join(folder, `apicurio-registry-app-${REGISTRY_VERSION}-runner.jar`),
     ],
     cwd: logDir,
     logFile: join(logDir, 'registry.log'),

@@ -77,6 +77,11 @@ test('no index is followed by an assertion that checks nothing', () => {
   none(matches(programs, /\]!/g));
 });
 
+test('constants of a module are written in capitals', () => {
+  const code = new Map([...programs].filter(([path]) => path.startsWith('src/')));
+  none(matches(code, /^(?:export )?const [a-z]\w*(?:: \w+)? = (?:-?\d|'|\/(?![/*]))/gm));
+});
+
 test('a file is named by what it is about', () => {
   const vague = /(?:^|-)(?:utils?|helpers?|common|core|managers?|misc|base|impl|index)$/;
   none(
