@@ -197,7 +197,10 @@ export class JsonCursor {
   /** Passes over one value of any kind and depth. Its memory is one bit per level of nesting. */
   skipValue(): void {
     const first = this.#next();
-    if (first !== LEFT_BRACE && first !== LEFT_BRACKET) return this.#skipScalar(first);
+    if (first !== LEFT_BRACE && first !== LEFT_BRACKET) {
+      this.#skipScalar(first);
+      return;
+    }
     const open = new BitStack();
     do {
       const byte = this.#next();
