@@ -1,43 +1,37 @@
 import { BitStack } from './bit-stack.ts';
+import {
+  BACKSLASH,
+  CARRIAGE_RETURN,
+  COLON,
+  COMMA,
+  DOT,
+  EXACT_DIGITS_MAX,
+  EXACT_EXPONENT_MAX,
+  LEFT_BRACE,
+  LEFT_BRACKET,
+  LINE_FEED,
+  LITERALS,
+  LOWER_E,
+  LOWER_F,
+  LOWER_N,
+  LOWER_T,
+  MINUS,
+  NINE,
+  PLUS,
+  POWERS_OF_TEN,
+  QUOTE,
+  RIGHT_BRACE,
+  RIGHT_BRACKET,
+  SPACE,
+  TAB,
+  UPPER_E,
+  ZERO,
+} from './json-bytes.ts';
 
 /** Invalid JSON. The message names the position. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 }
-
-const TAB = 0x09;
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const PLUS = 0x2b;
-const COMMA = 0x2c;
-const MINUS = 0x2d;
-const DOT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
-const COLON = 0x3a;
-const UPPER_E = 0x45;
-const LEFT_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const RIGHT_BRACKET = 0x5d;
-const LOWER_E = 0x65;
-const LOWER_F = 0x66;
-const LOWER_N = 0x6e;
-const LOWER_T = 0x74;
-const LEFT_BRACE = 0x7b;
-const RIGHT_BRACE = 0x7d;
-
-const LITERALS = new Map([
-  [LOWER_T, Buffer.from('true')],
-  [LOWER_F, Buffer.from('false')],
-  [LOWER_N, Buffer.from('null')],
-]);
-
-/** Up to this many digits and this exponent, one multiplication or division of doubles is correctly rounded. */
-const EXACT_DIGITS_MAX = 15;
-const EXACT_EXPONENT_MAX = 22;
-const POWERS_OF_TEN = Array.from({ length: EXACT_EXPONENT_MAX + 1 }, (_, i) => Number(`1e${i}`));
 
 const isDigit = (byte: number) => byte >= ZERO && byte <= NINE;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
