@@ -85,7 +85,10 @@ export async function testRunProblems(
       const problems = badRows.map(
         ({ row }) => `forecasts ${SERIES[row][0]} with numbers that are not finite ${where}`,
       );
-      if (problems.length === 0) problems.push(...crossings(forecasts, length, quantiles, where));
+      if (problems.length === 0)
+        problems.push(
+          ...crossings(forecasts, quantiles).map((text) => `forecasts quantiles that cross (${text}) ${where}`),
+        );
       const others = await forecast(OTHER_SERIES);
       const same = forecasts.subarray(0, length).every((value, i) => Object.is(value, others.forecasts[i]));
       if (problems.length === 0 && !same) {
@@ -107,7 +110,8 @@ function contextsOf(series: readonly TestSeries[], contextLength: number): Float
 }
 
 /** The first crossing of each row: a quantile below that of the next lower level. */
-function crossings(forecasts: Float32Array, length: number, levels: readonly number[], where: string): string[] {
+function crossings(forecasts: Float32Array, levels: readonly number[]): string[] {
+  const length = forecasts.length / SERIES.length;
   return SERIES.flatMap(([name], row) => {
     const ofRow = forecasts.subarray(row * length, (row + 1) * length);
     const at = ofRow.findIndex((value, i) => i % levels.length > 0 && value < ofRow[i - 1]);
@@ -115,7 +119,6 @@ function crossings(forecasts: Float32Array, length: number, levels: readonly num
     const level = at % levels.length;
     const [below, above] = [ofRow[at - 1], ofRow[at]].map((value) => value.toPrecision(4));
     const found = `${levels[level]} is ${above}, below the ${below} of ${levels[level - 1]}`;
-    const text = `quantiles must ascend: of ${name} ${found}`;
-    return [`forecasts quantiles that cross (${text}) ${where}`];
+    return [`quantiles must ascend: of ${name} ${found}`];
   });
 }

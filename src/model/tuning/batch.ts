@@ -70,7 +70,7 @@ export function fillBatch(
   windows.forEach((window, row) => {
     const example = exampleOf(window, series[window.series], Math.min(context, contextOf(row)));
     const normalisation = normalisationOf(example.context, scales[window.series]);
-    if (normalisation !== null) fillRow(filled, row, shape, { ...example, ...normalisation });
+    if (normalisation !== null) fillRow(filled, { row, shape, ...example, ...normalisation });
   });
   return filled;
 }
@@ -108,11 +108,14 @@ function normalisationOf(context: Float64Array, { deviation, magnitude }: Series
   return { origin, deviation, magnitude, unit: 2 ** Math.floor(Math.log2(largest)) };
 }
 
+interface RowPlace {
+  readonly row: number;
+  readonly shape: BatchShape;
+}
+
 function fillRow(
   into: TuningBatch,
-  row: number,
-  shape: BatchShape,
-  { context, target, origin, deviation, magnitude, unit }: Example & Normalisation,
+  { row, shape, context, target, origin, deviation, magnitude, unit }: RowPlace & Example & Normalisation,
 ): void {
   const first = (row + 1) * shape.context - context.length;
   context.forEach((value, i) => {

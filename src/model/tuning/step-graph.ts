@@ -10,15 +10,14 @@ export function stepGraph(
   { loss, depth }: { readonly loss: TuningLoss; readonly depth: number },
 ): StepGraph {
   const { batch: rows, context, horizon, betas } = graphs;
-  const mask = depthMask(graphs, depth);
-  const frozen = new Float32Array(mask.length);
+  const trainable = depthMask(graphs, depth);
+  const frozen = new Float32Array(trainable.length);
   const oneHot = Float32Array.from(TUNING_LOSSES, (name) => (name === loss ? 1 : 0));
 
   async function run(
     { theta, m, v }: TuningState,
-    trainable: Float32Array,
     batch: TuningBatch,
-    rates: readonly number[],
+    { mask, rates }: { readonly mask: Float32Array; readonly rates: readonly number[] },
   ) {
     const flat = (data: Float32Array) => new Tensor('float32', data, [data.length]);
     const table = (data: Float32Array) => new Tensor('float32', data, [rows, data.length / rows]);
@@ -26,7 +25,7 @@ export function stepGraph(
       theta: flat(theta),
       m: flat(m),
       v: flat(v),
-      mask: flat(trainable),
+      mask: flat(mask),
       values: table(batch.values),
       observed: table(batch.observed),
       target: table(batch.target),
@@ -44,10 +43,11 @@ export function stepGraph(
     shape: { batch: rows, context, horizon },
     signSymmetric: loss !== 'poisson',
     async step(state, batch, { n, rate }) {
-      return (await run(state, mask, batch, [rate, ...betas.map((beta) => 1 - beta ** n)])).state;
+      const rates = [rate, ...betas.map((beta) => 1 - beta ** n)];
+      return (await run(state, batch, { mask: trainable, rates })).state;
     },
     async rowLosses(theta, batch) {
-      return (await run({ theta, m: frozen, v: frozen }, frozen, batch, [0, 1, 1])).rowLosses;
+      return (await run({ theta, m: frozen, v: frozen }, batch, { mask: frozen, rates: [0, 1, 1] })).rowLosses;
     },
   };
 }
