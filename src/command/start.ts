@@ -33,8 +33,8 @@ const LOG_LEVEL = 'error';
 export const startCommand: RunnableCommand = {
   name: 'start',
   summary:
-    'Scores a demo of 40 series before your eyes, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is set, ' +
-    'and serves HTTP',
+    'Scores a demo of 40 series and shows the scores, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is ' +
+    'set, and serves HTTP',
   options: Object.values({
     ...workerOptions,
     ...httpOptions,
