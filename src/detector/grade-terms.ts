@@ -76,6 +76,11 @@ export class GradeTerms {
    * without value or forecast.
    */
   observe({ position, value, distance, forecast }: GradedRow): Unusualness | null {
+    if (Number.isNaN(value) && position === this.#rings.contextStart) {
+      // Nothing was observed so far: an absent past must not pass for a flat one.
+      this.#rings.setScalar(SCALARS.contextStart, position + 1);
+      return null;
+    }
     const { doubles } = this.#rings;
     const resolutionAt = this.#rings.scalarIndex(SCALARS.resolution);
     const finest = FLOOR_SHARE * deviationFloor(doubles, resolutionAt);

@@ -68,6 +68,7 @@ export class SeriesDetector {
 
   /** Sets a fresh detector to the beginning of a window, as if everything before had been missing. */
   startAt(windowStart: number): void {
+    this.rings.setScalar(SCALARS.contextStart, windowStart);
     this.positions = windowStart;
     this.windowStart = windowStart;
     this.residualCount = forecastedPositions(windowStart, this.settings);
@@ -77,6 +78,7 @@ export class SeriesDetector {
   /** Takes up a kept state. The caller fills rings, forecasts and sums, then calls `restored`. */
   resumeAt(positions: number, origin: number, forecastDue: boolean): void {
     this.startAt(positions - (positions % this.settings.detectionSize));
+    this.rings.setScalar(SCALARS.contextStart, 0);
     this.positions = positions;
     this.origin = origin;
     this.forecastDue = forecastDue;

@@ -11,7 +11,7 @@ const PLACES = placesOf({
   resolution: RESOLUTION_NUMBERS,
   /** Smallest deviation that residuals of the open window are judged by. */
   floor: 1,
-  /** Earlier positions have no value any more: they lost their precision. */
+  /** Earlier positions have no value: none was observed, or they lost their precision. */
   contextStart: 1,
   /** Of the open window; see precision.ts. */
   precision: PRECISION_NUMBERS,

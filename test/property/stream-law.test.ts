@@ -22,7 +22,7 @@ const shapes = fc.constantFrom(
 );
 
 const settings: fc.Arbitrary<StreamDetectionSettings> = fc
-  .record({ shape: shapes, calibrateOnAll: fc.boolean(), context: fc.constantFrom(16, 20, 32) })
+  .record({ shape: shapes, calibrateOnAll: fc.boolean(), context: fc.constantFrom(16, 20, 64) })
   .map(({ shape, calibrateOnAll, context }) =>
     streamSettings({ ...shape, context, calibrationSize: calibrateOnAll ? 'all' : 7 * shape.detectionSize }),
   );
