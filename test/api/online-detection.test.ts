@@ -158,6 +158,19 @@ test('out-of-range fields are reported with their locations', async () => {
   ]);
 });
 
+test('a rate of false alarms that means nothing is refused, not replaced by the default', async () => {
+  for (const rate of ['0/week', '0.0/day', '1234567/week', '1/weeks', '-1/day', '']) {
+    const parameters = { grade: true, false_alarms: rate };
+    const { status } = await ask({ series: { y: a, sizes: [120] }, model_parameters: parameters });
+    assert.equal(status, 422, rate);
+  }
+  for (const rate of ['off', '1/week', '0.5/day', '10/month', '0.000001/year']) {
+    const parameters = { grade: true, false_alarms: rate };
+    const { status } = await ask({ series: { y: a, sizes: [120] }, model_parameters: parameters });
+    assert.equal(status, 200, rate);
+  }
+});
+
 test('an unknown fine-tuned model gets 404', async () => {
   const { status, body } = await ask({ series: both, finetuned_model_id: 'mine' });
   assert.deepEqual([status, body], [404, { detail: 'Finetuned model not found' }]);

@@ -45,7 +45,7 @@ const DetectionParameters = Type.Optional(
       },
       false_alarms: {
         type: ['string', 'null'],
-        pattern: '^(off|[0-9]+([.][0-9]+)?/(hour|day|week|month|year))$',
+        pattern: '^(off|(?=[0-9.]*[1-9])[0-9]{1,6}([.][0-9]{1,6})?/(hour|day|week|month|year))$',
         description:
           'Accepted false alarms of a series, such as `1/week`; unless said otherwise what `level` leaves, or the ' +
           'rarer of one a week and 1 in 1,000 values.',
