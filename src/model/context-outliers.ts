@@ -2,10 +2,13 @@
 const OUTLIERS_MAX = 2;
 /** Values within so many mean deviations of the centre are no outliers. */
 const DEVIATIONS_MAX = 32;
-/** A last value is held when its step exceeds the third-largest one before by this factor. */
-const STEP_RATIO = 1.5;
-/** Below this number of observed values a new step is nothing unusual. */
-const STEP_VALUES_MIN = 64;
+/** A last value is held when it leaps this many times as far as the largest earlier steps. */
+const LEAP_RATIO = 1.5;
+/**
+ * One value or step in so many may have been such a leap before, and is left out of the comparison. Below this number
+ * of observed values a leap is nothing unusual.
+ */
+const LEAP_VALUES = 64;
 
 /**
  * Holds the outliers of one context, in place, by a rule of that context alone. Values that are not finite stay.
@@ -13,8 +16,9 @@ const STEP_VALUES_MIN = 64;
  *   range      from the third-lowest to the third-highest observed value
  *   centre     mean of the values, each moved into the range (Winsorised); deviation: their mean distance from it
  *   outliers   beyond the range and more than 32 deviations from the centre: held to whichever of the two is farther
- *   last       beyond the range, and farther from both values before it than 1.5 times the third-largest earlier step:
- *              held to the nearer of the two, so that a forecast does not follow a single spike
+ *   last       beyond all values, and farther from both values before it than 1.5 times every earlier step, 1 value or
+ *              step in 64 (at least two) left out: held to the nearer of the two, so that a forecast does not follow a
+ *              single spike
  *
  * Two odd values a side leave a flat context flat. The third value at a new level is in the range, and so believed; the
  * third spike of a sparse series makes all of them count up to its size.
@@ -23,7 +27,7 @@ export function holdOutliers(context: Float32Array): void {
   const range = rangeOf(context);
   if (range === null) return;
   const { low, high } = boundsOf(context, range);
-  if (range.count >= STEP_VALUES_MIN) holdLast(context, range);
+  if (range.count >= LEAP_VALUES) holdLast(context, Math.max(OUTLIERS_MAX, Math.floor(range.count / LEAP_VALUES)));
   for (let i = 0; i < context.length; i++) {
     if (!isObserved(context[i])) continue;
     if (context[i] < low) context[i] = low;
@@ -44,7 +48,7 @@ function isObserved(value: number): boolean {
 
 /** null where there are too few values for a range. */
 function rangeOf(context: Float32Array): Range | null {
-  const [highest, lowest] = [noLargest(), noLargest()];
+  const [highest, lowest] = [noLargest(OUTLIERS_MAX), noLargest(OUTLIERS_MAX)];
   let count = 0;
   for (let i = 0; i < context.length; i++) {
     if (!isObserved(context[i])) continue;
@@ -67,25 +71,37 @@ function boundsOf(context: Float32Array, { low, high, count }: Range): Pick<Rang
   return { low: Math.min(low, centre - wide), high: Math.max(high, centre + wide) };
 }
 
-function holdLast(context: Float32Array, { low, high }: Range): void {
+/** @param leaps as many values on either side, and as many steps, may have been outliers before */
+function holdLast(context: Float32Array, leaps: number): void {
   let at = context.length - 1;
   while (!isObserved(context[at])) at--;
-  const last = context[at];
-  if (last >= low && last <= high) return;
-  const steps = noLargest();
+  if (!isBeyond(context, at, leaps)) return;
+  const steps = noLargest(leaps);
   let [before, previous] = [Number.NaN, Number.NaN];
   for (let i = 0; i < at; i++) {
     if (!isObserved(context[i])) continue;
     [before, previous] = [previous, context[i]];
     keepLargest(steps, Math.abs(previous - before));
   }
+  const last = context[at];
   const nearer = Math.abs(last - previous) <= Math.abs(last - before) ? previous : before;
-  if (Math.abs(last - nearer) > STEP_RATIO * steps[0]) context[at] = nearer;
+  if (Math.abs(last - nearer) > LEAP_RATIO * steps[0]) context[at] = nearer;
 }
 
-/** Room for the OUTLIERS_MAX + 1 largest numbers, ascending. */
-function noLargest(): Float64Array {
-  return new Float64Array(OUTLIERS_MAX + 1).fill(Number.NEGATIVE_INFINITY);
+/** Whether fewer than `leaps` values before a position are as high, or fewer are as low. */
+function isBeyond(context: Float32Array, at: number, leaps: number): boolean {
+  let [above, below] = [0, 0];
+  for (let i = 0; i < at; i++) {
+    if (context[i] >= context[at]) above++;
+    if (context[i] <= context[at]) below++;
+    if (above >= leaps && below >= leaps) return false;
+  }
+  return true;
+}
+
+/** Room for the largest numbers, one more than are left out, ascending. */
+function noLargest(leftOut: number): Float64Array {
+  return new Float64Array(leftOut + 1).fill(Number.NEGATIVE_INFINITY);
 }
 
 function keepLargest(largest: Float64Array, number: number): void {
