@@ -44,6 +44,11 @@ export function coveringCutoffs(position: number, cutoffMax: number, { h, stepSi
 
 /** Horizons that must lie before a cutoff for its residuals to count in full. */
 const HORIZONS_SEEN_MIN = 4;
+/**
+ * Power of the share of them that a residual weighs: forecasts of a day from a day of context err many times more than
+ * those from four.
+ */
+const WEIGHT_POWER = 4;
 
 /**
  * How the forecasted positions of a series, counted from `offset`, were forecast. Residuals of a forecast that had
@@ -65,7 +70,7 @@ export function residualPlaces(
       const position = offset + index;
       if (position >= full) return 1;
       const cutoff = first + Math.floor(position / steps) * stepSize;
-      return cutoff >= wanted ? 1 : (cutoff / wanted) ** 2;
+      return cutoff >= wanted ? 1 : (cutoff / wanted) ** WEIGHT_POWER;
     },
   };
 }
