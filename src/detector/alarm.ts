@@ -24,8 +24,8 @@ const ENERGY_WEIGHT = 2;
 const TAIL_RATE = 0.001;
 const TAIL_EXPONENT = 0.36;
 const GROUP_START = 1.6;
-/** What a row shows whose terms all equal their own scales: nothing. A threshold does not fall below it. */
-const ORDINARY = 6;
+/** Half of what a row shows whose terms all equal their own scales. A threshold does not fall below it. */
+const ORDINARY = 3;
 const STEP_MIN = 0.05;
 const STEP_FIRST = 0.5;
 /** A row that goes on with an episode raises the threshold by this share of what the first row does. */
@@ -73,8 +73,8 @@ export interface AlarmPromise {
  *   alarm      S above a threshold that rises by a step with every episode and falls by `rate` steps with every row
  *
  * So the threshold settles where episodes come at the promised rate (stochastic approximation of a quantile, Robbins
- * and Monro 1951). The steps are large at first and shrink with the number of episodes seen. It stops falling at what
- * ordinary rows show: a series that is quiet for weeks must not be in alarm for weeks once it stirs.
+ * and Monro 1951). The steps are large at first and shrink with the number of episodes seen. It stops falling below
+ * ordinary rows: a series that is quiet for weeks must not be in alarm for weeks once it stirs.
  */
 export function judgeRow(
   state: Float64Array,

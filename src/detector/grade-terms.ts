@@ -14,11 +14,12 @@ const SHAPE = 3;
 /** A scale forgets with so many rows. */
 const FORGET_ROWS = 3_000;
 /**
- * An entry counts in full up to so many times its scale. What lies beyond counts like one row of FORGET_ROWS from the
- * first rows on, and up to CLIP scales: an outlier must not hide what follows it.
+ * An entry counts in full up to so many times its scale. What lies beyond, up to CLIP scales, counts like one row of at
+ * least BEYOND_ROWS_MIN even among the first rows: an outlier must not hide what follows it.
  */
 const CLIP_FULL = 4;
 const CLIP = 20;
+const BEYOND_ROWS_MIN = 1_000;
 /** Rows from which on a scale says what an outlier is. Before ROWS_FEW the outlier may be the scale itself. */
 const CLIP_ROWS_MIN = 3;
 const ROWS_FEW = 8;
@@ -150,7 +151,8 @@ function nextSquare({ rows, mean, size, clip, floor }: TermRow): number {
   const beyond = square(Math.min(size, CLIP * clip)) - full;
   const most = rows > 0 && rows < ROWS_FEW ? square(CLIP * Math.max(size, floor)) : Number.POSITIVE_INFINITY;
   const before = Math.min(mean, most);
-  return before + (full - before) * Math.max(1 / FORGET_ROWS, 1 / (rows + 1)) + beyond / FORGET_ROWS;
+  const kept = Math.min(FORGET_ROWS, rows + 1);
+  return before + (full - before) / kept + beyond / Math.max(kept, BEYOND_ROWS_MIN);
 }
 
 function square(number: number): number {
