@@ -1,19 +1,21 @@
 import { readFlags } from '../config/command-line.ts';
-import { durationMs, integerFrom, text, textOf } from '../config/kinds.ts';
+import { durationMs, integerFrom, oneOf, text, textOf } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import type { Flags } from '../config/option-reader.ts';
 import { commandFlag, processOptions, storeOptions } from '../config/options.ts';
 import {
   type ApiKey,
+  changeRole,
   createApiKey,
   grantCredits,
-  isUsable,
+  keyState,
   listApiKeys,
   matchApiKeys,
   OPERATOR,
   revokeApiKey,
 } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
+import { KEY_ROLES, type KeyRole } from '../store/key-role.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase } from '../store/open-store.ts';
 import { type CommandIo, DONE, type ExitCode, printProblems, type RunnableCommand, WRONG_USE } from './command.ts';
@@ -29,6 +31,7 @@ const modelNames = textOf('names of models, separated by commas', (value) => {
 const ownFlags = {
   name: commandFlag('name', text, 'create: whom or what the key is for'),
   owner: commandFlag('owner', text, 'create: keys of one owner share models and jobs (default: the key is its own)'),
+  role: commandFlag('role', oneOf(...KEY_ROLES), 'create, role: viewer, operator or admin (default: operator)'),
   expires: commandFlag('expires', durationMs, 'create: when it ends, from now: 30d (default: never)'),
   models: commandFlag('models', modelNames, 'create: models it may use, separated by commas (default: all)'),
   perMinute: commandFlag('per-minute', integerFrom(1, LIMIT_MAX), 'create: calls a minute (default: no limit)'),
@@ -46,7 +49,8 @@ type OwnFlags = Extract<ReturnType<typeof readFlags<typeof ownFlags>>, { kind: '
 export const keysCommand: RunnableCommand = {
   name: 'keys',
   summary:
-    'Keys of the HTTP interface: create, list, revoke KEY, credit KEY --credits N (KEY: an id, or how it begins)',
+    'Keys of the HTTP interface: create, list, revoke KEY, credit KEY --credits N, role KEY --role ROLE ' +
+    '(KEY: an id, or how it begins)',
   operands: ['ACTION', '[KEY]'],
   options: [...Object.values(ownFlags), processOptions.dataDir, ...Object.values(storeOptions)],
   async run([action, named], flags: Flags, io) {
@@ -65,31 +69,37 @@ export const keysCommand: RunnableCommand = {
       if (action === 'list') return await list(database, io);
       const key = await findOneKey(database, named, io);
       if (key === null) return WRONG_USE;
-      return action === 'revoke'
-        ? await revoke(database, key, io)
-        : await credit(database, key, { credits: read.values.credits, io });
+      const { credits, role } = read.values;
+      if (action === 'revoke') return await revoke(database, key, io);
+      if (action === 'role') return await giveRole(database, key, { role: role!, io });
+      return await credit(database, key, { credits, io });
     } finally {
       await database.close();
     }
   },
 };
 
-function usageProblem(action: string, named: string | undefined, { credits, ...others }: OwnFlags): string | null {
+function usageProblem(action: string, named: string | undefined, values: OwnFlags): string | null {
+  const { credits, role, ...others } = values;
   const flagged = Object.values(others).some((value) => value !== undefined);
+  const [credited, roled] = [credits !== undefined, role !== undefined];
   switch (action) {
     case 'create':
     case 'list':
       if (named !== undefined) return `${action} takes no KEY; a name for a new one goes after --name`;
-      if (action === 'list' && (flagged || credits !== undefined)) return 'list takes no flags of a key';
+      if (action === 'list' && (flagged || credited || roled)) return 'list takes no flags of a key';
       return null;
     case 'revoke':
     case 'credit':
+    case 'role':
       if (named === undefined) return `${action} needs a KEY: its id, or how it begins`;
       if (flagged) return `${action} changes nothing of a key but what its name says`;
       if (action === 'credit' && !credits) return 'credit needs --credits, the tokens to add';
-      return action === 'revoke' && credits !== undefined ? 'revoke takes no --credits' : null;
+      if (action === 'role' && !roled) return `role needs --role: ${KEY_ROLES.join(', ')}`;
+      if (action !== 'credit' && credited) return `${action} takes no --credits`;
+      return action !== 'role' && roled ? `${action} takes no --role` : null;
     default:
-      return `ACTION must be create, list, revoke or credit, got ${JSON.stringify(action)}`;
+      return `ACTION must be create, list, revoke, credit or role, got ${JSON.stringify(action)}`;
   }
 }
 
@@ -102,8 +112,8 @@ async function create(database: Database, flags: OwnFlags, io: CommandIo): Promi
     credits: flags.credits ?? null,
   };
   const expiresAtMs = flags.expires === undefined ? null : createdAtMs + flags.expires;
-  const { name = 'unnamed', owner = id } = flags;
-  await createApiKey(database, { id, owner, name, secret, createdAtMs, expiresAtMs, ...limits }, OPERATOR);
+  const { name = 'unnamed', owner = id, role = 'operator' } = flags;
+  await createApiKey(database, { id, owner, name, role, secret, createdAtMs, expiresAtMs, ...limits }, OPERATOR);
   io.err(`Key ${id} is made. It is shown this once:`);
   io.out(secret);
   return DONE;
@@ -116,6 +126,7 @@ async function list(database: Database, io: CommandIo): Promise<ExitCode> {
     'BEGINS',
     'NAME',
     'OWNER',
+    'ROLE',
     'STATE',
     'CREATED',
     'EXPIRES',
@@ -137,10 +148,9 @@ async function list(database: Database, io: CommandIo): Promise<ExitCode> {
 }
 
 function cellsOf(key: ApiKey, nowMs: number): string[] {
-  const state = isUsable(key, nowMs) ? 'valid' : key.revokedAtMs === null ? 'expired' : 'revoked';
   const { callsPerMinute, callsAtOnce, credits, models } = key;
   return [
-    ...[key.id, `${key.prefix}…`, key.name, key.owner === key.id ? '-' : key.owner, state],
+    ...[key.id, `${key.prefix}…`, key.name, key.owner === key.id ? '-' : key.owner, key.role, keyState(key, nowMs)],
     ...[formatDay(key.createdAtMs), key.expiresAtMs === null ? '-' : formatDay(key.expiresAtMs)],
     ...[callsPerMinute, callsAtOnce, credits].map((limit) => (limit === null ? '-' : String(limit))),
     models === null ? 'all' : models.join(','),
@@ -175,5 +185,15 @@ async function credit(
 ): Promise<ExitCode> {
   const left = await grantCredits(database, { id, tokens: credits! }, { nowMs: Date.now(), actor: OPERATOR });
   io.out(`Key ${id} (${name}) has ${left} tokens left to spend`);
+  return DONE;
+}
+
+async function giveRole(
+  database: Database,
+  { id, name }: ApiKey,
+  { role, io }: { readonly role: KeyRole; readonly io: CommandIo },
+): Promise<ExitCode> {
+  await changeRole(database, { id, role }, { nowMs: Date.now(), actor: OPERATOR });
+  io.out(`Key ${id} (${name}) has the role ${role}`);
   return DONE;
 }

@@ -55,8 +55,8 @@ const postgresUrl = textOf('a URL such as postgres://USER:PASSWORD@HOST:5432/DAT
   return URL.canParse(value) && /^postgres(?:ql)?:$/.test(new URL(value).protocol) ? value : undefined;
 });
 
-/** What `Authorization: Bearer` can carry. */
-const bearerToken = textMatching('printable ASCII without spaces', /^[\x21-\x7e]+$/);
+/** What `Authorization: Bearer` can carry, too long to be guessed. */
+const bearerToken = textMatching('24 or more characters of printable ASCII without spaces', /^[\x21-\x7e]{24,}$/);
 
 const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') satisfies Kind<LogLevel>;
 const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512');
@@ -156,7 +156,10 @@ export const httpOptions = {
   httpHost: withDefault(setting('HTTP_HOST', text, 'address of the HTTP interface'), '127.0.0.1'),
   httpPort: withDefault(setting('HTTP_PORT', integerFrom(0, 65_535), 'its port; 0 takes any free one'), 8080),
   apiKey: {
-    ...secret('TIDEWATCH_API_KEY', 'a first key of the HTTP interface; unset, one is made where there is none'),
+    ...secret(
+      'TIDEWATCH_API_KEY',
+      'the first key, an admin; it replaces the earlier first key (unset: one is made where there is none)',
+    ),
     kind: bearerToken,
   },
   drainMs: withDefault(

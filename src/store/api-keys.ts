@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { recordAudit } from './audit.ts';
 import type { Database, Sql } from './database.ts';
+import type { KeyRole } from './key-role.ts';
 import { digestOf, prefixOf } from './key-secret.ts';
 
 /** Limits of a key; null means unlimited. */
@@ -19,6 +20,7 @@ export interface ApiKey extends KeyLimits {
   /** The owner of fine-tuned models and jobs: one key, or shared by several. */
   readonly owner: string;
   readonly name: string;
+  readonly role: KeyRole;
   /** The first characters of the secret. */
   readonly prefix: string;
   readonly createdAtMs: number;
@@ -30,6 +32,7 @@ export interface NewApiKey extends KeyLimits {
   readonly id: string;
   readonly owner: string;
   readonly name: string;
+  readonly role: KeyRole;
   readonly secret: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
@@ -51,6 +54,7 @@ interface KeyRow {
   readonly id: string;
   readonly owner: string;
   readonly name: string;
+  readonly role: KeyRole;
   readonly prefix: string;
   readonly digest: Uint8Array;
   readonly created_at: number;
@@ -67,6 +71,12 @@ export function isUsable({ expiresAtMs, revokedAtMs }: ApiKey, nowMs: number): b
   return revokedAtMs === null && (expiresAtMs === null || nowMs < expiresAtMs);
 }
 
+/** Whether a key works, or why not. */
+export function keyState(key: ApiKey, nowMs: number): 'valid' | 'expired' | 'revoked' {
+  if (isUsable(key, nowMs)) return 'valid';
+  return key.revokedAtMs === null ? 'expired' : 'revoked';
+}
+
 /** Calls of such a key need no admission. They are counted once they are answered. */
 export function isUnlimited({ credits, callsPerMinute, callsAtOnce }: KeyLimits): boolean {
   return credits === null && callsPerMinute === null && callsAtOnce === null;
@@ -78,43 +88,66 @@ export async function createApiKey(database: Database, key: NewApiKey, actor: st
 }
 
 async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promise<void> {
-  const { id, owner, name, secret, createdAtMs, expiresAtMs, models, callsPerMinute, callsAtOnce, credits } = key;
+  const { id, owner, name, role, secret, createdAtMs, expiresAtMs, models, callsPerMinute, callsAtOnce, credits } = key;
   const listed = models === null ? null : JSON.stringify(models);
   await sql.query(
     `INSERT INTO api_keys
-      (id, owner, name, prefix, digest, created_at, expires_at, models, calls_per_minute, calls_at_once, credits)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+      (id, owner, name, prefix, digest, created_at, expires_at, models, calls_per_minute, calls_at_once, credits, role)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       ...[id, owner, name, prefixOf(secret), digestOf(secret), createdAtMs],
-      ...[expiresAtMs, listed, callsPerMinute, callsAtOnce, credits],
+      ...[expiresAtMs, listed, callsPerMinute, callsAtOnce, credits, role],
     ],
   );
   if (credits !== null) await insertGrant(sql, { keyId: id, tokens: credits, nowMs: createdAtMs });
-  const detail = { name, expiresAtMs, models, callsPerMinute, callsAtOnce, credits };
+  const detail = { name, role, expiresAtMs, models, callsPerMinute, callsAtOnce, credits };
   await recordAudit(sql, { happenedAtMs: createdAtMs, actor, owner, action: 'key-created', subject: id, detail });
 }
 
+/** What `ensureFirstKey` did. */
+export interface FirstKey {
+  /** The key of a configured secret. */
+  readonly configured: ApiKey | null;
+  /** Whether the offered key was created. */
+  readonly made: boolean;
+  /** Id of the earlier bootstrap key, which the configured one replaced. */
+  readonly replaced: string | null;
+}
+
 /**
- * Ensures that a usable key exists. A configured secret becomes a key unless it is one already, also a revoked one.
- * Otherwise the offered key is created when there is none. Concurrent replicas create one key.
- * @returns the key of a configured secret; whether the offered one was created
+ * Ensures that a usable key exists: the bootstrap key. A configured secret becomes that key, unless it is a key
+ * already, also a revoked one; the earlier bootstrap key is revoked, and the new one has its owner. Without a
+ * configured secret the offered key is created when there is none. Concurrent replicas create one key.
  */
-export async function ensureFirstKey(
-  database: Database,
-  configured: string | null,
-  offered: NewApiKey,
-): Promise<{ readonly configured: ApiKey | null; readonly made: boolean }> {
+export async function ensureFirstKey(database: Database, secret: string | null, offered: NewApiKey): Promise<FirstKey> {
   return database.transaction(async (sql) => {
     if (database.dialect === 'postgres') await sql.query('SELECT pg_advisory_xact_lock($1)', [FIRST_KEY_LOCK]);
-    if (configured !== null) {
-      const found = await findApiKey(sql, configured);
-      if (found === null) await insertKey(sql, { ...offered, secret: configured }, OPERATOR);
-      return { configured: found ?? (await findApiKey(sql, configured)), made: false };
+    if (secret !== null) {
+      const found = await findApiKey(sql, secret);
+      if (found !== null) return { configured: found, made: false, replaced: null };
+      const earlier = await endBootstrapKey(sql, offered.createdAtMs);
+      const { owner, id: replaced } = earlier ?? { owner: offered.owner, id: null };
+      await insertBootstrapKey(sql, { ...offered, owner, secret });
+      return { configured: await findApiKey(sql, secret), made: false, replaced };
     }
     const [{ count }] = await sql.query<{ count: number }>('SELECT COUNT(*) AS count FROM api_keys');
-    if (count === 0) await insertKey(sql, offered, OPERATOR);
-    return { configured: null, made: count === 0 };
+    if (count === 0) await insertBootstrapKey(sql, offered);
+    return { configured: null, made: count === 0, replaced: null };
   });
+}
+
+async function insertBootstrapKey(sql: Sql, key: NewApiKey): Promise<void> {
+  await insertKey(sql, key, OPERATOR);
+  await sql.query('UPDATE api_keys SET bootstrap = 1 WHERE id = $1', [key.id]);
+}
+
+/** Revokes the bootstrap key, if there is one. There may be several of earlier releases. */
+async function endBootstrapKey(sql: Sql, nowMs: number): Promise<KeyRow | null> {
+  const rows = await sql.query<KeyRow>(
+    'SELECT * FROM api_keys WHERE bootstrap = 1 AND revoked_at IS NULL ORDER BY created_at, id',
+  );
+  for (const { id } of rows) await endKey(sql, id, { nowMs, actor: OPERATOR });
+  return rows.at(-1) ?? null;
 }
 
 /** The key of a secret, also a revoked one; null for an unknown secret. Only digests are compared, in constant time. */
@@ -122,6 +155,12 @@ export async function findApiKey(sql: Sql, secret: string): Promise<ApiKey | nul
   const digest = digestOf(secret);
   const [row] = await sql.query<KeyRow>('SELECT * FROM api_keys WHERE digest = $1', [digest]);
   return row !== undefined && timingSafeEqual(row.digest, digest) ? keyOf(row) : null;
+}
+
+/** The key of an id, also a revoked one. */
+export async function findKeyById(sql: Sql, id: string): Promise<ApiKey | null> {
+  const [row] = await sql.query<KeyRow>('SELECT * FROM api_keys WHERE id = $1', [id]);
+  return row === undefined ? null : keyOf(row);
 }
 
 /** Keys by id, prefix of an id, or prefix of a secret, as operators name them. */
@@ -137,14 +176,32 @@ export async function listApiKeys(sql: Sql): Promise<ApiKey[]> {
 }
 
 /** Revokes a key. Returns false when it was revoked before. */
-export async function revokeApiKey(database: Database, id: string, { nowMs, actor }: OperatorAct): Promise<boolean> {
+export async function revokeApiKey(database: Database, id: string, act: OperatorAct): Promise<boolean> {
+  return database.transaction((sql) => endKey(sql, id, act));
+}
+
+async function endKey(sql: Sql, id: string, { nowMs, actor }: OperatorAct): Promise<boolean> {
+  const rows = await sql.query<KeyRow>(
+    'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING *',
+    [id, nowMs],
+  );
+  for (const { owner } of rows) {
+    await recordAudit(sql, { happenedAtMs: nowMs, actor, owner, action: 'key-revoked', subject: id, detail: null });
+  }
+  return rows.length > 0;
+}
+
+/** Gives a key another role. Returns false for an unknown key. */
+export async function changeRole(
+  database: Database,
+  { id, role }: { readonly id: string; readonly role: KeyRole },
+  { nowMs, actor }: OperatorAct,
+): Promise<boolean> {
   return database.transaction(async (sql) => {
-    const rows = await sql.query<KeyRow>(
-      'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING *',
-      [id, nowMs],
-    );
+    const rows = await sql.query<KeyRow>('UPDATE api_keys SET role = $2 WHERE id = $1 RETURNING *', [id, role]);
     for (const { owner } of rows) {
-      await recordAudit(sql, { happenedAtMs: nowMs, actor, owner, action: 'key-revoked', subject: id, detail: null });
+      const entry = { happenedAtMs: nowMs, actor, owner, action: 'key-role-changed', subject: id } as const;
+      await recordAudit(sql, { ...entry, detail: { role } });
     }
     return rows.length > 0;
   });
@@ -184,6 +241,7 @@ function keyOf(row: KeyRow): ApiKey {
     id: row.id,
     owner: row.owner,
     name: row.name,
+    role: row.role,
     prefix: row.prefix,
     createdAtMs: row.created_at,
     expiresAtMs: row.expires_at,

@@ -4,6 +4,7 @@ export type AuditAction =
   | 'key-created'
   | 'key-revoked'
   | 'key-credited'
+  | 'key-role-changed'
   | 'model-created'
   | 'model-deleted'
   | 'job-submitted'
@@ -33,15 +34,53 @@ export async function recordAudit(sql: Sql, entry: AuditEntry): Promise<void> {
   );
 }
 
+export interface NumberedAuditEntry extends AuditEntry {
+  /** Increases with every event. */
+  readonly number: number;
+}
+
+type AuditRow = NumberedAuditEntry & { readonly detail: string | null; readonly requestId: string | null };
+
+const COLUMNS = `number, happened_at AS "happenedAtMs", actor, owner, action, subject, detail,
+  request_id AS "requestId"`;
+
 /** All events, oldest first. */
 export async function readAudit(sql: Sql): Promise<AuditEntry[]> {
-  const rows = await sql.query<AuditEntry & { readonly detail: string | null; readonly requestId: string | null }>(
-    `SELECT happened_at AS "happenedAtMs", actor, owner, action, subject, detail, request_id AS "requestId"
-      FROM audit_log ORDER BY number`,
+  const rows = await sql.query<AuditRow>(`SELECT ${COLUMNS} FROM audit_log ORDER BY number`);
+  return rows.map((row) => {
+    const { number: _, ...entry } = entryOf(row);
+    return entry;
+  });
+}
+
+export interface AuditSelection {
+  /** Only events with a smaller number. */
+  readonly before: number;
+  readonly size: number;
+  /** null: any. */
+  readonly subject: string | null;
+  readonly actor: string | null;
+}
+
+/** A page of events, newest first, and `before` of the next page; null on the last. */
+export async function pageAudit(
+  sql: Sql,
+  { before, size, subject, actor }: AuditSelection,
+): Promise<{ readonly entries: readonly NumberedAuditEntry[]; readonly next: number | null }> {
+  const rows = await sql.query<AuditRow>(
+    `SELECT ${COLUMNS} FROM audit_log WHERE number < $1
+      AND (CAST($2 AS TEXT) IS NULL OR subject = $2) AND (CAST($3 AS TEXT) IS NULL OR actor = $3)
+      ORDER BY number DESC LIMIT $4`,
+    [before, subject, actor, size + 1],
   );
-  return rows.map(({ requestId, detail, ...entry }) => ({
+  const entries = rows.slice(0, size).map(entryOf);
+  return { entries, next: rows.length > size ? entries[size - 1].number : null };
+}
+
+function entryOf({ requestId, detail, ...entry }: AuditRow): NumberedAuditEntry {
+  return {
     ...entry,
     detail: detail === null ? null : JSON.parse(detail),
     ...(requestId === null ? {} : { requestId }),
-  }));
+  };
 }

@@ -4,6 +4,7 @@ import { fairJobs } from './schema/fair-jobs.ts';
 import { firstTables } from './schema/first-tables.ts';
 import { idempotentJobs } from './schema/idempotent-jobs.ts';
 import { jobProgress } from './schema/job-progress.ts';
+import { keyRoles } from './schema/key-roles.ts';
 import type { ColumnTypes, Migration } from './schema/migration.ts';
 import { namedModels } from './schema/named-models.ts';
 import { usageByTime } from './schema/usage-by-time.ts';
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   namedModels,
   fairJobs,
   idempotentJobs,
+  keyRoles,
 ];
 
 /** Advisory lock of migrations. */

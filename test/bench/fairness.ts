@@ -71,7 +71,15 @@ export async function run(): Promise<Figures> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-bench-fairness-'));
   const store = await openDatabase({ dataDir, url: null });
   const limits = { models: null, callsPerMinute: null, callsAtOnce: null, credits: null, expiresAtMs: null };
-  const other = { id: 'other', owner: 'other', name: 'other', secret: OTHER_KEY, createdAtMs: Date.now(), ...limits };
+  const other = {
+    id: 'other',
+    owner: 'other',
+    name: 'other',
+    role: 'operator' as const,
+    secret: OTHER_KEY,
+    createdAtMs: Date.now(),
+    ...limits,
+  };
   await createApiKey(store, other, 'operator');
   await store.close();
   const sidecar = await startSidecar({ DATA_DIR: dataDir });

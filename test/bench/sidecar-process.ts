@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-export const API_KEY = 'bench';
+export const API_KEY = 'the-key-of-the-benchmarks';
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
 /** `tidewatch serve` in a process of its own, as a user starts it. */

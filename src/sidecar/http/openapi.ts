@@ -19,12 +19,14 @@ const DOCUMENT = {
     { name: 'Jobs', description: 'Asynchronous requests of every task.' },
     { name: 'Fine-tuning', description: 'Models fine-tuned on your own series.' },
     { name: 'Service', description: 'API keys, usage and models.' },
+    { name: 'Administration', description: 'Keys, credits, usage and the audit log, for admins.' },
   ],
   servers: [{ url: '/', description: 'This service' }],
   components: { securitySchemes: { key: { type: 'http' as const, scheme: 'bearer' } } },
 };
 
 const TAGS: readonly (readonly [RegExp, string])[] = [
+  [/^\/v1\/(?:keys|audit)\b/, 'Administration'],
   [/\/(?:async|jobs)\b/, 'Jobs'],
   [/\/finetune/, 'Fine-tuning'],
   [/anomaly_detection/, 'Detection'],
@@ -38,7 +40,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   204: 'Deleted',
   400: 'The body is not valid JSON, or cannot be decompressed',
   401: 'The key is missing or unknown',
-  403: 'The key may not use this model',
+  403: 'The role of the key does not suffice, or the key may not use this model',
   404: 'Not found',
   413: 'The body is too large',
   415: 'The body is not JSON, or its encoding is unknown',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  changeRole,
   createApiKey,
   ensureFirstKey,
   findApiKey,
@@ -98,9 +99,44 @@ storeTest('changes of keys are audited: actor, action, time', async (store) => {
       happenedAtMs: 1_000,
       actor: 'ann',
       action: 'key-created',
-      detail: { name: 'key k', ...limits, credits: 5 },
+      detail: { name: 'key k', role: 'operator', ...limits, credits: 5 },
     },
     { ...entry, happenedAtMs: 2_000, actor: BY, action: 'key-credited', detail: { tokens: 10 } },
     { ...entry, happenedAtMs: 3_000, actor: BY, action: 'key-revoked', detail: null },
   ]);
+});
+
+storeTest('a configured key replaces the earlier bootstrap key, and keeps its owner', async (store) => {
+  const database = await store.open();
+  await createApiKey(database, newKey('shop'), BY);
+  await ensureFirstKey(database, 'first-secret', newKey('first'));
+  const act = { createdAtMs: 2_000 };
+  const { configured, replaced } = await ensureFirstKey(database, 'next-secret', newKey('next', act));
+  assert.deepEqual([configured?.id, configured?.owner, replaced], ['next', 'first', 'first']);
+  assert.equal((await findApiKey(database, 'first-secret'))?.revokedAtMs, 2_000);
+  const again = await ensureFirstKey(database, 'next-secret', newKey('again', act));
+  assert.deepEqual([again.configured?.id, again.replaced], ['next', null]);
+  const usable = (await listApiKeys(database)).filter((key) => isUsable(key, 3_000)).map(({ id }) => id);
+  assert.deepEqual(usable.sort(), ['next', 'shop']);
+});
+
+storeTest('a generated first key is replaced by a configured one', async (store) => {
+  const database = await store.open();
+  await ensureFirstKey(database, null, newKey('generated'));
+  const { replaced } = await ensureFirstKey(database, 'configured', newKey('configured', { createdAtMs: 2_000 }));
+  assert.equal(replaced, 'generated');
+  assert.equal((await ensureFirstKey(database, null, newKey('third'))).made, false);
+});
+
+storeTest('a key has a role, which can be changed', async (store) => {
+  const database = await store.open();
+  await createApiKey(database, newKey('k', { role: 'viewer' }), BY);
+  const find = async () => (await findApiKey(database, newKey('k').secret))!;
+  assert.equal((await find()).role, 'viewer');
+  assert.equal(await changeRole(database, { id: 'k', role: 'admin' }, { nowMs: 2_000, actor: 'boss' }), true);
+  assert.equal(await changeRole(database, { id: 'none', role: 'admin' }, { nowMs: 2_000, actor: 'boss' }), false);
+  assert.equal((await find()).role, 'admin');
+  const { happenedAtMs, actor, action, detail } = (await readAudit(database)).at(-1)!;
+  assert.deepEqual([happenedAtMs, actor, action, detail], [2_000, 'boss', 'key-role-changed', { role: 'admin' }]);
+  await assert.rejects(database.query("UPDATE api_keys SET role = 'king' WHERE id = 'k'"));
 });

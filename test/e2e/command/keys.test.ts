@@ -37,7 +37,7 @@ const forecast = (url: string, secret: string, model = 'mean') =>
 
 test('keys are created, shown once, listed without secrets, credited and revoked on a running service', async () => {
   const env = { DATA_DIR: await freshFolder() };
-  const service = await serve({ ...env, TIDEWATCH_API_KEY: 'the-configured-key' });
+  const service = await serve({ ...env, TIDEWATCH_API_KEY: 'the-configured-key-of-a-test' });
   const { id, secret } = await create(env, '--name', 'shop', '--credits', '15', '--models', 'mean', '--expires', '30d');
   assert.equal(await statusOf(service.url, secret), 200);
   assert.equal((await forecast(service.url, secret)).status, 200);
@@ -46,16 +46,17 @@ test('keys are created, shown once, listed without secrets, credited and revoked
 
   const listed = await keys(env, 'list');
   assert.match(listed.out, new RegExp(`^${id} +${secret.slice(0, 8)}… +shop .* valid .* 5 +mean$`, 'm'));
-  assert.match(listed.out, / TIDEWATCH_API_KEY +- +valid/);
+  assert.match(listed.out, / TIDEWATCH_API_KEY +- +admin +valid/);
   assert.doesNotMatch(listed.out, new RegExp(secret.slice(8)));
 
   assert.match((await keys(env, 'credit', secret.slice(0, 8), '--credits', '10')).out, / has 15 tokens left/);
   assert.equal((await forecast(service.url, secret)).status, 200);
+  assert.match((await keys(env, 'role', id, '--role', 'viewer')).out, / has the role viewer/);
   const { exitCode, out } = await keys(env, 'revoke', id.slice(0, 6));
   assert.deepEqual([exitCode, /is revoked/.test(out)], [0, true]);
   await untilRefused(service.url, secret);
   assert.match((await keys(env, 'list')).out, new RegExp(`^${id} .* revoked `, 'm'));
-  assert.equal(await statusOf(service.url, 'the-configured-key'), 200);
+  assert.equal(await statusOf(service.url, 'the-configured-key-of-a-test'), 200);
   await stop(service);
   const log = service.command.out.join('\n');
   assert.doesNotMatch(log, new RegExp(secret));

@@ -11,7 +11,7 @@ import { CLIENTS, pythonWith, whyNoPython } from '../../fixture/http/python.ts';
 
 const run = promisify(execFile);
 const EXAMPLES = readFileSync(new URL('../../../src/sidecar/README.md', import.meta.url), 'utf8');
-const KEY = 'a-key-of-the-tests';
+const KEY = 'the-key-that-the-tests-use';
 
 const blocks = (language: string) =>
   [...EXAMPLES.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, found, code]) =>

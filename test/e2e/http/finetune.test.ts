@@ -7,7 +7,7 @@ import { type RunningCommand, runCommand, startCommand } from '../../fixture/com
 import { freshFolder } from '../../fixture/http/served.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 
-const KEY = 'a-key-of-the-tests';
+const KEY = 'the-key-that-the-tests-use';
 /** Two waves whose lengths do not fit each other, every hour. */
 const y = Array.from(
   { length: 800 },

@@ -11,6 +11,8 @@ import { runCommand } from '../../fixture/command.ts';
 import { freshFolder, serve } from '../../fixture/http/served.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 
+const MINE = 'mine-and-nobody-elses-key';
+
 const run = promisify(execFile);
 const SCRIPT = fileURLToPath(new URL('../../../src/model/pretraining/own_model.py', import.meta.url));
 /** The environment that `npm run pretrain` makes. */
@@ -32,11 +34,11 @@ async function assertServed(modelsDir: string, name: string, context: number): P
   const { command, url } = await serve({
     MODELS_DIR: modelsDir,
     DATA_DIR: await freshFolder(),
-    TIDEWATCH_API_KEY: 'mine',
+    TIDEWATCH_API_KEY: MINE,
   });
   const ask = async (path: string, body?: object) => {
     const answer = await fetch(`${url}${path}`, {
-      headers: { authorization: 'Bearer mine', 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${MINE}`, 'content-type': 'application/json' },
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     });
     assert.equal(answer.status, 200, path);

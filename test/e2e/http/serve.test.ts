@@ -6,6 +6,8 @@ import { startCommand } from '../../fixture/command.ts';
 import { freshFolder, serve, statusOf } from '../../fixture/http/served.ts';
 import { until } from '../../fixture/until.ts';
 
+const MINE = 'mine-and-nobody-elses-key';
+
 const body = JSON.stringify({
   series: { y: Array.from({ length: 60 }, (_, i) => i % 7), sizes: [60] },
   model: 'mean',
@@ -39,11 +41,11 @@ test('without a key one is made, shown once and never logged; it opens the door,
 });
 
 test('a request that has begun when the service ends is answered, and the end is clean', async () => {
-  const { command, url } = await serve({ TIDEWATCH_API_KEY: 'mine' });
+  const { command, url } = await serve({ TIDEWATCH_API_KEY: MINE });
   const begun = request(`${url}${path}`, {
     method: 'POST',
     headers: {
-      authorization: 'Bearer mine',
+      authorization: `Bearer ${MINE}`,
       'content-type': 'application/json',
       'content-length': body.length,
       expect: '100-continue',
@@ -61,7 +63,7 @@ test('a request that has begun when the service ends is answered, and the end is
 });
 
 test('a port that is taken is reported with the settings that change it', async () => {
-  const { command, url } = await serve({ TIDEWATCH_API_KEY: 'mine' });
+  const { command, url } = await serve({ TIDEWATCH_API_KEY: MINE });
   const second = startCommand(['serve'], {
     HTTP_PORT: new URL(url).port,
     OPS_PORT: '0',
@@ -75,12 +77,12 @@ test('a port that is taken is reported with the settings that change it', async 
 });
 
 test('after SIGTERM the service is not ready at once, answers while it drains, and ends cleanly', async () => {
-  const { command, url } = await serve({ TIDEWATCH_API_KEY: 'mine', DRAIN_MS: '1500' });
+  const { command, url } = await serve({ TIDEWATCH_API_KEY: MINE, DRAIN_MS: '1500' });
   const { ops } = JSON.parse(command.out.find((line) => line.includes('"serving"'))!);
   assert.equal((await fetch(`${ops}/readyz`)).status, 200);
   command.terminate();
   await until('it is not ready', async () => (await fetch(`${ops}/readyz`)).status === 503, { everyMs: 10 });
-  assert.equal(await statusOf(url, 'mine'), 200);
+  assert.equal(await statusOf(url, MINE), 200);
   assert.equal(
     command.out.some((line) => line.includes('ending')),
     false,

@@ -15,7 +15,7 @@ import { postgresTest, storeTest, type TestStore } from '../../fixture/store/sto
 import { until } from '../../fixture/until.ts';
 
 const REPLICA = fileURLToPath(new URL('../../fixture/http/job-replica.ts', import.meta.url));
-const KEY = 'a-key-of-the-tests';
+const KEY = 'the-key-that-the-tests-use';
 const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
 /** Many more than a replica runs between two looks at it: it is killed with more than 50 in flight. */
 const JOBS = 150;

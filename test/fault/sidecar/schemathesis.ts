@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { pythonWith } from '../../fixture/http/python.ts';
 
 const PACKAGES = ['schemathesis==4.32.5'];
-const KEY = 'a-key-of-the-tests';
+const KEY = 'the-key-that-the-tests-use';
 const requestsMin = Number(process.env.REQUESTS ?? 20_000);
 /** Examples for each endpoint in a round; another round, with another seed, follows until there are enough requests. */
 const examples = Number(process.env.EXAMPLES ?? 500);

@@ -160,7 +160,7 @@ test('variables of other Kafka tools and of Kubernetes are ignored', () => {
     TIDEWATCH_PORT: 'tcp://10.0.0.2:9464',
     TIDEWATCH_PORT_9464_TCP_ADDR: '10.0.0.2',
     TIDEWATCH_SERVICE_HOST: '10.0.0.2',
-    TIDEWATCH_API_KEY: 'k',
+    TIDEWATCH_API_KEY: 'a-key-of-24-characters-x',
   };
   assert.equal(load({ env }).kind, 'config');
 });
@@ -181,15 +181,23 @@ test('HTTP listens on the loopback interface by default, and a key must fit into
   assert.equal(result.kind, 'config');
   const { host, port, apiKey } = result.config.http;
   assert.deepEqual({ host, port, apiKey }, { host: '127.0.0.1', port: 0, apiKey: null });
-  const problems = problemsOf(load({ env: { HTTP_PORT: 'x', TIDEWATCH_API_KEY: 'with space' } }));
+  const problems = problemsOf(load({ env: { HTTP_PORT: 'x', TIDEWATCH_API_KEY: 'with space, and long enough' } }));
   assert.equal(problems.length, 2, problems.join('\n'));
+});
+
+test('TIDEWATCH_API_KEY has at least 24 characters', () => {
+  const short = problemsOf(load({ env: { TIDEWATCH_API_KEY: 'x'.repeat(23) } }));
+  assert.deepEqual(short, [
+    'TIDEWATCH_API_KEY must be 24 or more characters of printable ASCII without spaces, got a value that is not shown',
+  ]);
+  assert.equal(load({ env: { TIDEWATCH_API_KEY: 'x'.repeat(24) } }).kind, 'config');
 });
 
 test('no secret appears in a problem or in the description of a configuration', () => {
   const secrets = {
     KAFKA_SASL_PASSWORD: 'swordfish',
     SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
-    TIDEWATCH_API_KEY: 'abracadabra',
+    TIDEWATCH_API_KEY: 'abracadabra-abracadabra-abracadabra',
     STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
   };
   const env = {
@@ -211,7 +219,7 @@ test('no secret appears in a problem or in the description of a configuration', 
     KAFKA_SASL_MECHANISM: 'x',
     SCHEMA_REGISTRY_URL: 'http://ada:swordfish@registry',
     KAFKA_TLS_CA: '-',
-    TIDEWATCH_API_KEY: 'abracadabra x',
+    TIDEWATCH_API_KEY: 'abracadabra-abracadabra-abracadabra x',
   };
   const problems = problemsOf(load({ env: wrong, files: FILES })).join('\n');
   for (const secret of [...Object.values(secrets), 'BEGIN CERTIFICATE']) {

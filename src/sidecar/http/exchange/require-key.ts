@@ -1,19 +1,39 @@
 import type { FastifyRequest } from 'fastify';
+import { hasRole, type KeyRole } from '../../../store/key-role.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import type { KeyRing } from '../../accounts/key-ring.ts';
-import { invalidKey } from '../../wire/problem.ts';
+import { HttpProblem, invalidKey } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
 
 const callers = new WeakMap<FastifyRequest, Caller>();
 
-/** Requires an API key, before any part of the body is read. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The role that a route needs; without it, a GET needs a viewer and anything else an operator. */
+    readonly role?: KeyRole;
+  }
+}
+
+/** The `config` of a route that needs another role than its method says. */
+export function requireRole(role: KeyRole): { readonly role: KeyRole } {
+  return { role };
+}
+
+/** Requires an API key with the role that the route needs, before any part of the body is read. */
 export function requireKey(app: App, keys: KeyRing): void {
   app.addHook('onRequest', async (request) => {
     const token = bearerToken(request.headers.authorization);
     const key = token === null ? null : await keys.find(token);
     if (key === null) throw invalidKey(request.id);
+    const { role = request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'operator' } =
+      request.routeOptions.config;
+    if (!hasRole(key.role, role)) throw roleNeeded(role, key.role);
     callers.set(request, { key, requestId: request.id });
   });
+}
+
+function roleNeeded(needed: KeyRole, role: KeyRole): HttpProblem {
+  return new HttpProblem(403, `This needs a key with the role ${needed}; this key has the role ${role}`);
 }
 
 /** The caller of a request to a secured endpoint. */

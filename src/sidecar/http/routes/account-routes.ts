@@ -2,7 +2,7 @@ import { usageOf } from '../../../store/usage.ts';
 import { answers, Detail, KEY_NEEDED, UsageAnswer } from '../../wire/answer-schemas.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { callerOf } from '../exchange/require-key.ts';
+import { callerOf, requireRole } from '../exchange/require-key.ts';
 
 /** Public clients show this text. */
 const WELCOME = { detail: 'Happy Forecasting! :)' };
@@ -18,7 +18,10 @@ export function addAccountRoutes(app: App, { store, nowMs }: AppServices): void 
   app.get('/validate_api_key', { schema }, async () => WELCOME);
   app.post(
     '/validate_token',
-    { schema: { ...schema, operationId: 'validateToken', summary: 'Checks the API key (for old clients)' } },
+    {
+      config: requireRole('viewer'),
+      schema: { ...schema, operationId: 'validateToken', summary: 'Checks the API key (for old clients)' },
+    },
     async () => WELCOME,
   );
   app.get(

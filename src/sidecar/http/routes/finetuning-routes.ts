@@ -80,7 +80,7 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
         ...schema,
         operationId: 'deleteFinetunedModel',
         summary: 'Deletes one fine-tuned model; models derived from it remain',
-        response: { 204: Type.Null(), 401: answers(Detail)[401], ...notFound },
+        response: { 204: Type.Null(), 401: answers(Detail)[401], 403: Detail, ...notFound },
       },
     },
     async (request, reply) => {

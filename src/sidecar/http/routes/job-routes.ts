@@ -175,7 +175,7 @@ function addOverview(app: App, { jobs }: AppServices): void {
         summary: 'Cancels a pending or running job',
         security: KEY_NEEDED,
         params: JobId,
-        response: { ...answers(JobCancelled), 404: Detail },
+        response: { ...answers(JobCancelled), 403: Detail, 404: Detail },
       },
     },
     async (request) => {

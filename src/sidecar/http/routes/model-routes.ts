@@ -10,7 +10,7 @@ import { ModelParams, ModelParamsQuery } from '../../wire/model-params-schema.ts
 import { invalidRequest } from '../../wire/problem.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { callerOf } from '../exchange/require-key.ts';
+import { callerOf, requireRole } from '../exchange/require-key.ts';
 
 export function addModelRoutes(app: App, { models }: AppServices): void {
   app.get(
@@ -37,6 +37,7 @@ export function addModelRoutes(app: App, { models }: AppServices): void {
   app.post(
     '/model_params',
     {
+      config: requireRole('viewer'),
       schema: {
         operationId: 'queryModelParams',
         summary,

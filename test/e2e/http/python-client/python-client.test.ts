@@ -18,7 +18,7 @@ import { memoryAccounts } from '../../../fixture/store/memory-store.ts';
 const FOLDER = new URL('./', import.meta.url);
 /** Those with the checks. */
 const FILES = ['with_pandas.py', 'with_polars.py'].map((file) => new URL(file, FOLDER));
-const KEY = 'a-key-of-the-tests';
+const KEY = 'the-key-that-the-tests-use';
 const ends: (() => Promise<unknown>)[] = [];
 
 after(async () => {

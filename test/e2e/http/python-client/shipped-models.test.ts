@@ -4,7 +4,7 @@ import { testWithClients } from '../../../fixture/http/client-checks.ts';
 import { freshFolder } from '../../../fixture/http/served.ts';
 
 const SCRIPT = new URL('./with_shipped_models.py', import.meta.url);
-const KEY = 'a-key-of-the-tests';
+const KEY = 'the-key-that-the-tests-use';
 const folder = await freshFolder();
 let service: RunningCommand | null = null;
 
