@@ -55,3 +55,28 @@ export async function usageOf(sql: Sql, keyId: string, nowMs: number): Promise<K
   const [[minute], [month]] = await Promise.all([since(minuteOf(nowMs)), since(monthMs)]);
   return { minute, month };
 }
+
+export interface DayUsage extends UsageCounts {
+  /** ISO date. */
+  readonly day: string;
+  readonly calls: number;
+  readonly charged: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The usage of a key by day (UTC), over all processes: days with usage, newest first, of the last `days`. */
+export async function usageByDay(
+  sql: Sql,
+  keyId: string,
+  { nowMs, days }: { readonly nowMs: number; readonly days: number },
+): Promise<DayUsage[]> {
+  const firstMs = nowMs - (nowMs % DAY_MS) - (days - 1) * DAY_MS;
+  const rows = await sql.query<Omit<DayUsage, 'day'> & { readonly number: number }>(
+    `SELECT minute_at / ${DAY_MS} AS number, SUM(calls) AS calls, SUM(requests) AS requests, SUM(tokens) AS tokens,
+        SUM(charged) AS charged FROM usage_minutes
+      WHERE key_id = $1 AND minute_at >= $2 AND minute_at <= $3 GROUP BY 1 ORDER BY 1 DESC`,
+    [keyId, firstMs, nowMs],
+  );
+  return rows.map(({ number, ...usage }) => ({ day: new Date(number * DAY_MS).toISOString().slice(0, 10), ...usage }));
+}

@@ -34,7 +34,7 @@ test('the page shows the document of /openapi.json and is not part of it', async
 });
 
 test('the examples of the page succeed', async () => {
-  const app = await startApp();
+  const app = await startApp(undefined, { key: { role: 'admin' } });
   const { paths } = (await app.inject({ url: '/openapi.json' })).json();
   const offered = Object.keys(paths).flatMap((url) => {
     const example = paths[url].post?.requestBody?.content['application/json'].example;

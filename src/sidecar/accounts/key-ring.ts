@@ -38,4 +38,8 @@ export class KeyRing {
     }
     return key !== null && isUsable(key, nowMs) ? key : null;
   }
+  /** Drops all cached keys, so that a change takes effect at once in this process. */
+  forget(): void {
+    this.#cached.clear();
+  }
 }

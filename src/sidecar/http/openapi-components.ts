@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
+import * as admin from '../wire/admin-schema.ts';
 import * as answers from '../wire/answer-schemas.ts';
 import * as finetune from '../wire/finetune-schema.ts';
 import * as forecast from '../wire/forecast-schema.ts';
@@ -15,7 +16,7 @@ type JsonObject = { readonly [key: string]: Json };
 /** Shorter schemas stay inline. */
 const COMPONENT_LENGTH_MIN = 60;
 
-const MODULES: readonly object[] = [series, online, inSample, forecast, finetune, jobs, modelParams, answers];
+const MODULES: readonly object[] = [series, online, inSample, forecast, finetune, jobs, modelParams, admin, answers];
 
 /** All exported schemas by their canonical JSON. The name of the export is the name of the component. */
 function namedSchemas(): ReadonlyMap<string, string> {

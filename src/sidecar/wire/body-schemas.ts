@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox';
+import { CreditRequest, NewKeyRequest, RoleRequest } from './admin-schema.ts';
 import { FinetuneRequest } from './finetune-schema.ts';
 import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
 import { HistoricForecastRequest, InSampleDetectionRequest } from './in-sample-schema.ts';
@@ -21,6 +22,9 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   forecastJob: ForecastJob,
   crossValidationJob: CrossValidationJob,
   finetuneJob: FinetuneJob,
+  newKey: NewKeyRequest,
+  keyRole: RoleRequest,
+  keyCredit: CreditRequest,
 };
 
 const compiled = new Map<string, BodyRules>();

@@ -2,6 +2,7 @@ import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { requireKey } from '../exchange/require-key.ts';
 import { addAccountRoutes } from './account-routes.ts';
+import { addAdminRoutes } from './admin-routes.ts';
 import { addCrossValidationRoute } from './cross-validation-route.ts';
 import { addFinetuningRoutes } from './finetuning-routes.ts';
 import { addForecastRoute } from './forecast-route.ts';
@@ -17,6 +18,7 @@ export async function addRoutes(app: App, services: AppServices): Promise<void> 
   await app.register(async (secured: App) => {
     requireKey(secured, services.keys);
     addAccountRoutes(secured, services);
+    addAdminRoutes(secured, services);
     addModelRoutes(secured, services);
     addOnlineDetectionRoute(secured, services);
     addInSampleRoutes(secured, services);
