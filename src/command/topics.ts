@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 const ownFlags = {
   partitions: withDefault(
-    commandFlag('partitions', integerFrom(1, 10_000), 'partitions of observations, scores and changelog'),
+    commandFlag('partitions', integerFrom(1, 10_000), 'partitions of all topics but dead letters'),
     8,
   ),
   replicationFactor: withDefault(commandFlag('replication-factor', integerFrom(1, 32), 'copies of each partition'), 1),

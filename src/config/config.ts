@@ -27,6 +27,7 @@ export interface RegistryConfig {
 export interface Topics {
   readonly observations: string;
   readonly scores: string;
+  readonly events: string;
   readonly changelog: string;
   readonly deadLetters: string;
 }

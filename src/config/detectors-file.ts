@@ -48,11 +48,12 @@ function readTopics(section: Section): Topics {
   const topics = {
     observations: section.read('observations', topicName) ?? 'observations',
     scores: section.read('scores', topicName) ?? 'anomaly-scores',
+    events: section.read('events', topicName) ?? 'anomaly-events',
     changelog: section.read('changelog', topicName) ?? 'tidewatch-changelog',
     deadLetters: section.read('dead_letters', topicName) ?? 'dead-letters',
   };
   section.close();
-  const keys = ['observations', 'scores', 'changelog', 'dead_letters'];
+  const keys = ['observations', 'scores', 'events', 'changelog', 'dead_letters'];
   const names = Object.values(topics);
   for (const [index, name] of names.entries()) {
     const first = names.indexOf(name);

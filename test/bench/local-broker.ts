@@ -31,6 +31,7 @@ export async function makeTopics(
   const topics = {
     observations: `observations-${name}`,
     scores: `scores-${name}`,
+    events: `events-${name}`,
     changelog: `changelog-${name}`,
     deadLetters: `dead-letters-${name}`,
     ...shared,

@@ -84,7 +84,13 @@ async function* commitsOf(
   state: PartitionState,
   journal: Journal,
 ): AsyncGenerator<OutputRecord[]> {
-  const topics = { observations: 'observations', scores: 'scores', changelog: 'changelog', deadLetters: 'letters' };
+  const topics = {
+    observations: 'observations',
+    scores: 'scores',
+    events: 'events',
+    changelog: 'changelog',
+    deadLetters: 'letters',
+  };
   const newPending = () => new PendingCommit({ place: state.place, topics, encodeScore: () => NO_BYTES }, () => 0);
   const { signal } = new AbortController();
   const members = Array.from({ length: seriesCount }, (_, series) => series)

@@ -4,14 +4,13 @@ import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import avsc from 'avsc';
 import protobuf from 'protobufjs';
+import { CLOSE_REASONS, EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../src/detector/event.ts';
 import { encodeDeadLetter } from '../../src/stream/codec/dead-letter-json.ts';
+import { EVENT_FIELDS } from '../../src/stream/record/anomaly-event.ts';
 import { DEAD_LETTER_REASONS } from '../../src/stream/record/dead-letter.ts';
-import {
-  SCORE_DEFAULTS,
-  SCORE_FIELDS,
-  SCORE_STATES,
-  type ScoreFieldKind,
-} from '../../src/stream/record/score-record.ts';
+import type { FieldKind } from '../../src/stream/record/field-kind.ts';
+import { SCORE_DEFAULTS, SCORE_FIELDS, SCORE_STATES } from '../../src/stream/record/score-record.ts';
+import { anomalyEvent } from '../fixture/stream/anomaly-event.ts';
 import { deadLetter } from '../fixture/stream/dead-letter.ts';
 import { scoreRecord } from '../fixture/stream/score-record.ts';
 
@@ -44,54 +43,82 @@ function validate(schema: JsonSchema, record: unknown): void {
   assert.ok(isValid(JSON.parse(JSON.stringify(record))), ajv.errorsText(isValid.errors));
 }
 
-const JSON_KINDS: Readonly<Record<ScoreFieldKind, unknown>> = {
+const JSON_KINDS: Readonly<Record<FieldKind, unknown>> = {
   text: 'string',
   'text-or-null': ['string', 'null'],
   number: 'number',
   'number-or-null': ['number', 'null'],
   integer: 'integer',
+  'integer-or-null': ['integer', 'null'],
   boolean: 'boolean',
   object: 'object',
+  list: 'array',
+  map: 'object',
 };
 
-const AVRO_KINDS: Readonly<Record<ScoreFieldKind, unknown>> = {
+const AVRO_KINDS: Readonly<Record<FieldKind, unknown>> = {
   text: 'string',
   'text-or-null': ['null', 'string'],
   number: 'double',
   'number-or-null': ['null', 'double'],
   integer: 'long',
+  'integer-or-null': ['null', 'long'],
   boolean: 'boolean',
   object: 'record',
+  list: 'array',
+  map: 'map',
 };
 
-test('the fields of a score are the same in the code, in Avro and in JSON Schema', () => {
-  const { properties, required } = jsonSchema('anomaly-score');
-  const { fields } = avroSchema('anomaly-score');
-  const names = Object.keys(SCORE_FIELDS);
-  assert.deepEqual(Object.keys(scoreRecord()), names);
-  assert.deepEqual(Object.keys(properties), names);
-  // Records of earlier versions lack the others.
-  assert.deepEqual(
-    required,
-    names.filter((name) => !(name in SCORE_DEFAULTS)),
-  );
-  assert.deepEqual(
-    fields.map(({ name }) => name),
-    names,
-  );
-  for (const [index, [name, kind]] of Object.entries(SCORE_FIELDS).entries()) {
-    assert.deepEqual(properties[name].type, JSON_KINDS[kind], name);
-    const { type } = fields[index];
-    if (name in SCORE_DEFAULTS)
-      assert.equal(fields[index].default, SCORE_DEFAULTS[name as keyof typeof SCORE_DEFAULTS], name);
-    const bare = typeof type === 'object' && type !== null && 'type' in type ? type.type : type;
-    assert.deepEqual(bare, AVRO_KINDS[kind], name);
+interface RecordFields {
+  readonly name: string;
+  readonly kinds: Readonly<Record<string, FieldKind>>;
+  /** Fields that records of earlier versions lack. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+  readonly example: object;
+}
+
+const RECORDS: readonly RecordFields[] = [
+  { name: 'anomaly-score', kinds: SCORE_FIELDS, defaults: SCORE_DEFAULTS, example: scoreRecord() },
+  { name: 'anomaly-event', kinds: EVENT_FIELDS, defaults: {}, example: anomalyEvent() },
+];
+
+/** The type of a field without its logical type. */
+function bareType(type: unknown): unknown {
+  if (Array.isArray(type)) return type.map(bareType);
+  return typeof type === 'object' && type !== null && 'type' in type ? type.type : type;
+}
+
+test('the fields of a record are the same in the code, in Avro and in JSON Schema', () => {
+  for (const { name: record, kinds, defaults, example } of RECORDS) {
+    const { properties, required } = jsonSchema(record);
+    const { fields } = avroSchema(record);
+    const names = Object.keys(kinds);
+    assert.deepEqual(Object.keys(example), names);
+    assert.deepEqual(Object.keys(properties), names);
+    assert.deepEqual(
+      required,
+      names.filter((name) => !(name in defaults)),
+    );
+    assert.deepEqual(
+      fields.map(({ name }) => name),
+      names,
+    );
+    for (const [index, [name, kind]] of Object.entries(kinds).entries()) {
+      assert.deepEqual(properties[name].type, JSON_KINDS[kind], name);
+      if (name in defaults) assert.equal(fields[index].default, defaults[name], name);
+      assert.deepEqual(bareType(fields[index].type), AVRO_KINDS[kind], name);
+    }
   }
 });
 
 test('closed lists are the same in the code and in the schemas', () => {
   assert.deepEqual(jsonSchema('anomaly-score').properties.state.enum, SCORE_STATES);
   assert.deepEqual(jsonSchema('dead-letter').properties.reason.enum, DEAD_LETTER_REASONS);
+  const event = jsonSchema('anomaly-event').properties;
+  assert.deepEqual(event.type.enum, EVENT_TYPES);
+  assert.deepEqual(event.kind.enum, EVENT_KINDS);
+  assert.deepEqual(event.direction.enum, EVENT_DIRECTIONS);
+  assert.deepEqual(event.closeReason.enum, [...CLOSE_REASONS, null]);
 });
 
 test('every field of every schema has a description', () => {
@@ -101,8 +128,8 @@ test('every field of every schema has a description', () => {
       if (property.properties !== undefined) explained(property);
     }
   };
-  for (const name of ['anomaly-score', 'dead-letter', 'observation']) explained(jsonSchema(name));
-  for (const name of ['anomaly-score', 'observation']) {
+  for (const name of ['anomaly-score', 'anomaly-event', 'dead-letter', 'observation']) explained(jsonSchema(name));
+  for (const name of ['anomaly-score', 'anomaly-event', 'observation']) {
     for (const field of avroSchema(name).fields) assert.ok(field.doc, field.name);
   }
 });
@@ -110,12 +137,19 @@ test('every field of every schema has a description', () => {
 test('records are valid by their schemas, in every state they may have', () => {
   const score = jsonSchema('anomaly-score');
   const type = avsc.Type.forSchema(JSON.parse(read('anomaly-score.avsc')), { wrapUnions: 'never' });
+  const eventType = avsc.Type.forSchema(JSON.parse(read('anomaly-event.avsc')), { wrapUnions: 'never' });
   const nothing = { forecast: null, lo: null, hi: null, anomalyScore: null, anomaly: false };
   for (const state of SCORE_STATES) {
     for (const record of [scoreRecord({ state }), scoreRecord({ state, ...nothing, group: 'g' })]) {
       validate(score, record);
       assert.ok(type.isValid(record));
     }
+  }
+  const none = { severity: null, grade: null, value: null, expected: null, lo: null, hi: null };
+  const members = [{ series: 'a', share: 1 }];
+  for (const event of [anomalyEvent(), anomalyEvent({ ...none, series: null, group: 'g', members, labels: {} })]) {
+    validate(jsonSchema('anomaly-event'), event);
+    assert.ok(eventType.isValid(event));
   }
   for (const letter of [deadLetter(), deadLetter({ key: null, value: null, series: null, detector: 'cpu' })]) {
     validate(jsonSchema('dead-letter'), JSON.parse(encodeDeadLetter(letter).toString()));

@@ -103,7 +103,7 @@ test('every variable of the configuration is explained to operators', () => {
 test('every field of a record is explained', () => {
   const explained = read('schemas/README.md');
   none(
-    ['observation', 'anomaly-score', 'dead-letter'].flatMap((record) => {
+    ['observation', 'anomaly-score', 'anomaly-event', 'dead-letter'].flatMap((record) => {
       const { properties } = JSON.parse(read(`schemas/${record}.schema.json`));
       const nested = Object.values<{ properties?: object }>(properties).flatMap((field) =>
         Object.keys(field.properties ?? {}),

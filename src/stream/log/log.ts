@@ -1,6 +1,7 @@
 /**
  * The log as the stream engine needs it. Kafka (kafka/) implements it, and a log in memory for tests. Both pass one
- * contract suite. Partition numbers are those of the input topic. Scores and changelog have the same partition count.
+ * contract suite. Partition numbers are those of the input topic. Scores, events and changelog have the same partition
+ * count.
  */
 
 /** Offsets that cannot be read any more. The reasons are those of dead letters. */

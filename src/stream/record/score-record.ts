@@ -1,4 +1,5 @@
 import type { DetectionState } from '../../detector/detection.ts';
+import type { FieldKind } from './field-kind.ts';
 
 /** Every state that a score can have. Only `scored` ever flags an anomaly. */
 export const SCORE_STATES: readonly DetectionState[] = [
@@ -80,10 +81,8 @@ export function numberOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-export type ScoreFieldKind = 'text' | 'text-or-null' | 'number' | 'number-or-null' | 'integer' | 'boolean' | 'object';
-
 /** Every field in the order it is written. A test compares it with the schemas of the record. */
-export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, ScoreFieldKind>> = {
+export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, FieldKind>> = {
   series: 'text',
   detector: 'text',
   model: 'text',

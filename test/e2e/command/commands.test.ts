@@ -33,7 +33,7 @@ async function detectorsFile(topics: Topics): Promise<string> {
   const path = join(folder, `${topics.observations}.yaml`);
   await writeFile(
     path,
-    `topics: {observations: ${topics.observations}, scores: ${topics.scores}, changelog: ${topics.changelog}, dead_letters: ${topics.deadLetters}}
+    `topics: {observations: ${topics.observations}, scores: ${topics.scores}, events: ${topics.events}, changelog: ${topics.changelog}, dead_letters: ${topics.deadLetters}}
 input: {series: tags.id, time: at, time_unit: s, value: value}
 detectors:
   - {name: cpu, series: 'cpu*', freq: 5min, h: 8, detection_size: 16, level: 99.9}

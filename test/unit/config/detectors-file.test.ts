@@ -33,13 +33,19 @@ test('a detector with only the required keys has every default', () => {
 
 test('topics, mapping, output and several globs are read', () => {
   const { file, problems } = read(`
-    topics: { observations: in, scores: out, changelog: state, dead_letters: lost }
+    topics: { observations: in, scores: out, events: told, changelog: state, dead_letters: lost }
     input: { format: protobuf, series: [$.a, 'b["c.d"]'], time: t, time_unit: ns, value: 'v[0].x', future_limit: 5min }
     output: { format: json-schema }
     detectors: [{ ${ENTRY.replace('"*"', '[x, "y*"]')}, calibration_size: all }]`);
   assert.deepEqual(problems, []);
   const { topics, input, output, detectors } = file!.stream;
-  assert.deepEqual(topics, { observations: 'in', scores: 'out', changelog: 'state', deadLetters: 'lost' });
+  assert.deepEqual(topics, {
+    observations: 'in',
+    scores: 'out',
+    events: 'told',
+    changelog: 'state',
+    deadLetters: 'lost',
+  });
   assert.deepEqual(input, {
     format: 'protobuf',
     series: ['$.a', 'b["c.d"]'],

@@ -50,7 +50,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
         groupId,
         inputTopic: topics.observations,
         changelogTopic: topics.changelog,
-        scoresTopic: topics.scores,
+        partitionedTopics: [topics.scores, topics.events],
         deadLettersTopic: topics.deadLetters,
         transactionalId: `${prefix}-${topics.observations}-${partition}`,
         partition,

@@ -16,7 +16,8 @@ export interface SessionOptions {
   readonly partition: number;
   readonly inputTopic: string;
   readonly changelogTopic: string;
-  readonly scoresTopic: string;
+  /** Outputs with the partitions of the input, besides the changelog. */
+  readonly partitionedTopics: readonly string[];
   readonly deadLettersTopic: string;
   /** Each input partition has its own, which never changes. The next session with it fences this one. */
   readonly transactionalId: string;
@@ -67,8 +68,8 @@ async function open(
   options: SessionOptions,
   signal: AbortSignal | undefined,
 ): Promise<PartitionSession> {
-  const { inputTopic, changelogTopic, scoresTopic, deadLettersTopic } = options;
-  const link = await linkCluster(connection, [inputTopic, changelogTopic, scoresTopic, deadLettersTopic]);
+  const { inputTopic, changelogTopic, partitionedTopics, deadLettersTopic } = options;
+  const link = await linkCluster(connection, [inputTopic, changelogTopic, ...partitionedTopics, deadLettersTopic]);
   signal?.addEventListener('abort', link.destroy);
   try {
     const ended = new AbortController();
@@ -122,12 +123,11 @@ async function settleOffset(
 /** Every partition that a commit of this input partition may have written to. */
 function outputPartitions(
   cluster: Cluster,
-  { changelogTopic, scoresTopic, deadLettersTopic, partition }: SessionOptions,
+  { changelogTopic, partitionedTopics, deadLettersTopic, partition }: SessionOptions,
 ) {
   const deadLetters = cluster.findTopicPartitionMetadata(deadLettersTopic).map(({ partitionId }) => partitionId);
   return [
-    { topic: changelogTopic, partitions: [partition] },
-    { topic: scoresTopic, partitions: [partition] },
+    ...[changelogTopic, ...partitionedTopics].map((topic) => ({ topic, partitions: [partition] })),
     { topic: deadLettersTopic, partitions: deadLetters },
   ];
 }

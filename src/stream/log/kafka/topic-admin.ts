@@ -11,7 +11,7 @@ const LEADER_NOT_AVAILABLE = 5;
 const UNTIL_TOPICS_ARE_KNOWN: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 30_000 };
 
 export interface TopicCreation {
-  /** Of observations, scores and changelog. Dead letters get one partition. */
+  /** Of observations, scores, events and changelog. Dead letters get one partition. */
   readonly partitions: number;
   readonly replicationFactor: number;
   /** Of all topics but the changelog; null keeps the broker's default. */
@@ -85,8 +85,8 @@ function planTopic(topics: Topics, topic: string, creation: TopicCreation): ITop
 }
 
 /**
- * Checks that all topics exist, that observations, scores and changelog have the same partition count, and that the
- * changelog is compacted. Throws a ServiceError `topic-mismatch` that says what to do. Returns the partition count.
+ * Checks that all topics exist, that observations, scores, events and changelog have the same partition count, and that
+ * the changelog is compacted. Throws a ServiceError `topic-mismatch` that says what to do. Returns the partition count.
  */
 export function checkTopics(connection: KafkaConnection, topics: Topics): Promise<number> {
   return asAdmin(connection, 'topics were checked', async (admin) => {
@@ -110,15 +110,16 @@ export function checkTopics(connection: KafkaConnection, topics: Topics): Promis
 
 /** Why the partition counts are wrong, in a sentence for the operator; null when they are right. */
 function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): string | null {
-  const { observations, scores, changelog } = topics;
+  const { observations, scores, events, changelog } = topics;
+  const dependent = [scores, events, changelog];
   const wanted = counts.get(observations);
-  const different = [scores, changelog].filter((topic) => counts.get(topic) !== wanted);
+  const different = dependent.filter((topic) => counts.get(topic) !== wanted);
   if (different.length === 0) return null;
-  const found = [observations, scores, changelog].map((topic) => `${topic} has ${counts.get(topic) ?? 0}`).join(', ');
+  const found = [observations, ...dependent].map((topic) => `${topic} has ${counts.get(topic) ?? 0}`).join(', ');
   return (
-    `Partition counts differ: ${found}. State and scores of a series live in the partition of its key, and a changed ` +
-    `count moves keys. Give ${different.join(' and ')} ${wanted} partitions if nothing is stored in them yet; ` +
-    `otherwise stop all workers, delete ${different.join(' and ')} and make them again with the ` +
+    `Partition counts differ: ${found}. State, scores and events of a series live in the partition of its key, and ` +
+    `a changed count moves keys. Give ${different.join(' and ')} ${wanted} partitions if nothing is stored in them ` +
+    `yet; otherwise stop all workers, delete ${different.join(' and ')} and make them again with the ` +
     'command "topics": every series then starts over'
   );
 }
@@ -137,7 +138,7 @@ async function refuseLossyChangelog(admin: Admin, changelog: string): Promise<vo
 }
 
 function allTopics(topics: Topics): string[] {
-  return [...new Set([topics.observations, topics.scores, topics.changelog, topics.deadLetters])];
+  return [...new Set(Object.values(topics))];
 }
 
 async function asAdmin<T>(connection: KafkaConnection, doing: string, work: (admin: Admin) => Promise<T>): Promise<T> {

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { OutputFormat } from '../../../../src/stream/codec/record-writer.ts';
 import { createScoreDecoder } from '../../../../src/stream/codec/score-decoder.ts';
-import { createScoreEncoder, type ScoreFormat } from '../../../../src/stream/codec/score-encoder.ts';
+import { createScoreEncoder } from '../../../../src/stream/codec/score-encoder.ts';
 import { readSchemaId } from '../../../../src/stream/codec/wire-header.ts';
 import { SchemaTable } from '../../../fixture/stream/schema-table.ts';
 import { scoreRecord } from '../../../fixture/stream/score-record.ts';
 
-const FORMATS: readonly ScoreFormat[] = ['json', 'avro', 'json-schema'];
+const FORMATS: readonly OutputFormat[] = ['json', 'avro', 'json-schema'];
 
-async function codecOf(format: ScoreFormat) {
+async function codecOf(format: OutputFormat) {
   const table = new SchemaTable();
   const encode = await createScoreEncoder(format, { topic: 'scores', registrar: table });
   return { table, encode, decode: createScoreDecoder(format, table) };
@@ -60,7 +61,7 @@ test('a record that is not a score is rejected with the name of the wrong field'
   await assert.rejects(decode(json(null)), /not a score record: series/);
   await assert.rejects(decode(json({ ...scoreRecord(), lo: '1' })), /not a score record: lo/);
   await assert.rejects(decode(json({ ...scoreRecord(), state: 'fine' })), /not a score record: state/);
-  await assert.rejects(decode(json({ ...scoreRecord(), window: { start: 0 } })), /not a score record: window.end/);
+  await assert.rejects(decode(json({ ...scoreRecord(), window: { start: 0 } })), /not a score record: window: end/);
   await assert.rejects(createScoreDecoder('json-schema')(json(scoreRecord())), /no schema id/);
 });
 

@@ -1,0 +1,91 @@
+/** What an event is. `silence` is no value at all; the others are classified by event-kind.ts. */
+export const EVENT_KINDS = [
+  'spike',
+  'dip',
+  'level_shift',
+  'drift',
+  'missing_season',
+  'stuck',
+  'burst',
+  'silence',
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** Each event is opened once, updated at most once a detection window, and closed once. */
+export const EVENT_TYPES = ['opened', 'updated', 'closed'] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export const EVENT_DIRECTIONS = ['up', 'down', 'both'] as const;
+export type EventDirection = (typeof EVENT_DIRECTIONS)[number];
+
+/** Why an event was closed. */
+export const CLOSE_REASONS = [
+  /** No alarm for a detection window, and the severity has fallen. */
+  'recovered',
+  /** The state of the series or group was dropped to make room. */
+  'evicted',
+  /** Nothing arrives any more, or nothing arrived for longer than the gap limit. */
+  'silent',
+  /** A silent series sends again. */
+  'returned',
+  'detector_removed',
+  'settings_changed',
+] as const;
+export type CloseReason = (typeof CLOSE_REASONS)[number];
+
+/** The part of a group's member in an event. */
+export interface EventMember {
+  readonly series: string;
+  /** 0..1; the shares of all members add up to 1. */
+  readonly share: number;
+}
+
+/**
+ * One revision of an event: a stretch of alarms of one series or group, as it was known at `updatedAtMs`. The last one
+ * is `closed`. Times are event times, integer milliseconds since the epoch.
+ */
+export interface AnomalyEvent {
+  /** 32 hexadecimal digits; the same in every revision, and in a replay of the same input. */
+  readonly eventId: string;
+  readonly type: EventType;
+  /** 0, 1, 2, ... */
+  readonly revision: number;
+  readonly detector: string;
+  /** null for an event of a group. */
+  readonly series: string | null;
+  /** null where the series is scored alone. */
+  readonly group: string | null;
+  readonly kind: EventKind;
+  readonly direction: EventDirection;
+  /** Of the first alarm. */
+  readonly startedAtMs: number;
+  /** Of the most severe observation. */
+  readonly peakAtMs: number;
+  /** Of the observation that this revision was made at. */
+  readonly updatedAtMs: number;
+  /** Of the last alarm; null while the event is open. */
+  readonly endedAtMs: number | null;
+  /** At the peak; null for an event that is none of unusual values. */
+  readonly severity: number | null;
+  readonly grade: number | null;
+  /** At the peak; of the member with the largest share where it is a group's. */
+  readonly value: number | null;
+  readonly expected: number | null;
+  /** Bounds of the interval at the peak; null in a group. */
+  readonly lo: number | null;
+  readonly hi: number | null;
+  /** Alarms since the start. */
+  readonly alarms: number;
+  /** Time steps since the start, the last alarm included. */
+  readonly observations: number;
+  /** null until it is closed. */
+  readonly closeReason: CloseReason | null;
+  /** One sentence: what was seen, what was expected. */
+  readonly summary: string;
+  /** How rare the peak is in its series, such as `highest in 14 days`; null where it is not. */
+  readonly unusual: string | null;
+  /** Of a group, the largest share first; otherwise empty. */
+  readonly members: readonly EventMember[];
+  /** Of the detector. */
+  readonly labels: Readonly<Record<string, string>>;
+}
