@@ -111,7 +111,7 @@ async function* commitsOf(
       const isLast = step === steps - 1 && i === members.length - 1;
       if (observations.length < OBSERVATIONS_PER_COMMIT && !isLast) continue;
       await state.score(observations, pending, signal);
-      yield pending.outputs(journal).filter(({ topic }) => topic === topics.changelog);
+      yield pending.outputs(journal, null).filter(({ topic }) => topic === topics.changelog);
       pending = newPending();
       observations = [];
     }

@@ -1,3 +1,4 @@
+import type { RestartReason } from '../record/score-record.ts';
 import { STATE_FORMAT, StateWriter, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
 /**
@@ -21,11 +22,10 @@ export interface JournalEntry {
   writeOpenState(writer: StateWriter): void;
 }
 
-/**
- * An open state that was made under other settings or another model. It is kept until an observation of the series
- * arrives.
- */
+/** An open state that cannot be continued. It is kept until an observation of the series arrives. */
 export interface StaleState extends JournalEntry {
+  /** Why the series starts over then. */
+  readonly reason: RestartReason;
   readonly windowKeys: Buffer[];
 }
 

@@ -3,30 +3,30 @@ import { endianness } from 'node:os';
 import { ServiceError } from '../../service-error.ts';
 
 /**
- * Version of every record that is written to the changelog. Records of version 1 are read and converted; others are
- * refused.
+ * Version of every record that is written to the changelog. Records of earlier versions are read and converted; later
+ * ones are refused. Version 3 has a record with the position of the partition.
  */
-export const STATE_FORMAT = 2;
+export const STATE_FORMAT = 3;
 const STATE_FORMAT_MIN = 1;
 
 /**
  * Kinds of entries in a journal record. The kind says in which format the entry is, since an old entry may move to a
  * new record.
  */
-export const SERIES_ENTRY = 4;
-export const GROUP_ENTRY = 5;
+export const SERIES_ENTRY = 6;
+export const GROUP_ENTRY = 7;
 /** The series or group was evicted. */
 export const TOMBSTONE_ENTRY = 3;
-const SERIES_ENTRY_1 = 1;
-const GROUP_ENTRY_1 = 2;
+const SERIES_ENTRIES = [0, 1, 4, SERIES_ENTRY];
+const GROUP_ENTRIES = [0, 2, 5, GROUP_ENTRY];
 
 export function isGroupEntry(kind: number): boolean {
-  return kind === GROUP_ENTRY || kind === GROUP_ENTRY_1;
+  return GROUP_ENTRIES.includes(kind, 1);
 }
 
-/** The format of an entry's state. */
+/** The format of an entry's state. An index of the lists is a format. */
 export function formatOfEntry(kind: number): number {
-  return kind === SERIES_ENTRY_1 || kind === GROUP_ENTRY_1 ? 1 : STATE_FORMAT;
+  return Math.max(SERIES_ENTRIES.indexOf(kind, 1), GROUP_ENTRIES.indexOf(kind, 1));
 }
 
 assert(endianness() === 'LE', 'changelog records are little-endian, as are all machines Node runs on');

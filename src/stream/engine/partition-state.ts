@@ -26,7 +26,7 @@ export class PartitionState {
   readonly #groupPlaces: GroupPlaces;
   readonly #memories = new Map<BoundDetector, SeriesMemory>();
   readonly units = new Map<string, DetectionUnit>();
-  /** Open states that were made under other settings or another model, until an observation of their series arrives. */
+  /** Open states that cannot be continued, until an observation of their series arrives. */
   readonly stale = new Map<string, StaleState>();
   /** Settles with the last batch of forecasts. One batch at a time waits for the model. */
   #forecasts: Promise<void> = Promise.resolve();
@@ -103,8 +103,8 @@ export class PartitionState {
       this.stale.delete(key);
       sink.windowsDeleted(stale.windowKeys);
       sink.evicted(stale);
-      sink.restarted('settings-changed');
-      unit.startOver('settings-changed');
+      sink.restarted(stale.reason);
+      unit.startOver(stale.reason);
     }
     return unit;
   }

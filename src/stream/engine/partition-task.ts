@@ -6,8 +6,15 @@ import type { BoundDetector } from './bound-detector.ts';
 import { type GroupPlaces, PartitionState } from './partition-state.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { RecordQueue } from './record-queue.ts';
-import { PARTITION_COUNT_KEY, type Restored, restorePartition } from './restore-partition.ts';
+import {
+  PARTITION_COUNT_KEY,
+  type Restored,
+  refuseOtherPartitionCount,
+  restorePartition,
+} from './restore-partition.ts';
+import type { Resume } from './resume-position.ts';
 import { type Scoring, scoreRecords } from './score-records.ts';
+import { skippedRecord, startOver } from './start-over.ts';
 import type { StreamEvents } from './stream-events.ts';
 
 /** Back-off after the first failure. Each further one doubles it, up to RETRY_MS_MAX. */
@@ -42,6 +49,8 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
 interface RestoredTask {
   readonly state: PartitionState;
   readonly restored: Restored;
+  /** The input offset that reading continues at. */
+  readonly offset: number;
   readonly onCommitted: () => void;
 }
 
@@ -105,6 +114,9 @@ export class PartitionTask {
         await this.#own(() => {
           delayMs = RETRY_MS_MIN;
         });
+        // The input topic was created anew. The restore starts over.
+        this.restoring = true;
+        await setTimeout(RETRY_MS_MIN, null, { signal }).catch(() => null);
       } catch (cause) {
         if (signal.aborted) return;
         const error = cause instanceof Error ? cause : new Error(String(cause));
@@ -137,21 +149,22 @@ export class PartitionTask {
         units: state.units.size,
         seconds: (performance.now() - startedMs) / 1000,
       });
-      if (state.stale.size > 0) events.settingsChanged(place.partition, state.stale.size);
+      const offset = restored.resume.offset ?? (await session.oldestOffset());
+      this.#reportResume(session, state, restored.resume);
       await placesKnown;
       this.#stop.signal.throwIfAborted();
       this.#queue.clear();
-      this.#subscription?.start(place.partition, session.committedOffset);
+      this.#subscription?.start(place.partition, offset);
       this.#pause(false);
       this.restoring = false;
-      await this.#scoreAndCommit(session, { state, restored, onCommitted });
+      await this.#scoreAndCommit(session, { state, restored, offset, onCommitted });
     } finally {
       await session.close();
     }
   }
 
   async #restore(session: PartitionSession, state: PartitionState): Promise<Restored> {
-    const { detectorOf, detectorNamed, partitionCount, place, topics } = this.#options;
+    const { detectorOf, detectorNamed } = this.#options;
     const { signal } = this.#stop;
     signal.throwIfAborted();
     // Reading a changelog may take a minute, and the next owner waits. Closing the session ends it.
@@ -160,26 +173,28 @@ export class PartitionTask {
     const restored = await restorePartition(session, state, { detectorOf, detectorNamed }).finally(() =>
       signal.removeEventListener('abort', abandon),
     );
-    if (restored.partitionCount !== null && restored.partitionCount !== partitionCount) {
-      const text =
-        `topic ${place.topic} had ${restored.partitionCount} partitions when its series were learned ` +
-        `and has ${partitionCount} now`;
-      const remedy =
-        `Stop all workers, delete topic ${topics.changelog} and make it again with the command "topics": ` +
-        'every series then starts over';
-      throw new ServiceError('topic-mismatch', `${text}: series have moved away from their state. ${remedy}`);
-    }
+    refuseOtherPartitionCount(restored, this.#options);
     return restored;
   }
 
-  async #scoreAndCommit(session: PartitionSession, { state, restored, onCommitted }: RestoredTask): Promise<void> {
-    const { journal, partitionCount } = restored;
+  #reportResume({ committedOffset }: PartitionSession, state: PartitionState, { from, offset }: Resume): void {
+    const { events, place } = this.#options;
+    if (from === 'state') events.resumedFromState(place.partition, { offset: offset ?? 0, committedOffset });
+    if (from === 'start-over') events.topicRecreated(place.partition, state.stale.size);
+    else if (state.stale.size > 0) events.settingsChanged(place.partition, state.stale.size);
+  }
+
+  async #scoreAndCommit(session: PartitionSession, task: RestoredTask): Promise<void> {
+    const { state, onCommitted } = task;
+    const { journal, partitionCount, resume } = task.restored;
     const { limits, place, events, nowMs } = this.#options;
     const { signal } = this.#stop;
     let pending = new PendingCommit(this.#options, nowMs);
     if (partitionCount === null) {
       pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(this.#options.partitionCount)));
     }
+    if (resume.skipped !== null) startOver(state, pending, skippedRecord(place.partition, task.offset, resume.skipped));
+    let recreated = false;
     let failure: unknown = null;
     let committing: Promise<void> | null = null;
     let nextCommitMs = 0;
@@ -188,7 +203,7 @@ export class PartitionTask {
       const startedMs = performance.now();
       nextCommitMs = startedMs + limits.commitIntervalMs;
       try {
-        await session.commit(commitOf.outputs(journal), commitOf.nextOffset);
+        await session.commit(commitOf.outputs(journal, resume.topicId), commitOf.nextOffset);
         onCommitted();
         events.committed(place.partition, {
           records: commitOf.records,
@@ -206,10 +221,12 @@ export class PartitionTask {
         if (failure !== null) throw failure;
         signal.throwIfAborted();
         const room = bytesLeft > 0 ? limits.commitRecordsMax - pending.records : 0;
-        if (this.#queue.length > 0 && room > 0) {
+        if (!recreated && this.#queue.length > 0 && room > 0) {
           const waitingBytes = this.#queue.bytes;
           const records = this.#take(room, bytesLeft);
           bytesLeft -= waitingBytes - this.#queue.bytes;
+          recreated = records[0]?.skipped?.reason === 'topic-recreated';
+          if (recreated) continue;
           await this.#score(records, state, pending);
           events.holding(place.partition, {
             units: state.units.size,
@@ -220,12 +237,13 @@ export class PartitionTask {
         }
         if (committing === null && pending.records > 0) {
           const waitMs = nextCommitMs - performance.now();
-          if (waitMs <= 0 || room <= 0) {
+          if (waitMs <= 0 || room <= 0 || recreated) {
             committing = commit(pending);
             pending = new PendingCommit(this.#options, nowMs);
             bytesLeft = COMMIT_BYTES_MAX;
           } else await this.#sleep(waitMs);
-        } else await this.#sleep(null);
+        } else if (recreated && committing === null) return;
+        else await this.#sleep(null);
       }
     } finally {
       await committing;

@@ -3,6 +3,7 @@ import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { Journal, JournalEntry } from '../changelog/journal.ts';
 import { closedWindowKey, writeClosedWindow } from '../changelog/series-state.ts';
 import { StateWriter } from '../changelog/state-bytes.ts';
+import { encodePosition, POSITION_KEY } from '../changelog/stored-position.ts';
 import { deadLetterHeaders, encodeDeadLetter } from '../codec/dead-letter-json.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { InputRecord, OutputRecord } from '../log/log.ts';
@@ -125,10 +126,11 @@ export class PendingCommit implements ScoreSink {
   }
 
   /** Every record that the transaction writes. Call it once. */
-  outputs(journal: Journal): readonly OutputRecord[] {
+  outputs(journal: Journal, topicId: string | null): readonly OutputRecord[] {
     for (const unit of this.#evicted) journal.forget(unit);
     const evictedKeys = this.#evicted.map(({ key }) => key);
     for (const { key, value } of journal.write(this.#touched, evictedKeys)) this.writeState(key, value);
+    this.writeState(POSITION_KEY, encodePosition({ nextOffset: this.nextOffset, topicId }));
     if (!this.#ordered) this.#published.sort((a, b) => a.offset - b.offset);
     return [...this.#published, ...this.#changelog];
   }

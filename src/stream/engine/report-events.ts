@@ -52,6 +52,12 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       metrics.partitionRetries.inc();
       logger.warn({ partition, delayMs, err: error }, 'the partition gave up its state and restores it');
     },
+    resumedFromState(partition, resume) {
+      logger.warn({ partition, ...resume }, "the group's offset is lost or older than the state, which continues");
+    },
+    topicRecreated(partition, units) {
+      logger.warn({ partition, units }, 'the input topic was created anew: these series and groups start over');
+    },
     settingsChanged(partition, units) {
       logger.info({ partition, units }, 'the settings or the model changed: these series and groups start over');
     },

@@ -1,22 +1,22 @@
+import type { Topics } from '../../config/config.ts';
+import { ServiceError } from '../../service-error.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../changelog/changelog-series.ts';
 import { Journal, type JournalEntry, type JournalRecord, type StaleState } from '../changelog/journal.ts';
 import { type JournalRecords, keepNewestRecord, newestOpenStates, type OpenState } from '../changelog/open-states.ts';
 import { readClosedWindow } from '../changelog/series-state.ts';
-import {
-  assertStateFormat,
-  formatOfEntry,
-  isGroupEntry,
-  StateReader,
-  type StateWriter,
-} from '../changelog/state-bytes.ts';
+import { assertStateFormat, formatOfEntry, isGroupEntry, StateReader, StateWriter } from '../changelog/state-bytes.ts';
+import { decodePosition, POSITION_KEY, type StoredPosition } from '../changelog/stored-position.ts';
 import type { PartitionSession } from '../log/log.ts';
+import type { InputPlace, RestartReason } from '../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { PartitionState } from './partition-state.ts';
+import { planResume, type Resume } from './resume-position.ts';
 
 export interface Restored {
   readonly journal: Journal;
   /** Partition count of the input topic when this changelog was begun; null when the changelog is empty. */
   readonly partitionCount: number | null;
+  readonly resume: Resume;
 }
 
 /** Which detector takes a series, and the detectors by name. */
@@ -29,6 +29,8 @@ export const PARTITION_COUNT_KEY = Buffer.from('partitions');
 
 const JOURNAL_PREFIX = 'j'.charCodeAt(0);
 const WINDOW_PREFIX = 'w'.charCodeAt(0);
+/** In place of the digest of an open state that belongs to an input topic which does not exist any more. */
+const TOPIC_RECREATED = 'topic-recreated';
 
 /**
  * Fills `state` from the changelog. A first pass reads the open states, a second one the closed windows that belong to
@@ -40,17 +42,21 @@ export async function restorePartition(
   detectors: DetectorLookup,
 ): Promise<Restored> {
   let partitionCount: number | null = null;
+  let position: StoredPosition | null = null;
   const records: JournalRecords = new Map();
   let windows = 0;
   await session.readChangelog((key, value) => {
     if (key[0] === WINDOW_PREFIX) windows++;
     else if (key[0] === JOURNAL_PREFIX) keepNewestRecord(records, Number(key.toString('latin1', 2)), value);
     else if (key.equals(PARTITION_COUNT_KEY) && value !== null) partitionCount = Number(value.toString());
+    else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
   });
+  const resume = planResume(session, position);
+  const startsOver = resume.from === 'start-over';
   const openStates = newestOpenStates(records);
   const entries = new Map<number, JournalEntry[]>();
   for (const openState of openStates.values()) {
-    const entry = restoreOpenState(openState, state, detectors);
+    const entry = startsOver ? abandonOpenState(openState, state) : restoreOpenState(openState, state, detectors);
     const own = entries.get(openState.slot);
     if (own === undefined) entries.set(openState.slot, [entry]);
     else own.push(entry);
@@ -59,10 +65,26 @@ export async function restorePartition(
   for (const unit of state.units.values()) {
     for (const { detector } of unit.changelogSeries()) detector.restored();
   }
-  return { journal: restoreJournal(records, entries), partitionCount };
+  return { journal: restoreJournal(records, entries), partitionCount, resume };
 }
 
-/** Adds a unit to the partition's state, or keeps the bytes of one that was made under other settings. */
+/** Throws `topic-mismatch` when the input had another partition count as the state was made. */
+export function refuseOtherPartitionCount(
+  { partitionCount: earlier }: Pick<Restored, 'partitionCount'>,
+  { partitionCount, place, topics }: { partitionCount: number; place: InputPlace; topics: Topics },
+): void {
+  if (earlier === null || earlier === partitionCount) return;
+  const change = `had ${earlier} partitions when its series were learned and has ${partitionCount} now`;
+  const remedy =
+    `Stop all workers, delete topic ${topics.changelog} and make it again with the command "topics": ` +
+    'every series then starts over';
+  throw new ServiceError(
+    'topic-mismatch',
+    `topic ${place.topic} ${change}: series have moved away from their state. ${remedy}`,
+  );
+}
+
+/** Adds a unit to the partition's state, or keeps the bytes of one that cannot be continued. */
 function restoreOpenState(
   openState: OpenState,
   state: PartitionState,
@@ -76,9 +98,7 @@ function restoreOpenState(
   const [detectorName = '', group = null] = grouped ? key.split(KEY_SEPARATOR) : [];
   const bound = grouped ? (detectorNamed.get(detectorName) ?? null) : detectorOf(key);
   if (bound === null || bound.digest !== digest || isGrouped(bound) !== grouped) {
-    const stale = staleState(openState);
-    state.stale.set(key, stale);
-    return stale;
+    return keepStale(openState, digest === TOPIC_RECREATED ? TOPIC_RECREATED : 'settings-changed', state);
   }
   const unit = state.createUnit(key, group, bound);
   unit.readOpenState(reader);
@@ -90,14 +110,28 @@ function isGrouped({ config }: BoundDetector): boolean {
   return config.settings.thresholdMethod === 'multivariate';
 }
 
-function staleState({ key, bytes }: OpenState): StaleState {
-  return {
+/** Keeps the key alone, so that the series says why it starts over. The next commit has to write it. */
+function abandonOpenState({ key, kind, bytes, slot }: OpenState, state: PartitionState): JournalEntry {
+  const writer = new StateWriter();
+  writer.u8(kind);
+  writer.text(key);
+  writer.text(TOPIC_RECREATED);
+  const stale = keepStale({ key, kind, bytes: writer.take(), slot }, TOPIC_RECREATED, state);
+  stale.openStateBytes = bytes.length;
+  return stale;
+}
+
+function keepStale({ key, bytes }: OpenState, reason: RestartReason, state: PartitionState): StaleState {
+  const stale: StaleState = {
     key,
+    reason,
     windowKeys: [],
     journalRecord: null as JournalRecord | null,
     openStateBytes: bytes.length,
     writeOpenState: (writer: StateWriter) => writer.bytes(bytes),
   };
+  state.stale.set(key, stale);
+  return stale;
 }
 
 async function restoreWindows(session: PartitionSession, state: PartitionState): Promise<void> {

@@ -81,7 +81,7 @@ function toObservation(
   return { series, group, timestampMs, value, record, bound };
 }
 
-function whySkipped({ first, last, reason }: SkippedRange): DeadLetterCause {
+export function whySkipped({ first, last, reason }: SkippedRange): DeadLetterCause {
   const range = `offsets ${first} to ${last}`;
   switch (reason) {
     case 'records-expired':

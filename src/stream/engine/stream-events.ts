@@ -14,6 +14,16 @@ export interface StreamEvents {
   paused(partition: number, paused: boolean): void;
   /** The partition task discarded its state after an error. It restores after `delayMs`. */
   retrying(partition: number, error: Error, delayMs: number): void;
+  /**
+   * Reading continues at `offset`, where the state ends: the group has lost its offset, or has the older one
+   * `committedOffset`.
+   */
+  resumedFromState(
+    partition: number,
+    resume: { readonly offset: number; readonly committedOffset: number | null },
+  ): void;
+  /** The input topic was deleted and created anew. These series and groups start over. */
+  topicRecreated(partition: number, units: number): void;
   /** Series and groups that start over, because their state was made with other settings or another model. */
   settingsChanged(partition: number, units: number): void;
 }

@@ -42,8 +42,15 @@ export interface OutputRecord {
  */
 export interface PartitionSession {
   readonly partition: number;
-  /** The committed input offset. It is read after fencing, so that no earlier owner can move it. */
-  readonly committedOffset: number;
+  /**
+   * The committed input offset; null where the group has none. It is read after fencing, so that no earlier owner can
+   * move it.
+   */
+  readonly committedOffset: number | null;
+  /** The id of the input topic. It changes when the topic is created anew. null where it is not known. */
+  readonly inputTopicId: string | null;
+  /** The offset of the oldest input record. */
+  oldestOffset(): Promise<number>;
   /** Reads every record of this partition's changelog in log order. The newest record of a key comes last. */
   readChangelog(onRecord: (key: Buffer, value: Buffer | null) => void): Promise<void>;
   /** Writes the outputs and commits `nextOffset` in one transaction. One call at a time. */

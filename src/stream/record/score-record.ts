@@ -18,6 +18,8 @@ const RESTART_REASONS = [
   'gap',
   /** The state was made with other settings or another model. */
   'settings-changed',
+  /** The input topic was deleted and created anew. */
+  'topic-recreated',
 ] as const;
 
 export type RestartReason = (typeof RESTART_REASONS)[number];

@@ -63,10 +63,10 @@ async function runCopier(log: StreamLog, scores: string, changelog: string): Pro
         await session.readChangelog((_key, value) => {
           count = Number(value);
         });
-        assert.equal(count, session.committedOffset, 'state and offset are of the same commit');
+        assert.equal(count, session.committedOffset ?? 0, 'state and offset are of the same commit');
         const queue: InputRecord[] = [];
         queues.set(partition, queue);
-        subscription?.start(partition, session.committedOffset);
+        subscription?.start(partition, session.committedOffset ?? 0);
         while (mine === generation) {
           const taken = queue.splice(0, 1 + Math.floor(count % 97));
           if (taken.length === 0) await sleep(2);

@@ -1,5 +1,5 @@
+import { CompactReader, compactString, NO_TAGS, ONE } from './compact-encoding.ts';
 import { type Broker, errorFromCode } from './kafkajs-internals.ts';
-import { readInt64 } from './record-batch-decoder.ts';
 
 /** A partition as a consumer group sees it. */
 export interface GroupPartition {
@@ -37,61 +37,46 @@ interface CommittedOffset {
 }
 
 /**
- * OffsetFetch request, version 7, in the compact encoding. Lengths are uvarints of n + 1. Each structure ends with its
- * tagged fields, here none; so does the header before this body: tags | groupId | [topic | [partition i32] | tags] |
- * stable u8 | tags
+ * OffsetFetch request, version 7: header tags | groupId | [topic | [partition i32] | tags] | stable u8 | tags
  */
 function encodeBody(groupId: string, topic: string, partition: number): Buffer {
   const number = Buffer.alloc(4);
   number.writeInt32BE(partition);
-  const none = Buffer.from([0]);
-  const one = Buffer.from([2]);
   const stable = Buffer.from([1]);
-  return Buffer.concat([none, compact(groupId), one, compact(topic), one, number, none, stable, none]);
-}
-
-function compact(text: string): Buffer {
-  const bytes = Buffer.from(text);
-  // Names of groups and topics are shorter than 2^14 bytes: two bytes of length are enough.
-  const size = bytes.length + 1;
-  return Buffer.concat([Buffer.from(size < 128 ? [size] : [(size & 127) | 128, size >>> 7]), bytes]);
+  return Buffer.concat([
+    NO_TAGS,
+    compactString(groupId),
+    ONE,
+    compactString(topic),
+    ONE,
+    number,
+    NO_TAGS,
+    stable,
+    NO_TAGS,
+  ]);
 }
 
 /**
- * tags | throttleMs i32 | [topic | [partition i32 | offset i64 | leaderEpoch i32 | metadata | errorCode i16 | tags] |
- * tags] | errorCode i16 | tags
+ * throttleMs i32 | [topic | [partition i32 | offset i64 | leaderEpoch i32 | metadata | errorCode i16 | tags] | tags] |
+ * errorCode i16 | tags
  */
 function decodeResponse(payload: Buffer): CommittedOffset {
-  let at = 5;
-  /** Reads a uvarint of n + 1 and returns n. */
-  const count = (): number => {
-    let value = 0;
-    let byte: number;
-    let shift = 0;
-    do {
-      byte = payload.readUInt8(at++);
-      value |= (byte & 127) << shift;
-      shift += 7;
-    } while (byte > 127);
-    return value - 1;
-  };
+  const reader = new CompactReader(payload);
+  const clientSideThrottleTime = reader.i32();
   let committed: number | null = null;
   let code = 0;
-  for (let topics = count(); topics > 0; topics--) {
-    const name = count();
-    at += name;
-    for (let partitions = count(); partitions > 0; partitions--) {
-      const offset = readInt64(payload, at + 4);
-      at += 16;
-      const metadata = count();
-      at += Math.max(0, metadata);
-      code ||= payload.readInt16BE(at);
-      at += 3;
+  reader.array(() => {
+    reader.text();
+    reader.array(() => {
+      reader.i32();
+      const offset = reader.i64();
+      reader.i32();
+      reader.text();
+      code ||= reader.i16();
       if (offset >= 0) committed = offset;
-    }
-    at += 1;
-  }
-  code ||= payload.readInt16BE(at);
+    });
+  });
+  code ||= reader.i16();
   if (code !== 0) throw errorFromCode(code);
-  return { offset: committed, clientSideThrottleTime: payload.readInt32BE(1) };
+  return { offset: committed, clientSideThrottleTime };
 }

@@ -75,7 +75,7 @@ export class FetchLoop {
 
   start(partition: number, offset: number): void {
     this.#readings.get(partition)?.cancelRetry();
-    this.#readings.set(partition, new PartitionReading(partition, offset));
+    this.#readings.set(partition, new PartitionReading(partition, offset, this.#topicId));
     this.#fetchIdle();
   }
 
@@ -217,8 +217,8 @@ export class FetchLoop {
 
   /** The position cannot be read any more. Delivers the skipped range in place of its records. */
   async #relocate(link: ClusterLink, reading: PartitionReading): Promise<void> {
-    const { partition, offset } = reading;
-    const lost = { topic: this.#topic, partition, offset, topicId: this.#topicId };
+    const { partition, offset, topicId } = reading;
+    const lost = { topic: this.#topic, partition, offset, topicId };
     const found = await locatePosition(link.cluster, lost);
     if (found === null) throw errorFromCode(OFFSET_NOT_AVAILABLE);
     if (!this.#isCurrent(reading) || reading.paused) return;
@@ -226,6 +226,9 @@ export class FetchLoop {
     const text = `Offset ${offset} of partition ${partition} of ${this.#topic} is gone`;
     this.#handlers.log?.('error', `${text}; reading continues at ${found.offset}`, { partition, ...skipped });
     reading.offset = found.offset;
+    reading.topicId = found.topicId;
+    // Partitions that were started before still have the id that their offsets belong to.
+    this.#topicId = found.topicId;
     const place = { partition, offset: found.offset - 1, timestampMs: NO_TIMESTAMP };
     this.#handlers.onRecords(partition, [{ ...place, key: null, value: null, skipped }]);
   }

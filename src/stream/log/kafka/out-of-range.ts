@@ -14,6 +14,8 @@ export interface LostPosition {
 
 export interface NewPosition {
   readonly offset: number;
+  /** The id of the topic now; null where it is not known. */
+  readonly topicId: string | null;
   readonly skipped: SkippedRange;
 }
 
@@ -28,16 +30,19 @@ export interface NewPosition {
 export async function locatePosition(cluster: Cluster, lost: LostPosition): Promise<NewPosition | null> {
   const { topic, partition, offset } = lost;
   const { start, end } = await stableRange(cluster, topic, partition);
-  if (offset < start) return { offset: start, skipped: { first: offset, last: start - 1, reason: 'records-expired' } };
-  if (offset <= end) return null;
-  if (await isSameTopic(cluster, lost)) {
-    return { offset: end, skipped: { first: end, last: offset - 1, reason: 'records-truncated' } };
+  const { topicId } = lost;
+  if (offset < start) {
+    return { offset: start, topicId, skipped: { first: offset, last: start - 1, reason: 'records-expired' } };
   }
-  return { offset: start, skipped: { first: offset, last: offset, reason: 'topic-recreated' } };
+  if (offset <= end) return null;
+  const presentId = topicId === null ? null : await presentTopicId(cluster, lost);
+  if (presentId === topicId) {
+    return { offset: end, topicId, skipped: { first: end, last: offset - 1, reason: 'records-truncated' } };
+  }
+  return { offset: start, topicId: presentId, skipped: { first: offset, last: offset, reason: 'topic-recreated' } };
 }
 
-async function isSameTopic(cluster: Cluster, { topic, partition, topicId }: LostPosition): Promise<boolean> {
-  if (topicId === null) return true;
+async function presentTopicId(cluster: Cluster, { topic, partition }: LostPosition): Promise<string | null> {
   const broker = await cluster.findBroker({ nodeId: leaderOf(cluster, topic, partition) });
-  return (await fetchTopicId(broker, topic)) === topicId;
+  return fetchTopicId(broker, topic);
 }

@@ -11,6 +11,8 @@ export const FETCH_RETRY_MS_MAX = 1_000;
 export class PartitionReading {
   readonly partition: number;
   offset: number;
+  /** The id of the topic that `offset` belongs to; null where it is not known. */
+  topicId: string | null;
   paused = false;
   /** Fetched while paused. It is delivered at resume, and nothing is fetched before. */
   held: FetchedPartition | null = null;
@@ -19,9 +21,10 @@ export class PartitionReading {
   #retryMs = RETRY_MS_MIN;
   #retry: NodeJS.Timeout | null = null;
 
-  constructor(partition: number, offset: number) {
+  constructor(partition: number, offset: number, topicId: string | null) {
     this.partition = partition;
     this.offset = offset;
+    this.topicId = topicId;
   }
 
   /** Whether it is to be part of the next fetch. */

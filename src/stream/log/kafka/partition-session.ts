@@ -7,6 +7,7 @@ import { explainFailure, protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
 import { readPartition, stableRange } from './partition-reader.ts';
 import { type Backoff, retryWithBackoff } from './retry.ts';
+import { knownTopicId } from './topic-id.ts';
 import { fenceTransactionalProducer, type TransactionalProducer } from './transactional-producer.ts';
 
 const UNTIL_BROKER_IS_BACK: Backoff = { initialMs: 100, delayMsMax: 1_000, totalMsMax: Number.POSITIVE_INFINITY };
@@ -76,7 +77,8 @@ async function open(
     const untilEnded = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
     const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, untilEnded);
     const parts = { link, producer, options, ended };
-    return createSession(parts, await settleOffset(connection, parts));
+    const committedOffset = await settleOffset(connection, parts);
+    return createSession(parts, { committedOffset, inputTopicId: await knownTopicId(link.cluster, inputTopic) });
   } catch (error) {
     link.destroy();
     throw error;
@@ -91,7 +93,7 @@ const UNTIL_COORDINATORS_AGREE: Backoff = { initialMs: 50, delayMsMax: 100, tota
 const UNTIL_SETTLED: Backoff = { initialMs: 50, delayMsMax: 1_000, totalMsMax: 45_000 };
 
 /**
- * The committed input offset; without one, the offset of the oldest record.
+ * The committed input offset, or null.
  *
  * After the fence no transaction of this partition is open, so the offset is stable. There is one exception, seen with
  * Kafka 4.3 on one node. A broker crashed after it had decided to commit and before it had written the commit markers.
@@ -102,14 +104,14 @@ const UNTIL_SETTLED: Backoff = { initialMs: 50, delayMsMax: 1_000, totalMsMax: 4
 async function settleOffset(
   connection: KafkaConnection,
   { link: { cluster }, producer, options, ended }: SessionParts,
-): Promise<number> {
+): Promise<number | null> {
   const { groupId, inputTopic, partition } = options;
   const coordinator = new Coordinator(cluster, { type: GROUP_COORDINATOR, id: groupId, signal: ended.signal });
   const isUnstable = (error: unknown) => protocolErrorType(error) === 'UNSTABLE_OFFSET_COMMIT';
   const groupPartition = { groupId, topic: inputTopic, partition };
   const fetch = () => coordinator.send((broker) => fetchCommittedOffset(broker, groupPartition));
   const read = (backoff: Backoff) => retryWithBackoff(fetch, { isRetryable: isUnstable, backoff });
-  const committed = await read(UNTIL_COORDINATORS_AGREE).catch(async (error: unknown) => {
+  return read(UNTIL_COORDINATORS_AGREE).catch(async (error: unknown) => {
     if (!isUnstable(error)) throw error;
     connection.log?.('warn', `A broker left a commit of partition ${partition} unfinished; it is finished now`, {
       partition,
@@ -117,7 +119,6 @@ async function settleOffset(
     await producer.finish(outputPartitions(cluster, options), groupId);
     return read(UNTIL_SETTLED);
   });
-  return committed ?? (await stableRange(cluster, inputTopic, partition)).start;
 }
 
 /** Every partition that a commit of this input partition may have written to. */
@@ -132,7 +133,10 @@ function outputPartitions(
   ];
 }
 
-function createSession({ link, producer, options, ended }: SessionParts, committedOffset: number): PartitionSession {
+function createSession(
+  { link, producer, options, ended }: SessionParts,
+  position: Pick<PartitionSession, 'committedOffset' | 'inputTopicId'>,
+): PartitionSession {
   const { groupId, inputTopic: topic, changelogTopic, partition } = options;
   let state = 'idle' as 'idle' | 'busy' | 'dead';
 
@@ -153,7 +157,11 @@ function createSession({ link, producer, options, ended }: SessionParts, committ
 
   return {
     partition,
-    committedOffset,
+    ...position,
+    oldestOffset: () =>
+      exclusively(`the oldest offset of partition ${partition} was read`, async () => {
+        return (await stableRange(link.cluster, topic, partition)).start;
+      }),
     readChangelog: (onRecord) =>
       exclusively(`the changelog of partition ${partition} was read`, async () => {
         const { start, end } = await stableRange(link.cluster, changelogTopic, partition);

@@ -1,3 +1,4 @@
+import { CompactReader, compactString, NO_TAGS, ONE } from './compact-encoding.ts';
 import { type Broker, type Cluster, errorFromCode } from './kafkajs-internals.ts';
 
 const ZERO_ID = Buffer.alloc(16);
@@ -34,53 +35,33 @@ interface TopicId {
 }
 
 /**
- * Metadata request, version 10, in the compact encoding (see `committed-offset.ts`): header tags | [topicId uuid | name
- * | tags] | allow auto creation u8 | two authorized operations u8 | tags
+ * Metadata request, version 10: header tags | [topicId uuid | name | tags] | allow auto creation u8 | two authorized
+ * operations u8 | tags
  */
 function encodeBody(topic: string): Buffer {
-  const name = Buffer.from(topic);
-  const length = name.length + 1;
-  const size = Buffer.from(length < 128 ? [length] : [(length & 127) | 128, length >>> 7]);
-  return Buffer.concat([Buffer.from([0, 2]), ZERO_ID, size, name, Buffer.from([0, 0, 0, 0, 0])]);
+  const noOptions = Buffer.alloc(3);
+  return Buffer.concat([NO_TAGS, ONE, ZERO_ID, compactString(topic), NO_TAGS, noOptions, NO_TAGS]);
 }
 
 /**
- * header tags | throttleMs i32 | [nodeId i32 | host | port i32 | rack | tags] | clusterId | controllerId i32 |
- * [errorCode i16 | name | topicId uuid | ...]
+ * throttleMs i32 | [nodeId i32 | host | port i32 | rack | tags] | clusterId | controllerId i32 | [errorCode i16 | name
+ * | topicId uuid | ...]
  */
 function decodeResponse(payload: Buffer): TopicId {
-  const clientSideThrottleTime = payload.readInt32BE(1);
-  let at = 5;
-  /** Reads a uvarint of n + 1 and returns n; -1 is null. */
-  const count = (): number => {
-    let value = 0;
-    let byte: number;
-    let shift = 0;
-    do {
-      byte = payload.readUInt8(at++);
-      value |= (byte & 127) << shift;
-      shift += 7;
-    } while (byte > 127);
-    return value - 1;
-  };
-  const skipText = () => {
-    const length = Math.max(0, count());
-    at += length;
-  };
-  for (let brokers = count(); brokers > 0; brokers--) {
-    at += 4;
-    skipText();
-    at += 4;
-    skipText();
-    at += 1;
-  }
-  skipText();
-  at += 4;
-  if (count() < 1) return { id: null, clientSideThrottleTime };
-  const errorCode = payload.readInt16BE(at);
+  const reader = new CompactReader(payload);
+  const clientSideThrottleTime = reader.i32();
+  reader.array(() => {
+    reader.i32();
+    reader.text();
+    reader.i32();
+    reader.text();
+  });
+  reader.text();
+  reader.i32();
+  if (reader.count() < 1) return { id: null, clientSideThrottleTime };
+  const errorCode = reader.i16();
   if (errorCode !== 0) throw errorFromCode(errorCode);
-  at += 2;
-  skipText();
-  const id = payload.subarray(at, at + 16);
+  reader.text();
+  const id = reader.raw(ZERO_ID.length);
   return { id: id.equals(ZERO_ID) ? null : id.toString('hex'), clientSideThrottleTime };
 }
