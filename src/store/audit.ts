@@ -8,7 +8,8 @@ export type AuditAction =
   | 'model-created'
   | 'model-deleted'
   | 'job-submitted'
-  | 'job-cancelled';
+  | 'job-cancelled'
+  | 'detectors-saved';
 
 /** An audit event. It never contains secrets. */
 export interface AuditEntry {

@@ -7,6 +7,7 @@ import { jobProgress } from './schema/job-progress.ts';
 import { keyRoles } from './schema/key-roles.ts';
 import type { ColumnTypes, Migration } from './schema/migration.ts';
 import { namedModels } from './schema/named-models.ts';
+import { eventReviews } from './schema/reviewed-events.ts';
 import { usageByTime } from './schema/usage-by-time.ts';
 
 const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   fairJobs,
   idempotentJobs,
   keyRoles,
+  eventReviews,
 ];
 
 /** Advisory lock of migrations. */

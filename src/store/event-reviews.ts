@@ -1,0 +1,163 @@
+import type { Sql } from './database.ts';
+
+/** What people said about an event. */
+export interface EventReviewRecord {
+  readonly eventId: string;
+  readonly startedAtMs: number;
+  /** The event as it was at the newest review, JSON: the history forgets, labels stay. */
+  readonly record: string;
+  readonly acknowledged: { readonly atMs: number; readonly by: string; readonly note: string | null } | null;
+  readonly muted: {
+    readonly atMs: number;
+    readonly by: string;
+    readonly untilMs: number;
+    readonly reason: string;
+  } | null;
+  readonly label: {
+    readonly atMs: number;
+    readonly by: string;
+    readonly real: boolean;
+    readonly note: string | null;
+  } | null;
+}
+
+export type ReviewedEvent = Pick<EventReviewRecord, 'eventId' | 'startedAtMs' | 'record'>;
+/** Who says it, and when. */
+export interface ReviewAct {
+  readonly atMs: number;
+  readonly by: string;
+}
+
+interface ReviewRow {
+  readonly event_id: string;
+  readonly started_at: number;
+  readonly record: string;
+  readonly acknowledged_at: number | null;
+  readonly acknowledged_by: string;
+  readonly acknowledged_note: string | null;
+  readonly muted_at: number | null;
+  readonly muted_by: string;
+  readonly muted_until: number;
+  readonly muted_reason: string;
+  readonly labelled_at: number | null;
+  readonly labelled_by: string;
+  readonly label: number;
+  readonly label_note: string | null;
+}
+
+/** Reviews of these events; those that nobody reviewed are absent. */
+export async function reviewsOf(sql: Sql, eventIds: readonly string[]): Promise<Map<string, EventReviewRecord>> {
+  if (eventIds.length === 0) return new Map();
+  const marks = eventIds.map((_, i) => `$${i + 1}`).join(', ');
+  const rows = await sql.query<ReviewRow>(`SELECT * FROM event_reviews WHERE event_id IN (${marks})`, eventIds);
+  return new Map(rows.map((row) => [row.event_id, reviewOf(row)]));
+}
+
+/** Reviews with a label, by the start of their events. */
+export async function labelledReviews(
+  sql: Sql,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<EventReviewRecord[]> {
+  const rows = await sql.query<ReviewRow>(
+    `SELECT * FROM event_reviews WHERE labelled_at IS NOT NULL AND started_at >= $1 AND started_at < $2
+      ORDER BY started_at, event_id`,
+    [fromMs, toMs],
+  );
+  return rows.map(reviewOf);
+}
+
+/** Ids of acknowledged events. */
+export async function acknowledgedEvents(sql: Sql, sinceMs: number): Promise<string[]> {
+  const rows = await sql.query<{ event_id: string }>(
+    'SELECT event_id FROM event_reviews WHERE acknowledged_at IS NOT NULL AND started_at >= $1',
+    [sinceMs],
+  );
+  return rows.map(({ event_id: id }) => id);
+}
+
+/** @param act null takes it back */
+export async function acknowledgeEvent(
+  sql: Sql,
+  event: ReviewedEvent,
+  act: (ReviewAct & { readonly note: string | null }) | null,
+): Promise<EventReviewRecord> {
+  const values = [act?.atMs ?? null, act?.by ?? null, act?.note ?? null];
+  return review(sql, event, { columns: ['acknowledged_at', 'acknowledged_by', 'acknowledged_note'], values });
+}
+
+/** @param act null ends it */
+export async function muteEvent(
+  sql: Sql,
+  event: ReviewedEvent,
+  act: (ReviewAct & { readonly untilMs: number; readonly reason: string }) | null,
+): Promise<EventReviewRecord> {
+  const values = [act?.atMs ?? null, act?.by ?? null, act?.untilMs ?? null, act?.reason ?? null];
+  return review(sql, event, { columns: ['muted_at', 'muted_by', 'muted_until', 'muted_reason'], values });
+}
+
+/** @param act null takes it back */
+export async function labelEvent(
+  sql: Sql,
+  event: ReviewedEvent,
+  act: (ReviewAct & { readonly real: boolean; readonly note: string | null }) | null,
+): Promise<EventReviewRecord> {
+  const label = act === null ? null : Number(act.real);
+  const values = [act?.atMs ?? null, act?.by ?? null, label, act?.note ?? null];
+  return review(sql, event, { columns: ['labelled_at', 'labelled_by', 'label', 'label_note'], values });
+}
+
+interface ReviewColumns {
+  readonly columns: readonly string[];
+  readonly values: readonly (string | number | null)[];
+}
+
+async function review(sql: Sql, event: ReviewedEvent, { columns, values }: ReviewColumns): Promise<EventReviewRecord> {
+  const named = ['record', ...columns];
+  const marks = named.map((_, i) => `$${i + 3}`).join(', ');
+  const [row] = await sql.query<ReviewRow>(
+    `INSERT INTO event_reviews (event_id, started_at, ${named.join(', ')}) VALUES ($1, $2, ${marks})
+      ON CONFLICT (event_id) DO UPDATE SET ${named.map((name) => `${name} = excluded.${name}`).join(', ')}
+      RETURNING *`,
+    [event.eventId, event.startedAtMs, event.record, ...values],
+  );
+  return reviewOf(row);
+}
+
+function reviewOf(row: ReviewRow): EventReviewRecord {
+  const { acknowledged_at: acknowledgedAt, muted_at: mutedAt, labelled_at: labelledAt } = row;
+  return {
+    eventId: row.event_id,
+    startedAtMs: row.started_at,
+    record: row.record,
+    acknowledged:
+      acknowledgedAt === null ? null : { atMs: acknowledgedAt, by: row.acknowledged_by, note: row.acknowledged_note },
+    muted:
+      mutedAt === null ? null : { atMs: mutedAt, by: row.muted_by, untilMs: row.muted_until, reason: row.muted_reason },
+    label:
+      labelledAt === null
+        ? null
+        : { atMs: labelledAt, by: row.labelled_by, real: row.label === 1, note: row.label_note },
+  };
+}
+
+/** Notes that a dead letter was sent again. Returns false when it was before. */
+export async function noteRedriven(
+  sql: Sql,
+  { partition, offset }: { readonly partition: number; readonly offset: number },
+  { atMs, by }: ReviewAct,
+): Promise<boolean> {
+  const rows = await sql.query(
+    `INSERT INTO redriven_letters (partition, letter_offset, redriven_at, redriven_by) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (partition, letter_offset) DO NOTHING RETURNING partition`,
+    [partition, offset, atMs, by],
+  );
+  return rows.length > 0;
+}
+
+/** Dead letters that were sent again, as PARTITION-OFFSET. */
+export async function redrivenLetters(sql: Sql): Promise<Set<string>> {
+  const rows = await sql.query<{ partition: number; letter_offset: number }>(
+    'SELECT partition, letter_offset FROM redriven_letters',
+  );
+  return new Set(rows.map(({ partition, letter_offset: offset }) => `${partition}-${offset}`));
+}
