@@ -89,6 +89,7 @@ export async function runSidecar({ config, catalog, metrics, logger }: SidecarOp
       models: serveModels(catalog, forecasters, tuneInSandbox(tuner, watch)),
       finetuned,
       jobs,
+      operations: null,
       nowMs,
       metrics,
       logger,

@@ -2,13 +2,17 @@ import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
 import * as admin from '../wire/admin-schema.ts';
 import * as answers from '../wire/answer-schemas.ts';
+import * as detectors from '../wire/detectors-schema.ts';
+import * as events from '../wire/event-schema.ts';
 import * as finetune from '../wire/finetune-schema.ts';
 import * as forecast from '../wire/forecast-schema.ts';
+import * as history from '../wire/history-schema.ts';
 import * as inSample from '../wire/in-sample-schema.ts';
 import * as jobs from '../wire/job-schema.ts';
 import * as modelParams from '../wire/model-params-schema.ts';
 import * as online from '../wire/online-detection-schema.ts';
 import * as series from '../wire/series-schema.ts';
+import * as service from '../wire/service-schema.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
@@ -16,7 +20,21 @@ type JsonObject = { readonly [key: string]: Json };
 /** Shorter schemas stay inline. */
 const COMPONENT_LENGTH_MIN = 60;
 
-const MODULES: readonly object[] = [series, online, inSample, forecast, finetune, jobs, modelParams, admin, answers];
+const MODULES: readonly object[] = [
+  series,
+  online,
+  inSample,
+  forecast,
+  finetune,
+  jobs,
+  modelParams,
+  history,
+  events,
+  detectors,
+  service,
+  admin,
+  answers,
+];
 
 /** All exported schemas by their canonical JSON. The name of the export is the name of the component. */
 function namedSchemas(): ReadonlyMap<string, string> {
@@ -77,7 +95,10 @@ export function withComponents(document: object): object {
   function response(status: string, given: Json): Json {
     const { description, content } = given as { readonly description: string; readonly content?: JsonObject };
     if (content === undefined) return given;
-    const { schema } = content['application/json'] as { readonly schema: JsonObject };
+    const json = content['application/json'] as { readonly schema: JsonObject } | undefined;
+    // A file, or a stream of events.
+    if (json === undefined) return given;
+    const { schema } = json;
     // Fastify copies the description of a response from its schema.
     const { description: _, ...plain } = schema;
     const answered = { description, content: { 'application/json': { schema: referred(plain) } } };

@@ -18,6 +18,7 @@ const DOCUMENT = {
     { name: 'Forecasting', description: 'Forecasts and cross-validation.' },
     { name: 'Jobs', description: 'Asynchronous requests of every task.' },
     { name: 'Fine-tuning', description: 'Models fine-tuned on your own series.' },
+    { name: 'History', description: 'What was scored on the stream: series, events, detectors.' },
     { name: 'Service', description: 'API keys, usage and models.' },
     { name: 'Administration', description: 'Keys, credits, usage and the audit log, for admins.' },
   ],
@@ -31,6 +32,7 @@ const TAGS: readonly (readonly [RegExp, string])[] = [
   [/\/finetune/, 'Fine-tuning'],
   [/anomaly_detection/, 'Detection'],
   [/forecast|cross_validation/, 'Forecasting'],
+  [/^\/v1\/(?!service|dead)/, 'History'],
 ];
 
 /** Descriptions of responses, by status. */

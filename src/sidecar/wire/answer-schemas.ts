@@ -39,6 +39,11 @@ export function answers<T extends TSchema>(success: T) {
   return { 200: success, 401: InvalidKey, 503: Detail };
 }
 
+/** Answers of endpoints that answer in another media type than JSON. */
+export function mediaAnswers(mediaType: string) {
+  return { ...answers(Detail), 200: { content: { [mediaType]: { schema: Type.String() } } } };
+}
+
 /** Answers of endpoints with a body. */
 export function bodyAnswers<T extends TSchema>(success: T) {
   return {

@@ -1,5 +1,7 @@
 import type { TObject } from 'typebox';
 import { CreditRequest, NewKeyRequest, RoleRequest } from './admin-schema.ts';
+import { DetectorsRequest, WhatIfRequest } from './detectors-schema.ts';
+import { AcknowledgeRequest, LabelRequest, MuteRequest } from './event-schema.ts';
 import { FinetuneRequest } from './finetune-schema.ts';
 import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
 import { HistoricForecastRequest, InSampleDetectionRequest } from './in-sample-schema.ts';
@@ -25,6 +27,11 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   newKey: NewKeyRequest,
   keyRole: RoleRequest,
   keyCredit: CreditRequest,
+  acknowledge: AcknowledgeRequest,
+  mute: MuteRequest,
+  label: LabelRequest,
+  detectors: DetectorsRequest,
+  whatIf: WhatIfRequest,
 };
 
 const compiled = new Map<string, BodyRules>();

@@ -5,6 +5,7 @@ import type { OwnerSlots } from '../../accounts/owner-slots.ts';
 import type { JobQueue } from '../../jobs/job-queue.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
+import type { Operations } from '../../operations/operations.ts';
 import type { BodyBudget } from '../../wire/body-budget.ts';
 import type { TransferRate } from '../../wire/read-bytes.ts';
 
@@ -16,6 +17,8 @@ export interface AppServices extends FinetunedServices {
   readonly largeWork: OwnerSlots;
   readonly models: ServedModels;
   readonly jobs: JobQueue;
+  /** What the service knows of the stream; null where it reads none. */
+  readonly operations: Operations | null;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   /** Memory budget of all request bodies. */
   readonly bodies?: BodyBudget;

@@ -5,7 +5,7 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { HttpProblem, problemOf } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
 
-const METHODS = ['GET', 'POST', 'DELETE'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
 /** Answers every error in JSON with `detail`. */
 export function answerProblems(app: App, logger: Logger): void {

@@ -219,15 +219,15 @@ function ownKey(what: string): HttpProblem {
   return invalidRequest([fieldProblem(['path', 'id'], `a key cannot ${what}; another admin can`)]);
 }
 
-const timeOf = (ms: number) => new Date(ms).toISOString();
-const timeOrNull = (ms: number | null) => (ms === null ? null : timeOf(ms));
+const queryTime = (ms: number) => new Date(ms).toISOString();
+const timeOrNull = (ms: number | null) => (ms === null ? null : queryTime(ms));
 
 function shown(key: ApiKey, nowMs: number) {
   const { id, owner, name, role, prefix: begins, models, credits } = key;
   return {
     ...{ id, owner, name, role, begins, models, credits },
     state: keyState(key, nowMs),
-    created_at: timeOf(key.createdAtMs),
+    created_at: queryTime(key.createdAtMs),
     expires_at: timeOrNull(key.expiresAtMs),
     revoked_at: timeOrNull(key.revokedAtMs),
     calls_per_minute: key.callsPerMinute,
@@ -236,5 +236,5 @@ function shown(key: ApiKey, nowMs: number) {
 }
 
 function shownEvent({ happenedAtMs, actor, owner, action, subject, detail, requestId }: NumberedAuditEntry) {
-  return { happened_at: timeOf(happenedAtMs), actor, owner, action, subject, detail, request_id: requestId ?? null };
+  return { happened_at: queryTime(happenedAtMs), actor, owner, action, subject, detail, request_id: requestId ?? null };
 }

@@ -4,13 +4,18 @@ import { requireKey } from '../exchange/require-key.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addAdminRoutes } from './admin-routes.ts';
 import { addCrossValidationRoute } from './cross-validation-route.ts';
+import { addDetectorRoutes } from './detector-routes.ts';
+import { addEventRoutes } from './event-routes.ts';
 import { addFinetuningRoutes } from './finetuning-routes.ts';
 import { addForecastRoute } from './forecast-route.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addInSampleRoutes } from './in-sample-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
+import { addLiveRoute } from './live-route.ts';
 import { addModelRoutes } from './model-routes.ts';
 import { addOnlineDetectionRoute } from './online-detection-route.ts';
+import { addSeriesRoutes } from './series-routes.ts';
+import { addServiceRoutes } from './service-routes.ts';
 
 /** Adds every endpoint; those in `secured` need a key. */
 export async function addRoutes(app: App, services: AppServices): Promise<void> {
@@ -26,5 +31,10 @@ export async function addRoutes(app: App, services: AppServices): Promise<void> 
     addCrossValidationRoute(secured, services);
     addFinetuningRoutes(secured, services);
     addJobRoutes(secured, services);
+    addSeriesRoutes(secured, services);
+    addEventRoutes(secured, services);
+    addLiveRoute(secured, services);
+    addDetectorRoutes(secured, services);
+    addServiceRoutes(secured, services);
   });
 }

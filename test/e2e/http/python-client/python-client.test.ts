@@ -42,6 +42,7 @@ async function serve(): Promise<string> {
     port: 0,
     ...accounts,
     models: serveModels(catalog, forecasters, tuneInSandbox(tuner)),
+    operations: null,
     jobs: jobsOfCatalog(catalog, accounts.store, accounts.finetuned),
     nowMs: Date.now,
     logger: createLogger('silent'),

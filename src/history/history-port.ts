@@ -1,0 +1,235 @@
+import type { AnomalyEvent } from '../detector/event.ts';
+
+/**
+ * What is kept of scores and events for looking at: how it is written, and how it is read. DuckDB and Postgres
+ * implement it, and pass one contract suite. Times are event times, milliseconds since 1970 (UTC). Numbers that do
+ * not exist are null in rows, NaN in columns.
+ */
+
+/** Scores, events and dead letters come from topics of their own; offsets are kept for each. */
+export type HistorySource = 'scores' | 'events' | 'dead-letters';
+
+/** Where a record stands. */
+export interface HistoryPlace {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface KeptScore extends HistoryPlace {
+  readonly series: string;
+  readonly detector: string;
+  readonly group: string | null;
+  readonly timestampMs: number;
+  readonly value: number | null;
+  readonly forecast: number | null;
+  readonly lo: number | null;
+  readonly hi: number | null;
+  readonly anomalyScore: number | null;
+  readonly grade: number | null;
+  readonly severity: number | null;
+  readonly alarm: boolean;
+  readonly anomaly: boolean;
+  readonly state: string;
+}
+
+/** A revision of an event. */
+export interface KeptEvent extends HistoryPlace {
+  readonly event: AnomalyEvent;
+}
+
+export interface KeptDeadLetter extends HistoryPlace {
+  readonly reason: string;
+  readonly atMs: number;
+  /** The record as it is in the topic, JSON. */
+  readonly record: string;
+}
+
+/** Up to where a partition of a source is stored: the offset of the next record. */
+export interface SourcePosition {
+  readonly source: HistorySource;
+  readonly partition: number;
+  readonly nextOffset: number;
+}
+
+/**
+ * Records that were read together, in offset order within each partition. `positions` are those after the batch: they
+ * also cover offsets that hold no record, such as markers of transactions.
+ */
+export interface HistoryBatch {
+  readonly scores: readonly KeptScore[];
+  readonly events: readonly KeptEvent[];
+  readonly deadLetters: readonly KeptDeadLetter[];
+  readonly positions: readonly SourcePosition[];
+}
+
+export interface HistoryWriter {
+  positions(): Promise<readonly SourcePosition[]>;
+  /**
+   * Stores rows and positions in one transaction. Rows below the stored position of their partition are there already
+   * and are left out, so that a batch may be repeated.
+   */
+  append(batch: HistoryBatch): Promise<void>;
+  /** Forgets what a topic of another identity had: a topic that was deleted and created anew begins at 0. */
+  reset(source: HistorySource): Promise<void>;
+  /** Drops what is older or more than the bounds allow, and keeps what is read fast. Called every few minutes. */
+  maintain(nowMs: number): Promise<void>;
+}
+
+export interface SeriesSelection {
+  readonly detector: string | null;
+  readonly group: string | null;
+  readonly search: string | null;
+  /** Only series whose newest observation is an alarm. */
+  readonly alarm: boolean;
+  readonly sort: 'grade' | 'name';
+  /** Newest values of each series. */
+  readonly recent: number;
+  readonly limit: number;
+  /** The sort key of the last row of the page before; null on the first page. */
+  readonly after: readonly (string | number)[] | null;
+}
+
+export interface SeriesRow extends Omit<KeptScore, keyof HistoryPlace> {
+  /** The newest values, oldest first; empty unless asked for. */
+  readonly recent: readonly (number | null)[];
+}
+
+export interface SeriesRows {
+  readonly series: readonly SeriesRow[];
+  readonly total: number;
+  /** The sort key of the last row; null on the last page. */
+  readonly next: readonly (string | number)[] | null;
+}
+
+export interface ScoreRange {
+  readonly series: string;
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+  readonly pointsMax: number;
+}
+
+/** Columns of equal length. Float64Array: NaN where there is no number. */
+export interface ScoreColumns {
+  readonly timestamp: Float64Array;
+  readonly value: Float64Array;
+  readonly valueMin: Float64Array;
+  readonly valueMax: Float64Array;
+  readonly forecast: Float64Array;
+  readonly lo: Float64Array;
+  readonly hi: Float64Array;
+  readonly anomalyScore: Float64Array;
+  readonly grade: Float64Array;
+  readonly severity: Float64Array;
+  readonly alarms: Float64Array;
+  readonly anomalies: Float64Array;
+  readonly observations: Float64Array;
+}
+
+export interface SeriesScores {
+  readonly series: string;
+  readonly detector: string;
+  readonly group: string | null;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** null where the range was not downsampled. */
+  readonly bucketMs: number | null;
+  readonly columns: ScoreColumns;
+}
+
+export interface EventSelection {
+  readonly open: boolean | null;
+  readonly series: string | null;
+  readonly group: string | null;
+  readonly detector: string | null;
+  readonly kind: string | null;
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+  readonly limit: number;
+  readonly after: readonly (string | number)[] | null;
+}
+
+export interface EventRows {
+  /** Newest revision of each event. Open ones first, then newest first. */
+  readonly events: readonly AnomalyEvent[];
+  readonly totalOpen: number;
+  readonly next: readonly (string | number)[] | null;
+}
+
+export interface GroupRow {
+  readonly group: string;
+  readonly detector: string;
+  readonly members: number;
+  readonly timestampMs: number;
+  readonly grade: number | null;
+  readonly severity: number | null;
+  readonly alarms: number;
+}
+
+export interface DetectorRow {
+  readonly detector: string;
+  readonly series: number;
+  readonly groups: number;
+  /** Observations and alarms that are kept, since when. */
+  readonly observations: number;
+  readonly alarms: number;
+  readonly sinceMs: number | null;
+  readonly eventsOpen: number;
+  readonly events: number;
+}
+
+export interface DeadLetterRow extends HistoryPlace {
+  readonly reason: string;
+  readonly atMs: number;
+  readonly record: string;
+}
+
+export interface HistoryState {
+  readonly positions: readonly SourcePosition[];
+  readonly series: number;
+  readonly scores: number;
+  readonly events: number;
+  readonly bytes: number;
+  /** Oldest event time that is kept; null where there is none. */
+  readonly oldestMs: number | null;
+  readonly deadLetters: readonly { readonly reason: string; readonly letters: number; readonly newestMs: number }[];
+}
+
+export interface HistoryReader {
+  listSeries(selection: SeriesSelection): Promise<SeriesRows>;
+  /** null for a series that is not known. */
+  scores(range: ScoreRange): Promise<SeriesScores | null>;
+  listEvents(selection: EventSelection): Promise<EventRows>;
+  /** The newest revision of an event; null for an unknown one. */
+  findEvent(id: string): Promise<AnomalyEvent | null>;
+  listGroups(selection: { readonly detector: string | null; readonly limit: number }): Promise<readonly GroupRow[]>;
+  detectors(): Promise<readonly DetectorRow[]>;
+  listDeadLetters(selection: {
+    readonly reason: string | null;
+    readonly limit: number;
+    readonly after: readonly (string | number)[] | null;
+  }): Promise<{ readonly letters: readonly DeadLetterRow[]; readonly next: readonly (string | number)[] | null }>;
+  findDeadLetter(place: HistoryPlace): Promise<DeadLetterRow | null>;
+  state(): Promise<HistoryState>;
+}
+
+export interface HistoryStore extends HistoryWriter, HistoryReader {
+  close(): Promise<void>;
+}
+
+/** What arrived within one second. */
+export interface LiveSecond {
+  readonly atMs: number;
+  readonly observations: number;
+  readonly alarms: number;
+  /** The newest score of every series that was observed. */
+  readonly newest: readonly KeptScore[];
+  /** Every score of the series that are followed. */
+  readonly followed: readonly KeptScore[];
+  readonly events: readonly AnomalyEvent[];
+}
+
+/** What arrives, as it arrives. */
+export interface HistoryFeed {
+  /** @returns ends the subscription */
+  subscribe(listener: (second: LiveSecond) => void, followed: string | null): () => void;
+}

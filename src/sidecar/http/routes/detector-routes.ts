@@ -1,0 +1,159 @@
+import type { DetectorRow } from '../../../history/history-port.ts';
+import { audit } from '../../accounts/audit-log.ts';
+import type { Caller } from '../../accounts/caller.ts';
+import { changedDetectors } from '../../operations/detector-changes.ts';
+import { type DescribedDetector, type DetectorsPort, operationsOf } from '../../operations/operations.ts';
+import { scoredAgain } from '../../operations/score-again.ts';
+import { answers, bodyAnswers, Detail, KEY_NEEDED } from '../../wire/answer-schemas.ts';
+import {
+  DetectorsAnswer,
+  DetectorsRequest,
+  DetectorsSaved,
+  WhatIfAnswer,
+  WhatIfRequest,
+} from '../../wire/detectors-schema.ts';
+import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import { clientGone } from '../exchange/client-gone.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { callerOf } from '../exchange/require-key.ts';
+
+const WEEK_MS = 7 * 86_400_000;
+
+/** The detectors that workers score by, and what other settings would have raised. */
+export function addDetectorRoutes(app: App, services: AppServices): void {
+  addDetectors(app, services);
+  addSaving(app, services);
+  app.post(
+    '/v1/what-if',
+    {
+      schema: {
+        operationId: 'scoreAgain',
+        summary: 'Scores kept values of a series again with other settings, beside what its settings raise',
+        security: KEY_NEEDED,
+        body: WhatIfRequest,
+        response: { ...bodyAnswers(WhatIfAnswer), 404: Detail },
+      },
+    },
+    async (request, reply) => scoredAgain(operationsOf(services.operations), request.body, clientGone(reply)),
+  );
+}
+
+function addDetectors(app: App, { operations, nowMs }: AppServices): void {
+  app.get(
+    '/v1/detectors',
+    {
+      schema: {
+        operationId: 'listDetectors',
+        summary: 'Lists the detectors: settings, series, alarms promised and seen',
+        security: KEY_NEEDED,
+        response: { ...answers(DetectorsAnswer), 404: Detail },
+      },
+    },
+    async () => {
+      const { detectors: port, reader } = operationsOf(operations);
+      const [{ version, text }, versions, counts] = await Promise.all([
+        currentText(port),
+        port.versions(),
+        reader.detectors(),
+      ]);
+      const described = await port.describe(text);
+      const detectors = described.kind === 'detectors' ? described.detectors : [];
+      return {
+        version,
+        text,
+        can_save: port.publish !== null,
+        detectors: detectors.map((detector) =>
+          shown(detector, counts.find((row) => row.detector === detector.name) ?? null, nowMs()),
+        ),
+        versions: versions.map(({ version, savedAtMs, savedBy, comment }) => {
+          return { version, saved_at: savedAtMs, saved_by: savedBy, comment };
+        }),
+      };
+    },
+  );
+}
+
+function addSaving(app: App, { operations, store, logger, nowMs }: AppServices): void {
+  app.put(
+    '/v1/detectors',
+    {
+      schema: {
+        operationId: 'saveDetectors',
+        summary: 'Checks a detectors file, compares it with the current one, and publishes it to workers',
+        security: KEY_NEEDED,
+        body: DetectorsRequest,
+        response: { ...bodyAnswers(DetectorsSaved), 404: Detail, 409: Detail },
+      },
+    },
+    async (request) => {
+      const { detectors: port } = operationsOf(operations);
+      const { base_version: base, dry_run: dryRun = false, comment = null } = request.body;
+      const [current, text] = await Promise.all([currentText(port), textToSave(port, request.body)]);
+      const [before, after] = await Promise.all([port.describe(current.text), port.describe(text)]);
+      if (after.kind === 'problems')
+        throw invalidRequest(after.problems.map((said) => fieldProblem(['body', 'text'], said)));
+      const changes = changedDetectors(before.kind === 'detectors' ? before.detectors : [], after.detectors);
+      if (dryRun) return { version: null, changes };
+      if (port.publish === null) throw new HttpProblem(409, 'Workers do not listen for detectors: nothing was saved');
+      if (base !== current.version) {
+        throw new HttpProblem(409, `Version ${current.version} was saved since then: compare and save again`);
+      }
+      const caller = callerOf(request);
+      const version = (current.version ?? 0) + 1;
+      await port.publish({ version, text, comment, savedAtMs: nowMs(), savedBy: caller.key.name });
+      await auditSave({ store, logger }, caller, { version, changes: changes.length, happenedAtMs: nowMs() });
+      return { version, changes };
+    },
+  );
+}
+
+async function auditSave(
+  { store, logger }: Pick<AppServices, 'store' | 'logger'>,
+  actor: Caller,
+  {
+    version,
+    changes,
+    happenedAtMs,
+  }: { readonly version: number; readonly changes: number; readonly happenedAtMs: number },
+): Promise<void> {
+  const event = { happenedAtMs, action: 'detectors-saved', subject: String(version), detail: { changes } } as const;
+  await store.transaction((sql) => audit(sql, logger, { actor, event }));
+}
+
+/** The newest published text; that of the file where none was published. */
+async function currentText(port: DetectorsPort): Promise<{ readonly version: number | null; readonly text: string }> {
+  const newest = (await port.versions())[0];
+  return newest ?? { version: null, text: await port.fileText() };
+}
+
+async function textToSave(
+  port: DetectorsPort,
+  { text, roll_back_to: wanted }: { readonly text?: string; readonly roll_back_to?: number },
+): Promise<string> {
+  if ((text === undefined) === (wanted === undefined)) {
+    throw invalidRequest([fieldProblem(['body', 'text'], 'either text or roll_back_to must be given')]);
+  }
+  if (text !== undefined) return text;
+  const found = (await port.versions()).find(({ version }) => version === wanted);
+  if (found === undefined) throw invalidRequest([fieldProblem(['body', 'roll_back_to'], 'there is no such version')]);
+  return found.text;
+}
+
+function shown({ digest: _, alarmsPerWeek, ...detector }: DescribedDetector, row: DetectorRow | null, nowMs: number) {
+  const { series: all, ...rest } = detector;
+  const weeks = row?.sinceMs == null ? 0 : (nowMs - row.sinceMs) / WEEK_MS;
+  const units = row === null ? 0 : row.groups > 0 ? row.groups : row.series;
+  return {
+    ...rest,
+    series: [...all],
+    series_count: row?.series ?? 0,
+    group_count: row?.groups ?? 0,
+    observations: row?.observations ?? 0,
+    since: row?.sinceMs ?? null,
+    alarms_promised_per_week: alarmsPerWeek,
+    alarms_per_week: row === null || units === 0 || weeks <= 0 ? null : row.alarms / units / weeks,
+    events: row?.events ?? 0,
+    events_open: row?.eventsOpen ?? 0,
+  };
+}

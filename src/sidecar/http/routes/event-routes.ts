@@ -1,0 +1,176 @@
+import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { Sql } from '../../../store/database.ts';
+import {
+  acknowledgeEvent,
+  type EventReviewRecord,
+  labelEvent,
+  labelledReviews,
+  muteEvent,
+  type ReviewAct,
+  type ReviewedEvent,
+} from '../../../store/event-reviews.ts';
+import { labelRows, reviewedEvents, shownReview } from '../../operations/event-answers.ts';
+import { type Operations, operationsOf } from '../../operations/operations.ts';
+import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED, mediaAnswers } from '../../wire/answer-schemas.ts';
+import {
+  AcknowledgeRequest,
+  AnomalyEventAnswer,
+  EVENTS_PAGE,
+  EventReview,
+  EventsAnswer,
+  EventsQuery,
+  LabelRequest,
+  LabelsQuery,
+  MuteRequest,
+} from '../../wire/event-schema.ts';
+import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
+import { countOf, cursorOf, cursorText, queryTime } from '../../wire/query-fields.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { callerOf } from '../exchange/require-key.ts';
+
+const EventId = Type.Object({ id: Type.String() });
+const notFound = () => new HttpProblem(404, 'There is no such event');
+
+/** Events, and what people say about them. */
+export function addEventRoutes(app: App, services: AppServices): void {
+  addEventLists(app, services);
+  addReviews(app, services);
+  addLabels(app, services);
+}
+
+function addEventLists(app: App, { operations, store, nowMs }: AppServices): void {
+  app.get(
+    '/v1/events',
+    {
+      schema: {
+        operationId: 'listEvents',
+        summary: 'Lists events, open ones first, then newest first',
+        security: KEY_NEEDED,
+        querystring: EventsQuery,
+        response: { ...answers(EventsAnswer), 404: Detail, 422: InvalidRequest },
+      },
+    },
+    async ({ query }) => {
+      const { series = null, group = null, detector = null, kind = null } = query;
+      const { events, totalOpen, next } = await operationsOf(operations).reader.listEvents({
+        ...{ series, group, detector, kind },
+        open: flagOf(query.open),
+        fromMs: queryTime(query.from),
+        toMs: queryTime(query.to),
+        limit: countOf(query.limit, EVENTS_PAGE),
+        after: cursorOf(query.cursor, ['number', 'number', 'string']),
+      });
+      const reviewed = await reviewedEvents(store, events, nowMs());
+      const wanted = flagOf(query.acknowledged);
+      const shown = reviewed.filter((event) => wanted === null || (event.acknowledged !== null) === wanted);
+      return { events: shown, total_open: totalOpen, next_cursor: cursorText(next) };
+    },
+  );
+  app.get(
+    '/v1/events/:id',
+    {
+      schema: {
+        operationId: 'getEvent',
+        summary: 'Returns one event',
+        security: KEY_NEEDED,
+        params: EventId,
+        response: { ...answers(AnomalyEventAnswer), 404: Detail },
+      },
+    },
+    async ({ params: { id } }) => {
+      const event = await operationsOf(operations).reader.findEvent(id);
+      if (event === null) throw notFound();
+      return (await reviewedEvents(store, [event], nowMs()))[0];
+    },
+  );
+}
+
+function flagOf(text: string | undefined): boolean | null {
+  return text === undefined ? null : text === 'true';
+}
+
+type Reviewing = (sql: Sql, event: ReviewedEvent, act: ReviewAct) => Promise<EventReviewRecord>;
+
+function addReviews(app: App, services: AppServices): void {
+  const { operations, store, nowMs } = services;
+  const answer = async (request: FastifyRequest, id: string, reviewing: Reviewing) => {
+    const event = await reviewedEvent(operationsOf(operations), id);
+    const act = { atMs: nowMs(), by: callerOf(request).key.name };
+    const review = await store.transaction((sql) => reviewing(sql, event, act));
+    return { event_id: id, ...shownReview(review, nowMs()) };
+  };
+  const schema = { security: KEY_NEEDED, params: EventId, response: { ...bodyAnswers(EventReview), 404: Detail } };
+  app.post(
+    '/v1/events/:id/acknowledge',
+    {
+      schema: {
+        ...schema,
+        operationId: 'acknowledgeEvent',
+        summary: 'Acknowledges an event',
+        body: AcknowledgeRequest,
+      },
+    },
+    async (request) => {
+      const { acknowledged = true, note = null } = request.body;
+      return answer(request, request.params.id, (sql, event, act) =>
+        acknowledgeEvent(sql, event, acknowledged ? { ...act, note } : null),
+      );
+    },
+  );
+  app.post(
+    '/v1/events/:id/mute',
+    { schema: { ...schema, operationId: 'muteEvent', summary: 'Mutes an event until a time', body: MuteRequest } },
+    async (request) => {
+      const { until, reason = '' } = request.body;
+      const problems = [
+        ...(until !== null && until <= nowMs() ? [fieldProblem(['body', 'until'], 'until must be in the future')] : []),
+        ...(until !== null && reason === '' ? [fieldProblem(['body', 'reason'], 'a mute needs a reason')] : []),
+      ];
+      if (problems.length > 0) throw invalidRequest(problems);
+      return answer(request, request.params.id, (sql, event, act) =>
+        muteEvent(sql, event, until === null ? null : { ...act, untilMs: until, reason }),
+      );
+    },
+  );
+  app.post(
+    '/v1/events/:id/label',
+    {
+      schema: { ...schema, operationId: 'labelEvent', summary: 'Says whether an event was real', body: LabelRequest },
+    },
+    async (request) => {
+      const { real, note = null } = request.body;
+      return answer(request, request.params.id, (sql, event, act) =>
+        labelEvent(sql, event, real === null ? null : { ...act, real, note }),
+      );
+    },
+  );
+}
+
+async function reviewedEvent({ reader }: Operations, id: string): Promise<ReviewedEvent> {
+  const event = await reader.findEvent(id);
+  if (event === null) throw notFound();
+  return { eventId: id, startedAtMs: event.startedAtMs, record: JSON.stringify(event) };
+}
+
+function addLabels(app: App, { store }: AppServices): void {
+  app.get(
+    '/v1/labels',
+    {
+      schema: {
+        operationId: 'exportLabels',
+        summary: 'Returns the labels of events as CSV',
+        security: KEY_NEEDED,
+        querystring: LabelsQuery,
+        response: { ...mediaAnswers('text/csv'), 422: InvalidRequest },
+      },
+    },
+    async ({ query }, reply) => {
+      const range = { fromMs: queryTime(query.from) ?? 0, toMs: queryTime(query.to) ?? Number.MAX_SAFE_INTEGER };
+      const rows = labelRows(await labelledReviews(store, range));
+      return reply.type('text/csv; charset=utf-8').send(Readable.from(rows) as never);
+    },
+  );
+}

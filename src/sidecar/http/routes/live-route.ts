@@ -1,0 +1,46 @@
+import { LiveReaders } from '../../operations/live-readers.ts';
+import { operationsOf } from '../../operations/operations.ts';
+import { Detail, InvalidRequest, KEY_NEEDED, mediaAnswers } from '../../wire/answer-schemas.ts';
+import { LiveQuery } from '../../wire/history-schema.ts';
+import { overloaded } from '../../wire/problem.ts';
+import { countOf } from '../../wire/query-fields.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { shownSeries } from './series-routes.ts';
+
+const WORST = { fallback: 100, max: 1_000 };
+
+const DESCRIPTION =
+  'Server-sent events. `score`, once a second: `at`, `observations`, `alarms`, `series_observed`, and `series`: the ' +
+  'worst of those that were observed, as GET /v1/series lists them. `series`: every score of the series that is ' +
+  'followed. `event`: a revision of an event, as in its topic. `notice`: why the connection ends.';
+
+/** What arrives, as it arrives. */
+export function addLiveRoute(app: App, { operations }: Pick<AppServices, 'operations'>): void {
+  const readers = operations === null ? null : new LiveReaders(operations.feed, shownSeries);
+  app.get(
+    '/v1/live',
+    {
+      schema: {
+        operationId: 'readLive',
+        summary: 'Sends scores and events as they arrive',
+        description: DESCRIPTION,
+        security: KEY_NEEDED,
+        querystring: LiveQuery,
+        response: { ...mediaAnswers('text/event-stream'), 404: Detail, 422: InvalidRequest },
+      },
+    },
+    async ({ query }, reply) => {
+      operationsOf(operations);
+      if (readers === null || readers.full) throw overloaded('Too many read live, try again');
+      reply.hijack();
+      reply.raw.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        // A proxy would hold messages back.
+        'x-accel-buffering': 'no',
+      });
+      readers.add(reply.raw, { series: query.series ?? null, limit: countOf(query.limit, WORST) });
+    },
+  );
+}

@@ -1,0 +1,108 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import type { SeriesRow } from '../../../history/history-port.ts';
+import { operationsOf } from '../../operations/operations.ts';
+import { answers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/answer-schemas.ts';
+import {
+  GroupsAnswer,
+  GroupsQuery,
+  RECENT_MAX,
+  SCORE_POINTS,
+  ScoresQuery,
+  SERIES_PAGE,
+  type SeriesNowRow,
+  SeriesPageAnswer,
+  SeriesQuery,
+  SeriesScoresAnswer,
+} from '../../wire/history-schema.ts';
+import { HttpProblem } from '../../wire/problem.ts';
+import { countOf, cursorOf, cursorText, queryTime } from '../../wire/query-fields.ts';
+import { jsonPieces } from '../../wire/wire-answer.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+
+const REFUSALS = { 404: Detail, 422: InvalidRequest };
+/** Series and groups of a list that names no page. */
+const GROUPS_PAGE = { fallback: 100, max: 1_000 };
+
+/** What was scored: series, their scores, and groups. */
+export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'operations'>): void {
+  app.get(
+    '/v1/series',
+    {
+      schema: {
+        operationId: 'listSeries',
+        summary: 'Lists the scored series with their newest score, worst first',
+        security: KEY_NEEDED,
+        querystring: SeriesQuery,
+        response: { ...answers(SeriesPageAnswer), ...REFUSALS },
+      },
+    },
+    async ({ query }) => {
+      const { detector = null, group = null, search = null, sort = 'grade' } = query;
+      const { series, total, next } = await operationsOf(operations).reader.listSeries({
+        ...{ detector, group, search, sort },
+        alarm: query.alarm === 'true',
+        recent: query.recent === undefined ? 0 : countOf(query.recent, { fallback: 0, max: RECENT_MAX }),
+        limit: countOf(query.limit, SERIES_PAGE),
+        after: cursorOf(query.cursor, sort === 'name' ? ['string'] : ['number', 'string']),
+      });
+      const listed = series.map((row) => ({ ...shownSeries(row), ...(query.recent && { recent: [...row.recent] }) }));
+      return { series: listed, total, next_cursor: cursorText(next) };
+    },
+  );
+  app.get(
+    '/v1/series/:id/scores',
+    {
+      schema: {
+        operationId: 'getScores',
+        summary: 'Returns the scores of a series in columns, downsampled where they are many',
+        security: KEY_NEEDED,
+        params: Type.Object({ id: Type.String() }),
+        querystring: ScoresQuery,
+        response: { ...answers(SeriesScoresAnswer), ...REFUSALS },
+      },
+    },
+    async ({ params, query }, reply) => {
+      const range = { series: params.id, fromMs: queryTime(query.from), toMs: queryTime(query.to) };
+      const pointsMax = countOf(query.points, SCORE_POINTS);
+      const scores = await operationsOf(operations).reader.scores({ ...range, pointsMax });
+      if (scores === null) throw new HttpProblem(404, `There are no scores of series ${params.id}`);
+      const { series, detector, group, fromMs: from, toMs: to, bucketMs, columns } = scores;
+      const { valueMin, valueMax, anomalyScore, ...same } = columns;
+      const renamed = { value_min: valueMin, value_max: valueMax, anomaly_score: anomalyScore };
+      return sendColumns(reply, { series, detector, group, from, to, bucket_ms: bucketMs, ...same, ...renamed });
+    },
+  );
+  app.get(
+    '/v1/groups',
+    {
+      schema: {
+        operationId: 'listGroups',
+        summary: 'Lists the groups that are scored together, worst first',
+        security: KEY_NEEDED,
+        querystring: GroupsQuery,
+        response: { ...answers(GroupsAnswer), ...REFUSALS },
+      },
+    },
+    async ({ query: { detector = null, limit } }) => {
+      const rows = await operationsOf(operations).reader.listGroups({ detector, limit: countOf(limit, GROUPS_PAGE) });
+      const groups = rows.map(({ group: id, timestampMs: timestamp, ...row }) => ({ id, timestamp, ...row }));
+      return { groups };
+    },
+  );
+}
+
+/** The newest score of a series, as it is answered. */
+export function shownSeries(row: Omit<SeriesRow, 'recent'>): SeriesNowRow {
+  const { series: id, detector, group, timestampMs: timestamp, anomalyScore, ...numbers } = row;
+  const { value, forecast, lo, hi, grade, severity, alarm, anomaly, state } = numbers;
+  const bounds = { value, forecast, lo, hi, anomaly_score: anomalyScore };
+  return { id, detector, group, timestamp, ...bounds, grade, severity, alarm, anomaly, state };
+}
+
+/** In pieces: a long answer is written while it is read. */
+function sendColumns(reply: FastifyReply, answer: object): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(Readable.from(jsonPieces(answer)));
+}

@@ -1,0 +1,144 @@
+import Type from 'typebox';
+import { noteRedriven, redrivenLetters } from '../../../store/event-reviews.ts';
+import { listFinetunedModels } from '../../../store/finetuned-models.ts';
+import { letterToRedrive, shownLetter } from '../../operations/dead-letters.ts';
+import { NO_HISTORY, type Operations, operationsOf } from '../../operations/operations.ts';
+import { answers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/answer-schemas.ts';
+import { HttpProblem } from '../../wire/problem.ts';
+import { countOf, cursorOf, cursorText } from '../../wire/query-fields.ts';
+import {
+  DEAD_LETTERS_PAGE,
+  DeadLettersAnswer,
+  DeadLettersQuery,
+  Redriven,
+  ServiceState,
+} from '../../wire/service-schema.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { callerOf } from '../exchange/require-key.ts';
+
+const LETTER_ID = /^(\d{1,10})-(\d{1,15})$/;
+
+/** What operators look at. */
+export function addServiceRoutes(app: App, services: AppServices): void {
+  const { operations, store, jobs } = services;
+  app.get(
+    '/v1/service',
+    {
+      schema: {
+        operationId: 'getService',
+        summary: 'Returns the state of history, workers, jobs and models',
+        security: KEY_NEEDED,
+        response: answers(ServiceState),
+      },
+    },
+    async (request) => {
+      const { owner } = callerOf(request).key;
+      const [{ history, deadLetters }, workers, open, tuned] = await Promise.all([
+        historyState(operations),
+        operations === null ? null : workersState(operations),
+        jobs.inFlight(owner),
+        listFinetunedModels(store, owner),
+      ]);
+      const count = (status: string) =>
+        open.filter((each) => each.status === status).reduce((sum, each) => sum + each.jobs, 0);
+      return {
+        history,
+        workers,
+        dead_letters: deadLetters.map(({ reason, letters, newestMs }) => ({ reason, letters, newest_at: newestMs })),
+        jobs: { pending: count('pending'), running: count('running') },
+        tuned_models: tuned.length,
+      };
+    },
+  );
+  addDeadLetters(app, services);
+}
+
+async function historyState(operations: Operations | null) {
+  const ends = operations === null ? [] : await operations.cluster.historyEnds().catch(() => []);
+  const state = operations === null ? NO_HISTORY : await operations.reader.state();
+  const { deadLetters, oldestMs: oldest, positions, ...counts } = state;
+  const partitions = positions.map(({ source, partition, nextOffset }) => {
+    const end = ends.find((each) => each.source === source && each.partition === partition)?.endOffset ?? null;
+    const lag = end === null ? null : Math.max(0, end - nextOffset);
+    return { topic: operations!.topics[source], partition, next_offset: nextOffset, end_offset: end, lag };
+  });
+  const { series, scores, events, bytes } = counts;
+  const history = {
+    kept: operations !== null,
+    store: operations?.store ?? null,
+    ...{ series, scores, events, bytes, oldest, partitions },
+    days_max: operations?.bounds.days ?? 0,
+    gb_max: operations?.bounds.gb ?? 0,
+    problem: operations?.problem() ?? null,
+  };
+  return { history, deadLetters };
+}
+
+/** null where Kafka does not answer: the page shows the rest. */
+async function workersState({ cluster }: Operations) {
+  const state = await cluster.workers().catch(() => null);
+  if (state === null) return null;
+  const partitions = state.partitions.map(({ topic, partition, nextOffset, endOffset, owner }) => {
+    const lag = nextOffset === null ? null : Math.max(0, endOffset - nextOffset);
+    return { topic, partition, next_offset: nextOffset, end_offset: endOffset, lag, owner };
+  });
+  return { group: state.group, members: state.members, partitions };
+}
+
+function addDeadLetters(app: App, { operations, store, nowMs }: AppServices): void {
+  app.get(
+    '/v1/dead-letters',
+    {
+      schema: {
+        operationId: 'listDeadLetters',
+        summary: 'Lists records that could not be scored, newest first',
+        security: KEY_NEEDED,
+        querystring: DeadLettersQuery,
+        response: { ...answers(DeadLettersAnswer), 404: Detail, 422: InvalidRequest },
+      },
+    },
+    async ({ query: { reason = null, limit, cursor } }) => {
+      const selection = {
+        reason,
+        limit: countOf(limit, DEAD_LETTERS_PAGE),
+        after: cursorOf(cursor, ['number', 'number', 'number']),
+      };
+      const [{ letters, next }, redriven] = await Promise.all([
+        operationsOf(operations).reader.listDeadLetters(selection),
+        redrivenLetters(store),
+      ]);
+      return { dead_letters: letters.map((letter) => shownLetter(letter, redriven)), next_cursor: cursorText(next) };
+    },
+  );
+  app.post(
+    '/v1/dead-letters/:id/redrive',
+    {
+      schema: {
+        operationId: 'redriveDeadLetter',
+        summary: 'Writes the record of a dead letter to its input topic again',
+        security: KEY_NEEDED,
+        params: Type.Object({ id: Type.String() }),
+        response: { ...answers(Redriven), 404: Detail, 409: Detail },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { reader, cluster } = operationsOf(operations);
+      const [, partition, offset] = LETTER_ID.exec(id) ?? [];
+      const place = { partition: Number(partition), offset: Number(offset) };
+      const letter = partition === undefined ? null : await reader.findDeadLetter(place);
+      if (letter === null) throw new HttpProblem(404, 'There is no such dead letter');
+      const { topic, record } = letterToRedrive(letter);
+      const by = callerOf(request).key.name;
+      // In one transaction: where Kafka refuses, the letter may be sent later.
+      await store.transaction(async (sql) => {
+        if (!(await noteRedriven(sql, place, { atMs: nowMs(), by }))) {
+          throw new HttpProblem(409, 'The record of this dead letter was sent again before');
+        }
+        await cluster.redrive(record);
+      });
+      return { id, topic, partition: record.partition };
+    },
+  );
+}

@@ -1,0 +1,77 @@
+import type { AnomalyEvent } from '../../detector/event.ts';
+import type { Sql } from '../../store/database.ts';
+import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
+import type { EventAnswer } from '../wire/event-schema.ts';
+
+/** An event as it is answered, without what people said about it. */
+type ShownEvent = Omit<EventAnswer, 'acknowledged' | 'muted' | 'label'>;
+
+/** Events with what people said about them. */
+export async function reviewedEvents(sql: Sql, events: readonly AnomalyEvent[], nowMs: number): Promise<EventAnswer[]> {
+  const ids = events.map(({ eventId }) => eventId);
+  const reviews = await reviewsOf(sql, ids);
+  return events.map((event) => ({ ...shownEvent(event), ...shownReview(reviews.get(event.eventId) ?? null, nowMs) }));
+}
+
+/** An event by the names of HTTP. */
+export function shownEvent(event: AnomalyEvent): ShownEvent {
+  const { eventId, series, group, startedAtMs, peakAtMs, updatedAtMs, endedAtMs, closeReason, ...same } = event;
+  return {
+    event_id: eventId,
+    ...same,
+    series_id: series,
+    group_id: group,
+    started_at: startedAtMs,
+    peak_at: peakAtMs,
+    updated_at: updatedAtMs,
+    ended_at: endedAtMs,
+    close_reason: closeReason,
+    members: event.members.map((member) => ({ series_id: member.series, share: member.share })),
+    labels: { ...event.labels },
+  };
+}
+
+/** What people said about an event. A mute that has ended is not shown. */
+export function shownReview(review: EventReviewRecord | null, nowMs: number) {
+  const { acknowledged = null, muted = null, label = null } = review ?? {};
+  return {
+    acknowledged: acknowledged && { at: acknowledged.atMs, by: acknowledged.by, note: acknowledged.note },
+    muted:
+      muted !== null && muted.untilMs > nowMs
+        ? { at: muted.atMs, by: muted.by, until: muted.untilMs, reason: muted.reason }
+        : null,
+    label: label && { at: label.atMs, by: label.by, real: label.real, note: label.note },
+  };
+}
+
+const LABEL_COLUMNS = [
+  'event_id',
+  'series_id',
+  'group_id',
+  'detector',
+  'kind',
+  'direction',
+  'started_at',
+  'peak_at',
+  'ended_at',
+  'severity',
+] as const;
+
+/** Labels as CSV: one row an event. `real` is 1 or 0. */
+export function* labelRows(reviews: readonly EventReviewRecord[]): Generator<string> {
+  yield `${[...LABEL_COLUMNS, 'real', 'labelled_at', 'labelled_by', 'note'].join(',')}\r\n`;
+  for (const { record, label } of reviews) {
+    if (label === null) continue;
+    const event = shownEvent(JSON.parse(record) as AnomalyEvent);
+    const said = [Number(label.real), label.atMs, label.by, label.note];
+    yield `${[...LABEL_COLUMNS.map((name) => event[name]), ...said].map(csvField).join(',')}\r\n`;
+  }
+}
+
+/** Spreadsheets run texts that begin like a formula: those get an apostrophe. */
+function csvField(value: string | number | null): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

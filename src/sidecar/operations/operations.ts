@@ -1,0 +1,130 @@
+import type { AnomalyEvent } from '../../detector/event.ts';
+import type { HistoryFeed, HistoryReader, HistoryState } from '../../history/history-port.ts';
+import { HttpProblem } from '../wire/problem.ts';
+
+/** A detector of the current detectors file. */
+export interface DescribedDetector {
+  readonly name: string;
+  readonly series: readonly string[];
+  readonly group: string | null;
+  readonly model: string;
+  /** By their names in the detectors file. */
+  readonly settings: Readonly<Record<string, string | number | boolean | null>>;
+  /** State of other digests starts over. */
+  readonly digest: string;
+  /** False alarms a week that are promised for each series (or group); null where alarms are off. */
+  readonly alarmsPerWeek: number | null;
+}
+
+export interface SavedDetectors {
+  readonly version: number;
+  readonly savedAtMs: number;
+  readonly savedBy: string;
+  readonly comment: string | null;
+  readonly text: string;
+}
+
+/** The detectors that workers score by. */
+export interface DetectorsPort {
+  /** Published versions, newest first; empty where the file alone counts. */
+  versions(): Promise<readonly SavedDetectors[]>;
+  /** The text of the detectors file of this process. */
+  fileText(): Promise<string>;
+  /** The detectors of a text, or every problem of it. */
+  describe(
+    text: string,
+  ): Promise<
+    | { readonly kind: 'detectors'; readonly detectors: readonly DescribedDetector[] }
+    | { readonly kind: 'problems'; readonly problems: readonly string[] }
+  >;
+  /** Publishes the next version to workers; null where they do not listen. */
+  readonly publish: ((next: SavedDetectors) => Promise<void>) | null;
+}
+
+export interface ScoredAgain {
+  readonly detector: string;
+  readonly observations: number;
+  readonly before: RaisedAgain;
+  readonly after: RaisedAgain;
+}
+
+export interface RaisedAgain {
+  /** Newest revisions. */
+  readonly events: readonly AnomalyEvent[];
+  readonly alarms: number;
+  readonly alarmsPerWeek: number | null;
+}
+
+export interface KeptValues {
+  readonly series: string;
+  readonly timestamps: Float64Array;
+  readonly values: Float64Array;
+}
+
+/** Scores kept values again, in a sandbox, by the settings as they are and as they would be. */
+export type ScoreAgain = (
+  past: KeptValues,
+  changes: Readonly<Record<string, string | number>>,
+  signal: AbortSignal,
+) => Promise<
+  | { readonly kind: 'scored'; readonly scored: ScoredAgain }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] }
+>;
+
+export interface WorkerPartition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly nextOffset: number | null;
+  readonly endOffset: number;
+  readonly owner: string | null;
+}
+
+/** What Kafka can be asked about, and told. */
+export interface ClusterPort {
+  /** Ends of the partitions that the history reads. */
+  historyEnds(): Promise<
+    readonly { readonly source: string; readonly partition: number; readonly endOffset: number }[]
+  >;
+  workers(): Promise<{
+    readonly group: string;
+    readonly members: number;
+    readonly partitions: readonly WorkerPartition[];
+  }>;
+  /** Writes a record to the input topic. */
+  redrive(record: {
+    readonly partition: number;
+    readonly key: Buffer | null;
+    readonly value: Buffer | null;
+  }): Promise<void>;
+}
+
+/** What the service knows beside requests: what was scored, by what, and where. */
+export interface Operations {
+  readonly reader: HistoryReader;
+  readonly feed: HistoryFeed;
+  readonly store: 'duckdb' | 'postgres';
+  readonly bounds: { readonly days: number; readonly gb: number };
+  /** Topic of each source. */
+  readonly topics: Readonly<Record<string, string>>;
+  /** Why nothing is added now; null while all is well. */
+  problem(): string | null;
+  readonly detectors: DetectorsPort;
+  readonly scoreAgain: ScoreAgain;
+  readonly cluster: ClusterPort;
+}
+
+export const NO_HISTORY: HistoryState = {
+  positions: [],
+  series: 0,
+  scores: 0,
+  events: 0,
+  bytes: 0,
+  oldestMs: null,
+  deadLetters: [],
+};
+
+/** Throws an HttpProblem where the service does not read the stream. */
+export function operationsOf(operations: Operations | null): Operations {
+  if (operations !== null) return operations;
+  throw new HttpProblem(404, 'This service keeps no history: it has no KAFKA_BROKERS');
+}

@@ -1,0 +1,42 @@
+import type { WhatIfBody } from '../wire/detectors-schema.ts';
+import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
+import type { Operations, RaisedAgain } from './operations.ts';
+
+/** Values that are scored again at most. */
+const VALUES_MAX = 200_000;
+
+/** Scores the kept values of a series again, by the settings of its detector and by changed ones. */
+export async function scoredAgain({ reader, scoreAgain }: Operations, body: WhatIfBody, signal: AbortSignal) {
+  const range = { series: body.series, fromMs: body.from ?? null, toMs: body.to ?? null, pointsMax: VALUES_MAX };
+  const kept = await reader.scores(range);
+  if (kept === null) throw new HttpProblem(404, `There are no scores of series ${body.series}`);
+  const { fromMs: from, toMs: to, columns, bucketMs } = kept;
+  if (bucketMs !== null) {
+    throw invalidRequest([
+      fieldProblem(['body', 'from'], `at most ${VALUES_MAX} values are scored again: shorten the range`),
+    ]);
+  }
+  const past = { series: body.series, timestamps: columns.timestamp, values: columns.value };
+  const result = await scoreAgain(past, body.changes, signal);
+  if (result.kind === 'problems') {
+    throw invalidRequest(result.problems.map((problem) => fieldProblem(['body', 'changes'], problem)));
+  }
+  const { detector, observations, before, after } = result.scored;
+  return {
+    series: body.series,
+    detector,
+    from,
+    to,
+    observations,
+    before: shownRaised(before),
+    after: shownRaised(after),
+  };
+}
+
+function shownRaised({ events, alarms, alarmsPerWeek }: RaisedAgain) {
+  const shown = events.map((event) => {
+    const { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary } = event;
+    return { kind, started_at: startedAtMs, ended_at: endedAtMs, peak_at: peakAtMs, severity, grade, summary };
+  });
+  return { events: shown, alarms, alarms_per_week: alarmsPerWeek };
+}

@@ -1,0 +1,111 @@
+import Type from 'typebox';
+import { NullableNumber, NullableText, NullableTime } from './query-fields.ts';
+
+/** A detectors file may be this long. */
+const TEXT_LENGTH_MAX = 1_000_000;
+
+const Setting = Type.Unsafe<string | number | boolean | null>({ type: ['string', 'number', 'boolean', 'null'] });
+
+const DetectorAnswer = Type.Object({
+  name: Type.String(),
+  series: Type.Array(Type.String(), { description: 'Globs over series ids.' }),
+  group: NullableText('Path of the group in the record.'),
+  model: Type.String(),
+  settings: Type.Record(Type.String(), Setting, { description: 'Settings by their names in the detectors file.' }),
+  series_count: Type.Integer({ description: 'Series that it has scored.' }),
+  group_count: Type.Integer(),
+  observations: Type.Integer({ description: 'Observations that are kept.' }),
+  since: NullableTime('Event time of the oldest that is kept.'),
+  alarms_promised_per_week: NullableNumber(
+    'False alarms a week and series (or group) that its settings promise; null where alarms are off.',
+  ),
+  alarms_per_week: NullableNumber('Alarms a week and series that were raised in what is kept.'),
+  events: Type.Integer({ description: 'Events that are kept.' }),
+  events_open: Type.Integer(),
+});
+
+const DetectorsVersion = Type.Object({
+  version: Type.Integer(),
+  saved_at: Type.Integer(),
+  saved_by: Type.String({ description: 'Name of the key, or of the file.' }),
+  comment: NullableText('What was said about the change.'),
+});
+
+export const DetectorsAnswer = Type.Object({
+  version: NullableTime('Version of the published detectors; null where they are those of the file.'),
+  text: Type.String({ description: 'The detectors file (YAML).' }),
+  can_save: Type.Boolean({ description: 'Whether PUT publishes to workers.' }),
+  detectors: Type.Array(DetectorAnswer),
+  versions: Type.Array(DetectorsVersion, { description: 'Newest first.' }),
+});
+
+export const DetectorsRequest = Type.Object({
+  text: Type.Optional(Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'The whole detectors file (YAML).' })),
+  roll_back_to: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Publishes the text of this version again, in place of `text`.' }),
+  ),
+  base_version: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'The version that was changed: another one since then gets 409.',
+  }),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Only checks and compares. Default: false.' })),
+  comment: Type.Optional(Type.String({ maxLength: 500 })),
+});
+
+export const DetectorsSaved = Type.Object({
+  version: NullableTime('The version that was published; null for a dry run.'),
+  changes: Type.Array(
+    Type.Object({
+      detector: Type.String(),
+      field: Type.String({ description: 'Name of the setting; `detector` where a whole detector is new or gone.' }),
+      before: NullableText('null where there was none.'),
+      after: NullableText('null where there is none.'),
+      starts_over: Type.Boolean({ description: 'Its series are calibrated again.' }),
+    }),
+  ),
+});
+
+const Changes = {
+  false_alarms: Type.Optional(
+    Type.String({ maxLength: 64, description: 'As in the detectors file, such as `1 per week` or `off`.' }),
+  ),
+  direction: Type.Optional(Type.Enum(['both', 'up', 'down'])),
+  min_deviation: Type.Optional(Type.String({ maxLength: 64, description: 'As in the detectors file: `5`, or `5%`.' })),
+  h: Type.Optional(Type.Integer({ minimum: 1 })),
+  step_size: Type.Optional(Type.Integer({ minimum: 1 })),
+  detection_size: Type.Optional(Type.Integer({ minimum: 1 })),
+};
+
+export const WhatIfRequest = Type.Object({
+  series: Type.String({ maxLength: 512, description: 'The series whose kept values are scored again.' }),
+  from: Type.Optional(Type.Integer({ description: 'First event time. Default: the oldest that is kept.' })),
+  to: Type.Optional(Type.Integer({ description: 'End, exclusive. Default: after the newest.' })),
+  changes: Type.Object(Changes, { description: 'Settings that differ from those of its detector.' }),
+});
+export type WhatIfBody = Type.Static<typeof WhatIfRequest>;
+
+const Raised = Type.Object({
+  events: Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      started_at: Type.Integer(),
+      ended_at: NullableTime('null while it goes on.'),
+      peak_at: Type.Integer(),
+      severity: NullableNumber('At the peak.'),
+      grade: NullableNumber('At the peak.'),
+      summary: Type.String(),
+    }),
+  ),
+  alarms: Type.Integer(),
+  alarms_per_week: NullableNumber('null where too little was scored.'),
+});
+
+export const WhatIfAnswer = Type.Object({
+  series: Type.String(),
+  detector: Type.String(),
+  from: Type.Integer(),
+  to: Type.Integer(),
+  observations: Type.Integer({ description: 'Values that were scored again.' }),
+  before: Raised,
+  after: Raised,
+});

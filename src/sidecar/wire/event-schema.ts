@@ -1,0 +1,125 @@
+import Type from 'typebox';
+import { EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../detector/event.ts';
+import {
+  NextCursor,
+  NullableNumber,
+  NullableText,
+  NullableTime,
+  QueryCount,
+  QueryCursor,
+  QueryFlag,
+  QueryText,
+  QueryTime,
+} from './query-fields.ts';
+
+/** Events on one page. */
+export const EVENTS_PAGE = { fallback: 100, max: 1_000 };
+
+export const EventsQuery = Type.Object({
+  open: QueryFlag('`true`: only events that go on; `false`: only closed ones.'),
+  acknowledged: QueryFlag('`true`: only acknowledged events; `false`: only others.'),
+  series: QueryText('Only events of this series, or with it as a member.'),
+  group: QueryText('Only events of this group.'),
+  detector: QueryText('Only events of this detector.'),
+  kind: Type.Optional(Type.Enum([...EVENT_KINDS], { description: 'Only events of this kind.' })),
+  from: QueryTime('Only events that had not ended before.'),
+  to: QueryTime('Only events that started before.'),
+  limit: QueryCount(`Events per page, at most ${EVENTS_PAGE.max}. Default: ${EVENTS_PAGE.fallback}.`, 4),
+  cursor: QueryCursor,
+});
+
+const NOTE_LENGTH_MAX = 2_000;
+const Note = (description: string) => Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, description }));
+
+const Acknowledged = Type.Object({
+  at: Type.Integer(),
+  by: Type.String({ description: 'Name of the key.' }),
+  note: NullableText('What was said.'),
+});
+const Muted = Type.Object({
+  at: Type.Integer(),
+  by: Type.String(),
+  until: Type.Integer({ description: 'End of the mute.' }),
+  reason: Type.String(),
+});
+const EventLabel = Type.Object({
+  at: Type.Integer(),
+  by: Type.String(),
+  real: Type.Boolean({ description: 'Whether the event was real.' }),
+  note: NullableText('What was said.'),
+});
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+/** What people said about an event. */
+const Review = {
+  acknowledged: nullable(Acknowledged, 'Who has seen the event; null while nobody has.'),
+  muted: nullable(Muted, 'Until when, and why, the event is muted; null where it is not.'),
+  label: nullable(EventLabel, 'Whether it was real; null while nobody said so.'),
+};
+
+/** An event as it is in the topic, newest revision, with what people said about it. */
+export const AnomalyEventAnswer = Type.Object({
+  event_id: Type.String(),
+  type: Type.Enum([...EVENT_TYPES]),
+  revision: Type.Integer(),
+  detector: Type.String(),
+  series_id: NullableText('The series; null where the event is of a group.'),
+  group_id: NullableText('The group; null for a single series.'),
+  kind: Type.Enum([...EVENT_KINDS]),
+  direction: Type.Enum([...EVENT_DIRECTIONS]),
+  started_at: Type.Integer({ description: 'Milliseconds since 1970 (UTC), as all times of an event.' }),
+  peak_at: Type.Integer(),
+  updated_at: Type.Integer(),
+  ended_at: NullableTime('null while the event is open.'),
+  severity: NullableNumber('At the peak.'),
+  grade: NullableNumber('At the peak.'),
+  value: NullableNumber('At the peak.'),
+  expected: NullableNumber('At the peak.'),
+  lo: NullableNumber('At the peak.'),
+  hi: NullableNumber('At the peak.'),
+  alarms: Type.Integer({ description: 'Alarms since the start.' }),
+  observations: Type.Integer({ description: 'Observations since the start.' }),
+  close_reason: NullableText('Why the event ended.'),
+  summary: Type.String({ description: 'One sentence.' }),
+  unusual: NullableText('What else is unusual about it.'),
+  members: Type.Array(
+    Type.Object({ series_id: Type.String(), share: Type.Number({ description: 'Share of the event, 0 to 1.' }) }),
+    { description: 'Members of a group by their share; empty for a single series.' },
+  ),
+  labels: Type.Record(Type.String(), Type.String(), { description: 'Labels of the detector.' }),
+  ...Review,
+});
+export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;
+
+export const EventsAnswer = Type.Object({
+  events: Type.Array(AnomalyEventAnswer, { description: 'Open ones first, then newest first.' }),
+  total_open: Type.Integer({ description: 'Open events, whatever the filters.' }),
+  next_cursor: NextCursor,
+});
+
+export const EventReview = Type.Object({ event_id: Type.String(), ...Review });
+
+export const AcknowledgeRequest = Type.Object({
+  acknowledged: Type.Optional(Type.Boolean({ description: 'false takes it back. Default: true.' })),
+  note: Note('A remark.'),
+});
+
+export const MuteRequest = Type.Object({
+  until: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'End of the mute, milliseconds since 1970 (UTC); null ends it now.',
+  }),
+  reason: Note('Why. Needed unless the mute ends.'),
+});
+
+export const LabelRequest = Type.Object({
+  real: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description: 'null takes the label back.' }),
+  note: Note('A remark.'),
+});
+
+export const LabelsQuery = Type.Object({
+  from: QueryTime('Only events that started then or later.'),
+  to: QueryTime('Only events that started before.'),
+});

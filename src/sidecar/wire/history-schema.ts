@@ -1,0 +1,117 @@
+import Type from 'typebox';
+import {
+  NextCursor,
+  NullableNumber,
+  NullableText,
+  NullableTime,
+  QueryCount,
+  QueryCursor,
+  QueryFlag,
+  QueryText,
+  QueryTime,
+} from './query-fields.ts';
+
+/** Series on one page. */
+export const SERIES_PAGE = { fallback: 100, max: 1_000 };
+/** Points of one answer; longer ranges are downsampled. */
+export const SCORE_POINTS = { fallback: 1_000, max: 20_000 };
+/** Newest values of each listed series. */
+export const RECENT_MAX = 120;
+
+export const SeriesQuery = Type.Object({
+  detector: QueryText('Only series of this detector.'),
+  group: QueryText('Only the members of this group.'),
+  search: QueryText('Only series whose id contains this text, whatever its case.'),
+  alarm: QueryFlag('`true`: only series whose newest observation is an alarm.'),
+  sort: Type.Optional(Type.Enum(['grade', 'name'], { description: '`grade` (default): worst first. `name`: by id.' })),
+  recent: QueryCount(`Newest values to return with each series, at most ${RECENT_MAX}. Default: none.`, 3),
+  limit: QueryCount(`Series per page, at most ${SERIES_PAGE.max}. Default: ${SERIES_PAGE.fallback}.`, 4),
+  cursor: QueryCursor,
+});
+
+/** The newest score of a series. */
+export const SeriesNow = Type.Object({
+  id: Type.String(),
+  detector: Type.String(),
+  group: NullableText('The group that the series is scored with.'),
+  timestamp: Type.Integer({ description: 'Event time of the newest observation, milliseconds since 1970 (UTC).' }),
+  value: NullableNumber('The newest value.'),
+  forecast: NullableNumber('What was expected.'),
+  lo: NullableNumber('Lower bound of the interval.'),
+  hi: NullableNumber('Upper bound of the interval.'),
+  anomaly_score: NullableNumber('Standard deviations from the forecast.'),
+  grade: NullableNumber('How unusual, 0 to 1.'),
+  severity: NullableNumber('How much is going on, unbounded.'),
+  alarm: Type.Boolean({ description: 'The newest observation is an alarm.' }),
+  anomaly: Type.Boolean({ description: 'The newest observation lies outside its interval.' }),
+  state: Type.String({ description: '`warming-up`, `not-forecasted`, `calibrating` or `scored`.' }),
+  recent: Type.Optional(
+    Type.Array(NullableNumber('A value.'), { description: 'The newest values, oldest first, where `recent` asks.' }),
+  ),
+});
+export type SeriesNowRow = Type.Static<typeof SeriesNow>;
+
+export const SeriesPageAnswer = Type.Object({
+  series: Type.Array(SeriesNow),
+  total: Type.Integer({ description: 'Series that match, on all pages.' }),
+  next_cursor: NextCursor,
+});
+
+export const ScoresQuery = Type.Object({
+  from: QueryTime('First event time. Default: the oldest that is kept.'),
+  to: QueryTime('End of the range, exclusive. Default: after the newest.'),
+  points: QueryCount(
+    `Points at most, up to ${SCORE_POINTS.max}; a range of more observations is downsampled. ` +
+      `Default: ${SCORE_POINTS.fallback}.`,
+    5,
+  ),
+});
+
+const Column = (description: string) => Type.Array(NullableNumber('null where there is none.'), { description });
+
+/** Columns of equal length, oldest first. */
+export const SeriesScoresAnswer = Type.Object({
+  series: Type.String(),
+  detector: Type.String(),
+  group: NullableText('The group that the series is scored with.'),
+  from: Type.Integer({ description: 'First event time of the range.' }),
+  to: Type.Integer({ description: 'End of the range, exclusive.' }),
+  bucket_ms: NullableTime('Width of a bucket where the range was downsampled; null: one point per observation.'),
+  timestamp: Type.Array(Type.Number(), { description: 'Event time; of a bucket its begin.' }),
+  value: Column('The value; of a bucket the mean.'),
+  value_min: Column('Smallest value of a bucket.'),
+  value_max: Column('Largest value of a bucket.'),
+  forecast: Column('What was expected; of a bucket the mean.'),
+  lo: Column('Lower bound of the interval; of a bucket the mean.'),
+  hi: Column('Upper bound of the interval; of a bucket the mean.'),
+  anomaly_score: Column('Standard deviations from the forecast; of a bucket the one furthest from 0.'),
+  grade: Column('Grade; of a bucket the worst.'),
+  severity: Column('Severity; of a bucket the worst.'),
+  alarms: Type.Array(Type.Number(), { description: 'Alarms: 0 or 1, of a bucket their number.' }),
+  anomalies: Type.Array(Type.Number(), { description: 'Observations outside their interval.' }),
+  observations: Type.Array(Type.Number(), { description: 'Observations: 1, of a bucket their number.' }),
+});
+
+export const GroupsQuery = Type.Object({
+  detector: QueryText('Only groups of this detector.'),
+  limit: QueryCount('Groups, at most 1000, worst first. Default: 100.', 4),
+});
+
+export const GroupsAnswer = Type.Object({
+  groups: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      detector: Type.String(),
+      members: Type.Integer({ description: 'Series of the group.' }),
+      timestamp: Type.Integer({ description: 'Event time of its newest observation.' }),
+      grade: NullableNumber('The worst grade of its members now.'),
+      severity: NullableNumber('The worst severity of its members now.'),
+      alarms: Type.Integer({ description: 'Members whose newest observation is an alarm.' }),
+    }),
+  ),
+});
+
+export const LiveQuery = Type.Object({
+  series: QueryText('Every observation of this series is sent too, as `series`.'),
+  limit: QueryCount('Series of one `score` message, worst first, at most 1000. Default: 100.', 4),
+});
