@@ -23,9 +23,11 @@ const ENERGY_WEIGHT = 2;
 /** The threshold that keeps a rate of r false episodes a row in most series is 14 (0.001 / r)^0.36. */
 const TAIL_RATE = 0.001;
 const TAIL_EXPONENT = 0.36;
-const GROUP_START = 1.6;
+/** Of groups it is higher, since a time step is as unusual as its most unusual members. */
+const GROUP_START = 2;
+const GROUP_RARE_EXPONENT = 0.5;
 /** Half of what a row shows whose terms all equal their own scales. A threshold does not fall below it. */
-const ORDINARY = 3;
+export const ORDINARY = 3;
 const STEP_MIN = 0.05;
 const STEP_FIRST = 0.5;
 /** A row that goes on with an episode raises the threshold by this share of what the first row does. */
@@ -91,8 +93,8 @@ export function judgeRow(
   state[start + HELD] = held;
   state[start + ENERGY] = energy;
   const promised = Math.min(rate, ALARM_RATE_MAX);
-  const threshold = thresholdOf(state[start + THRESHOLD], promised);
-  const alarm = sharp > (isGroup ? GROUP_START : 1) * threshold;
+  const threshold = (isGroup ? startOfGroup(promised) : startOfSeries(promised)) * Math.exp(state[start + THRESHOLD]);
+  const alarm = sharp > threshold;
   if (alarm) {
     const begins = sinceExceeded > gap;
     if (begins) state[start + EPISODES]++;
@@ -106,29 +108,20 @@ export function judgeRow(
   return { grade: sharp / (sharp + GRADE_HALF), severity: held + ENERGY_WEIGHT * Math.sqrt(energy), alarm };
 }
 
-/**
- * How unusual a time step of a group is: half of what the two most unusual members show together, plus the mean over
- * all. One member among many normal ones keeps half of what it shows, and one of two all of it.
- */
-export function unusualGroup(members: readonly (Unusualness | null)[]): Unusualness | null {
-  const present = members.filter((member) => member !== null);
-  if (present.length === 0) return null;
-  const combined = (numbers: readonly number[]) => {
-    const [first, second = 0] = numbers.toSorted((a, b) => b - a);
-    const mean = numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
-    return numbers.length === 1 ? first : (first + second) / 2 + mean;
-  };
-  return { sharp: combined(present.map(({ sharp }) => sharp)), wide: combined(present.map(({ wide }) => wide)) };
-}
-
 /** Rows since a mark, this one included; infinite where there was none. */
 function passRow(state: Float64Array, at: number): number {
   if (state[at] === 0) return Number.POSITIVE_INFINITY;
   return state[at]++;
 }
 
-function thresholdOf(moved: number, rate: number): number {
-  return GRADE_HALF * (TAIL_RATE / rate) ** TAIL_EXPONENT * Math.exp(moved);
+function startOfSeries(rate: number): number {
+  return GRADE_HALF * (TAIL_RATE / rate) ** TAIL_EXPONENT;
+}
+
+/** The tail of groups is longer beyond 1 row in 1,000. */
+function startOfGroup(rate: number): number {
+  const exponent = rate < TAIL_RATE ? GROUP_RARE_EXPONENT : TAIL_EXPONENT;
+  return GROUP_START * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
 }
 
 function stepOf(episodes: number): number {

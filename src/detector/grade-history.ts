@@ -1,5 +1,6 @@
-import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, unusualGroup, type Verdict } from './alarm.ts';
+import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from './alarm.ts';
 import { GradeTerms } from './grade-terms.ts';
+import { GROUP_SCALE_NUMBERS, unusualGroup } from './group-unusualness.ts';
 import { arrivalForecastAt, countingCutoffs, type History } from './history.ts';
 import { observeResolution } from './resolution.ts';
 import { SCALARS, SeriesMemory, seriesLayout } from './series-memory.ts';
@@ -16,7 +17,13 @@ export function gradeHistories(histories: readonly History[], settings: Detectio
   const promise = { rate: alarmRate, gap: detectionSize };
   const unusual = histories.map((history) => unusualnessOf(history, settings));
   if (thresholdMethod === 'univariate') return unusual.map((rows) => verdictsOn(rows, { ...promise, isGroup: false }));
-  const steps = (unusual[0] ?? []).map((_, step) => unusualGroup(unusual.map((rows) => rows[step])));
+  const scales = new Float64Array(GROUP_SCALE_NUMBERS);
+  const steps = (unusual[0] ?? []).map((_, step) =>
+    unusualGroup(
+      scales,
+      unusual.map((rows) => rows[step]),
+    ),
+  );
   const verdicts = verdictsOn(steps, { ...promise, isGroup: true });
   return histories.map(() => verdicts);
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { accumulatedScore, calibrateAccumulation } from './accumulation.ts';
-import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, unusualGroup, type Verdict } from './alarm.ts';
+import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from './alarm.ts';
 import { type Calibration, calibrate } from './calibration.ts';
 import type { Detection } from './detection.ts';
+import { GROUP_SCALE_NUMBERS, unusualGroup } from './group-unusualness.ts';
 import { SeriesDetector } from './series-detector.ts';
 import type { SeriesMemory } from './series-memory.ts';
 import type { DetectionSettings } from './settings.ts';
@@ -32,6 +33,8 @@ export class GroupDetector {
   accumulation: Calibration = calibrate(new Float32Array(0));
   /** See alarm.ts. */
   readonly alarmState = new Float64Array(ALARM_NUMBERS);
+  /** See group-unusualness.ts. */
+  readonly scaleState = new Float64Array(GROUP_SCALE_NUMBERS);
 
   constructor(settings: DetectionSettings, memory: SeriesMemory) {
     this.settings = settings;
@@ -82,7 +85,8 @@ export class GroupDetector {
   #verdictOn(members: readonly (Unusualness | null)[]): Verdict {
     const { alarmRate, detectionSize } = this.settings;
     if (alarmRate === null) return NO_VERDICT;
-    return judgeRow(this.alarmState, 0, unusualGroup(members), { rate: alarmRate, gap: detectionSize, isGroup: true });
+    const unusual = unusualGroup(this.scaleState, members);
+    return judgeRow(this.alarmState, 0, unusual, { rate: alarmRate, gap: detectionSize, isGroup: true });
   }
 
   /** Forgets a member; what the group is calibrated on stays as it is until the next window opens. */

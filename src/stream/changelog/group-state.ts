@@ -67,6 +67,7 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
   writer.f64(detector.accumulation.mean);
   writer.f64(detector.accumulation.variance);
   for (const number of detector.alarmState) writer.f64(number);
+  for (const number of detector.scaleState) writer.f64(number);
   writer.u32(members.length);
   for (const member of members) {
     writer.text(member.series);
@@ -95,13 +96,18 @@ export function readGroupState(reader: StateReader, group: GroupState): void {
   // Format 1 kept the deviation.
   const variance = reader.format === 1 ? spread * spread : spread;
   group.detector.resumeAt(positions, { samples, mean, variance, growth: 0 });
-  const { alarmState } = group.detector;
-  if (reader.format > 1) for (let i = 0; i < alarmState.length; i++) alarmState[i] = reader.f64();
+  const { alarmState, scaleState } = group.detector;
+  if (reader.format > 1) readNumbers(reader, alarmState);
+  if (reader.format > 2) readNumbers(reader, scaleState);
   for (let members = reader.u32(); members > 0; members--) {
     readDetectorState(reader, group.resumeMember(reader.text(), reader.f64(), reader.f64()));
   }
   for (let joining = reader.u32(); joining > 0; joining--) group.joining.set(reader.text(), reader.f64());
   for (let steps = reader.u32(); steps > 0; steps--) group.pending.push(readPendingStep(reader));
+}
+
+function readNumbers(reader: StateReader, target: Float64Array): void {
+  for (let i = 0; i < target.length; i++) target[i] = reader.f64();
 }
 
 function writePendingStep(writer: StateWriter, { position, observations }: PendingStep): void {

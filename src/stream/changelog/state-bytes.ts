@@ -4,7 +4,7 @@ import { ServiceError } from '../../service-error.ts';
 
 /**
  * Version of every record that is written to the changelog. Records of earlier versions are read and converted; later
- * ones are refused. Version 3 has a record with the position of the partition.
+ * ones are refused. Version 3 has a record with the position of the partition, and scales of groups.
  */
 export const STATE_FORMAT = 3;
 const STATE_FORMAT_MIN = 1;
