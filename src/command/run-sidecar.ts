@@ -65,8 +65,9 @@ export async function runSidecar({ config, catalog, metrics, logger }: SidecarOp
     const nowMs = Date.now;
     const tuner = new Tuner(models);
     opened.push(() => tuner.close());
-    const finetuned = { kept: new FinetunedWeights(store, weightsFolder(place)), cache: new WeightsCache() };
-    const sweeper = new RetentionSweeper({ store, kept: finetuned.kept, nowMs, logger });
+    const kept = new FinetunedWeights(store, weightsFolder(place));
+    const finetuned = { kept, cache: new WeightsCache(), modelsMax: http.finetunedModelsMax };
+    const sweeper = new RetentionSweeper({ store, kept, nowMs, logger });
     opened.push(() => sweeper.close());
     const calls = new Calls(store, nowMs, logger);
     const watch = reportTunings(metrics, logger, nowMs);
@@ -83,6 +84,11 @@ export async function runSidecar({ config, catalog, metrics, logger }: SidecarOp
     const server = await startHttpServer({
       host: http.host,
       port: http.port,
+      tls: http.tls,
+      trustedProxies: http.trustedProxies,
+      corsOrigins: http.corsOrigins,
+      connectionsMax: http.connectionsMax,
+      perAddressMax: http.connectionsPerAddressMax,
       store,
       keys: new KeyRing(store, nowMs),
       calls,

@@ -90,19 +90,30 @@ export interface WorkerLimits {
   readonly sessionMs: number;
 }
 
-/** Address, first key and limits of the HTTP service. */
+/** Address, TLS, first key and limits of the HTTP service. */
 export interface HttpConfig {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** A key that is valid beside those of the store. null: one is created where the store has none. */
+  /** PEM files, read again when they change; null: plain HTTP. */
+  readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
+  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Origins of web pages that may call the service; `*` is any. */
+  readonly corsOrigins: readonly string[];
+  /** Open connections, and those of one address. */
+  readonly connectionsMax: number;
+  readonly connectionsPerAddressMax: number;
+  /** The bootstrap key. null: one is created where the store has none. */
   readonly apiKey: string | null;
-  /** Jobs of an owner that wait or run. */
   /** How long the service listens after SIGTERM, while it says that it is not ready. */
   readonly drainMs: number;
+  /** Jobs of an owner that wait or run. */
   readonly jobsInFlightMax: number;
   /** Memory of the process that runs jobs, MiB. */
   readonly jobMemoryMbMax: number;
+  /** Fine-tuned models of an owner. */
+  readonly finetunedModelsMax: number;
 }
 
 export interface StreamConfig {

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { ConfigResult, LoadedConfig, LogLevel, WorkerLimits } from './config.ts';
-import { type ReadFile, readKafka, readNamedFile, readRegistry } from './connections.ts';
+import { readKafka, readRegistry } from './connections.ts';
 import { type DetectorsFile, noDetectorsFile, readDetectorsFile } from './detectors-file.ts';
+import { readHttp } from './http-config.ts';
+import { type ReadFile, readNamedFile } from './named-file.ts';
 import { type Environment, type Flags, OptionReader } from './option-reader.ts';
 import { options, workerLimits } from './options.ts';
+import { readSecret } from './secrets.ts';
 
 export interface ConfigSources {
   /** Flags that only one command has are ignored. */
@@ -29,6 +32,8 @@ const NEEDED = {
   detectors: 'the path of a detectors file',
 } as const;
 
+const STORE_URL = { value: options.storeUrl, file: options.storeUrlFile };
+
 /**
  * Reads the configuration: flags win over environment, environment over the detectors file, the file over defaults.
  * Reports all problems at once. A wrong value is never replaced by a default.
@@ -36,7 +41,7 @@ const NEEDED = {
 export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   const reader = new OptionReader(sources.flags, sources.env);
   const kafka = readKafka(reader, sources.readFile);
-  const registry = readRegistry(reader);
+  const registry = readRegistry(reader, sources.readFile);
   const groupId = reader.readOr(options.groupId);
   const file = loadDetectorsFile(reader, sources);
   const config: LoadedConfig = {
@@ -44,18 +49,11 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     registry,
     stream: { groupId, ...file.stream },
     worker: readWorkerLimits(reader, file.worker, sources.processors),
-    http: {
-      host: reader.readOr(options.httpHost),
-      port: reader.readOr(options.httpPort),
-      apiKey: reader.read(options.apiKey) ?? null,
-      drainMs: reader.readOr(options.drainMs),
-      jobsInFlightMax: reader.readOr(options.jobsInFlightMax),
-      jobMemoryMbMax: reader.readOr(options.jobMemoryMbMax),
-    },
+    http: readHttp(reader, sources.readFile),
     opsHost: reader.readOr(options.opsHost),
     opsPort: reader.readOr(options.opsPort),
     dataDir: reader.readOr(options.dataDir),
-    storeUrl: reader.read(options.storeUrl) ?? null,
+    storeUrl: readSecret(reader, STORE_URL, sources.readFile) ?? null,
     modelsDir: reader.read(options.modelsDir) ?? null,
     logLevel: reader.read(options.logLevel) ?? sources.fallbacks?.logLevel ?? options.logLevel.fallback,
   };

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { LogLevel, WorkerLimits } from './config.ts';
 import { boolean, integerFrom, type Kind, oneOf, text, textMatching, textOf } from './kinds.ts';
 
@@ -29,19 +30,28 @@ function secret(env: string, help: string): Option<string> {
   return { env, flag: null, kind: text, help };
 }
 
+/** The file that holds a secret, as orchestrators mount it. */
+function secretFile(env: string): Option<string> {
+  return setting(`${env}_FILE`, text, `file that holds ${env}`);
+}
+
 /** A flag that only some commands have, such as `--rate` of `feed`. */
 export function commandFlag<T>(flag: string, kind: Kind<T>, help: string): Option<T> {
   return { env: null, flag, kind, help };
 }
 
-/** `host:port`, also `[::1]:9092`, separated by commas. */
-const brokerList = textOf('brokers as host:port, separated by commas', (value) => {
-  const brokers = value.split(',').map((broker) => broker.trim());
-  const fits = brokers.every((broker) => {
-    const port = /^(?:[^\s:/@[\]]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(broker)?.[1];
-    return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+/** Each part of a list that is separated by commas. */
+function listOf(expected: string, fits: (part: string) => boolean): Kind<readonly string[]> {
+  return textOf(expected, (value) => {
+    const parts = value.split(',').map((part) => part.trim());
+    return parts.every(fits) ? (parts as readonly string[]) : undefined;
   });
-  return fits ? (brokers as readonly string[]) : undefined;
+}
+
+/** `host:port`, also `[::1]:9092`. */
+const brokerList = listOf('brokers as host:port, separated by commas', (broker) => {
+  const port = /^(?:[^\s:/@[\]]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(broker)?.[1];
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
 });
 
 /** A user or password inside the URL would reach logs and error messages. */
@@ -57,6 +67,19 @@ const postgresUrl = textOf('a URL such as postgres://USER:PASSWORD@HOST:5432/DAT
 
 /** What `Authorization: Bearer` can carry, too long to be guessed. */
 const bearerToken = textMatching('24 or more characters of printable ASCII without spaces', /^[\x21-\x7e]{24,}$/);
+
+const networks = listOf('addresses or networks such as 10.0.0.0/8, separated by commas', (part) => {
+  const [address, bits, ...more] = part.split('/');
+  const version = isIP(address);
+  const bitsMax = version === 4 ? 32 : 128;
+  return (
+    version !== 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax))
+  );
+});
+
+const origins = listOf('origins such as https://example.com, separated by commas, or *', (part) => {
+  return part === '*' || (/^https?:/.test(part) && URL.canParse(part) && new URL(part).origin === part);
+});
 
 const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') satisfies Kind<LogLevel>;
 const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512');
@@ -77,13 +100,14 @@ export const kafkaOptions = {
   saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, mechanism.expected),
   saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user of the brokers'),
   saslPassword: secret('KAFKA_SASL_PASSWORD', 'password of that user'),
-  saslPasswordFile: setting('KAFKA_SASL_PASSWORD_FILE', text, 'file that holds the password'),
+  saslPasswordFile: secretFile('KAFKA_SASL_PASSWORD'),
 };
 
 export const registryOptions = {
   registryUrl: setting('SCHEMA_REGISTRY_URL', registryUrl, 'schema registry, for formats other than json'),
   registryUsername: setting('SCHEMA_REGISTRY_USERNAME', text, 'user of the schema registry'),
   registryPassword: secret('SCHEMA_REGISTRY_PASSWORD', 'password of that user'),
+  registryPasswordFile: secretFile('SCHEMA_REGISTRY_PASSWORD'),
 };
 
 /**
@@ -138,6 +162,7 @@ export const storeOptions = {
     ...secret('STORE_URL', 'Postgres that replicas share, postgres://…; unset: SQLite in DATA_DIR'),
     kind: postgresUrl,
   },
+  storeUrlFile: secretFile('STORE_URL'),
 };
 
 /** Every setting of what scores a stream. */
@@ -162,6 +187,16 @@ export const httpOptions = {
     ),
     kind: bearerToken,
   },
+  apiKeyFile: secretFile('TIDEWATCH_API_KEY'),
+  httpTlsCert: setting('HTTP_TLS_CERT', text, 'PEM file of the certificate; with it the interface speaks HTTPS'),
+  httpTlsKey: setting('HTTP_TLS_KEY', text, 'PEM file of its key'),
+  httpTrustedProxies: setting('HTTP_TRUSTED_PROXIES', networks, 'proxies whose X-Forwarded-For is believed'),
+  httpCorsOrigins: setting('HTTP_CORS_ORIGINS', origins, 'origins of web pages that may call the interface, or *'),
+  httpConnectionsMax: withDefault(setting('HTTP_CONNECTIONS_MAX', limit(1_000_000), 'open connections'), 1_000),
+  httpConnectionsPerAddressMax: withDefault(
+    setting('HTTP_CONNECTIONS_PER_ADDRESS_MAX', limit(1_000_000), 'open connections of one address'),
+    500,
+  ),
   drainMs: withDefault(
     setting('DRAIN_MS', integerFrom(0, 600_000), 'ms of listening after SIGTERM, already not ready'),
     5_000,
@@ -174,6 +209,10 @@ export const httpOptions = {
   jobMemoryMbMax: withDefault(
     setting('JOB_MEMORY_MB_MAX', integerFrom(256, 1_000_000), 'MiB that a job may hold'),
     4_096,
+  ),
+  finetunedModelsMax: withDefault(
+    setting('FINETUNED_MODELS_MAX', limit(1_000_000), 'fine-tuned models of an owner; one more: 422'),
+    50,
   ),
 };
 

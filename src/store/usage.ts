@@ -16,7 +16,7 @@ export interface KeyUsage {
 
 /** Added to the current minute of a key. */
 export interface UsageIncrease {
-  /** Admitted calls. */
+  /** Calls: admitted ones, and refused ones of keys with a limit a minute. */
   readonly calls?: number;
   readonly requests?: number;
   readonly tokens?: number;
@@ -26,20 +26,21 @@ export interface UsageIncrease {
 
 export const minuteOf = (nowMs: number) => nowMs - (nowMs % MINUTE_MS);
 
-/** Adds to the usage of a key in the current minute. */
+/** Adds to the usage of a key in the current minute. Returns the calls of that minute. */
 export async function addUsage(
   sql: Sql,
   { keyId, nowMs }: { readonly keyId: string; readonly nowMs: number },
   increase: UsageIncrease,
-): Promise<void> {
+): Promise<number> {
   const { calls = 0, requests = 0, tokens = 0, charged = 0 } = increase;
-  await sql.query(
+  const [minute] = await sql.query<{ calls: number }>(
     `INSERT INTO usage_minutes (key_id, minute_at, calls, requests, tokens, charged) VALUES ($1, $2, $3, $4, $5, $6)
       ON CONFLICT (key_id, minute_at) DO UPDATE SET calls = usage_minutes.calls + $3,
         requests = usage_minutes.requests + $4, tokens = usage_minutes.tokens + $5,
-        charged = usage_minutes.charged + $6`,
+        charged = usage_minutes.charged + $6 RETURNING calls`,
     [keyId, minuteOf(nowMs), calls, requests, tokens, charged],
   );
+  return minute.calls;
 }
 
 /** The usage of a key, over all processes. */

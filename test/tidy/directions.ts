@@ -76,7 +76,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   'command/csv': [],
   forecast: [],
   'forecast/exogenous': ['forecast'],
-  'sidecar/http': ['sidecar/http/routes', 'sidecar/http/exchange', 'sidecar/wire'],
+  'sidecar/http': ['sidecar/http/routes', 'sidecar/http/exchange', 'sidecar/accounts', 'sidecar/wire'],
   'sidecar/http/routes': [
     'sidecar/http/exchange',
     'sidecar/jobs',
@@ -149,6 +149,7 @@ test('the detector and calendar rooms do no I/O and know neither clock nor chanc
 
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string>> = {
+  '@fastify/cors': 'src/sidecar/http/',
   '@fastify/swagger': 'src/sidecar/http/',
   '@fastify/swagger-ui': 'src/sidecar/http/',
   '@fastify/type-provider-typebox': 'src/sidecar/http/',

@@ -15,7 +15,7 @@ import type { Database, Sql } from '../../store/database.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { creditsExhausted, type HttpProblem, invalidKey, tooManyCalls } from '../wire/problem.ts';
 import type { Caller } from './caller.ts';
-import { rateLimitHeaders } from './rate-limit.ts';
+import { minuteUsedUp } from './refused-calls.ts';
 import { type TokenCount, tokenSum } from './token-count.ts';
 
 /** Holds of a process expire this long after its last renewal. */
@@ -162,12 +162,7 @@ function refusalOf(begun: Exclude<CallBegin, { readonly kind: 'begun' }>, reques
     case 'exhausted':
       return creditsExhausted(requestId);
     case 'too-many-a-minute':
-      return tooManyCalls(`This key may make ${begun.callsMax} calls a minute`, begun.retryAfterMs, {
-        ...rateLimitHeaders({
-          minute: { callsMax: begun.callsMax, callsLeft: 0, resetMs: begun.retryAfterMs },
-          credits: null,
-        }),
-      });
+      return minuteUsedUp(begun.callsMax, begun.retryAfterMs);
     case 'too-many-at-once':
       return tooManyCalls(`This key may make ${begun.callsMax} calls at once`, BUSY_RETRY_MS);
   }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify from 'fastify';
 import type { TSchema } from 'typebox';
+import { RefusedCalls } from '../accounts/refused-calls.ts';
 import { BodyBudget } from '../wire/body-budget.ts';
 import { invalidRequest } from '../wire/problem.ts';
 import { BODIES_BYTES_MAX, TRANSFER_RATE } from '../wire/read-bytes.ts';
@@ -10,7 +12,7 @@ import { schemaCheck } from '../wire/schema-problems.ts';
 import { jsonOf } from '../wire/wire-answer.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDocsPage } from './docs-page.ts';
-import type { AppServices } from './exchange/app-services.ts';
+import type { AppServices, GivenServices } from './exchange/app-services.ts';
 import { CLIENT_GONE } from './exchange/client-gone.ts';
 import { compressed } from './exchange/content-encoding.ts';
 import { answerProblems, refuseBadConnections } from './exchange/failures.ts';
@@ -19,6 +21,7 @@ import { takeBodies } from './exchange/request-bodies.ts';
 import { largeWorkSlots } from './exchange/send-answer.ts';
 import { OPENAPI } from './openapi.ts';
 import { addRoutes } from './routes/routes.ts';
+import { corsOptions, WEB_SETTINGS, type WebSettings } from './web-settings.ts';
 
 /** Request ids of clients are kept when they are safe in a log. */
 const REQUEST_ID = /^[\w-]{1,64}$/;
@@ -27,14 +30,19 @@ const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 
 /** Builds the application without listening. */
 export async function createApp(
-  given: Omit<AppServices, 'largeWork'>,
+  given: GivenServices,
   limits: ConnectionLimits = CONNECTION_LIMITS,
+  { tls, trustedProxies, corsOrigins }: WebSettings = WEB_SETTINGS,
 ): Promise<App> {
-  const services: AppServices = { ...given, largeWork: largeWorkSlots() };
+  const refusedCalls = new RefusedCalls({ sql: given.store, nowMs: given.nowMs, logger: given.logger });
+  const services: AppServices = { ...given, refusedCalls, largeWork: largeWorkSlots() };
+  const timing = { headersTimeout: limits.headersMsMax, connectionsCheckingInterval: limits.checkMs };
   const app: App = fastify({
     logger: false,
     requestTimeout: limits.requestMsMax,
-    http: { headersTimeout: limits.headersMsMax, connectionsCheckingInterval: limits.checkMs },
+    // The type of the server is that of HTTP in both cases: what is used of it is the same.
+    ...(tls === null ? { http: timing } : ({ https: { ...tls, ...timing } } as object)),
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // Requests on open connections are still answered during shutdown. Clients would only resend them.
     return503OnClosing: false,
     requestIdHeader: false,
@@ -51,7 +59,7 @@ export async function createApp(
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  limitConnections(app.server, limits);
+  limitConnections(app.server, limits, trustedProxies);
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'query' }) => {
     if (httpPart === 'body') return checkPresence;
     const check = schemaCheck(schema, httpPart === 'querystring' ? 'query' : httpPart);
@@ -63,7 +71,7 @@ export async function createApp(
   app.setSerializerCompiler(() => jsonOf);
   app.addHook('onSend', async (request, reply, payload) => {
     reply.header('x-request-id', request.id);
-    reply.header('vary', 'accept-encoding');
+    reply.header('vary', [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '));
     const small = await compressed(payload, request.headers['accept-encoding']);
     if (small === null) return payload;
     reply.header('content-encoding', small.coding);
@@ -90,6 +98,7 @@ export async function createApp(
     await services.jobs.close();
     services.calls.close();
   });
+  if (corsOrigins.length > 0) await app.register(cors, corsOptions(corsOrigins));
   await app.register(swagger, OPENAPI);
   await addDocsPage(app);
   await app.register(async (scope) => addRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), services));

@@ -1,10 +1,10 @@
-import type { Server, Socket } from 'node:net';
+import { BlockList, isIPv4, isIPv6, type Server, type Socket } from 'node:net';
 
 /** What one client may take of the service before its key is known. */
 export interface ConnectionLimits {
   /** Open connections. Further ones are closed at once. */
   readonly connectionsMax: number;
-  /** Open connections of one address. A reverse proxy is one address. */
+  /** Open connections of one address, trusted proxies excepted. */
   readonly perAddressMax: number;
   /** Time for the headers of a request. */
   readonly headersMsMax: number;
@@ -25,8 +25,13 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 /**
  * Closes connections beyond the limits as they are opened, so that file descriptors are left for jobs and the store.
  */
-export function limitConnections(server: Server, { connectionsMax, perAddressMax }: ConnectionLimits): void {
+export function limitConnections(
+  server: Server,
+  { connectionsMax, perAddressMax }: ConnectionLimits,
+  trustedProxies: readonly string[],
+): void {
   server.maxConnections = connectionsMax;
+  const trusted = networksOf(trustedProxies);
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
@@ -37,6 +42,24 @@ export function limitConnections(server: Server, { connectionsMax, perAddressMax
       if (left > 0) open.set(address, left);
       else open.delete(address);
     });
-    if (connections > perAddressMax) socket.destroy();
+    if (connections > perAddressMax && !isIn(trusted, address)) socket.destroy();
   });
+}
+
+const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
+
+function networksOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address, bits] = network.split('/');
+    if (bits === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(bits), familyOf(address));
+  }
+  return list;
+}
+
+/** IPv4 addresses of an IPv6 socket count as IPv4. */
+function isIn(networks: BlockList, address: string): boolean {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+  return (isIPv4(plain) || isIPv6(plain)) && networks.check(plain, familyOf(plain));
 }

@@ -1,11 +1,20 @@
+import type { Server as TlsServer } from 'node:https';
 import { ServiceError } from '../../service-error.ts';
 import { createApp } from './app.ts';
-import type { AppServices } from './exchange/app-services.ts';
+import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts';
+import type { GivenServices } from './exchange/app-services.ts';
+import { readTls, renewTls, type TlsPaths } from './tls-files.ts';
+import { isLoopback, type WebSettings } from './web-settings.ts';
 
-export interface HttpServerOptions extends Omit<AppServices, 'largeWork'> {
+export interface HttpServerOptions
+  extends GivenServices,
+    Partial<Pick<ConnectionLimits, 'connectionsMax' | 'perAddressMax'>>,
+    Partial<Omit<WebSettings, 'tls'>> {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
+  /** Files of certificate and key, read again when they change; null: plain HTTP. */
+  readonly tls?: TlsPaths | null;
 }
 
 export interface HttpServer {
@@ -14,9 +23,24 @@ export interface HttpServer {
   close(msMax: number): Promise<void>;
 }
 
-/** Throws a ServiceError `configuration` when the address cannot be bound. */
-export async function startHttpServer({ host, port, ...services }: HttpServerOptions): Promise<HttpServer> {
-  const app = await createApp(services);
+const PLAIN_BEYOND_LOOPBACK =
+  'keys can be read on the way: other machines reach this address, and it speaks no TLS; set HTTP_TLS_CERT and ' +
+  'HTTP_TLS_KEY, or HTTP_TRUSTED_PROXIES when a proxy in front speaks it';
+
+/** Throws a ServiceError `configuration` when the address cannot be bound, or the certificate cannot be used. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { host, port, tls: paths = null, trustedProxies = [], corsOrigins = [], ...others } = options;
+  const {
+    connectionsMax = CONNECTION_LIMITS.connectionsMax,
+    perAddressMax = CONNECTION_LIMITS.perAddressMax,
+    ...services
+  } = others;
+  const tls = paths === null ? null : await readTls(paths);
+  const limits = { ...CONNECTION_LIMITS, connectionsMax, perAddressMax };
+  const app = await createApp(services, limits, { tls, trustedProxies, corsOrigins });
+  const { logger } = services;
+  if (paths !== null && tls !== null) renewTls(app.server as unknown as TlsServer, tls, { paths, logger });
+  else if (!isLoopback(host) && trustedProxies.length === 0) logger.warn({ host }, PLAIN_BEYOND_LOOPBACK);
   let url: string;
   try {
     url = await app.listen({ host, port });

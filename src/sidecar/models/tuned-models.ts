@@ -5,7 +5,7 @@ import type { Tuner } from '../../model/tuning/tuner.ts';
 import { readWeights, type TuningLoss } from '../../model/tuning-graphs.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { ApiKey } from '../../store/api-keys.ts';
-import type { Database, Sql } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import {
   countFinetunedModels,
   FINETUNED_MODELS_MAX,
@@ -30,6 +30,8 @@ import {
 export interface FinetunedStore {
   readonly kept: FinetunedWeights;
   readonly cache: WeightsCache;
+  /** Models of one owner. */
+  readonly modelsMax?: number;
 }
 
 /** Public clients match this text. */
@@ -121,25 +123,34 @@ export async function keepTuned(
   const record = { ...tuned, owner, id, createdAtMs, createdBy: 'user', digest, bytes: theta.byteLength };
   const detail = { digest, base: tuned.baseModelId };
   const event = { happenedAtMs: createdAtMs, action: 'model-created', subject: id, detail } as const;
-  const created = await finetuned.kept.create(record, bytesOfWeights(theta), {
+  const { kept, modelsMax = FINETUNED_MODELS_MAX } = finetuned;
+  const created = await kept.create(record, bytesOfWeights(theta), {
+    modelsMax,
     recordEvent: (sql) => audit(sql, logger, { actor: { key: { id: keyId, owner }, requestId }, event }),
   });
   if (created.kind === 'id-taken' && (await findFinetunedModel(store, owner, id))?.digest === digest) return;
-  if (created.kind !== 'created') throw quotaProblem(created.kind, id);
+  if (created.kind !== 'created') throw quotaProblem(created.kind, { id, modelsMax });
 }
 
 /** Checks id and quota before fine-tuning. Throws an HttpProblem. */
-export async function checkModelQuota(store: Sql, owner: string, id: string): Promise<void> {
-  if ((await findFinetunedModel(store, owner, id)) !== null) throw quotaProblem('id-taken', id);
-  if ((await countFinetunedModels(store, owner)) >= FINETUNED_MODELS_MAX) throw quotaProblem('too-many', id);
+export async function checkModelQuota(
+  { store, finetuned: { modelsMax = FINETUNED_MODELS_MAX } }: Pick<FinetunedServices, 'store' | 'finetuned'>,
+  owner: string,
+  id: string,
+): Promise<void> {
+  if ((await findFinetunedModel(store, owner, id)) !== null) throw quotaProblem('id-taken', { id, modelsMax });
+  if ((await countFinetunedModels(store, owner)) >= modelsMax) throw quotaProblem('too-many', { id, modelsMax });
 }
 
 /** A retry does not help. Public clients retry 409, so this is 422. */
-function quotaProblem(kind: 'id-taken' | 'too-many', id: string): HttpProblem {
+function quotaProblem(
+  kind: 'id-taken' | 'too-many',
+  { id, modelsMax }: { readonly id: string; readonly modelsMax: number },
+): HttpProblem {
   const text =
     kind === 'id-taken'
       ? `there is a fine-tuned model ${id} already; delete it, or take another id`
-      : `there are ${FINETUNED_MODELS_MAX} fine-tuned models already, as many as may be kept; delete one`;
+      : `there are ${modelsMax} fine-tuned models already, as many as may be kept; delete one`;
   return invalidRequest([fieldProblem(['body', 'output_model_id'], text)]);
 }
 

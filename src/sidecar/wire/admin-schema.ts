@@ -85,7 +85,7 @@ export const KeyUsageAnswer = Type.Object({
   days: Type.Array(
     Type.Object({
       day: Type.String({ format: 'date' }),
-      calls: Type.Integer({ description: 'Admitted calls.' }),
+      calls: Type.Integer({ description: 'Calls; refused ones are counted for keys with a limit a minute.' }),
       requests: Type.Integer({ description: 'Answered requests.' }),
       tokens: Type.Integer(),
       charged: Type.Integer({ description: 'Tokens paid with credits.' }),

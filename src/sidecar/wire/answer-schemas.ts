@@ -36,7 +36,7 @@ export const Models = Type.Object({ models: Type.Array(Type.Object({ name: Type.
 
 /** Answers of endpoints with a key. */
 export function answers<T extends TSchema>(success: T) {
-  return { 200: success, 401: InvalidKey, 503: Detail };
+  return { 200: success, 401: InvalidKey, 429: TooManyRequests, 503: Detail };
 }
 
 /** Answers of endpoints that answer in another media type than JSON. */
@@ -54,13 +54,14 @@ export function bodyAnswers<T extends TSchema>(success: T) {
     413: Detail,
     415: Detail,
     422: InvalidRequest,
+    429: TooManyRequests,
     503: Detail,
   };
 }
 
 /** Answers of endpoints with a body of series. */
 export function seriesAnswers<T extends TSchema>(success: T) {
-  return { ...bodyAnswers(success), 404: Detail, 429: TooManyRequests };
+  return { ...bodyAnswers(success), 404: Detail };
 }
 
 export const KEY_NEEDED = [{ key: [] }];

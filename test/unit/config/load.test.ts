@@ -193,6 +193,57 @@ test('TIDEWATCH_API_KEY has at least 24 characters', () => {
   assert.equal(load({ env: { TIDEWATCH_API_KEY: 'x'.repeat(24) } }).kind, 'config');
 });
 
+test('every secret may stand in a file instead', () => {
+  const secrets = {
+    KAFKA_SASL_PASSWORD: 'swordfish',
+    SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
+    TIDEWATCH_API_KEY: 'a-key-of-24-characters-x',
+    STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
+  };
+  const others = {
+    KAFKA_BROKERS: 'a:9092',
+    KAFKA_SASL_MECHANISM: 'plain',
+    KAFKA_SASL_USERNAME: 'ada',
+    SCHEMA_REGISTRY_URL: 'https://registry',
+    SCHEMA_REGISTRY_USERNAME: 'ada',
+  };
+  const named = Object.fromEntries(Object.keys(secrets).map((name) => [`${name}_FILE`, `/secrets/${name}`]));
+  const files = Object.fromEntries(Object.entries(secrets).map(([name, text]) => [`/secrets/${name}`, `${text}\n`]));
+  const inFiles = load({ env: { ...others, ...named }, files });
+  assert.deepEqual(inFiles, load({ env: { ...others, ...secrets } }));
+  assert.equal(inFiles.kind, 'config');
+  const short = problemsOf(load({ env: { TIDEWATCH_API_KEY_FILE: 'k' }, files: { k: 'short' } }));
+  assert.deepEqual(short, [
+    'TIDEWATCH_API_KEY_FILE must name a file that holds 24 or more characters of printable ASCII without spaces, ' +
+      'got a value that is not shown',
+  ]);
+  const both = { ...secrets, ...named, ...others };
+  assert.equal(problemsOf(load({ env: both, files })).length, 4);
+});
+
+test('proxies, origins and certificates are checked when the service starts', () => {
+  const wrong = {
+    HTTP_TRUSTED_PROXIES: '10.0.0.0/33',
+    HTTP_CORS_ORIGINS: 'https://a.example/path',
+    HTTP_TLS_CERT: 'cert.pem',
+    HTTP_CONNECTIONS_MAX: '0',
+  };
+  const problems = problemsOf(load({ env: wrong, files: FILES }));
+  assert.equal(problems.length, 4, problems.join('\n'));
+  const right = {
+    HTTP_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+    HTTP_CORS_ORIGINS: 'https://a.example,http://localhost:5173',
+    HTTP_TLS_CERT: 'cert.pem',
+    HTTP_TLS_KEY: 'key.pem',
+  };
+  const result = load({ env: right, files: FILES });
+  assert.equal(result.kind, 'config');
+  const { trustedProxies, corsOrigins, tls } = result.config.http;
+  assert.deepEqual(trustedProxies, ['10.0.0.0/8', '::1']);
+  assert.deepEqual(corsOrigins, ['https://a.example', 'http://localhost:5173']);
+  assert.deepEqual(tls, { certPath: 'cert.pem', keyPath: 'key.pem' });
+});
+
 test('no secret appears in a problem or in the description of a configuration', () => {
   const secrets = {
     KAFKA_SASL_PASSWORD: 'swordfish',

@@ -2,6 +2,7 @@ import type { Metrics } from '../../../telemetry/metrics.ts';
 import type { KeyRing } from '../../accounts/key-ring.ts';
 import type { Calls } from '../../accounts/metering.ts';
 import type { OwnerSlots } from '../../accounts/owner-slots.ts';
+import type { RefusedCalls } from '../../accounts/refused-calls.ts';
 import type { JobQueue } from '../../jobs/job-queue.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
@@ -15,6 +16,7 @@ export interface AppServices extends FinetunedServices {
   readonly calls: Calls;
   /** Large requests of one owner that run at once. */
   readonly largeWork: OwnerSlots;
+  readonly refusedCalls: RefusedCalls;
   readonly models: ServedModels;
   readonly jobs: JobQueue;
   /** What the service knows of the stream; null where it reads none. */
@@ -25,3 +27,6 @@ export interface AppServices extends FinetunedServices {
   /** The slowest sender of a body that is waited for. */
   readonly transferRate?: TransferRate;
 }
+
+/** The services that an application is built with; it adds the others. */
+export type GivenServices = Omit<AppServices, 'largeWork' | 'refusedCalls'>;

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { hasRole, type KeyRole } from '../../../store/key-role.ts';
 import type { Caller } from '../../accounts/caller.ts';
-import type { KeyRing } from '../../accounts/key-ring.ts';
 import { HttpProblem, invalidKey } from '../../wire/problem.ts';
+import type { AppServices } from './app-services.ts';
 import type { App } from './fastify-app.ts';
 
 const callers = new WeakMap<FastifyRequest, Caller>();
@@ -20,16 +20,36 @@ export function requireRole(role: KeyRole): { readonly role: KeyRole } {
 }
 
 /** Requires an API key with the role that the route needs, before any part of the body is read. */
-export function requireKey(app: App, keys: KeyRing): void {
+export function requireKey(app: App, { keys, refusedCalls }: Pick<AppServices, 'keys' | 'refusedCalls'>): void {
   app.addHook('onRequest', async (request) => {
     const token = bearerToken(request.headers.authorization);
-    const key = token === null ? null : await keys.find(token);
+    const key = token === null ? null : await keys.find(token, request.ip);
     if (key === null) throw invalidKey(request.id);
     const { role = request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'operator' } =
       request.routeOptions.config;
     if (!hasRole(key.role, role)) throw roleNeeded(role, key.role);
     callers.set(request, { key, requestId: request.id });
+    const refusal = isCall(request) ? refusedCalls.refusal(key) : null;
+    if (refusal !== null) throw refusal;
   });
+  app.addHook('onResponse', async (request, reply) => {
+    const caller = callers.get(request);
+    const refused = reply.statusCode >= 400 && reply.statusCode < 500 && !admitted.has(request);
+    if (caller !== undefined && refused && isCall(request)) await refusedCalls.count(caller.key);
+  });
+}
+
+const admitted = new WeakSet<FastifyRequest>();
+
+/** Notes that a request is an admitted call, which is counted already. */
+export function noteAdmitted(request: FastifyRequest): void {
+  admitted.add(request);
+}
+
+/** Whether a request is a call: it has a body of series. */
+function isCall({ routeOptions: { schema } }: FastifyRequest): boolean {
+  const body = schema?.body as { readonly properties?: object } | undefined;
+  return body?.properties !== undefined && 'series' in body.properties;
 }
 
 function roleNeeded(needed: KeyRole, role: KeyRole): HttpProblem {

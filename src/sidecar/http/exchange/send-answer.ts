@@ -8,7 +8,7 @@ import { tokenSum } from '../../accounts/token-count.ts';
 import { jsonOf, jsonPieces, numbersIn } from '../../wire/wire-answer.ts';
 import type { AppServices } from './app-services.ts';
 import { clientGone } from './client-gone.ts';
-import { callerOf } from './require-key.ts';
+import { callerOf, noteAdmitted } from './require-key.ts';
 
 /**
  * Larger answers are streamed. As one text they would need their memory and time at once, and the longest exceed the
@@ -35,7 +35,10 @@ export interface Exchange {
 export async function answerWith({ services, request, reply }: Exchange, work: Work): Promise<FastifyReply> {
   const { calls, largeWork } = services;
   const caller = callerOf(request);
-  const onAdmitted = (standing: KeyStanding) => reply.headers(rateLimitHeaders(standing));
+  const onAdmitted = (standing: KeyStanding) => {
+    noteAdmitted(request);
+    reply.headers(rateLimitHeaders(standing));
+  };
   const answer = await charged(
     { calls, caller, signal: clientGone(reply), onAdmitted },
     {

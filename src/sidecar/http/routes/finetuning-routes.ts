@@ -33,7 +33,7 @@ export function addFinetuningRoutes(app: App, services: AppServices): void {
         await keepTuned(services, tuned, { ...owner, id });
         return id;
       });
-      await checkModelQuota(services.store, key.owner, id);
+      await checkModelQuota(services, key.owner, id);
       return answerWith({ services, request, reply }, work);
     },
   );

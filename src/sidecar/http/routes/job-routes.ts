@@ -7,14 +7,7 @@ import { encodeEnvelope } from '../../jobs/envelope.ts';
 import type { JobModels } from '../../jobs/finetuned-jobs.ts';
 import { checkModelQuota } from '../../models/tuned-models.ts';
 import { TASK_WORK } from '../../tasks/task-work.ts';
-import {
-  answers,
-  Detail,
-  InvalidRequest,
-  KEY_NEEDED,
-  seriesAnswers,
-  TooManyRequests,
-} from '../../wire/answer-schemas.ts';
+import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
 import { FinetuneAnswer, type FinetuneBody } from '../../wire/finetune-schema.ts';
 import { CrossValidationAnswer, ForecastAnswer, type ForecastBody } from '../../wire/forecast-schema.ts';
 import {
@@ -92,7 +85,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
         security: KEY_NEEDED,
         body: request,
         headers: JobHeaders,
-        response: { 202: JobAccepted, ...REFUSALS, 429: TooManyRequests },
+        response: { 202: JobAccepted, ...REFUSALS },
       },
     },
     async (request, reply) => {
@@ -107,7 +100,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
       warnBeyondHorizon(reply, request.body as ForecastBody, models);
       const header = modelsOfJob(name, request.body as FinetuneBody, caller);
-      if (header.output !== null) await checkModelQuota(services.store, header.owner, header.output);
+      if (header.output !== null) await checkModelQuota(services, header.owner, header.output);
       const body = encodeEnvelope<JobModels>({ header, bytes: keptBody(request) });
       const job = { task: name, caller, tokens, body, timeoutSeconds, idempotency };
       return reply.code(202).send({ job_id: await jobs.submit(job) });

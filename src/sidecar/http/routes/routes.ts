@@ -21,7 +21,7 @@ import { addServiceRoutes } from './service-routes.ts';
 export async function addRoutes(app: App, services: AppServices): Promise<void> {
   addHealthRoutes(app);
   await app.register(async (secured: App) => {
-    requireKey(secured, services.keys);
+    requireKey(secured, services);
     addAccountRoutes(secured, services);
     addAdminRoutes(secured, services);
     addModelRoutes(secured, services);
