@@ -20,12 +20,16 @@ const HELD_SHARE = 0.9;
 const ENERGY_RATE = 0.02;
 const ENERGY_MAX = 40;
 const ENERGY_WEIGHT = 2;
-/** The threshold that keeps a rate of r false episodes a row in most series is 14 (0.001 / r)^0.36. */
+/**
+ * The threshold that keeps a rate of r false episodes a row in most series is 14 (0.001 / r)^0.36. Beyond 1 row in
+ * 1,000 the tail is longer, that of groups most of all; a time step of a group is as unusual as its most unusual
+ * members.
+ */
 const TAIL_RATE = 0.001;
 const TAIL_EXPONENT = 0.36;
-/** Of groups it is higher, since a time step is as unusual as its most unusual members. */
+const RARE_EXPONENT = 0.38;
+const RARE_EXPONENT_GROUP = 0.5;
 const GROUP_START = 2;
-const GROUP_RARE_EXPONENT = 0.5;
 /** Half of what a row shows whose terms all equal their own scales. A threshold does not fall below it. */
 export const ORDINARY = 3;
 const STEP_MIN = 0.05;
@@ -93,7 +97,7 @@ export function judgeRow(
   state[start + HELD] = held;
   state[start + ENERGY] = energy;
   const promised = Math.min(rate, ALARM_RATE_MAX);
-  const threshold = (isGroup ? startOfGroup(promised) : startOfSeries(promised)) * Math.exp(state[start + THRESHOLD]);
+  const threshold = startOf(promised, isGroup) * Math.exp(state[start + THRESHOLD]);
   const alarm = sharp > threshold;
   if (alarm) {
     const begins = sinceExceeded > gap;
@@ -114,14 +118,11 @@ function passRow(state: Float64Array, at: number): number {
   return state[at]++;
 }
 
-function startOfSeries(rate: number): number {
-  return GRADE_HALF * (TAIL_RATE / rate) ** TAIL_EXPONENT;
-}
-
-/** The tail of groups is longer beyond 1 row in 1,000. */
-function startOfGroup(rate: number): number {
-  const exponent = rate < TAIL_RATE ? GROUP_RARE_EXPONENT : TAIL_EXPONENT;
-  return GROUP_START * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
+/** Where the threshold starts. */
+function startOf(rate: number, isGroup: boolean): number {
+  const rareExponent = isGroup ? RARE_EXPONENT_GROUP : RARE_EXPONENT;
+  const exponent = rate < TAIL_RATE ? rareExponent : TAIL_EXPONENT;
+  return (isGroup ? GROUP_START : 1) * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
 }
 
 function stepOf(episodes: number): number {
