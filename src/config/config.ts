@@ -43,8 +43,8 @@ export interface RecordMapping {
   readonly time: string;
   readonly timeUnit: TimeUnit;
   readonly value: string;
-  /** How far an event time may lie ahead of the clock, milliseconds. */
-  readonly futureMsMax: number;
+  /** How far an event time may lie ahead of the clock, milliseconds; null: a few steps of the series' detector. */
+  readonly futureMsMax: number | null;
 }
 
 /** One entry of the detectors file; the first whose glob matches a series takes it. */
@@ -65,7 +65,9 @@ export interface DetectorConfig {
  */
 export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): string {
   const { alias: _, ...grid } = settings.freq;
-  const { h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, gapLimit, grace } = settings;
+  const { h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, grace } = settings;
+  // The default was the detection size once. State of that time goes on.
+  const gapLimit = settings.gapLimit === context ? detectionSize : settings.gapLimit;
   const canonical = JSON.stringify([
     Object.entries(grid).sort(),
     ...[h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, gapLimit, grace],
@@ -141,9 +143,15 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
-/** A detector as written. A missing context is null until `resolveConfig` takes it from the model. */
+/**
+ * A detector as written. A missing context is null until `resolveConfig` takes it from the model, and so is a missing
+ * gap limit.
+ */
 export interface WrittenDetector extends Omit<DetectorConfig, 'settings'> {
-  readonly settings: Omit<StreamDetectionSettings, 'context'> & { readonly context: number | null };
+  readonly settings: Omit<StreamDetectionSettings, 'context' | 'gapLimit'> & {
+    readonly context: number | null;
+    readonly gapLimit: number | null;
+  };
 }
 
 /**

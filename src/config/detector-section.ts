@@ -4,7 +4,17 @@ import type { CalibrationMethod, CalibrationSize } from '../detector/settings.ts
 import { CALIBRATION_WINDOWS_MIN } from '../detector/threshold.ts';
 import { CONTEXT_MIN } from '../forecast/context-length.ts';
 import type { WrittenDetector } from './config.ts';
-import { integerFrom, type Kind, numberBelow, oneOf, recordPath, text, textMatching, textOf } from './kinds.ts';
+import {
+  durationMs,
+  integerFrom,
+  type Kind,
+  numberBelow,
+  oneOf,
+  recordPath,
+  text,
+  textMatching,
+  textOf,
+} from './kinds.ts';
 import type { Section } from './yaml-section.ts';
 
 /** Upper bound of lengths in observations: a typing error must not fill the memory. */
@@ -15,6 +25,8 @@ const GRACE_MAX = 1_000;
 const DEFAULT_MODEL = 'tsmodel-1';
 const DEFAULT_LEVEL = 99;
 const DEFAULT_GRACE = 1;
+/** Share of a step. */
+const DEFAULT_JITTER = 0.5;
 const DEFAULT_CALIBRATION = 'robust';
 
 /** Default calibration size in detection windows: twice the minimum. */
@@ -61,6 +73,7 @@ export interface DetectorFields {
   readonly falseAlarms?: FalseAlarms | undefined;
   readonly context?: number | undefined;
   readonly gapLimit?: number | undefined;
+  readonly jitterMs?: number | undefined;
   readonly grace?: number | undefined;
 }
 
@@ -85,6 +98,7 @@ export function readDetector(section: Section): WrittenDetector | null {
     falseAlarms: section.read('false_alarms', detectorKinds.falseAlarms),
     context: section.read('context', integerFrom(CONTEXT_MIN, LENGTH_MAX)),
     gapLimit: section.read('gap_limit', integerFrom(0, LENGTH_MAX)),
+    jitterMs: section.read('jitter', durationMs),
     grace: section.read('grace', integerFrom(0, GRACE_MAX)),
   };
   section.close();
@@ -123,7 +137,8 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
       alarmRate: alarmRateOf(fields, freq),
       calibrationSize: calibrationSize ?? CALIBRATION_WINDOWS_DEFAULT * detectionSize,
       context: fields.context ?? null,
-      gapLimit: fields.gapLimit ?? detectionSize,
+      gapLimit: fields.gapLimit ?? null,
+      jitterMs: fields.jitterMs ?? (freq.kind === 'fixed' ? freq.stepMs * DEFAULT_JITTER : 0),
       grace: fields.grace ?? DEFAULT_GRACE,
     },
   };

@@ -18,8 +18,6 @@ const topicName = textMatching(
   /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/,
 );
 
-const DAY_MS = 86_400_000;
-
 /** Reads a detectors file; null when it cannot be parsed. Adds to `problems`, which begin with `name`. */
 export function readDetectorsFile(name: string, content: string, problems: string[]): DetectorsFile | null {
   const file = parseYaml(name, content, problems);
@@ -69,7 +67,7 @@ function readInput(section: Section): RecordMapping {
     time: section.read('time', recordPath) ?? 'timestamp',
     timeUnit: section.read('time_unit', oneOf('s', 'ms', 'us', 'ns', 'iso')) ?? 'ms',
     value: section.read('value', recordPath) ?? 'value',
-    futureMsMax: section.read('future_limit', durationMs) ?? DAY_MS,
+    futureMsMax: section.read('future_limit', durationMs) ?? null,
   };
   section.close();
   return mapping;

@@ -29,12 +29,15 @@ export function resolveConfig(
     if (context !== null && context > limits.context) {
       problems.push(mustBe(`${key}.context`, `at most the context of ${detector.model} (${limits.context})`, context));
     }
-    detectors.push(withContext(detector, context ?? limits.context));
+    detectors.push(completedBy(limits, detector));
   }
   if (problems.length > 0) return { kind: 'problems', problems };
   return { kind: 'config', config: { ...config, stream: { ...config.stream, detectors } } };
 }
 
-function withContext(detector: WrittenDetector, context: number): DetectorConfig {
-  return { ...detector, settings: { ...detector.settings, context } };
+/** A detector with what it takes from its model. Only a gap longer than the context makes a series start over. */
+export function completedBy(limits: Pick<ForecastLimits, 'context'>, detector: WrittenDetector): DetectorConfig {
+  const { settings } = detector;
+  const context = settings.context ?? limits.context;
+  return { ...detector, settings: { ...settings, context, gapLimit: settings.gapLimit ?? context } };
 }

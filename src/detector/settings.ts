@@ -45,6 +45,8 @@ export interface StreamDetectionSettings extends DetectionSettings {
   readonly freq: Frequency;
   /** A gap of more missing steps than this makes the series start over at position 0. */
   readonly gapLimit: number;
+  /** Observations of a series that are further apart, in milliseconds, never share a time step. */
+  readonly jitterMs: number;
   /** How many time steps a group waits for a missing member before it is scored without it. */
   readonly grace: number;
 }

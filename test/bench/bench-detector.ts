@@ -32,7 +32,8 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
       calibrationSize: 12 * detectionSize,
       context: 512,
       freq,
-      gapLimit: detectionSize,
+      gapLimit: 512,
+      jitterMs: 0,
       grace: 1,
     },
   };

@@ -1,6 +1,7 @@
 import type { GroupDetector } from '../../detector/group-detector.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { RestartReason } from '../record/score-record.ts';
+import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
 import { readDetectorState, writeDetectorState } from './series-state.ts';
 import { GROUP_ENTRY, type StateReader, type StateWriter } from './state-bytes.ts';
@@ -26,7 +27,7 @@ export interface PendingObservation {
 }
 
 /** The state of a group that is kept in the changelog. */
-export interface GroupState {
+export interface GroupState extends ArrivalState {
   readonly key: string;
   /** Of the detector that the group is bound to. */
   readonly digest: string;
@@ -45,6 +46,8 @@ export interface GroupState {
   newest: number;
   newestOffset: number;
   restarted: RestartReason | null;
+  /** Takes up what was kept of the times of its records. */
+  resumeArrivals(arrivals: ArrivalState): void;
   /** Adds a member from the changelog. Returns its detector, whose state is read next. */
   resumeMember(series: string, startOffset: number, newest: number): SeriesDetector;
 }
@@ -61,6 +64,7 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
   writer.f64(group.originMs);
   writer.f64(group.newest);
   writer.f64(group.newestOffset);
+  writeArrivals(writer, group);
   writer.text(group.restarted ?? '');
   writer.f64(detector.positions);
   writer.f64(detector.accumulation.samples);
@@ -89,6 +93,7 @@ export function readGroupState(reader: StateReader, group: GroupState): void {
   group.originMs = reader.f64();
   group.newest = reader.f64();
   group.newestOffset = reader.f64();
+  group.resumeArrivals(readArrivals(reader));
   const restarted = reader.text();
   group.restarted = restarted === '' ? null : (restarted as RestartReason);
   const positions = reader.f64();

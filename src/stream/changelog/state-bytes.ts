@@ -4,7 +4,8 @@ import { ServiceError } from '../../service-error.ts';
 
 /**
  * Version of every record that is written to the changelog. Records of earlier versions are read and converted; later
- * ones are refused. Version 3 has a record with the position of the partition, and scales of groups.
+ * ones are refused. Version 3 has a record with the position of the partition, scales
+ * of groups, and the times of records.
  */
 export const STATE_FORMAT = 3;
 const STATE_FORMAT_MIN = 1;
@@ -40,6 +41,8 @@ export function assertStateFormat(format: number): void {
 }
 
 const INITIAL_BYTES = 64 * 1024;
+/** Length that stands for null. */
+const NO_BLOB = 0xffffffff;
 
 /** Writes little-endian numbers and texts into a buffer that grows. */
 export class StateWriter {
@@ -82,6 +85,12 @@ export class StateWriter {
     this.#reserve(value.length);
     value.copy(this.#bytes, this.length);
     this.length += value.length;
+  }
+
+  /** Bytes with their length; null is no bytes at all. */
+  blob(value: Buffer | null): void {
+    this.u32(value === null ? NO_BLOB : value.length);
+    if (value !== null) this.bytes(value);
   }
 
   /** Reserves four bytes for a length that `endBlock` fills in. */
@@ -148,6 +157,14 @@ export class StateReader {
     const length = this.#bytes.readUInt16LE(this.#advance(2));
     const start = this.#advance(length);
     return this.#bytes.toString('utf8', start, start + length);
+  }
+
+  /** A copy. */
+  blob(): Buffer | null {
+    const length = this.u32();
+    if (length === NO_BLOB) return null;
+    const start = this.#advance(length);
+    return Buffer.from(this.#bytes.subarray(start, start + length));
   }
 
   #advance(bytes: number): number {

@@ -1,22 +1,39 @@
-/** How far the state of a partition reaches in its input. It is written with each commit. */
+/** The two newest event times of a partition; -Infinity before its first records. */
+export interface ClockState {
+  readonly firstMs: number;
+  readonly secondMs: number;
+}
+
+/** How far the state of a partition reaches in its input and in event time. It is written with each commit. */
 export interface StoredPosition {
   /** The next input offset. */
   readonly nextOffset: number;
   /** The id of the input topic; null where the brokers are too old for topic ids. */
   readonly topicId: string | null;
+  /** null where it is not known. */
+  readonly clock: ClockState | null;
 }
 
 export const POSITION_KEY = Buffer.from('position');
 
 /** JSON, which an operator can read with any Kafka tool. */
-export function encodePosition({ nextOffset, topicId }: StoredPosition): Buffer {
-  return Buffer.from(JSON.stringify({ next_offset: nextOffset, topic_id: topicId }));
+export function encodePosition({ nextOffset, topicId, clock }: StoredPosition): Buffer {
+  const times = clock === null ? null : [clock.firstMs, clock.secondMs];
+  // JSON has no -Infinity: it becomes null.
+  return Buffer.from(JSON.stringify({ next_offset: nextOffset, topic_id: topicId, event_times: times }));
 }
 
 export function decodePosition(value: Buffer): StoredPosition {
-  const { next_offset: nextOffset, topic_id: topicId } = JSON.parse(value.toString()) as {
+  const {
+    next_offset: nextOffset,
+    topic_id: topicId,
+    event_times: times = null,
+  } = JSON.parse(value.toString()) as {
     readonly next_offset: number;
     readonly topic_id: string | null;
+    readonly event_times?: readonly (number | null)[] | null;
   };
-  return { nextOffset, topicId };
+  if (times === null) return { nextOffset, topicId, clock: null };
+  const [firstMs, secondMs] = times.map((time) => time ?? Number.NEGATIVE_INFINITY);
+  return { nextOffset, topicId, clock: { firstMs, secondMs } };
 }

@@ -17,6 +17,14 @@ const REPLACEMENT = '\uFFFD';
 /** The path of the group id for the detector of `series`; null where each series is scored alone. */
 export type GroupPathOf = (series: string) => string | null;
 
+/** How far the event times of a series may lie ahead of the clock, where the mapping does not say it; milliseconds. */
+export type FutureLimitOf = (series: string) => number;
+
+export interface MappingOptions {
+  readonly groupPathOf?: GroupPathOf | null | undefined;
+  readonly futureLimitOf?: FutureLimitOf | undefined;
+}
+
 /** Maps a parsed record to an observation. `nowMs` is the clock, milliseconds since the epoch. Never throws. */
 export type CompiledMapping = (record: unknown, nowMs: number) => Decoded;
 
@@ -24,7 +32,10 @@ export type CompiledMapping = (record: unknown, nowMs: number) => Decoded;
  * Ids are strings or numbers. The values of several series paths are joined by `/`. The value must be a number: a
  * numeric string is refused. Throws a RangeError when a path of the mapping is invalid.
  */
-export function compileMapping(mapping: RecordMapping, groupPathOf: GroupPathOf | null = null): CompiledMapping {
+export function compileMapping(
+  mapping: RecordMapping,
+  { groupPathOf = null, futureLimitOf = () => Number.POSITIVE_INFINITY }: MappingOptions = {},
+): CompiledMapping {
   const { timeUnit, futureMsMax } = mapping;
   const readSeries = compileSeries(mapping.series);
   const timeAt = compileRecordPath(mapping.time);
@@ -40,7 +51,7 @@ export function compileMapping(mapping: RecordMapping, groupPathOf: GroupPathOf 
 
     const rawTime = toBigInt(timeAt(record));
     const timestampMs = readEventTime(rawTime, timeUnit);
-    const latestMs = nowMs + futureMsMax;
+    const latestMs = nowMs + (futureMsMax ?? futureLimitOf(series));
     if (!isPlausible(timestampMs, latestMs)) {
       const { reason, detail } = explainEventTime(rawTime, { unit: timeUnit, timestampMs, latestMs });
       return undecodable(reason, detail, series);

@@ -23,7 +23,7 @@ export type WriteObservation = (observation: WritableObservation, nowMs: number)
  * An observation is refused when its record would be decoded differently, or not at all.
  */
 export function compileObservationWriter(mapping: RecordMapping, groupPathOf: GroupPathOf): WriteObservation {
-  const read = compileMapping(mapping, groupPathOf);
+  const read = compileMapping(mapping, { groupPathOf });
   return (observation, nowMs) => {
     const { series, group, timestampMs, value } = observation;
     const groupPath = groupPathOf(series);

@@ -3,7 +3,7 @@ import { ServiceError } from '../../service-error.ts';
 import type { DeadLetterReason } from '../record/dead-letter.ts';
 import { compileAvro, type ReadRecord } from './avro.ts';
 import type { Decoded } from './decoded.ts';
-import { compileMapping, type GroupPathOf } from './mapping.ts';
+import { compileMapping, type MappingOptions } from './mapping.ts';
 import { compileProtobuf } from './protobuf.ts';
 import { reasonOf } from './quoted.ts';
 import type { FetchedSchema, SchemaSource, SchemaType } from './schema-source.ts';
@@ -47,10 +47,9 @@ interface LoadedSchema {
 /** `schemas` may be null for formats that are decoded without a schema (json, json-schema). */
 export function createRecordDecoder(
   mapping: RecordMapping,
-  options: { readonly groupPathOf?: GroupPathOf | null; readonly schemas?: SchemaSource | null } = {},
+  { schemas = null, ...options }: MappingOptions & { readonly schemas?: SchemaSource | null } = {},
 ): RecordDecoder {
-  const { groupPathOf = null, schemas = null } = options;
-  const observationOf = compileMapping(mapping, groupPathOf);
+  const observationOf = compileMapping(mapping, options);
   const schemaType = SCHEMA_TYPES[mapping.format];
   if (schemaType === null) return withoutSchemas(mapping.format, observationOf);
   if (schemas === null) throw new TypeError(`${mapping.format} records need a schema registry`);

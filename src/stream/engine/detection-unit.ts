@@ -21,6 +21,10 @@ export interface DetectionUnit extends JournalEntry {
   readonly bound: BoundDetector;
   /** Input offset of the newest record. The unit that was idle for longest has the smallest. */
   newestOffset: number;
+  /** Newest event time of any record that was not held; NaN where it is not known. */
+  arrivedMs: number;
+  /** Records whose time waits for confirmation, in the order of their offsets. */
+  held: readonly ReceivedObservation[];
   /** Observations that wait for forecasts; null while none waits. */
   waiting: ReceivedObservation[] | null;
   /** Returns false when forecasts are due first: offer the same observation again after they were supplied. */

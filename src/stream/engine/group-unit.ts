@@ -1,12 +1,12 @@
 import { gridPosition } from '../../calendar/frequency.ts';
-import { type GroupDetection, GroupDetector } from '../../detector/group-detector.ts';
+import { GroupDetector } from '../../detector/group-detector.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
+import { type ArrivalState, NO_HELD } from '../changelog/arrival-state.ts';
 import { type ChangelogSeries, groupKey, memberKey } from '../changelog/changelog-series.ts';
 import {
   type GroupState,
   type Member,
-  type PendingObservation,
   type PendingStep,
   readGroupState,
   writeGroupState,
@@ -14,10 +14,11 @@ import {
 import type { JournalRecord } from '../changelog/journal.ts';
 import { closedWindowKeys, openStateBytesMax } from '../changelog/series-state.ts';
 import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
-import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../record/score-record.ts';
+import type { InputPlace, RestartReason } from '../record/score-record.ts';
 import type { DeadLetterCause, ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
+import { memberScore } from './member-score.ts';
 import { lateness } from './series-unit.ts';
 
 /** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
@@ -35,7 +36,8 @@ const PENDING_BYTES = 32;
  *   grace 1      a: 0 1 2 . 4          b has step 3, a has not: the step waits
  *                b: 0 1 2 3 4 5        step 5 arrives: step 3 is scored without a
  *
- * A member that is missing for more than `gapLimit` steps leaves the group. It joins as a new member when it returns.
+ * A member that is missing for more than `detectionSize` steps is not waited for. After `gapLimit` steps it leaves the
+ * group, and joins as a new member when it returns.
  * The first step always waits for its grace: until then the members are not known.
  */
 export class GroupUnit implements DetectionUnit, GroupState {
@@ -60,6 +62,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
   /** Newest position of any observation. */
   newest = -1;
   newestOffset = -1;
+  arrivedMs = Number.NaN;
+  held: readonly ReceivedObservation[] = NO_HELD;
   waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
@@ -98,19 +102,31 @@ export class GroupUnit implements DetectionUnit, GroupState {
     else if (position < newest || position < this.detector.positions) {
       this.#deadLetter(observation, { reason: 'late', detail: lateness(observation.timestampMs) }, sink);
       if (newest < 0 && this.#hasRoomFor(observation.series)) this.joining.set(observation.series, position);
+      // Steps wait for it again. Otherwise a member that is slower than the others would be late for ever.
+      const returned = this.members.find(({ series }) => series === observation.series);
+      if (returned !== undefined) returned.newest = Math.max(returned.newest, position);
     } else this.#keep(position, observation, sink);
     return this.settle(sink) || this.#stall();
   }
 
   /** Scores every time step that is ready. */
   settle(sink: ScoreSink): boolean {
+    if (this.detector.forecastDue && this.#nextIsReady()) return false;
     while (this.#nextIsReady()) {
-      if (this.detector.forecastDue) return false;
+      if (this.detector.forecastDue && !this.#passCutoff()) return false;
       this.#updateMembers(sink);
       if (this.detector.forecastDue) return false;
       this.#scoreStep(sink);
     }
     this.#flushing = false;
+    return true;
+  }
+
+  /** Returns false when forecasts are due. Those that cover missing steps alone are not made. */
+  #passCutoff(): boolean {
+    const { h } = this.bound.config.settings;
+    if ((this.pending[0]?.position ?? 0) < this.detector.positions + h) return false;
+    for (const member of this.forecastsDue()) member.forecasted(null);
     return true;
   }
 
@@ -149,6 +165,14 @@ export class GroupUnit implements DetectionUnit, GroupState {
 
   readOpenState(reader: StateReader): void {
     readGroupState(reader, this);
+  }
+
+  resumeArrivals({ arrivedMs, held }: ArrivalState): void {
+    const { partition } = this.#place;
+    const { freq } = this.bound.config.settings;
+    const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
+    this.arrivedMs = Number.isNaN(arrivedMs) ? newest : arrivedMs;
+    this.held = held.map((one) => ({ ...one, group: this.group, record: { ...one.record, partition } }));
   }
 
   resumeMember(series: string, startOffset: number, newest: number): SeriesDetector {
@@ -205,9 +229,14 @@ export class GroupUnit implements DetectionUnit, GroupState {
     const step = this.pending[0];
     if (position === 0 || step?.position !== position) return false;
     const isPresent = (series: string, newest: number) =>
-      step.observations.has(series) || this.#hasLeft(newest, position);
+      step.observations.has(series) || this.#isAbsent(newest, position);
     for (const [series, newest] of this.joining) if (!isPresent(series, newest)) return false;
     return this.members.every(({ series, newest }) => isPresent(series, newest));
+  }
+
+  /** Time steps do not wait for a member that is missing for so long. */
+  #isAbsent(newest: number, position: number): boolean {
+    return this.#hasLeft(newest, position) || position - newest - 1 > this.bound.config.settings.detectionSize;
   }
 
   #hasLeft(newest: number, position: number): boolean {
@@ -248,44 +277,10 @@ export class GroupUnit implements DetectionUnit, GroupState {
       const observation = step?.observations.get(member.series);
       if (observation === undefined) return;
       member.newest = position;
-      sink.score(
-        this.#scoreOf(member.series, observation, { group: scored, member: scored.members[i] }),
-        this.#recordKey,
-      );
+      const { bound, group, restarted } = this;
+      const row = { group: scored, member: scored.members[i], series: member.series, observation };
+      sink.score(memberScore(row, { bound, group, restarted, place: this.#place }), this.#recordKey);
     });
     if (step !== null) this.restarted = null;
-  }
-
-  #scoreOf(
-    series: string,
-    { timestampMs, value, offset }: PendingObservation,
-    { group, member }: { readonly group: GroupDetection; readonly member: GroupDetection['members'][number] },
-  ): ScoreRecord {
-    const { config, modelDigest } = this.bound;
-    const isScored = member.state === 'calibrating' || member.state === 'scored';
-    return {
-      series: series,
-      detector: config.name,
-      model: config.model,
-      modelDigest,
-      group: this.group,
-      timestampMs,
-      value,
-      forecast: numberOrNull(member.forecast),
-      lo: null,
-      hi: null,
-      level: config.settings.level,
-      anomalyScore: numberOrNull(member.score),
-      accumulatedAnomalyScore: numberOrNull(group.accumulatedScore),
-      anomaly: group.anomaly,
-      grade: numberOrNull(group.grade),
-      severity: numberOrNull(group.severity),
-      alarm: group.alarm,
-      state: isScored ? (group.calibrated ? 'scored' : 'calibrating') : member.state,
-      position: member.position,
-      window: { start: member.windowStart, end: member.windowStart + config.settings.detectionSize },
-      restarted: this.restarted !== null,
-      input: { ...this.#place, offset },
-    };
   }
 }

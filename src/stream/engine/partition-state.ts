@@ -3,9 +3,11 @@ import { groupKey } from '../changelog/changelog-series.ts';
 import type { StaleState } from '../changelog/journal.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { InputPlace } from '../record/score-record.ts';
+import { ArrivalGate } from './arrival-gate.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
+import type { EventClock } from './event-clock.ts';
 import { GroupUnit } from './group-unit.ts';
 import { SeriesUnit } from './series-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
@@ -28,6 +30,7 @@ export class PartitionState {
   readonly units = new Map<string, DetectionUnit>();
   /** Open states that cannot be continued, until an observation of their series arrives. */
   readonly stale = new Map<string, StaleState>();
+  readonly #gate = new ArrivalGate();
   /** Settles with the last batch of forecasts. One batch at a time waits for the model. */
   #forecasts: Promise<void> = Promise.resolve();
 
@@ -51,18 +54,27 @@ export class PartitionState {
     sink: ScoreSink,
     signal: AbortSignal,
   ): Promise<void> {
-    const touched: DetectionUnit[] = [];
+    const touched = new Set<DetectionUnit>();
     let blocked: DetectionUnit[] = [];
+    const touch = (unit: DetectionUnit) => {
+      touched.add(unit);
+      sink.touched(unit);
+    };
+    let current: DetectionUnit;
+    const give = (unit: DetectionUnit, observation: ReceivedObservation) => {
+      // Another unit's record waited for the time of this one.
+      if (unit !== current) touch(unit);
+      if (offer(unit, observation, sink)) blocked.push(unit);
+    };
+    const outlets = { give, sink };
     for (const observation of observations) {
       const unit = this.#unitOf(observation, observation.bound, sink);
       // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
       const { offset } = observation.record;
-      if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) {
-        touched.push(unit);
-        sink.touched(unit);
-      }
+      if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) touch(unit);
       unit.newestOffset = offset;
-      if (offer(unit, observation, sink)) blocked.push(unit);
+      current = unit;
+      this.#gate.admit(unit, observation, outlets);
     }
     while (blocked.length > 0) {
       await this.#supply(blocked, signal);
@@ -71,7 +83,22 @@ export class PartitionState {
       blocked = stillBlocked;
     }
     // A failure is thrown again by the next call that needs one of these forecasts.
-    this.#supply(touched, signal).catch(() => undefined);
+    this.#supply([...touched], signal).catch(() => undefined);
+  }
+
+  /** The event time of the partition, which is kept beside the units. */
+  get clock(): EventClock {
+    return this.#gate.clock;
+  }
+
+  /** After a restore: the units know what they hold. */
+  adoptHeld(): void {
+    for (const unit of this.units.values()) this.#gate.adopt(unit);
+  }
+
+  /** The input has ended: no further record can confirm those that are held. */
+  refuseHeld(sink: ScoreSink): void {
+    for (const unit of this.units.values()) this.#gate.refuseHeld(unit, sink);
   }
 
   /** Earlier requests come first. Their units are not due any more in later ones. */
@@ -121,6 +148,7 @@ export class PartitionState {
     for (const unit of idle) {
       this.units.delete(unit.key);
       this.#groupPlaces.delete(unit.key);
+      this.#gate.refuseHeld(unit, sink);
       for (const series of unit.changelogSeries()) sink.windowsDeleted(closedWindowKeys(series));
       sink.evicted(unit);
       unit.release();

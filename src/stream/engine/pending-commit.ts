@@ -3,7 +3,7 @@ import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { Journal, JournalEntry } from '../changelog/journal.ts';
 import { closedWindowKey, writeClosedWindow } from '../changelog/series-state.ts';
 import { StateWriter } from '../changelog/state-bytes.ts';
-import { encodePosition, POSITION_KEY } from '../changelog/stored-position.ts';
+import { type ClockState, encodePosition, POSITION_KEY } from '../changelog/stored-position.ts';
 import { deadLetterHeaders, encodeDeadLetter } from '../codec/dead-letter-json.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { InputRecord, OutputRecord } from '../log/log.ts';
@@ -35,6 +35,7 @@ export class PendingCommit implements ScoreSink {
   readonly #touched = new Set<JournalEntry>();
   #evicted: JournalEntry[] = [];
   #tally = emptyTally();
+  #clock: ClockState | null = null;
   records = 0;
   nextOffset = 0;
 
@@ -49,6 +50,11 @@ export class PendingCommit implements ScoreSink {
     if (newest === undefined) return;
     this.records += records.length;
     this.nextOffset = newest.offset + 1;
+  }
+
+  /** The event time of the partition after what was consumed so far. */
+  clockAt(clock: ClockState): void {
+    this.#clock = clock;
   }
 
   /** Returns the outcomes since the last call. */
@@ -130,7 +136,7 @@ export class PendingCommit implements ScoreSink {
     for (const unit of this.#evicted) journal.forget(unit);
     const evictedKeys = this.#evicted.map(({ key }) => key);
     for (const { key, value } of journal.write(this.#touched, evictedKeys)) this.writeState(key, value);
-    this.writeState(POSITION_KEY, encodePosition({ nextOffset: this.nextOffset, topicId }));
+    this.writeState(POSITION_KEY, encodePosition({ nextOffset: this.nextOffset, topicId, clock: this.#clock }));
     if (!this.#ordered) this.#published.sort((a, b) => a.offset - b.offset);
     return [...this.#published, ...this.#changelog];
   }

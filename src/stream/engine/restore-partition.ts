@@ -65,7 +65,16 @@ export async function restorePartition(
   for (const unit of state.units.values()) {
     for (const { detector } of unit.changelogSeries()) detector.restored();
   }
+  if (!startsOver) restoreClock(state, position);
   return { journal: restoreJournal(records, entries), partitionCount, resume };
+}
+
+/** Formats before 3 kept no clock: then the newest times of the units stand for it. */
+function restoreClock(state: PartitionState, position: StoredPosition | null): void {
+  state.adoptHeld();
+  const clock = position?.clock ?? null;
+  if (clock !== null) state.clock.restore(clock);
+  else for (const { arrivedMs } of state.units.values()) state.clock.reach(arrivedMs);
 }
 
 /** Throws `topic-mismatch` when the input had another partition count as the state was made. */

@@ -52,6 +52,7 @@ export async function scoreHistory(
     });
     signal.throwIfAborted();
     await state.score(observations, sink, signal);
+    if (start + BATCH_MAX >= ordered.length) state.refuseHeld(sink);
     scores.sort((a, b) => a.input.offset - b.input.offset);
     await options.onScores(scores);
   }
@@ -59,19 +60,27 @@ export async function scoreHistory(
 }
 
 /**
- * Orders the observations of all series by time. The order within a series stays: a late observation stays late.
- * Observations of the same time keep their order in `history`.
+ * Orders the observations of all series by time. The order within a series stays: a late observation stays late, and
+ * one wrong time moves nothing else. Observations of the same time keep their order in `history`.
  */
 export function byTime(history: readonly PastObservation[]): PastObservation[] {
-  const newest = new Map<string, number>();
-  const due = history.map(({ series, timestampMs }) => {
-    const dueMs = Math.max(timestampMs, newest.get(series) ?? Number.NEGATIVE_INFINITY);
-    newest.set(series, dueMs);
-    return dueMs;
-  });
+  const due = new Float64Array(history.length);
+  for (const indexes of Map.groupBy(history.keys(), (index) => history[index].series).values()) {
+    const times = indexes.map((index) => history[index].timestampMs);
+    let dueMs = Number.NEGATIVE_INFINITY;
+    indexes.forEach((index, i) => {
+      dueMs = Math.max(dueMs, middle(times[i - 1] ?? -Infinity, times[i], times[i + 1] ?? Infinity));
+      due[index] = dueMs;
+    });
+  }
   return Array.from(due.keys())
     .sort((a, b) => due[a] - due[b])
     .map((index) => history[index]);
+}
+
+/** The middle one of three times: a single wrong one between two others does not count. */
+function middle(a: number, b: number, c: number): number {
+  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }
 
 function receivedObservation({ series, timestampMs, value }: PastObservation, offset: number) {

@@ -43,6 +43,7 @@ export async function scoreRecords(
   }
   await state.score(observations, pending, signal);
   pending.consumed(records);
+  pending.clockAt(state.clock.state);
 }
 
 async function loadMissingSchemas(records: readonly InputRecord[], { decoder, nowMs }: Scoring): Promise<void> {

@@ -1,7 +1,8 @@
-import { placeOnGrid } from '../../calendar/grid-placement.ts';
+import { followPhase, placeOnGrid } from '../../calendar/grid-placement.ts';
 import type { Detection } from '../../detector/detection.ts';
 import { SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
+import { NO_HELD, readArrivals, writeArrivals } from '../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
 import { readDetectorState, writeDetectorState } from '../changelog/series-state.ts';
@@ -22,6 +23,10 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   /** Event time of position 0. */
   originMs = 0;
   newestOffset = -1;
+  arrivedMs = Number.NaN;
+  held: readonly ReceivedObservation[] = NO_HELD;
+  /** As `arrivedMs`, of the records that were taken. They are the same once nothing waits. */
+  #takenMs = Number.NaN;
   waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
@@ -46,15 +51,16 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   }
 
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
-    const { freq, gapLimit } = this.bound.config.settings;
+    if (this.detector.forecastDue) return false;
+    const { freq, gapLimit, jitterMs } = this.bound.config.settings;
     if (this.startOffset < 0) this.#begin(observation);
-    const { detector } = this;
-    const placed = placeOnGrid(
-      { freq, originMs: this.originMs, positions: detector.positions, gapLimit },
-      observation.timestampMs,
-    );
+    const { detector, originMs } = this;
+    const { positions } = detector;
+    const grid = { freq, originMs, positions, newestMs: this.#takenMs, jitterMs, gapLimit };
+    const placed = placeOnGrid(grid, observation.timestampMs);
     switch (placed.kind) {
       case 'duplicate':
+        this.#taken(observation);
         sink.duplicate();
         return true;
       case 'late':
@@ -71,11 +77,16 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
         return this.take(observation, sink);
       case 'next':
         for (let missing = placed.missing; missing > 0; missing--) {
-          if (detector.forecastDue) return false;
+          if (!this.#passCutoff(missing)) return false;
           this.#observe(Number.NaN, sink);
           sink.gapFilled();
         }
         if (detector.forecastDue) return false;
+        this.#taken(observation);
+        this.originMs = followPhase(freq, originMs, {
+          position: detector.positions,
+          timestampMs: observation.timestampMs,
+        });
         this.#publish(this.#observe(observation.value, sink), observation, sink);
         return true;
     }
@@ -104,6 +115,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     writer.f64(this.startOffset);
     writer.f64(this.originMs);
     writer.f64(this.newestOffset);
+    writeArrivals(writer, this);
     writeDetectorState(writer, this.detector);
   }
 
@@ -112,7 +124,14 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     this.startOffset = reader.f64();
     this.originMs = reader.f64();
     this.newestOffset = reader.f64();
+    const { arrivedMs, held } = readArrivals(reader);
+    const { partition } = this.#place;
+    this.held = held.map((one) => ({ ...one, group: null, record: { ...one.record, partition } }));
     readDetectorState(reader, this.detector);
+    const { freq } = this.bound.config.settings;
+    const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
+    this.arrivedMs = Number.isNaN(arrivedMs) ? newest : arrivedMs;
+    this.#takenMs = this.arrivedMs;
   }
 
   #freshDetector(): SeriesDetector {
@@ -123,6 +142,17 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   #begin({ record, timestampMs }: ReceivedObservation): void {
     this.startOffset = record.offset;
     this.originMs = timestampMs;
+  }
+
+  /** Returns false when a forecast is due. One that covers missing steps alone is not made. */
+  #passCutoff(missing: number): boolean {
+    const { detector } = this;
+    if (detector.forecastDue && missing >= this.bound.config.settings.h) detector.forecasted(null);
+    return !detector.forecastDue;
+  }
+
+  #taken({ timestampMs }: ReceivedObservation): void {
+    if (!(timestampMs <= this.#takenMs)) this.#takenMs = timestampMs;
   }
 
   #observe(value: number, sink: ScoreSink): Detection {

@@ -1,3 +1,4 @@
+import { meanStepMs } from '../../calendar/frequency.ts';
 import type { StreamConfig, WorkerLimits } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import { createRecordDecoder } from '../codec/record-decoder.ts';
@@ -7,6 +8,10 @@ import type { StreamLog, Subscription } from '../log/log.ts';
 import { type BoundDetector, matchDetectors } from './bound-detector.ts';
 import { PartitionTask } from './partition-task.ts';
 import type { StreamEvents } from './stream-events.ts';
+
+/** Default of `future_limit`: so many steps, and at least a minute. */
+const FUTURE_STEPS = 3;
+const FUTURE_MS_MIN = 60_000;
 
 export interface WorkerOptions {
   readonly log: StreamLog;
@@ -111,6 +116,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
+/** Clocks differ by seconds: a record is refused where it is clearly wrong, not where its series is quick. */
+function futureLimitMs(detector: BoundDetector | null): number {
+  const stepMs = detector === null ? 0 : meanStepMs(detector.config.settings.freq);
+  return Math.max(FUTURE_MS_MIN, FUTURE_STEPS * stepMs);
+}
+
 function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGroups: boolean) {
   const { log, stream, limits, detectors, encodeScore, schemas, events, nowMs } = options;
   const detectorOf = matchDetectors(detectors);
@@ -125,7 +136,11 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGr
     nowMs,
     detectorOf,
     detectorNamed: new Map(detectors.map((detector) => [detector.config.name, detector])),
-    decoder: createRecordDecoder(stream.input, { groupPathOf: hasGroups ? groupPathOf : null, schemas }),
+    decoder: createRecordDecoder(stream.input, {
+      groupPathOf: hasGroups ? groupPathOf : null,
+      futureLimitOf: (series) => futureLimitMs(detectorOf(series)),
+      schemas,
+    }),
     groupPlaces: new Map<string, number>(),
   };
 }

@@ -12,8 +12,10 @@ export const DEAD_LETTER_REASONS = [
   'time-unreadable',
   /** The time lies before 1980 or after 2199. Its unit is probably wrong. */
   'time-implausible',
-  /** Further ahead of the clock than `futureMsMax`. */
+  /** Further ahead of the clock than `future_limit`. */
   'time-in-future',
+  /** Far ahead of its series, and no other record agreed with it. */
+  'time-unconfirmed',
   /** Absent or null. */
   'value-missing',
   'value-not-a-number',

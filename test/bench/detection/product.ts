@@ -5,6 +5,7 @@ import { inferFrequency } from '../../../src/calendar/infer-frequency.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../../src/command/detector-flags.ts';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { settingsDigest } from '../../../src/config/config.ts';
+import { completedBy } from '../../../src/config/resolve.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { type BoundDetector, bindDetector } from '../../../src/stream/engine/bound-detector.ts';
@@ -72,8 +73,8 @@ function bind(
   if (made.kind === 'problems') throw new Error(made.problems.join('; '));
   const { detector } = made;
   const alarmRate = promise === null ? detector.settings.alarmRate : promise / 1_000;
-  const settings = { ...detector.settings, alarmRate, context: model.manifest.context };
-  const config = { ...detector, settings };
+  const settings = { ...detector.settings, alarmRate };
+  const config = completedBy(model.manifest, { ...detector, settings });
   const forecaster = forecasters.forecasterFor(model.name, settings.h);
   return bindDetector(config, { forecaster, digest: model.digest }, settingsDigest(config));
 }

@@ -16,6 +16,7 @@ const SETTINGS: StreamDetectionSettings = {
   calibrationSize: 288,
   context: 512,
   gapLimit: 24,
+  jitterMs: 150_000,
   grace: 1,
 };
 const digestOf = (changes: Partial<StreamDetectionSettings>) =>

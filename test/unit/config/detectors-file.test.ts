@@ -26,7 +26,8 @@ test('a detector with only the required keys has every default', () => {
     alarmRate: 0.001,
     calibrationSize: 288,
     context: null,
-    gapLimit: 24,
+    gapLimit: null,
+    jitterMs: 1_800_000,
     grace: 1,
   });
 });

@@ -76,7 +76,7 @@ test('a dead letter names the series when it was decoded before the failure', ()
 });
 
 test('a group is read only for series whose detector scores groups', () => {
-  const grouped = compileMapping(recordMapping(), (series) => (series === 'a' ? 'host' : null));
+  const grouped = compileMapping(recordMapping(), { groupPathOf: (series) => (series === 'a' ? 'host' : null) });
   const record = { timestamp: CLOCK_MS, value: 1 };
   const group = (series: string, host: unknown) => grouped({ ...record, series, host }, CLOCK_MS);
   const named = group('a', 'web-1');

@@ -4,7 +4,7 @@ import { planResume } from '../../../../src/stream/engine/resume-position.ts';
 
 import { observationRecord, type StreamRun, streamRun, TOPICS } from '../../../fixture/stream/stream-run.ts';
 
-const stored = { nextOffset: 10, topicId: 'a' };
+const stored = { nextOffset: 10, topicId: 'a', clock: null };
 
 test('the later of the group offset and the state decides where reading continues', () => {
   const from = (committedOffset: number | null) => {

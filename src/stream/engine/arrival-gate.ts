@@ -1,0 +1,144 @@
+import { type Frequency, gridPosition, meanStepMs } from '../../calendar/frequency.ts';
+import { NO_HELD } from '../changelog/arrival-state.ts';
+import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { DetectionUnit } from './detection-unit.ts';
+import { EventClock } from './event-clock.ts';
+
+/** Two times agree when they are at most so many steps apart. */
+const AGREEMENT_STEPS = 3;
+/** Shorter jumps pass at once: what is late after them is soon over. */
+const JUMP_STEPS_MIN = 12;
+/** Records that one unit holds, and the bytes of each. What is beyond is refused at once. */
+const HELD_MAX = 16;
+const HELD_BYTES_MAX = 8_192;
+
+/** Hands an observation to its unit. */
+export type GiveObservation = (unit: DetectionUnit, observation: ReceivedObservation) => void;
+
+/**
+ * Stands before the units of a partition and sees records in the order of their offsets, by their times alone. A record
+ * that jumps ahead by more than a detection window (and 12 steps) waits until
+ *
+ *   - the next record of its series agrees with its time, or
+ *   - the event time of the partition, or another record that waits, agrees with it.
+ *
+ * Otherwise the next record refutes it, and it becomes a dead letter. So one wrong time does not make everything after
+ * it late. What is held is part of the state of its unit.
+ */
+export class ArrivalGate {
+  readonly clock = new EventClock();
+  readonly #holding = new Set<DetectionUnit>();
+
+  admit(
+    unit: DetectionUnit,
+    observation: ReceivedObservation,
+    { give, sink }: { readonly give: GiveObservation; readonly sink: ScoreSink },
+  ): void {
+    const { timestampMs } = observation;
+    const own = unit.held.length === 0 ? undefined : unit.held.find(({ series }) => series === observation.series);
+    if (own !== undefined && timestampMs > unit.arrivedMs) {
+      this.#release(unit, own);
+      if (agree(unit, own.timestampMs, timestampMs)) {
+        const [first, second] = own.timestampMs <= timestampMs ? [own, observation] : [observation, own];
+        this.#pass(unit, first, give);
+        this.#pass(unit, second, give);
+        return;
+      }
+      refuse(unit, own, sink);
+    }
+    if (!isJump(unit, timestampMs) || this.#isReached(unit, timestampMs)) this.#pass(unit, observation, give);
+    else if (this.#passAgreeing(unit, timestampMs, give)) this.#pass(unit, observation, give);
+    else if (isHoldable(unit, observation)) this.#hold(unit, observation);
+    else refuse(unit, observation, sink);
+  }
+
+  /** What the unit holds becomes dead letters: its state is given up, or the input has ended. */
+  refuseHeld(unit: DetectionUnit, sink: ScoreSink): void {
+    for (const observation of unit.held) refuse(unit, observation, sink);
+    unit.held = NO_HELD;
+    this.#holding.delete(unit);
+  }
+
+  /** After a restore of the unit. */
+  adopt(unit: DetectionUnit): void {
+    if (unit.held.length > 0) this.#holding.add(unit);
+  }
+
+  #pass(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
+    const { timestampMs } = observation;
+    if (!(timestampMs <= unit.arrivedMs)) {
+      unit.arrivedMs = timestampMs;
+      this.clock.reach(timestampMs);
+    }
+    give(unit, observation);
+    if (this.#holding.size > 0) this.#releaseWitnessed(give);
+  }
+
+  #releaseWitnessed(give: GiveObservation): void {
+    for (const unit of [...this.#holding]) {
+      for (const observation of unit.held) {
+        if (!this.#isReached(unit, observation.timestampMs)) continue;
+        this.#release(unit, observation);
+        this.#pass(unit, observation, give);
+      }
+    }
+  }
+
+  /** Records of others that wait and agree with this time confirm it, and are confirmed by it. */
+  #passAgreeing(unit: DetectionUnit, timestampMs: number, give: GiveObservation): boolean {
+    let found = false;
+    for (const other of [...this.#holding]) {
+      for (const observation of other.held) {
+        if (!agree(unit, observation.timestampMs, timestampMs)) continue;
+        found = true;
+        this.#release(other, observation);
+        this.#pass(other, observation, give);
+      }
+    }
+    return found;
+  }
+
+  #isReached(unit: DetectionUnit, timestampMs: number): boolean {
+    return this.clock.ms >= timestampMs - AGREEMENT_STEPS * meanStepMs(freqOf(unit));
+  }
+
+  #hold(unit: DetectionUnit, observation: ReceivedObservation): void {
+    unit.held = [...unit.held, observation];
+    this.#holding.add(unit);
+  }
+
+  #release(unit: DetectionUnit, observation: ReceivedObservation): void {
+    const rest = unit.held.filter((held) => held !== observation);
+    unit.held = rest.length === 0 ? NO_HELD : rest;
+    if (rest.length === 0) this.#holding.delete(unit);
+  }
+}
+
+function freqOf(unit: DetectionUnit): Frequency {
+  return unit.bound.config.settings.freq;
+}
+
+function isJump(unit: DetectionUnit, timestampMs: number): boolean {
+  const { freq, detectionSize } = unit.bound.config.settings;
+  return gridPosition(freq, unit.arrivedMs, timestampMs) > Math.max(detectionSize, JUMP_STEPS_MIN);
+}
+
+function agree(unit: DetectionUnit, aMs: number, bMs: number): boolean {
+  return Math.abs(gridPosition(freqOf(unit), aMs, bMs)) <= AGREEMENT_STEPS;
+}
+
+function isHoldable({ held }: DetectionUnit, { record }: ReceivedObservation): boolean {
+  const bytes = (record.key?.length ?? 0) + (record.value?.length ?? 0);
+  return held.length < HELD_MAX && bytes <= HELD_BYTES_MAX;
+}
+
+function refuse(unit: DetectionUnit, { record, series, timestampMs }: ReceivedObservation, sink: ScoreSink): void {
+  const { name, settings } = unit.bound.config;
+  const ahead = `more than ${Math.max(settings.detectionSize, JUMP_STEPS_MIN)} steps ahead of its series`;
+  sink.deadLetter(record, {
+    reason: 'time-unconfirmed',
+    detail: `${new Date(timestampMs).toISOString()} is ${ahead}, and no other record agreed with it`,
+    series,
+    detector: name,
+  });
+}

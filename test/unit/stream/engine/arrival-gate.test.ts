@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
+import { detectorConfig, observationRecord, streamRun, streamSettings } from '../../../fixture/stream/stream-run.ts';
+
+const HOURS_23 = 23 * 60;
+const detector = detectorConfig({ settings: streamSettings({ context: 2_000, gapLimit: 2_000 }) });
+
+const steps = (from: number, to: number, series = 's'): TimedValue[] =>
+  Array.from({ length: to - from }, (_, i) => [series, from + i, (from + i) % 4]);
+
+const scoredSteps = (scores: readonly { series: string; position: number }[], series = 's') =>
+  scores.filter((score) => score.series === series).map(({ position }) => position);
+
+test('one wrong timestamp does not silence a series: it becomes a dead letter, and all others are scored', async () => {
+  const wrong: TimedValue = ['s', 60 + HOURS_23, 1];
+  for (const outcome of Object.values(await bothWays([...steps(0, 60), wrong, ...steps(60, 120)], detector))) {
+    assert.deepEqual(scoredSteps(outcome.scores), [...Array(120).keys()]);
+    assert.deepEqual(outcome.refused, { 'time-unconfirmed': 1 });
+  }
+});
+
+test('a jump that the next record of the series agrees with is scored as usual, both records', async () => {
+  for (const { scores, refused } of Object.values(await bothWays([...steps(0, 60), ...steps(300, 310)], detector))) {
+    assert.deepEqual(refused, {});
+    assert.deepEqual(scoredSteps(scores), [...Array(60).keys(), ...Array.from({ length: 10 }, (_, i) => 300 + i)]);
+  }
+});
+
+test('a jump to where another series has been waits for nothing', async () => {
+  const observations: TimedValue[] = [...steps(0, 60), ...steps(0, 320, 'other'), ['s', 300, 0]];
+  const { scores, refused } = await inStream(observations, detector);
+  assert.deepEqual(refused, {});
+  assert.equal(scoredSteps(scores).at(-1), 300);
+});
+
+test('after an outage of all series, the first records of two series confirm each other', async () => {
+  const both = (from: number, to: number) =>
+    steps(from, to).flatMap(([, ...rest]): TimedValue[] => [
+      ['a', ...rest],
+      ['b', ...rest],
+    ]);
+  const { scores, refused } = await inStream([...both(0, 60), ...both(300, 301)], detector);
+  assert.deepEqual(refused, {});
+  assert.deepEqual([scoredSteps(scores, 'a').at(-1), scoredSteps(scores, 'b').at(-1)], [300, 300]);
+});
+
+test('a second jump to another time refutes the first', async () => {
+  const observations: TimedValue[] = [...steps(0, 60), ['s', 500, 0], ['s', 900, 0], ...steps(60, 70)];
+  const { scores, refused } = await inStream(observations, detector);
+  assert.deepEqual(refused, { 'time-unconfirmed': 2 });
+  assert.deepEqual(scoredSteps(scores), [...Array(70).keys()]);
+});
+
+test('a record that is held survives a restart, and is scored when the next record agrees with it', async () => {
+  const run = streamRun({ detectors: [detector] });
+  const append = (observations: readonly TimedValue[]) => {
+    for (const observation of observations) {
+      const { key, value } = observationRecord(...observation);
+      run.broker.append(0, key, value);
+    }
+  };
+  append([...steps(0, 60), ['s', 300, 7]]);
+  const first = await run.start();
+  await run.settled();
+  await first.stop();
+  assert.equal(run.scores().length, 60);
+  append([['s', 301, 8]]);
+  const second = await run.start();
+  await run.settled();
+  await second.stop();
+  assert.deepEqual(
+    run
+      .scores()
+      .slice(60)
+      .map(({ position, value, input }) => [position, value, input.offset]),
+    [
+      [300, 7, 60],
+      [301, 8, 61],
+    ],
+  );
+});
+
+test('a member of a group with one wrong timestamp does not move the group', async () => {
+  const settings = streamSettings({
+    thresholdMethod: 'multivariate',
+    calibrationSize: 28,
+    context: 2_000,
+    gapLimit: 2_000,
+  });
+  const group = detectorConfig({ group: 'group', settings });
+  const both = (from: number, to: number) =>
+    steps(from, to).flatMap(([, ...rest]): TimedValue[] => [
+      ['a', ...rest],
+      ['b', ...rest],
+    ]);
+  const observations: TimedValue[] = [...both(0, 60), ['a', 60 + HOURS_23, 1], ...both(60, 90)];
+  for (const { scores, refused } of Object.values(await bothWays(observations, group))) {
+    assert.deepEqual(refused, { 'time-unconfirmed': 1 });
+    assert.deepEqual(scoredSteps(scores, 'a'), [...Array(90).keys()]);
+  }
+});
