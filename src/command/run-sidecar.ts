@@ -21,6 +21,7 @@ import type { Database } from '../store/database.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase, weightsFolder } from '../store/open-store.ts';
+import { StoreClock } from '../store/store-clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -62,7 +63,9 @@ export async function runSidecar({ config, catalog, metrics, logger }: SidecarOp
   try {
     const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads });
     opened.push(() => forecasters.close());
-    const nowMs = Date.now;
+    const clock = await StoreClock.start(store);
+    opened.push(async () => clock.close());
+    const { nowMs } = clock;
     const tuner = new Tuner(models);
     opened.push(() => tuner.close());
     const kept = new FinetunedWeights(store, weightsFolder(place));
