@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { recordAudit } from './audit.ts';
 import type { Database, Sql } from './database.ts';
+import { cancelJobsOfKey } from './jobs.ts';
 import type { KeyRole } from './key-role.ts';
 import { digestOf, prefixOf } from './key-secret.ts';
 
@@ -141,7 +142,10 @@ async function insertBootstrapKey(sql: Sql, key: NewApiKey): Promise<void> {
   await sql.query('UPDATE api_keys SET bootstrap = 1 WHERE id = $1', [key.id]);
 }
 
-/** Revokes the bootstrap key, if there is one. There may be several of earlier releases. */
+/**
+ * Revokes the bootstrap key, if there is one. There may be several of earlier releases. Its jobs go on: they belong to
+ * the owner of the new one, too.
+ */
 async function endBootstrapKey(sql: Sql, nowMs: number): Promise<KeyRow | null> {
   const rows = await sql.query<KeyRow>(
     'SELECT * FROM api_keys WHERE bootstrap = 1 AND revoked_at IS NULL ORDER BY created_at, id',
@@ -175,9 +179,17 @@ export async function listApiKeys(sql: Sql): Promise<ApiKey[]> {
   return (await sql.query<KeyRow>('SELECT * FROM api_keys ORDER BY created_at, id')).map(keyOf);
 }
 
-/** Revokes a key. Returns false when it was revoked before. */
+/** Jobs of a revoked key can be seen this long by other keys of its owner. */
+const REVOKED_JOBS_KEPT_MS = 3_600_000;
+
+/** Revokes a key and cancels its jobs. Returns false when it was revoked before. */
 export async function revokeApiKey(database: Database, id: string, act: OperatorAct): Promise<boolean> {
-  return database.transaction((sql) => endKey(sql, id, act));
+  return database.transaction(async (sql) => {
+    if (!(await endKey(sql, id, act))) return false;
+    const [endedAtMs, expiresAtMs] = [act.nowMs, act.nowMs + REVOKED_JOBS_KEPT_MS];
+    await cancelJobsOfKey(sql, id, { error: 'The key that submitted the job was revoked', endedAtMs, expiresAtMs });
+    return true;
+  });
 }
 
 async function endKey(sql: Sql, id: string, { nowMs, actor }: OperatorAct): Promise<boolean> {

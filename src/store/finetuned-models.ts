@@ -1,4 +1,4 @@
-import type { Database, Sql } from './database.ts';
+import type { Sql } from './database.ts';
 
 /** A fine-tuned model without its weights. */
 export interface FinetunedModelRecord {
@@ -45,30 +45,31 @@ interface StoredCreation extends ModelCreation {
   readonly weights: Uint8Array | null;
 }
 
-/** Stores a model, unless its owner has one of this id or is at `modelsMax`. Safe under concurrency. */
+/**
+ * Stores a model, unless its owner has one of this id or is at `modelsMax`. Safe under concurrency.
+ * @param sql a transaction
+ */
 export async function createFinetunedModel(
-  database: Database,
+  sql: Sql,
   record: FinetunedModelRecord,
   { weights, recordEvent, modelsMax = FINETUNED_MODELS_MAX }: StoredCreation,
 ): Promise<CreatedModel> {
   const { owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, named } = record;
   const { freq, digest, bytes } = record;
-  return database.transaction(async (sql) => {
-    if (database.dialect === 'postgres') {
-      await sql.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [OWNER_LOCK, owner]);
-    }
-    if ((await findFinetunedModel(sql, owner, id)) !== null) return { kind: 'id-taken' };
-    if ((await countFinetunedModels(sql, owner)) >= modelsMax) return { kind: 'too-many' };
-    await sql.query(
-      `INSERT INTO finetuned_models
-        (owner, id, created_at, created_by, base_model_id, steps, depth, loss, model, named, freq, digest, bytes,
-         weights)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-      [owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, named, freq, digest, bytes, weights],
-    );
-    await recordEvent(sql);
-    return { kind: 'created' };
-  });
+  if (sql.dialect === 'postgres') {
+    await sql.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [OWNER_LOCK, owner]);
+  }
+  if ((await findFinetunedModel(sql, owner, id)) !== null) return { kind: 'id-taken' };
+  if ((await countFinetunedModels(sql, owner)) >= modelsMax) return { kind: 'too-many' };
+  await sql.query(
+    `INSERT INTO finetuned_models
+      (owner, id, created_at, created_by, base_model_id, steps, depth, loss, model, named, freq, digest, bytes,
+       weights)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    [owner, id, createdAtMs, createdBy, baseModelId, steps, depth, loss, model, named, freq, digest, bytes, weights],
+  );
+  await recordEvent(sql);
+  return { kind: 'created' };
 }
 
 /** Models of an owner, newest first. */

@@ -21,6 +21,17 @@ const OWNER_ONLY_FOLDER = 0o700;
 /** Age at which a file without a model is deleted. Younger files may belong to a model being created. */
 const ORPHAN_MS_MIN = 3_600_000;
 
+/** Written weights of a model that is not stored yet. */
+export interface PreparedWeights {
+  /**
+   * Stores the model.
+   * @param sql a transaction
+   */
+  commit(sql: Sql, creation: ModelCreation): Promise<CreatedModel>;
+  /** Removes what was written, when the transaction failed or the model was refused. */
+  discard(): Promise<void>;
+}
+
 /**
  * Fine-tuned models with their weights: as files beside SQLite, in the table with Postgres, whose replicas share no
  * folder.
@@ -35,19 +46,24 @@ export class FinetunedWeights {
     this.#folder = folder;
   }
 
-  /** Stores a model; `record.digest` is that of the weights. Throws a ServiceError when they cannot be written. */
-  async create(record: FinetunedModelRecord, weights: Uint8Array, creation: ModelCreation): Promise<CreatedModel> {
-    if (this.#folder === null) return createFinetunedModel(this.#database, record, { ...creation, weights });
-    const path = this.#pathOf(this.#folder, record);
-    await writeWhole(this.#folder, path, weights);
-    const created = await createFinetunedModel(this.#database, record, { ...creation, weights: null }).catch(
-      async (error: unknown) => {
-        await rm(path, { force: true });
-        throw error;
-      },
-    );
-    if (created.kind !== 'created') await rm(path, { force: true });
-    return created;
+  /**
+   * Writes the weights of a model that is to be stored; `record.digest` is their digest. Throws a ServiceError when they
+   * cannot be written.
+   */
+  async prepare(record: FinetunedModelRecord, weights: Uint8Array): Promise<PreparedWeights> {
+    const folder = this.#folder;
+    if (folder === null) {
+      return {
+        commit: (sql, creation) => createFinetunedModel(sql, record, { ...creation, weights }),
+        discard: async () => {},
+      };
+    }
+    const path = this.#pathOf(folder, record);
+    await writeWhole(folder, path, weights);
+    return {
+      commit: (sql, creation) => createFinetunedModel(sql, record, { ...creation, weights: null }),
+      discard: () => rm(path, { force: true }),
+    };
   }
 
   /** Reads the weights of a model. Throws a ServiceError `internal` when they are missing or damaged. */

@@ -37,7 +37,7 @@ export function claimJob(
     const [job] = await sql.query<ClaimedJob>(
       `UPDATE jobs SET status = 'running', attempts = attempts + 1, started_at = $2, lease_owner = $3, lease_until = $4
         WHERE number = $1 AND status = 'pending'
-        RETURNING id, task, key_id AS "keyId", hold_id AS "holdId", attempts AS attempt,
+        RETURNING id, task, owner, key_id AS "keyId", hold_id AS "holdId", attempts AS attempt,
           timeout_seconds AS "timeoutSeconds", request`,
       [next.number, nowMs, holder, untilMs],
     );

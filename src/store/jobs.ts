@@ -1,4 +1,4 @@
-import type { AdmittedCall } from './credits.ts';
+import { type AdmittedCall, endCall } from './credits.ts';
 import type { Sql } from './database.ts';
 
 /** pending -> running -> succeeded | failed; cancelled from either; back to pending when the lease expired. */
@@ -70,6 +70,7 @@ export interface AnsweredJob extends JobRecord {
 export interface ClaimedJob {
   readonly id: string;
   readonly task: string;
+  readonly owner: string;
   readonly keyId: string;
   readonly holdId: string | null;
   readonly attempt: number;
@@ -235,6 +236,20 @@ export async function cancelJob(
     [id, owner, endedAtMs, expiresAtMs],
   );
   return rows[0] ?? null;
+}
+
+/** Cancels all pending and running jobs of a key, with a reason, and releases their calls. */
+export async function cancelJobsOfKey(
+  sql: Sql,
+  keyId: string,
+  { error, endedAtMs, expiresAtMs }: Pick<JobEnd, 'error' | 'endedAtMs' | 'expiresAtMs'>,
+): Promise<void> {
+  const calls = await sql.query<AdmittedCall>(
+    `UPDATE jobs SET status = 'cancelled', error = $2, ended_at = $3, expires_at = $4, ${ENDED}
+      WHERE key_id = $1 AND ${IN_FLIGHT} RETURNING key_id AS "keyId", hold_id AS "holdId"`,
+    [keyId, error, endedAtMs, expiresAtMs],
+  );
+  for (const call of calls) await endCall(sql, call, { tokens: null, nowMs: endedAtMs });
 }
 
 /** Returns null when this owner has no such job, or it has expired. */

@@ -31,14 +31,24 @@ export interface Work {
   readonly tokens: TokenCount;
   /** Computes the answer. Rejects soon after `signal` aborts. */
   run(signal: AbortSignal): Promise<object>;
+  /** What is stored in the transaction that settles the call. */
+  readonly effect?: CallEffect;
+}
+
+/** Something that a call stores, when and only when it is charged. */
+export interface CallEffect {
+  /** @param sql the transaction that settles the call */
+  commit(sql: Sql): Promise<void>;
+  /** Called instead of, or after, a commit that failed. */
+  discard(): Promise<void>;
 }
 
 /** An admitted call. The first of the two methods ends it. */
 export interface Call {
   /** What its key has left. */
   readonly standing: KeyStanding;
-  /** Settles the call. Throws an HttpProblem 429 when it may no longer be answered. */
-  settle(): Promise<void>;
+  /** Settles the call with its effect. Throws an HttpProblem 429 when it may no longer be answered. */
+  settle(effect?: CallEffect): Promise<void>;
   /** Releases the hold of a call that is not answered. */
   release(): Promise<void>;
 }
@@ -71,12 +81,16 @@ export class Calls {
     const call = isUnlimited(caller.key)
       ? { keyId: caller.key.id, holdId: null, standing: UNLIMITED }
       : await this.#database.transaction((sql) => admit(sql, { caller, tokens, lease: { ...lease, nowMs } }));
-    const end = (charge: number | null) =>
-      this.#database.transaction((sql) => endCall(sql, call, { tokens: charge, nowMs: this.#nowMs() }));
+    const end = (charge: number | null, effect?: CallEffect) =>
+      this.#database.transaction(async (sql) => {
+        const ended = await endCall(sql, call, { tokens: charge, nowMs: this.#nowMs() });
+        if (ended === 'settled') await effect?.commit(sql);
+        return ended;
+      });
     return {
       standing: call.standing,
-      settle: async () => {
-        if ((await end(tokenSum(tokens))) === 'exhausted') throw creditsExhausted(caller.requestId);
+      settle: async (effect) => {
+        if ((await end(tokenSum(tokens), effect)) === 'exhausted') throw creditsExhausted(caller.requestId);
       },
       release: async () => {
         if (call.holdId === null) return;
@@ -117,16 +131,17 @@ interface ChargedRequest {
 /** Runs the work of a request. Its tokens are held before the work, and settled before the answer is sent. */
 export async function charged(
   { calls, caller, signal, onAdmitted }: ChargedRequest,
-  { tokens, run }: Work,
+  { tokens, run, effect }: Work,
 ): Promise<object> {
   const call = await calls.begin(caller, tokens);
   onAdmitted?.(call.standing);
   try {
     const answer = await runForOwner(caller.key.owner, () => run(signal));
-    await call.settle();
+    await call.settle(effect);
     return answer;
   } catch (error) {
     await call.release();
+    await effect?.discard();
     throw error;
   }
 }

@@ -1,4 +1,5 @@
-import { type FinetunedServices, keepTuned, loadTunedWeights, type NewModelOwner } from '../models/tuned-models.ts';
+import { type NewModelOwner, prepareTuned } from '../models/prepared-model.ts';
+import { type FinetunedServices, loadTunedWeights } from '../models/tuned-models.ts';
 import { problemOf } from '../wire/problem.ts';
 import { compressedJson } from './answer-job.ts';
 import { decodeEnvelope } from './envelope.ts';
@@ -13,7 +14,7 @@ export interface JobModels extends NewModelOwner {
 }
 
 /**
- * Loads the fine-tuned models that jobs reference, and stores the models that jobs create. The request of such a job is
+ * Loads the fine-tuned models that jobs reference, and prepares the models that jobs create. The request of such a job is
  * an envelope with JobModels.
  */
 export class FinetunedJobs implements JobExecutor {
@@ -36,9 +37,9 @@ export class FinetunedJobs implements JobExecutor {
       const outcome = await this.#inner.run({ ...run, request: bytes, named });
       if (outcome.kind !== 'answered' || !outcome.made) return outcome;
       const id = header.output!;
-      await keepTuned(this.#services, outcome.made, { ...header, id });
+      const effect = await prepareTuned(this.#services, outcome.made, { ...header, id });
       const { kind, tokens } = outcome;
-      return { kind, tokens, result: await compressedJson({ ...tokens, finetuned_model_id: id }) };
+      return { kind, tokens, effect, result: await compressedJson({ ...tokens, finetuned_model_id: id }) };
     } catch (error) {
       const problem = problemOf(error, 'job id');
       const cause = problem.status >= 500 ? { cause: String((error as Error).stack ?? error) } : {};

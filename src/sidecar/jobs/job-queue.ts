@@ -121,7 +121,7 @@ export class JobQueue {
     if (!JOB_ID.test(id)) return false;
     const endedAtMs = this.#nowMs();
     const expiresAtMs = endedAtMs + this.#limits.keptMs;
-    const cancelled = await this.#database.transaction(async (sql) => {
+    const cancelled = this.#database.transaction(async (sql) => {
       const call = await cancelJob(sql, { owner: caller.key.owner, id }, { endedAtMs, expiresAtMs });
       if (call === null) return false;
       await endCall(sql, call, { tokens: null, nowMs: endedAtMs });
@@ -131,7 +131,8 @@ export class JobQueue {
       });
       return true;
     });
-    if (cancelled) this.#runner.cancelled(id);
+    // At once, so that a result that is about to be stored waits for it.
+    this.#runner.cancelling({ id, owner: caller.key.owner }, cancelled);
     return cancelled;
   }
 

@@ -14,6 +14,7 @@ import {
 } from '../../store/jobs.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { tokenSum } from '../accounts/token-count.ts';
+import { HttpProblem } from '../wire/problem.ts';
 import type { TaskName } from '../wire/task-names.ts';
 import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
@@ -31,6 +32,8 @@ export interface RunnerParts {
 /** Why a run is stopped: the job was cancelled or its lease lost, or this process is shutting down. */
 type Stop = 'not-ours' | 'ending';
 
+type EndedOutcome = Exclude<JobOutcome, { readonly kind: 'stopped' }>;
+
 /**
  * Claims jobs and runs as many at once as its executor can. One slot is left to other owners, so that long jobs of one
  * do not hold up the others. Several processes may share a store.
@@ -39,6 +42,8 @@ export class JobRunner {
   readonly #parts: RunnerParts;
   readonly #ending = new AbortController();
   readonly #running = new Map<string, AbortController>();
+  /** Cancellations under way, by owner and id of their jobs. */
+  readonly #cancelling = new Map<string, Promise<unknown>>();
   #loop: Promise<void> | null = null;
   #sweptMs = Number.NEGATIVE_INFINITY;
   #storeUnavailable = false;
@@ -61,9 +66,19 @@ export class JobRunner {
     this.#loop ??= Promise.all(Array.from({ length: this.#slots }, () => this.#work())).then(() => {});
   }
 
-  /** Stops the run of a cancelled job if this process runs it. */
-  cancelled(id: string): void {
-    this.#running.get(id)?.abort('not-ours' satisfies Stop);
+  /** Lets a cancellation win over a result that is not stored yet, and stops the run if this process has it. */
+  cancelling(job: Pick<ClaimedJob, 'id' | 'owner'>, cancelled: Promise<boolean>): void {
+    const name = nameOf(job);
+    const settled = cancelled.then(
+      (won) => {
+        if (won) this.#running.get(job.id)?.abort('not-ours' satisfies Stop);
+      },
+      () => {},
+    );
+    this.#cancelling.set(name, settled);
+    void settled.then(() => {
+      if (this.#cancelling.get(name) === settled) this.#cancelling.delete(name);
+    });
   }
 
   /** Claims no more jobs. The running job is stopped and released for another process. */
@@ -142,31 +157,55 @@ export class JobRunner {
   }
 
   /**
-   * Stores the outcome and settles the hold in one transaction. Returns false when the lease was lost. While the store
-   * is unavailable it retries until the lease expires.
+   * Stores the outcome with its effect, and settles the hold, in one transaction. Returns false when the lease was lost.
+   * While the store is unavailable it retries until the lease expires.
    */
-  async #end(job: ClaimedJob, outcome: Exclude<JobOutcome, { readonly kind: 'stopped' }>): Promise<boolean> {
-    const { database, limits, nowMs, holder } = this.#parts;
+  async #end(job: ClaimedJob, outcome: EndedOutcome): Promise<boolean> {
+    const { limits, nowMs } = this.#parts;
     const expiresMs = nowMs() + limits.leaseMs;
     do {
-      const endedAtMs = nowMs();
-      const at = { endedAtMs, expiresAtMs: endedAtMs + limits.keptMs };
-      const end =
-        outcome.kind === 'answered'
-          ? ({ status: 'succeeded', result: outcome.result, error: null, ...at } as const)
-          : ({ status: 'failed', result: null, error: outcome.error, ...at } as const);
-      const tokens = outcome.kind === 'answered' ? tokenSum(outcome.tokens) : null;
-      const accepted = await this.#tryStore(() =>
-        database.transaction(async (sql) => {
-          const ours = await endJob(sql, job, { ...end, holder });
-          if (ours) await endCall(sql, job, { tokens, nowMs: endedAtMs });
-          return ours;
-        }),
-      );
-      if (accepted !== null) return accepted;
-      await pause(limits.pollMs, undefined, { signal: this.#ending.signal }).catch(() => {});
+      const accepted = await this.#tryStore(() => this.#store(job, outcome));
+      if (accepted === 'cancelling') await this.#cancelling.get(nameOf(job));
+      else if (accepted instanceof HttpProblem) {
+        await this.#discard(outcome);
+        return this.#end(job, { kind: 'failed', error: accepted.message });
+      } else if (accepted !== null) {
+        if (!accepted) await this.#discard(outcome);
+        return accepted;
+      } else await pause(limits.pollMs, undefined, { signal: this.#ending.signal }).catch(() => {});
     } while (nowMs() < expiresMs && !this.#ending.signal.aborted);
+    await this.#discard(outcome);
     return false;
+  }
+
+  /** Whether the lease was held; `cancelling` while the job is being cancelled; the problem of a refused effect. */
+  async #store(job: ClaimedJob, outcome: EndedOutcome): Promise<boolean | 'cancelling' | HttpProblem> {
+    const { database, limits, nowMs, holder } = this.#parts;
+    const endedAtMs = nowMs();
+    const at = { endedAtMs, expiresAtMs: endedAtMs + limits.keptMs };
+    const end =
+      outcome.kind === 'answered'
+        ? ({ status: 'succeeded', result: outcome.result, error: null, ...at } as const)
+        : ({ status: 'failed', result: null, error: outcome.error, ...at } as const);
+    const tokens = outcome.kind === 'answered' ? tokenSum(outcome.tokens) : null;
+    try {
+      return await database.transaction(async (sql) => {
+        const ours = await endJob(sql, job, { ...end, holder });
+        if (ours) await endCall(sql, job, { tokens, nowMs: endedAtMs });
+        if (ours && outcome.kind === 'answered') await outcome.effect?.commit(sql);
+        // A cancellation that arrived in the meantime comes first: nothing of this is kept.
+        if (this.#cancelling.has(nameOf(job))) throw new CancelledMeanwhile();
+        return ours;
+      });
+    } catch (error) {
+      if (error instanceof CancelledMeanwhile) return 'cancelling';
+      if (error instanceof HttpProblem) return error;
+      throw error;
+    }
+  }
+
+  async #discard(outcome: EndedOutcome): Promise<void> {
+    if (outcome.kind === 'answered') await outcome.effect?.discard();
   }
 
   async #release(job: ClaimedJob): Promise<void> {
@@ -208,6 +247,10 @@ export class JobRunner {
     });
   }
 }
+
+class CancelledMeanwhile extends Error {}
+
+const nameOf = ({ id, owner }: Pick<ClaimedJob, 'id' | 'owner'>) => JSON.stringify([owner, id]);
 
 /** A bug of the executor must not end the runner. */
 function failedBy(error: Error): JobOutcome {

@@ -1,7 +1,8 @@
 import type { TunedWeights } from '../../model/tuned-weights.ts';
 import type { JobProgress } from '../../store/jobs.ts';
+import type { CallEffect } from '../accounts/metering.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
-import type { NewlyTuned } from '../models/tuned-models.ts';
+import type { NewlyTuned } from '../models/prepared-model.ts';
 import type { TaskName } from '../wire/task-names.ts';
 
 /** Fine-tuned weights and their pretrained base. */
@@ -30,8 +31,10 @@ export type JobOutcome =
       readonly kind: 'answered';
       readonly result: Uint8Array;
       readonly tokens: TokenCount;
-      /** The model that was fine-tuned, to be stored before the job succeeds. */
+      /** The model that was fine-tuned, to be prepared before the job succeeds. */
       readonly made?: NewlyTuned | null;
+      /** What is stored in the transaction that ends the job. */
+      readonly effect?: CallEffect;
     }
   /** `error` is shown to the client, `cause` is logged. */
   | { readonly kind: 'failed'; readonly error: string; readonly cause?: string }

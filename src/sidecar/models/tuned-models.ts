@@ -1,20 +1,14 @@
 import type { Model } from '../../model/catalog.ts';
-import { bytesOfWeights, shareWeights, type TunedWeights, type WeightsCache } from '../../model/tuned-weights.ts';
+import { shareWeights, type TunedWeights, type WeightsCache } from '../../model/tuned-weights.ts';
 import { inThreadTuner, tunableModels } from '../../model/tuning/in-thread-tuner.ts';
 import type { Tuner } from '../../model/tuning/tuner.ts';
 import { readWeights, type TuningLoss } from '../../model/tuning-graphs.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { ApiKey } from '../../store/api-keys.ts';
 import type { Database } from '../../store/database.ts';
-import {
-  countFinetunedModels,
-  FINETUNED_MODELS_MAX,
-  type FinetunedModelRecord,
-  findFinetunedModel,
-} from '../../store/finetuned-models.ts';
+import { findFinetunedModel } from '../../store/finetuned-models.ts';
 import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { audit } from '../accounts/audit-log.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
 import { inputSettings, modelsOfKey, type ServedModel, type ServedModels, type TuneWeights } from './served-models.ts';
 import {
@@ -94,64 +88,6 @@ export function withWeights(models: ServedModels, name: string, weights: TunedWe
   }
   const text = `it was tuned from another version of ${name} than is installed; fine-tune it again`;
   throw invalidRequest([fieldProblem(['body', 'finetuned_model_id'], text)]);
-}
-
-/** A model that was fine-tuned just now. */
-export interface NewlyTuned
-  extends Pick<FinetunedModelRecord, 'model' | 'named' | 'steps' | 'depth' | 'loss' | 'freq' | 'baseModelId'> {
-  readonly weights: TunedWeights;
-}
-
-/** The owner of a new model, and the key and request that created it. */
-export interface NewModelOwner {
-  readonly owner: string;
-  readonly keyId: string;
-  readonly requestId: string;
-}
-
-/**
- * Stores a model with its audit event. Throws an HttpProblem at the quota. Storing the same model again, as a repeated
- * job does, has no effect.
- */
-export async function keepTuned(
-  { store, finetuned, logger, nowMs }: FinetunedServices,
-  { weights, ...tuned }: NewlyTuned,
-  { id, owner, keyId, requestId }: NewModelOwner & { readonly id: string },
-): Promise<void> {
-  const { digest, theta } = weights;
-  const createdAtMs = nowMs();
-  const record = { ...tuned, owner, id, createdAtMs, createdBy: 'user', digest, bytes: theta.byteLength };
-  const detail = { digest, base: tuned.baseModelId };
-  const event = { happenedAtMs: createdAtMs, action: 'model-created', subject: id, detail } as const;
-  const { kept, modelsMax = FINETUNED_MODELS_MAX } = finetuned;
-  const created = await kept.create(record, bytesOfWeights(theta), {
-    modelsMax,
-    recordEvent: (sql) => audit(sql, logger, { actor: { key: { id: keyId, owner }, requestId }, event }),
-  });
-  if (created.kind === 'id-taken' && (await findFinetunedModel(store, owner, id))?.digest === digest) return;
-  if (created.kind !== 'created') throw quotaProblem(created.kind, { id, modelsMax });
-}
-
-/** Checks id and quota before fine-tuning. Throws an HttpProblem. */
-export async function checkModelQuota(
-  { store, finetuned: { modelsMax = FINETUNED_MODELS_MAX } }: Pick<FinetunedServices, 'store' | 'finetuned'>,
-  owner: string,
-  id: string,
-): Promise<void> {
-  if ((await findFinetunedModel(store, owner, id)) !== null) throw quotaProblem('id-taken', { id, modelsMax });
-  if ((await countFinetunedModels(store, owner)) >= modelsMax) throw quotaProblem('too-many', { id, modelsMax });
-}
-
-/** A retry does not help. Public clients retry 409, so this is 422. */
-function quotaProblem(
-  kind: 'id-taken' | 'too-many',
-  { id, modelsMax }: { readonly id: string; readonly modelsMax: number },
-): HttpProblem {
-  const text =
-    kind === 'id-taken'
-      ? `there is a fine-tuned model ${id} already; delete it, or take another id`
-      : `there are ${modelsMax} fine-tuned models already, as many as may be kept; delete one`;
-  return invalidRequest([fieldProblem(['body', 'output_model_id'], text)]);
 }
 
 /** Fine-tunes in a sandboxed child process. */

@@ -1,13 +1,14 @@
 import type { Work } from '../accounts/metering.ts';
 import { tokensOf } from '../accounts/token-count.ts';
+import type { NewlyTuned } from '../models/prepared-model.ts';
 import { modelParams, type ServedModels, untunable } from '../models/served-models.ts';
-import { contextsOf, type NewlyTuned, TUNING_DEFAULTS } from '../models/tuned-models.ts';
+import { contextsOf, TUNING_DEFAULTS } from '../models/tuned-models.ts';
 import type { FinetuneBody } from '../wire/finetune-schema.ts';
 import { invalidRequest } from '../wire/problem.ts';
 import { modelOf, seriesProblems } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
 
-/** Stores a fine-tuned model and returns its id. */
+/** Takes a fine-tuned model, to be stored when it is charged, and returns its id. */
 export type KeepTuned = (tuned: NewlyTuned) => Promise<string>;
 
 /** Throws an HttpProblem for an invalid request. */

@@ -65,11 +65,9 @@ storeTest('ids are unique and the quota holds under concurrency', async (store) 
   const databases = await Promise.all([store.open(), store.open()]);
   const made = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
-      createFinetunedModel(databases[i % 2], newModel(`m${i >> 1}`), {
-        weights: null,
-        recordEvent: unrecorded,
-        modelsMax: 6,
-      }),
+      databases[i % 2].transaction((sql) =>
+        createFinetunedModel(sql, newModel(`m${i >> 1}`), { weights: null, recordEvent: unrecorded, modelsMax: 6 }),
+      ),
     ),
   );
   const kinds = Map.groupBy(made, ({ kind }) => kind);

@@ -66,7 +66,7 @@ storeTest('a job is pending, running, and succeeded with its result', async (sto
     status: 'pending',
   });
   const job = await claim(database);
-  const { createdAtMs: _, owner: __, ...claimed } = newJob('one');
+  const { createdAtMs: _, ...claimed } = newJob('one');
   assert.deepEqual(job, { ...claimed, attempt: 1 });
   assert.equal(await claimJob(database, { ...lease('b'), nowMs: T0 }), null);
   assert.equal(await endJob(database, job, { ...SUCCESS, holder: 'a' }), true);

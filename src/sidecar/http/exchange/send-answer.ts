@@ -42,7 +42,7 @@ export async function answerWith({ services, request, reply }: Exchange, work: W
   const answer = await charged(
     { calls, caller, signal: clientGone(reply), onAdmitted },
     {
-      tokens: work.tokens,
+      ...work,
       run: (signal) => {
         const large = tokenSum(work.tokens) >= LARGE_TOKENS_MIN;
         return large ? largeWork.run(caller.key.owner, signal, () => work.run(signal)) : work.run(signal);

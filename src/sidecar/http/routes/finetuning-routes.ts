@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
+import type { Sql } from '../../../store/database.ts';
 import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } from '../../../store/finetuned-models.ts';
 import { audit } from '../../accounts/audit-log.ts';
-import { checkModelQuota, keepTuned, noSuchModel } from '../../models/tuned-models.ts';
+import { checkModelQuota, type PreparedModel, prepareTuned } from '../../models/prepared-model.ts';
+import { noSuchModel } from '../../models/tuned-models.ts';
 import { finetuneWork } from '../../tasks/finetune-task.ts';
 import { answers, Detail, KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
 import { FinetuneAnswer, FinetunedModel, FinetunedModels, FinetuneRequest } from '../../wire/finetune-schema.ts';
@@ -29,12 +31,17 @@ export function addFinetuningRoutes(app: App, services: AppServices): void {
       const { key, requestId } = callerOf(request);
       const owner = { owner: key.owner, keyId: key.id, requestId };
       const id = request.body.output_model_id ?? randomUUID();
+      let prepared: PreparedModel | null = null;
       const work = finetuneWork(request.body, await requestModels(services, request), async (tuned) => {
-        await keepTuned(services, tuned, { ...owner, id });
+        prepared = await prepareTuned(services, tuned, { ...owner, id });
         return id;
       });
+      const effect = {
+        commit: async (sql: Sql) => prepared?.commit(sql),
+        discard: async () => prepared?.discard(),
+      };
       await checkModelQuota(services, key.owner, id);
-      return answerWith({ services, request, reply }, work);
+      return answerWith({ services, request, reply }, { ...work, effect });
     },
   );
   addKeptModels(app, services);

@@ -5,7 +5,7 @@ import type { Idempotency, InFlightCount, JobRecord } from '../../../store/jobs.
 import type { Caller } from '../../accounts/caller.ts';
 import { encodeEnvelope } from '../../jobs/envelope.ts';
 import type { JobModels } from '../../jobs/finetuned-jobs.ts';
-import { checkModelQuota } from '../../models/tuned-models.ts';
+import { checkModelQuota } from '../../models/prepared-model.ts';
 import { TASK_WORK } from '../../tasks/task-work.ts';
 import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
 import { FinetuneAnswer, type FinetuneBody } from '../../wire/finetune-schema.ts';
