@@ -47,8 +47,8 @@ export class FinetunedWeights {
   }
 
   /**
-   * Writes the weights of a model that is to be stored; `record.digest` is their digest. Throws a ServiceError when they
-   * cannot be written.
+   * Writes the weights of a model that is to be stored; `record.digest` is their digest. Throws a ServiceError when
+   * they cannot be written.
    */
   async prepare(record: FinetunedModelRecord, weights: Uint8Array): Promise<PreparedWeights> {
     const folder = this.#folder;

@@ -1,4 +1,4 @@
-import { type AdmittedCall, endCall } from './credits.ts';
+import type { AdmittedCall } from './credits.ts';
 import type { Sql } from './database.ts';
 
 /** pending -> running -> succeeded | failed; cancelled from either; back to pending when the lease expired. */
@@ -98,11 +98,12 @@ const OWNER_LOCK = 2;
 
 const RECORD = `number, id, task, status, created_at AS "createdAtMs", started_at AS "startedAtMs",
   ended_at AS "endedAtMs", error`;
-const IN_FLIGHT = `status IN ('pending', 'running')`;
+/** The condition of pending and running jobs. */
+export const IN_FLIGHT = `status IN ('pending', 'running')`;
 /** Columns reset after a run. */
 const LEFT = `lease_owner = NULL, lease_until = NULL, step = NULL, steps = NULL`;
 /** Columns reset when a job ends. */
-const ENDED = `request = NULL, ${LEFT}`;
+export const ENDED = `request = NULL, ${LEFT}`;
 const HELD = `id = $1 AND attempts = $2 AND lease_owner = $3 AND status = 'running'`;
 
 /**
@@ -219,37 +220,6 @@ export async function expireLeases(
     [nowMs],
   );
   return { waiting: rows.map(({ id }) => id), failed };
-}
-
-/**
- * Cancels a pending or running job of an owner; null when there is none. Its runner learns of it when it renews the
- * lease.
- */
-export async function cancelJob(
-  sql: Sql,
-  { owner, id }: { readonly owner: string; readonly id: string },
-  { endedAtMs, expiresAtMs }: Pick<JobEnd, 'endedAtMs' | 'expiresAtMs'>,
-): Promise<AdmittedCall | null> {
-  const rows = await sql.query<AdmittedCall>(
-    `UPDATE jobs SET status = 'cancelled', ended_at = $3, expires_at = $4, ${ENDED}
-      WHERE id = $1 AND owner = $2 AND ${IN_FLIGHT} RETURNING key_id AS "keyId", hold_id AS "holdId"`,
-    [id, owner, endedAtMs, expiresAtMs],
-  );
-  return rows[0] ?? null;
-}
-
-/** Cancels all pending and running jobs of a key, with a reason, and releases their calls. */
-export async function cancelJobsOfKey(
-  sql: Sql,
-  keyId: string,
-  { error, endedAtMs, expiresAtMs }: Pick<JobEnd, 'error' | 'endedAtMs' | 'expiresAtMs'>,
-): Promise<void> {
-  const calls = await sql.query<AdmittedCall>(
-    `UPDATE jobs SET status = 'cancelled', error = $2, ended_at = $3, expires_at = $4, ${ENDED}
-      WHERE key_id = $1 AND ${IN_FLIGHT} RETURNING key_id AS "keyId", hold_id AS "holdId"`,
-    [keyId, error, endedAtMs, expiresAtMs],
-  );
-  for (const call of calls) await endCall(sql, call, { tokens: null, nowMs: endedAtMs });
 }
 
 /** Returns null when this owner has no such job, or it has expired. */

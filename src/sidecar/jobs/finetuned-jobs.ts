@@ -14,8 +14,8 @@ export interface JobModels extends NewModelOwner {
 }
 
 /**
- * Loads the fine-tuned models that jobs reference, and prepares the models that jobs create. The request of such a job is
- * an envelope with JobModels.
+ * Loads the fine-tuned models that jobs reference, and prepares the models that jobs create. The request of such a job
+ * is an envelope with JobModels.
  */
 export class FinetunedJobs implements JobExecutor {
   readonly #inner: JobExecutor;

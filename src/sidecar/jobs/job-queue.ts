@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { endCall } from '../../store/credits.ts';
 import type { Database } from '../../store/database.ts';
+import { cancelJob } from '../../store/job-cancel.ts';
 import {
   type AnsweredJob,
-  cancelJob,
   countInFlight,
   findJob,
   findSubmission,

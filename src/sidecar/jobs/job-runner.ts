@@ -157,8 +157,8 @@ export class JobRunner {
   }
 
   /**
-   * Stores the outcome with its effect, and settles the hold, in one transaction. Returns false when the lease was lost.
-   * While the store is unavailable it retries until the lease expires.
+   * Stores the outcome with its effect, and settles the hold, in one transaction. Returns false when the lease was
+   * lost. While the store is unavailable it retries until the lease expires.
    */
   async #end(job: ClaimedJob, outcome: EndedOutcome): Promise<boolean> {
     const { limits, nowMs } = this.#parts;

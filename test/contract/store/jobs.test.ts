@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/store/database.ts';
+import { cancelJob } from '../../../src/store/job-cancel.ts';
 import { claimJob } from '../../../src/store/job-claim.ts';
 import {
   type ClaimedJob,
-  cancelJob,
   countInFlight,
   endJob,
   expireJobs,
