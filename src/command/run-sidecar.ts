@@ -110,7 +110,7 @@ export async function runSidecar({ config, catalog, metrics, logger }: SidecarOp
       // Last: a new key must reach the caller, so nothing after it may fail.
       madeKey: await firstKey(store, http, logger),
       forecasts: () => forecasters.stats(),
-      reasonsNotReady: () => (calls.trouble === null ? [] : [calls.trouble]),
+      reasonsNotReady: () => [calls.trouble, forecasters.trouble, server.trouble()].filter((reason) => reason !== null),
       stop: closeAll,
     };
   } catch (error) {

@@ -71,8 +71,8 @@ export async function runWorker({ config, models, logger, beside }: RunWorkerOpt
       const stats = forecasters.stats();
       return beside === undefined ? stats : sumOf(stats, beside.forecasts());
     });
-    notReady = () => worker.notReady();
-    return { opsUrl: ops.url, notReady: () => worker.notReady(), finished: worker.finished, stop: closeAll };
+    notReady = () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])];
+    return { opsUrl: ops.url, notReady: () => notReady(), finished: worker.finished, stop: closeAll };
   } catch (error) {
     await closeAll();
     throw error;

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import type { ForecastBatch, QuantileForecaster } from '../forecast/forecaster.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
-import { InferenceThread, type RunRequest } from './inference-thread.ts';
+import type { InferenceThread, RunRequest } from './inference-thread.ts';
 import { checkBatch, checkHorizon, deliver, type QueuedForecast, runOf } from './queued-forecast.ts';
 import { currentOwner } from './request-owner.ts';
 import { RunQueue, rowsOf, type Segment } from './run-queue.ts';
+import { ThreadPool } from './thread-pool.ts';
 import type { TunedWeights } from './tuned-weights.ts';
 import { weightCount } from './tuning-graphs.ts';
 
@@ -63,15 +64,15 @@ const RUNS_PER_THREAD_MAX = 2;
  * (rounded up to patches) are merged into one run when a thread is idle. No request waits to fill a run. A group is a
  * run of its own.
  *
- * A failed run rejects its requests. When a thread ends by itself, all queued and later requests are rejected as
- * `internal`.
+ * A failed run rejects its requests. When a thread ends by itself, the requests of its runs are rejected as `internal`,
+ * and another one takes its place. Queued requests wait for it, unless no thread is left and none can be started.
  */
 export class Forecasters {
   readonly #models: readonly Model[];
   readonly #limits: Required<ForecasterLimits>;
   readonly #queue: RunQueue<QueuedForecast>;
   readonly #sums = { runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 };
-  #threads: readonly InferenceThread[] = [];
+  #pool: ThreadPool | null = null;
   #groups = 0;
   #dispatching = false;
   #ended: Error | null = null;
@@ -125,6 +126,15 @@ export class Forecasters {
     };
   }
 
+  /** Why there are fewer threads than there should be; null when there are as many. */
+  get trouble(): string | null {
+    return this.#pool?.trouble ?? null;
+  }
+
+  get #threads(): readonly InferenceThread[] {
+    return this.#pool?.threads ?? [];
+  }
+
   stats(): ForecasterStats {
     return { threads: this.#threads.length, rowsWaiting: this.#queue.rows, ...this.#sums };
   }
@@ -137,16 +147,10 @@ export class Forecasters {
   }
 
   async #start(): Promise<void> {
-    const starts = await Promise.allSettled(
-      Array.from({ length: this.#limits.threads }, () =>
-        InferenceThread.start(this.#models, (error) => this.#lose(error)),
-      ),
-    );
-    this.#threads = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
-    const failed = starts.find((start) => start.status === 'rejected');
-    if (failed === undefined) return;
-    await this.close();
-    throw new ServiceError('model-invalid', (failed.reason as Error).message, { cause: failed.reason });
+    this.#pool = await ThreadPool.start(this.#models, this.#limits.threads, {
+      onAdded: () => this.#dispatch(),
+      onNone: (error) => this.#rejectQueued(error),
+    });
   }
 
   async #drainAndStop(): Promise<void> {
@@ -155,7 +159,7 @@ export class Forecasters {
         this.#onDrained = resolve;
       });
     }
-    await Promise.all(this.#threads.map((thread) => thread.stop()));
+    await this.#pool?.close();
   }
 
   #isDrained(): boolean {
@@ -247,8 +251,7 @@ export class Forecasters {
     this.#dispatchSoon();
   }
 
-  #lose(error: Error): void {
-    this.#ended ??= error;
+  #rejectQueued(error: Error): void {
     for (const request of this.#queue.clear()) request.reject(error);
     this.#dispatchSoon();
   }

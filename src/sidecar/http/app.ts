@@ -6,6 +6,7 @@ import fastify from 'fastify';
 import type { TSchema } from 'typebox';
 import { RefusedCalls } from '../accounts/refused-calls.ts';
 import { BodyBudget } from '../wire/body-budget.ts';
+import { BodyThread } from '../wire/body-thread.ts';
 import { invalidRequest } from '../wire/problem.ts';
 import { BODIES_BYTES_MAX, TRANSFER_RATE } from '../wire/read-bytes.ts';
 import { schemaCheck } from '../wire/schema-problems.ts';
@@ -92,7 +93,11 @@ export async function createApp(
       services.metrics.httpRequestSeconds.observe(elapsedTime / 1_000);
     });
   });
-  takeBodies(app, services.bodies ?? new BodyBudget(BODIES_BYTES_MAX), services.transferRate ?? TRANSFER_RATE);
+  takeBodies(app, {
+    budget: services.bodies ?? new BodyBudget(BODIES_BYTES_MAX),
+    rate: services.transferRate ?? TRANSFER_RATE,
+    thread: services.bodyThread ?? new BodyThread(),
+  });
   answerProblems(app, services.logger);
   app.addHook('onClose', async () => {
     await services.jobs.close();

@@ -1,5 +1,6 @@
 import type { Server as TlsServer } from 'node:https';
 import { ServiceError } from '../../service-error.ts';
+import { BodyThread } from '../wire/body-thread.ts';
 import { createApp } from './app.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts';
 import type { GivenServices } from './exchange/app-services.ts';
@@ -19,6 +20,8 @@ export interface HttpServerOptions
 
 export interface HttpServer {
   readonly url: string;
+  /** Why requests cannot be answered as they should; null when they can. */
+  trouble(): string | null;
   /** Stops accepting connections and waits for open requests, at most `msMax`; then closes their connections. */
   close(msMax: number): Promise<void>;
 }
@@ -37,7 +40,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   } = others;
   const tls = paths === null ? null : await readTls(paths);
   const limits = { ...CONNECTION_LIMITS, connectionsMax, perAddressMax };
-  const app = await createApp(services, limits, { tls, trustedProxies, corsOrigins });
+  const bodyThread = new BodyThread();
+  const app = await createApp({ ...services, bodyThread }, limits, { tls, trustedProxies, corsOrigins });
   const { logger } = services;
   if (paths !== null && tls !== null) renewTls(app.server as unknown as TlsServer, tls, { paths, logger });
   else if (!isLoopback(host) && trustedProxies.length === 0) logger.warn({ host }, PLAIN_BEYOND_LOOPBACK);
@@ -51,6 +55,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   }
   return {
     url,
+    trouble: () => bodyThread.trouble,
     async close(msMax) {
       const deadline = setTimeout(() => app.server.closeAllConnections(), msMax);
       await app.close();

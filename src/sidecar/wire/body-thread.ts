@@ -16,10 +16,19 @@ interface WaitingBody {
 /** Heap for the largest body as JavaScript values. */
 const HEAP_MB_MAX = 1_024;
 
-/** Parses large bodies on a worker thread. It starts with the first body, and again after a crash. */
+/**
+ * Parses large bodies on a worker thread. It starts with the first body. One that ends by itself is replaced at once.
+ */
 export class BodyThread {
   #worker: Worker | null = null;
   #waiting: WaitingBody[] = [];
+  #trouble: string | null = null;
+  #closed = false;
+
+  /** Why bodies cannot be read now; null when they can. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
 
   /**
    * Parses a body; the memory of `bytes` is transferred. Rejects with 413 when the body exceeds the heap of the thread.
@@ -38,6 +47,7 @@ export class BodyThread {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     const worker = this.#worker;
     this.#worker = null;
     await worker?.terminate();
@@ -55,8 +65,11 @@ export class BodyThread {
     worker.on('error', (error: Error) => {
       cause = error;
     });
+    worker.on('online', () => {
+      if (this.#worker === worker) this.#trouble = null;
+    });
     worker.on('exit', () => {
-      if (this.#worker === worker) this.#worker = null;
+      if (this.#worker === worker) this.#replace(cause);
       const tooLarge = cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
       const [reading, ...others] = this.#waiting.splice(0);
       reading?.reject(tooLarge ? new HttpProblem(413, 'The body holds more than can be read at once') : cause);
@@ -64,5 +77,11 @@ export class BodyThread {
       for (const { reject } of others) reject(overloaded('The body could not be read now, try again'));
     });
     return worker;
+  }
+
+  #replace(cause: Error): void {
+    this.#trouble = `the thread that reads bodies ended: ${cause.message}`;
+    this.#worker = this.#closed ? null : this.#start();
+    this.#worker?.unref();
   }
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { ForecastBatch } from '../../../src/forecast/forecaster.ts';
 import type { Model } from '../../../src/model/catalog.ts';
@@ -172,12 +173,42 @@ test('a failed run rejects its requests with the reason, and the thread continue
   assert.deepEqual([...(await forecast(levels([5])))], [5]);
 });
 
-test('a thread that ends by itself rejects queued and later requests as internal', async (t) => {
+test('a thread that ends by itself is noticed and replaced; requests wait for the new one', async (t) => {
+  const workers = catchWorkers(t);
+  const forecasters = await start(t, { threads: 2 });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  assert.equal(forecasters.trouble, null);
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  assert.match(forecasters.trouble ?? '', /^an inference thread ended/);
+  assert.equal(forecasters.stats().threads, 0);
+  assert.deepEqual([...(await forecast(levels([7])))], [7]);
+  while (forecasters.trouble !== null) await wait(5);
+  assert.deepEqual([forecasters.stats().threads, workers.length], [2, 4]);
+});
+
+test('runs of a thread that ends by itself are rejected as internal', async (t) => {
   const workers = catchWorkers(t);
   const forecasters = await start(t);
   const { forecast } = forecasters.forecasterFor('mean', 1);
+  const asked = forecast(levels([1]));
+  await Promise.resolve();
   await workers[0].terminate();
-  await assert.rejects(forecast(levels([1])), { code: 'internal', message: /^an inference thread ended/ });
+  await assert.rejects(asked, { code: 'internal', message: /^an inference thread ended/ });
+  assert.deepEqual([...(await forecast(levels([2])))], [2]);
+});
+
+test('requests are rejected while no thread is left and none can be started', async (t) => {
+  const workers = catchWorkers(t);
+  const [model] = await writeModels(t, { mean: 'none' });
+  const forecasters = await Forecasters.start([model], { threads: 1 });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  await rename(model.graphPath, `${model.graphPath}.away`);
+  await workers[0].terminate();
+  await assert.rejects(forecast(levels([1])), { code: 'internal', message: /cannot be started/ });
+  assert.match(forecasters.trouble ?? '', /cannot be started/);
+  await rename(`${model.graphPath}.away`, model.graphPath);
+  while (forecasters.trouble !== null) await wait(20);
+  assert.deepEqual([...(await forecast(levels([3])))], [3]);
   await forecasters.close();
 });
 

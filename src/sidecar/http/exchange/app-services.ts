@@ -8,6 +8,7 @@ import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { BodyBudget } from '../../wire/body-budget.ts';
+import type { BodyThread } from '../../wire/body-thread.ts';
 import type { TransferRate } from '../../wire/read-bytes.ts';
 
 /** The services that routes depend on. */
@@ -24,6 +25,8 @@ export interface AppServices extends FinetunedServices {
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   /** Memory budget of all request bodies. */
   readonly bodies?: BodyBudget;
+  /** Reads large bodies. */
+  readonly bodyThread?: BodyThread;
   /** The slowest sender of a body that is waited for. */
   readonly transferRate?: TransferRate;
 }

@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { BodyBudget } from '../../wire/body-budget.ts';
 import { bodyName, bodyRules } from '../../wire/body-schemas.ts';
-import { BodyThread } from '../../wire/body-thread.ts';
+import type { BodyThread } from '../../wire/body-thread.ts';
 import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { BODY_BYTES_MAX, bodyTooLarge, readBytes, type TransferRate } from '../../wire/read-bytes.ts';
 import { readWireBody } from '../../wire/wire-body.ts';
@@ -30,13 +30,19 @@ export function keptBody(request: FastifyRequest): Buffer {
 /** Smaller bodies are parsed faster than they are handed to a thread. */
 const INLINE_BYTES_MAX = 128 * 1024;
 
+interface BodyParts {
+  readonly budget: BodyBudget;
+  readonly rate: TransferRate;
+  /** Closed with the application. */
+  readonly thread: BodyThread;
+}
+
 /**
  * Parses JSON bodies, plain or compressed, against the schema of the route. Routes without a body schema ignore the
  * body. The budget of a body is released when its request ends.
  */
-export function takeBodies(app: App, budget: BodyBudget, rate: TransferRate): void {
+export function takeBodies(app: App, { budget, rate, thread }: BodyParts): void {
   const held = new WeakMap<FastifyRequest, HeldBody>();
-  const thread = new BodyThread();
   app.addHook('onClose', () => thread.close());
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import { bodyRules } from '../../../../src/sidecar/wire/body-schemas.ts';
 import { BodyThread } from '../../../../src/sidecar/wire/body-thread.ts';
 import { readWireBody } from '../../../../src/sidecar/wire/wire-body.ts';
@@ -34,7 +36,21 @@ test('the parser thread gives the results of the main thread, in order, for vali
   );
 });
 
-test('a parser thread that ended restarts with the next body', async () => {
-  await thread.close();
-  assert.equal((await thread.read(Buffer.from(fits), NAME)).kind, 'body');
+test('a parser thread that ends by itself is noticed and replaced', async () => {
+  const workers: Worker[] = [];
+  const onWorker = (worker: Worker) => workers.push(worker);
+  process.on('worker', onWorker);
+  after(() => process.off('worker', onWorker));
+  const own = new BodyThread();
+  assert.equal((await own.read(Buffer.from(fits), NAME)).kind, 'body');
+  const reading = own.read(Buffer.from(fits), NAME);
+  const ended = assert.rejects(reading, /the thread that reads bodies ended/);
+  await workers[0].terminate();
+  assert.match(own.trouble ?? '', /the thread that reads bodies ended/);
+  await ended;
+  while (own.trouble !== null) await wait(2);
+  assert.equal(workers.length, 2);
+  assert.equal((await own.read(Buffer.from(fits), NAME)).kind, 'body');
+  await own.close();
+  assert.equal(workers.length, 2);
 });
