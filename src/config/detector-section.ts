@@ -1,5 +1,4 @@
 import { type Frequency, parseFrequency } from '../calendar/frequency.ts';
-import { NO_RULES } from '../detector/event-rules.ts';
 import { alarmRateOf, FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../detector/false-alarms.ts';
 import type { CalibrationMethod, CalibrationSize } from '../detector/settings.ts';
 import { CALIBRATION_WINDOWS_MIN } from '../detector/threshold.ts';
@@ -127,8 +126,6 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
     series,
     group: group ?? null,
     model: fields.model ?? DEFAULT_MODEL,
-    events: NO_RULES,
-    labels: {},
     settings: {
       freq,
       h,

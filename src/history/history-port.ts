@@ -47,6 +47,8 @@ export interface KeptDeadLetter extends HistoryPlace {
 /** Up to where a partition of a source is stored: the offset of the next record. */
 export interface SourcePosition {
   readonly source: HistorySource;
+  /** A topic that was deleted and created anew has another id, and begins at 0 again; null where it is not known. */
+  readonly topicId: string | null;
   readonly partition: number;
   readonly nextOffset: number;
 }
@@ -66,13 +68,11 @@ export interface HistoryWriter {
   positions(): Promise<readonly SourcePosition[]>;
   /**
    * Stores rows and positions in one transaction. Rows below the stored position of their partition are there already
-   * and are left out, so that a batch may be repeated.
+   * and are left out, so that a batch may be repeated. Returns what was stored.
    */
-  append(batch: HistoryBatch): Promise<void>;
-  /** Forgets what a topic of another identity had: a topic that was deleted and created anew begins at 0. */
-  reset(source: HistorySource): Promise<void>;
+  append(batch: HistoryBatch): Promise<HistoryBatch>;
   /** Drops what is older or more than the bounds allow, and keeps what is read fast. Called every few minutes. */
-  maintain(nowMs: number): Promise<void>;
+  maintain(): Promise<void>;
 }
 
 export interface SeriesSelection {

@@ -1,4 +1,3 @@
-import type { AnomalyEvent } from '../../detector/event.ts';
 import type { ScoreRecord } from '../record/score-record.ts';
 import { emptyTally, type ScoreSink, type Tally } from './batch-outcome.ts';
 import { type BoundDetector, matchDetectors } from './bound-detector.ts';
@@ -20,8 +19,6 @@ export interface HistoryOptions {
   readonly group: string | null;
   /** Called with the scores of each batch, in input order. A group's scores may come with a later batch. */
   onScores(scores: readonly ScoreRecord[]): Promise<void> | void;
-  /** Called with every revision of every event, in the order they are made. */
-  readonly onEvent?: ((event: AnomalyEvent) => void) | undefined;
 }
 
 /** Observations in a batch: enough for full batches of the model. */
@@ -45,7 +42,7 @@ export async function scoreHistory(
   const ordered = byTime(history);
   for (let start = 0; start < ordered.length; start += BATCH_MAX) {
     const scores: ScoreRecord[] = [];
-    const sink = collectScores(tally, scores, options.onEvent);
+    const sink = collectScores(tally, scores);
     const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
       const bound = detectorOf(observation.series);
       if (bound !== null)
@@ -94,7 +91,7 @@ function groupOf({ config }: BoundDetector, group: string | null): string | null
   return config.group === null ? null : (group ?? config.name);
 }
 
-function collectScores(tally: Tally, scores: ScoreRecord[], onEvent: HistoryOptions['onEvent']): ScoreSink {
+function collectScores(tally: Tally, scores: ScoreRecord[]): ScoreSink {
   const ignore = () => {};
   return {
     score(score) {
@@ -102,10 +99,6 @@ function collectScores(tally: Tally, scores: ScoreRecord[], onEvent: HistoryOpti
       if (score.anomaly) tally.flagged++;
       if (score.alarm) tally.alarms++;
       scores.push(score);
-    },
-    event(event) {
-      tally.events[event.type]++;
-      onEvent?.(event);
     },
     deadLetter(_record, { reason }) {
       tally.deadLetters[reason] = (tally.deadLetters[reason] ?? 0) + 1;

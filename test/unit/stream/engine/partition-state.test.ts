@@ -15,7 +15,6 @@ function ignoringSink(): ScoreSink {
   const ignore = () => {};
   return {
     score: ignore,
-    event: ignore,
     deadLetter: ignore,
     duplicate: ignore,
     gapFilled: ignore,

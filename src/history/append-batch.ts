@@ -1,0 +1,166 @@
+import type { AnomalyEvent } from '../detector/event.ts';
+import type { ColumnValues, HistorySql, HistoryWritingSql } from './history-database.ts';
+import type { HistoryBatch, HistoryPlace, HistorySource, KeptScore, SourcePosition } from './history-port.ts';
+import { fillPart, openPart } from './score-parts.ts';
+import { SCORE_COLUMNS } from './score-row.ts';
+import type { SeriesIds } from './series-ids.ts';
+import { makeBatchTable, NEWEST_BATCH } from './tables.ts';
+import { upsertRows } from './upsert.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Stores a batch in one transaction, but for rows that are there already. */
+export async function appendBatch(
+  sql: HistoryWritingSql,
+  batch: HistoryBatch,
+  { ids, nowMs }: { readonly ids: SeriesIds; readonly nowMs: number },
+): Promise<HistoryBatch> {
+  const stored = await readPositions(sql);
+  const isNew = (source: HistorySource) => (place: HistoryPlace) => {
+    return place.offset >= storedOffset(stored, batch.positions, source, place.partition);
+  };
+  const fresh = {
+    scores: batch.scores.filter(isNew('scores')),
+    events: batch.events.filter(isNew('events')),
+    deadLetters: batch.deadLetters.filter(isNew('dead-letters')),
+    positions: batch.positions.filter(({ source, partition, nextOffset }) => {
+      return nextOffset > storedOffset(stored, batch.positions, source, partition);
+    }),
+  };
+  if (fresh.scores.length > 0) await keepScores(sql, fresh.scores, { ids, nowMs });
+  if (fresh.events.length > 0) await keepEvents(sql, fresh.events, nowMs);
+  await upsertRows(sql, {
+    table: 'history_letters',
+    rows: fresh.deadLetters.map(({ partition, offset, reason, atMs, record }) => {
+      return [partition, offset, reason, atMs, record];
+    }),
+    onConflict: '(partition, letter_offset) DO NOTHING',
+  });
+  await keepPositions(sql, fresh.positions);
+  return fresh;
+}
+
+export async function readPositions(sql: HistorySql): Promise<SourcePosition[]> {
+  return sql.query<SourcePosition>(
+    `SELECT source, topic_id AS "topicId", partition, next_offset AS "nextOffset"
+      FROM history_positions ORDER BY source, partition`,
+  );
+}
+
+/** 0 where nothing is stored, or the topic was created anew since then. */
+function storedOffset(
+  stored: readonly SourcePosition[],
+  given: readonly SourcePosition[],
+  source: HistorySource,
+  partition: number,
+): number {
+  const isHere = (each: SourcePosition) => each.source === source && each.partition === partition;
+  const [known, now] = [stored.find(isHere), given.find(isHere)];
+  const sameTopic = known?.topicId === now?.topicId || known?.topicId === null || now?.topicId === null;
+  return known === undefined || (now !== undefined && !sameTopic) ? 0 : known.nextOffset;
+}
+
+function keepPositions(sql: HistorySql, positions: readonly SourcePosition[]): Promise<void> {
+  return upsertRows(sql, {
+    table: 'history_positions',
+    rows: positions.map(({ source, partition, topicId, nextOffset }) => [source, partition, topicId, nextOffset]),
+    onConflict: '(source, partition) DO UPDATE SET topic_id = excluded.topic_id, next_offset = excluded.next_offset',
+  });
+}
+
+interface KeepingScores {
+  readonly ids: SeriesIds;
+  readonly nowMs: number;
+}
+
+async function keepScores(sql: HistoryWritingSql, scores: readonly KeptScore[], keeping: KeepingScores): Promise<void> {
+  const { ids, nowMs } = keeping;
+  const idOf = await ids.resolve(sql, scores);
+  const times = scores.map(({ timestampMs }) => timestampMs);
+  const filled = {
+    ids: scores.map(({ series }) => idOf.get(series)!),
+    columns: SCORE_COLUMNS.map(({ of }) => scores.map(of)),
+    fromMs: times.reduce((a, b) => Math.min(a, b)),
+    toMs: times.reduce((a, b) => Math.max(a, b)),
+  };
+  await fillPart(sql, await openPart(sql, nowMs), filled, nowMs);
+  const newest = newestOf(scores);
+  await updateNewest(sql, newest, { idOf, nowMs });
+  await upsertRows(sql, {
+    table: 'history_hours',
+    rows: byHour(scores).map(({ detector, hour, observations, alarms }) => [detector, hour, observations, alarms]),
+    onConflict: `(detector, hour) DO UPDATE SET observations = history_hours.observations + excluded.observations,
+      alarms = history_hours.alarms + excluded.alarms`,
+  });
+}
+
+function newestOf(scores: readonly KeptScore[]): KeptScore[] {
+  const newest = new Map<string, KeptScore>();
+  for (const score of scores) {
+    const known = newest.get(score.series);
+    if (known === undefined || score.timestampMs >= known.timestampMs) newest.set(score.series, score);
+  }
+  return [...newest.values()];
+}
+
+async function updateNewest(
+  sql: HistoryWritingSql,
+  newest: readonly KeptScore[],
+  { idOf, nowMs }: { readonly idOf: ReadonlyMap<string, number>; readonly nowMs: number },
+): Promise<void> {
+  await makeBatchTable(sql);
+  const text = (name: string, of: (score: KeptScore) => string | null): ColumnValues => {
+    return { name, type: 'text', values: newest.map(of) };
+  };
+  await sql.insert(NEWEST_BATCH, [
+    { name: 'id', type: 'int4', values: newest.map(({ series }) => idOf.get(series)!) },
+    text('detector', ({ detector }) => detector),
+    text('member_of', ({ group }) => group),
+    { name: 'kept_at', type: 'int8', values: newest.map(() => nowMs) },
+    ...SCORE_COLUMNS.map(({ name, type, of }) => ({ name, type, values: newest.map(of) })),
+  ]);
+  const names = ['detector', 'member_of', 'kept_at', ...SCORE_COLUMNS.map(({ name }) => name)];
+  await sql.query(
+    `UPDATE history_series SET ${names.map((name) => `${name} = b.${name}`).join(', ')} FROM ${NEWEST_BATCH} AS b
+      WHERE history_series.id = b.id AND (history_series.time IS NULL OR b.time >= history_series.time)`,
+  );
+}
+
+function byHour(scores: readonly KeptScore[]) {
+  const hours = new Map<string, { detector: string; hour: number; observations: number; alarms: number }>();
+  for (const { detector, timestampMs, alarm } of scores) {
+    const hour = timestampMs - (timestampMs % HOUR_MS);
+    const key = `${hour} ${detector}`;
+    const sum = hours.get(key) ?? { detector, hour, observations: 0, alarms: 0 };
+    sum.observations++;
+    if (alarm) sum.alarms++;
+    hours.set(key, sum);
+  }
+  return [...hours.values()];
+}
+
+/** The newest revision of each event. A member of a group is found by its series. */
+async function keepEvents(sql: HistorySql, events: HistoryBatch['events'], nowMs: number): Promise<void> {
+  const newest = new Map<string, AnomalyEvent>();
+  const members = new Map<string, readonly [string, string]>();
+  for (const { event } of events) {
+    const known = newest.get(event.eventId);
+    if (known === undefined || event.revision >= known.revision) newest.set(event.eventId, event);
+    for (const { series } of event.members) members.set(`${event.eventId} ${series}`, [event.eventId, series]);
+  }
+  await upsertRows(sql, {
+    table: 'history_events',
+    rows: [...newest.values()].map((event) => {
+      const { eventId, revision, detector, series, group, kind, startedAtMs, endedAtMs } = event;
+      const found = [eventId, revision, detector, series, group, kind, startedAtMs, endedAtMs];
+      return [...found, nowMs, JSON.stringify(event)];
+    }),
+    onConflict: `(id) DO UPDATE SET revision = excluded.revision, kind = excluded.kind, ended = excluded.ended,
+      kept_at = excluded.kept_at, record = excluded.record WHERE excluded.revision >= history_events.revision`,
+  });
+  await upsertRows(sql, {
+    table: 'history_members',
+    rows: [...members.values()],
+    onConflict: '(event_id, series) DO NOTHING',
+  });
+}

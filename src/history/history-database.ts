@@ -1,0 +1,36 @@
+/** Values of parameters. Rows have no bigint: integers are numbers up to 2^53. */
+export type HistoryValue = string | number | null;
+
+export type ColumnType = 'int2' | 'int4' | 'int8' | 'float4' | 'float8' | 'text';
+
+/** One column of many rows. */
+export interface ColumnValues {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly values: readonly HistoryValue[];
+}
+
+/** Statements of both dialects are the same, but for what `dialect` tells apart. */
+export interface HistorySql {
+  readonly dialect: 'duckdb' | 'postgres';
+  /** Parameters are `$1`, `$2`… */
+  query<Row extends object>(text: string, values?: readonly HistoryValue[]): Promise<Row[]>;
+}
+
+export interface HistoryWritingSql extends HistorySql {
+  /** Inserts many rows: all columns of the table, in their order. */
+  insert(table: string, columns: readonly ColumnValues[]): Promise<void>;
+}
+
+export interface HistoryDatabase {
+  readonly dialect: HistorySql['dialect'];
+  /** Runs reads on one snapshot. */
+  read<T>(work: (sql: HistorySql) => Promise<T>): Promise<T>;
+  /** Runs writes in one transaction. Writers of one database, of all processes, take turns. */
+  write<T>(work: (sql: HistoryWritingSql) => Promise<T>): Promise<T>;
+  /** Bytes on disk. */
+  bytes(): Promise<number>;
+  /** Gives back what was deleted. */
+  reclaim(): Promise<void>;
+  close(): Promise<void>;
+}

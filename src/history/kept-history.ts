@@ -1,0 +1,160 @@
+import { appendBatch, readPositions } from './append-batch.ts';
+import type { HistoryDatabase, HistorySql } from './history-database.ts';
+import type {
+  DetectorRow,
+  EventSelection,
+  HistoryBatch,
+  HistoryPlace,
+  HistoryState,
+  HistoryStore,
+  ScoreRange,
+  SeriesSelection,
+} from './history-port.ts';
+import { dropExcess, type HistoryBounds, PART_LIMITS, type PartLimits, partRowsMax, sealFull } from './maintain.ts';
+import { readDeadLetter, readDeadLetters, readEvent, readEvents } from './read-events.ts';
+import { readScores } from './read-scores.ts';
+import { readGroups, readSeries } from './read-series.ts';
+import { SeriesIds } from './series-ids.ts';
+import { makeTables } from './tables.ts';
+
+export interface KeptHistoryOptions {
+  readonly bounds: HistoryBounds;
+  readonly parts?: PartLimits;
+  readonly nowMs?: () => number;
+}
+
+/** Makes the tables, and returns the history that is in them. The database is closed with it. */
+export async function openHistory(database: HistoryDatabase, options: KeptHistoryOptions): Promise<HistoryStore> {
+  await makeTables(database);
+  return new KeptHistory(database, options);
+}
+
+class KeptHistory implements HistoryStore {
+  readonly #database: HistoryDatabase;
+  readonly #bounds: HistoryBounds;
+  readonly #parts: PartLimits;
+  readonly #nowMs: () => number;
+  readonly #ids = new SeriesIds();
+
+  constructor(database: HistoryDatabase, { bounds, parts = PART_LIMITS, nowMs = Date.now }: KeptHistoryOptions) {
+    this.#database = database;
+    this.#bounds = bounds;
+    this.#parts = { ...parts, rowsMax: partRowsMax(bounds, parts) };
+    this.#nowMs = nowMs;
+  }
+
+  positions() {
+    return this.#database.read(readPositions);
+  }
+
+  async append(batch: HistoryBatch): Promise<HistoryBatch> {
+    const nowMs = this.#nowMs();
+    try {
+      return await this.#database.write(async (sql) => {
+        const fresh = await appendBatch(sql, batch, { ids: this.#ids, nowMs });
+        if (fresh.scores.length > 0) await sealFull(sql, this.#parts, nowMs);
+        return fresh;
+      });
+    } catch (error) {
+      this.#ids.forget();
+      throw error;
+    }
+  }
+
+  async maintain(): Promise<void> {
+    const nowMs = this.#nowMs();
+    await this.#database.write((sql) => sealFull(sql, this.#parts, nowMs));
+    await dropExcess(this.#database, this.#bounds, nowMs);
+  }
+
+  listSeries(selection: SeriesSelection) {
+    return this.#database.read((sql) => readSeries(sql, selection));
+  }
+
+  scores(range: ScoreRange) {
+    return this.#database.read((sql) => readScores(sql, range));
+  }
+
+  listEvents(selection: EventSelection) {
+    return this.#database.read((sql) => readEvents(sql, selection));
+  }
+
+  findEvent(id: string) {
+    return this.#database.read((sql) => readEvent(sql, id));
+  }
+
+  listGroups(selection: { readonly detector: string | null; readonly limit: number }) {
+    return this.#database.read((sql) => readGroups(sql, selection));
+  }
+
+  detectors() {
+    return this.#database.read(readDetectors);
+  }
+
+  listDeadLetters(selection: Parameters<HistoryStore['listDeadLetters']>[0]) {
+    return this.#database.read((sql) => readDeadLetters(sql, selection));
+  }
+
+  findDeadLetter(place: HistoryPlace) {
+    return this.#database.read((sql) => readDeadLetter(sql, place));
+  }
+
+  async state(): Promise<HistoryState> {
+    const [state, bytes] = [await this.#database.read(readState), await this.#database.bytes()];
+    return { ...state, bytes };
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+interface Counted {
+  readonly detector: string;
+  readonly counted: number;
+  readonly open: number;
+}
+
+async function readDetectors(sql: HistorySql): Promise<DetectorRow[]> {
+  const series = await sql.query<{ detector: string; series: number; groups: number }>(
+    `SELECT detector, COUNT(*) AS series, COUNT(DISTINCT member_of) AS groups FROM history_series
+      WHERE time IS NOT NULL GROUP BY detector`,
+  );
+  const hours = await sql.query<{ detector: string; observations: number; alarms: number; since: number }>(
+    `SELECT detector, CAST(SUM(observations) AS INT8) AS observations, CAST(SUM(alarms) AS INT8) AS alarms,
+      MIN(hour) AS since FROM history_hours GROUP BY detector`,
+  );
+  const events = await sql.query<Counted>(
+    `SELECT detector, COUNT(*) AS counted, CAST(SUM(CASE WHEN ended IS NULL THEN 1 ELSE 0 END) AS INT4) AS open
+      FROM history_events GROUP BY detector`,
+  );
+  const names = new Set([...series, ...hours, ...events].map(({ detector }) => detector));
+  const rowOf = <T extends { readonly detector: string }>(rows: readonly T[], name: string) =>
+    rows.find(({ detector }) => detector === name);
+  return [...names].sort().map((detector) => {
+    const [of, kept, raised] = [rowOf(series, detector), rowOf(hours, detector), rowOf(events, detector)];
+    return {
+      detector,
+      series: of?.series ?? 0,
+      groups: of?.groups ?? 0,
+      observations: kept?.observations ?? 0,
+      alarms: kept?.alarms ?? 0,
+      sinceMs: kept?.since ?? null,
+      eventsOpen: raised?.open ?? 0,
+      events: raised?.counted ?? 0,
+    };
+  });
+}
+
+async function readState(sql: HistorySql): Promise<Omit<HistoryState, 'bytes'>> {
+  const [{ series }] = await sql.query<{ series: number }>('SELECT COUNT(*) AS series FROM history_series');
+  const [{ scores, oldest }] = await sql.query<{ scores: number; oldest: number | null }>(
+    'SELECT CAST(COALESCE(SUM(score_rows), 0) AS INT8) AS scores, MIN(from_time) AS oldest FROM history_parts',
+  );
+  const [{ events }] = await sql.query<{ events: number }>('SELECT COUNT(*) AS events FROM history_events');
+  const deadLetters = await sql.query<{ reason: string; letters: number; newestMs: number }>(
+    `SELECT reason, COUNT(*) AS letters, MAX(made_at) AS "newestMs" FROM history_letters
+      GROUP BY reason ORDER BY letters DESC, reason`,
+  );
+  return { positions: await readPositions(sql), series, scores, events, oldestMs: oldest, deadLetters };
+}

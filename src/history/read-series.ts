@@ -1,0 +1,113 @@
+import { Conditions } from './conditions.ts';
+import type { HistorySql } from './history-database.ts';
+import type { GroupRow, SeriesRow, SeriesRows, SeriesSelection } from './history-port.ts';
+import { listParts, partTable } from './score-parts.ts';
+import { IS_ALARM, scoreOfFlags } from './score-row.ts';
+
+interface NewestRow {
+  readonly id: number;
+  readonly name: string;
+  readonly detector: string;
+  readonly member_of: string | null;
+  readonly time: number;
+  readonly value: number | null;
+  readonly forecast: number | null;
+  readonly lo: number | null;
+  readonly hi: number | null;
+  readonly score: number | null;
+  readonly grade: number | null;
+  readonly severity: number | null;
+  readonly flags: number;
+}
+
+/** Of a series without a grade. Series of one grade are in the order of their names. */
+const NO_GRADE = -1;
+const GRADE = `COALESCE(grade, ${NO_GRADE})`;
+
+export async function readSeries(sql: HistorySql, selection: SeriesSelection): Promise<SeriesRows> {
+  const { sort, limit, after, recent } = selection;
+  const matching = matches(selection);
+  const [{ total }] = await sql.query<{ total: number }>(
+    `SELECT COUNT(*) AS total FROM history_series ${matching.where}`,
+    matching.values,
+  );
+  const page = matches(selection);
+  if (after !== null && sort === 'name') page.add(`name > ${page.mark(after[0])}`);
+  if (after !== null && sort === 'grade') {
+    const grade = `CAST(${page.mark(String(after[0]))} AS FLOAT4)`;
+    page.add(`(${GRADE} < ${grade} OR (${GRADE} = ${grade} AND name > ${page.mark(after[1])}))`);
+  }
+  const order = sort === 'name' ? 'name' : `${GRADE} DESC, name`;
+  const rows = await sql.query<NewestRow>(
+    `SELECT * FROM history_series ${page.where} ORDER BY ${order} LIMIT ${page.mark(limit + 1)}`,
+    page.values,
+  );
+  const shown = rows.slice(0, limit);
+  const values = recent === 0 ? new Map<number, (number | null)[]>() : await recentValues(sql, shown, recent);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  const next = last === undefined ? null : sort === 'name' ? [last.name] : [last.grade ?? NO_GRADE, last.name];
+  return { series: shown.map((row) => seriesRow(row, values.get(row.id) ?? [])), total, next };
+}
+
+function matches({ detector, group, search, alarm }: SeriesSelection): Conditions {
+  const conditions = new Conditions().add('time IS NOT NULL').equals('detector', detector).equals('member_of', group);
+  if (search !== null) conditions.add(`strpos(lower(name), lower(${conditions.mark(search)})) > 0`);
+  return alarm ? conditions.add(IS_ALARM) : conditions;
+}
+
+function seriesRow(row: NewestRow, recent: readonly (number | null)[]): SeriesRow {
+  const { name: series, detector, member_of: group, time: timestampMs, score: anomalyScore } = row;
+  const { value, forecast, lo, hi, grade, severity, flags } = row;
+  const place = { series, detector, group, timestampMs };
+  return { ...place, value, forecast, lo, hi, anomalyScore, grade, severity, ...scoreOfFlags(flags), recent };
+}
+
+/** Newest values of some series, of the two newest parts: older values are no recent ones. */
+async function recentValues(sql: HistorySql, rows: readonly NewestRow[], count: number) {
+  const parts = (await listParts(sql)).filter((part) => part.rows > 0).slice(-2);
+  const values = new Map<number, (number | null)[]>();
+  if (parts.length === 0 || rows.length === 0) return values;
+  const ids = rows.map(({ id }) => id).join(', ');
+  const sources = parts.map((part) => {
+    return `SELECT series, time, value FROM ${partTable(sql, part)} WHERE series IN (${ids})`;
+  });
+  const found = await sql.query<{ series: number; value: number | null }>(
+    `SELECT series, value FROM (
+      SELECT series, time, value, row_number() OVER (PARTITION BY series ORDER BY time DESC) AS newest
+        FROM (${sources.join(' UNION ALL ')}) AS kept
+    ) AS numbered WHERE newest <= $1 ORDER BY series, time`,
+    [count],
+  );
+  for (const { series, value } of found) {
+    const known = values.get(series);
+    if (known === undefined) values.set(series, [value]);
+    else known.push(value);
+  }
+  return values;
+}
+
+interface GroupNow {
+  readonly member_of: string;
+  readonly detector: string;
+  readonly members: number;
+  readonly time: number;
+  readonly grade: number | null;
+  readonly severity: number | null;
+  readonly alarms: number;
+}
+
+/** Groups, worst first. */
+export async function readGroups(
+  sql: HistorySql,
+  { detector, limit }: { readonly detector: string | null; readonly limit: number },
+): Promise<GroupRow[]> {
+  const conditions = new Conditions().add('member_of IS NOT NULL').equals('detector', detector);
+  const rows = await sql.query<GroupNow>(
+    `SELECT member_of, detector, COUNT(*) AS members, MAX(time) AS time, MAX(grade) AS grade,
+        MAX(severity) AS severity, CAST(SUM(CASE WHEN ${IS_ALARM} THEN 1 ELSE 0 END) AS INT4) AS alarms
+      FROM history_series ${conditions.where} GROUP BY member_of, detector
+      ORDER BY COALESCE(MAX(grade), ${NO_GRADE}) DESC, member_of LIMIT ${conditions.mark(limit)}`,
+    conditions.values,
+  );
+  return rows.map(({ member_of: group, time: timestampMs, ...row }) => ({ group, timestampMs, ...row }));
+}

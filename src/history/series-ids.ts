@@ -1,0 +1,61 @@
+import type { HistorySql, HistoryWritingSql } from './history-database.ts';
+import type { KeptScore } from './history-port.ts';
+
+/** Series whose ids are held in memory; the map is cleared when it is full. */
+const IDS_MAX = 1_000_000;
+/** Names of one statement. */
+const NAMES_AT_ONCE = 500;
+
+/** Numbers of series: rows hold four bytes in place of a name. */
+export class SeriesIds {
+  readonly #known = new Map<string, number>();
+  #forgotten = 0;
+
+  /** After a failed transaction, whose ids are not stored. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /** Ids of all series of the scores; those of new series are given and stored. */
+  async resolve(sql: HistoryWritingSql, scores: readonly KeptScore[]): Promise<ReadonlyMap<string, number>> {
+    // Maintenance, also that of another replica, may have dropped series.
+    const [{ forgotten }] = await sql.query<{ forgotten: number }>('SELECT forgotten FROM history_version');
+    if (this.#known.size > IDS_MAX || forgotten !== this.#forgotten) this.#known.clear();
+    this.#forgotten = forgotten;
+    const missing = new Set<string>();
+    for (const { series } of scores) if (!this.#known.has(series)) missing.add(series);
+    if (missing.size === 0) return this.#known;
+    const names = [...missing];
+    for (let i = 0; i < names.length; i += NAMES_AT_ONCE) await this.#find(sql, names.slice(i, i + NAMES_AT_ONCE));
+    const unknown = names.filter((name) => !this.#known.has(name));
+    if (unknown.length > 0) await this.#add(sql, unknown);
+    return this.#known;
+  }
+
+  async #find(sql: HistorySql, names: readonly string[]): Promise<void> {
+    const marks = names.map((_, i) => `$${i + 1}`).join(', ');
+    const rows = await sql.query<{ id: number; name: string }>(
+      `SELECT id, name FROM history_series WHERE name IN (${marks})`,
+      names,
+    );
+    for (const { id, name } of rows) this.#known.set(name, id);
+  }
+
+  async #add(sql: HistoryWritingSql, names: readonly string[]): Promise<void> {
+    const [{ last }] = await sql.query<{ last: number }>('SELECT COALESCE(MAX(id), 0) AS last FROM history_series');
+    const ids = names.map((_, i) => last + 1 + i);
+    const empty = (type: 'int8' | 'float8' | 'float4' | 'int2' | 'text') => (name: string) => {
+      return { name, type, values: names.map(() => null) };
+    };
+    await sql.insert('history_series', [
+      { name: 'id', type: 'int4', values: ids },
+      { name: 'name', type: 'text', values: names },
+      ...['detector', 'member_of'].map(empty('text')),
+      ...['kept_at', 'time'].map(empty('int8')),
+      ...['value'].map(empty('float8')),
+      ...['forecast', 'lo', 'hi', 'score', 'grade', 'severity'].map(empty('float4')),
+      ...['flags'].map(empty('int2')),
+    ]);
+    for (const [i, name] of names.entries()) this.#known.set(name, ids[i]);
+  }
+}

@@ -1,0 +1,62 @@
+import { ServiceError } from '../service-error.ts';
+import type { HistoryDatabase, HistorySql } from './history-database.ts';
+import { SCORE_COLUMNS } from './score-row.ts';
+
+const SCORE = SCORE_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
+
+/** Raised with every change of the tables. */
+const VERSION = 1;
+
+/**
+ * Tables beside the parts of scores, which part-table.ts makes. Names are compared as bytes in both databases. `series`
+ * holds the newest score of each series; `batch` is filled and emptied by each append.
+ */
+function statements(dialect: HistorySql['dialect']): readonly string[] {
+  const text = dialect === 'postgres' ? 'TEXT COLLATE "C"' : 'TEXT';
+  return [
+    `CREATE TABLE history_positions (
+      source TEXT, partition INT4, topic_id TEXT, next_offset INT8, PRIMARY KEY (source, partition))`,
+    `CREATE TABLE history_series (
+      id INT4 PRIMARY KEY, name ${text} UNIQUE, detector ${text}, member_of ${text}, kept_at INT8, ${SCORE})`,
+    `CREATE TABLE history_parts (
+      part INT4 PRIMARY KEY, sealed INT2, score_rows INT8, from_time INT8, to_time INT8,
+      opened_at INT8, filled_at INT8)`,
+    `CREATE TABLE history_hours (
+      detector TEXT, hour INT8, observations INT8, alarms INT8, PRIMARY KEY (detector, hour))`,
+    `CREATE TABLE history_events (
+      id TEXT PRIMARY KEY, revision INT4, detector ${text}, series ${text}, member_of ${text}, kind TEXT,
+      started INT8, ended INT8, kept_at INT8, record TEXT)`,
+    `CREATE TABLE history_members (event_id TEXT, series ${text}, PRIMARY KEY (event_id, series))`,
+    `CREATE TABLE history_letters (
+      partition INT4, letter_offset INT8, reason ${text}, made_at INT8, record TEXT,
+      PRIMARY KEY (partition, letter_offset))`,
+  ];
+}
+
+/** A batch of newest scores. */
+export const NEWEST_BATCH = 'newest_batch';
+
+export async function makeBatchTable(sql: HistorySql): Promise<void> {
+  await sql.query(
+    `CREATE TEMPORARY TABLE IF NOT EXISTS ${NEWEST_BATCH} (
+      id INT4, detector TEXT, member_of TEXT, kept_at INT8, ${SCORE})`,
+  );
+  await sql.query(`TRUNCATE ${NEWEST_BATCH}`);
+}
+
+/** Makes the tables where there are none. Throws a ServiceError where they are of a newer release. */
+export async function makeTables(database: HistoryDatabase): Promise<void> {
+  await database.write(async (sql) => {
+    await sql.query('CREATE TABLE IF NOT EXISTS history_version (version INT4, forgotten INT4)');
+    const [row] = await sql.query<{ version: number }>('SELECT version FROM history_version');
+    if (row === undefined) {
+      for (const statement of statements(sql.dialect)) await sql.query(statement);
+      await sql.query(`INSERT INTO history_version VALUES (${VERSION}, 0)`);
+    } else if (row.version !== VERSION) {
+      throw new ServiceError(
+        'configuration',
+        `The history is of version ${row.version}, this release reads ${VERSION}: move it away to begin a new one`,
+      );
+    }
+  });
+}
