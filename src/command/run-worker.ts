@@ -3,6 +3,7 @@ import { resolveConfig } from '../config/resolve.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
 import { openCatalog } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
+import { createEventEncoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
 import { reportEvents, timeForecasts } from '../stream/engine/report-events.ts';
@@ -88,10 +89,9 @@ async function startStream(
   await checkTopics({ config: kafka }, stream.topics);
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   onOpened(() => registry?.close());
-  const encodeScore = await createScoreEncoder(stream.output.format, {
-    topic: stream.topics.scores,
-    registrar: registry,
-  });
+  const { format } = stream.output;
+  const encodeScore = await createScoreEncoder(format, { topic: stream.topics.scores, registrar: registry });
+  const encodeEvent = await createEventEncoder(format, { topic: stream.topics.events, registrar: registry });
   const log = createKafkaLog({
     config: kafka,
     log: (level, text, detail) => logger[level](detail ?? {}, text),
@@ -110,7 +110,17 @@ async function startStream(
     return bindToModel(detector, models, (...asked) => timed(forecasters.forecasterFor(...asked)));
   });
   const events = reportEvents(metrics, logger);
-  const options = { log, stream, limits, detectors, encodeScore, schemas: registry, events, nowMs: Date.now };
+  const options = {
+    log,
+    stream,
+    limits,
+    detectors,
+    encodeScore,
+    encodeEvent,
+    schemas: registry,
+    events,
+    nowMs: Date.now,
+  };
   const worker = await startWorker(options);
   onOpened(() => worker.stop());
   return { worker, forecasters };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { EventRules } from '../detector/event-rules.ts';
 import type { StreamDetectionSettings } from '../detector/settings.ts';
 
 /** How to reach Kafka. Secrets never reach a log. */
@@ -56,6 +57,10 @@ export interface DetectorConfig {
   readonly group: string | null;
   readonly model: string;
   readonly settings: StreamDetectionSettings;
+  /** Which alarms become events. Not part of the settings digest: a change takes effect at once. */
+  readonly events: EventRules;
+  /** Stand in every event. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Frequency, parseFrequency } from '../calendar/frequency.ts';
+import { NO_RULES } from '../detector/event-rules.ts';
 import { alarmRateOf, FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../detector/false-alarms.ts';
 import type { CalibrationMethod, CalibrationSize } from '../detector/settings.ts';
 import { CALIBRATION_WINDOWS_MIN } from '../detector/threshold.ts';
@@ -126,6 +127,8 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
     series,
     group: group ?? null,
     model: fields.model ?? DEFAULT_MODEL,
+    events: NO_RULES,
+    labels: {},
     settings: {
       freq,
       h,

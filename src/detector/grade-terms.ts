@@ -35,6 +35,8 @@ const FLOOR_SHARE = 0.2;
 /** Rounding of float32, relative. */
 const ROUNDING = 1.2e-7;
 const TERM_MAX = 1e6;
+/** The mean of the last residuals forgets so much with each. */
+const RECENT_RATE = 0.25;
 const SHAPE_WEIGHT_SHARP = 3;
 const SHAPE_WEIGHT_WIDE = 2;
 
@@ -99,6 +101,7 @@ export class GradeTerms {
     const { nearest, distance: square } = this.#shapes;
     const w = this.#scaled(SHAPE, nearest === 0 ? Number.NaN : Math.sqrt(square), floor);
     if (Number.isNaN(forecast)) return null;
+    this.#keepRecent(distance - forecast);
     const largest = Math.max(z, d, n);
     const sum = z + d + n;
     return { sharp: sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest), wide: sum + SHAPE_WEIGHT_WIDE * w };
@@ -107,6 +110,11 @@ export class GradeTerms {
   /** After a restore of rings and scalars. */
   restore(positions: number): void {
     this.#shapes.restore(positions);
+  }
+
+  #keepRecent(residual: number): void {
+    const recent = this.#rings.scalar(SCALARS.recentResidual);
+    this.#rings.setScalar(SCALARS.recentResidual, recent + RECENT_RATE * (residual - recent));
   }
 
   #seed(position: number, floor: number): void {
@@ -133,6 +141,21 @@ export class GradeTerms {
     rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
     return known ? Math.min(size / scale, TERM_MAX) : 0;
   }
+}
+
+/** The scale of residuals, and that of changes: roots of forgetting mean squares. */
+export function scaleOfResiduals(rings: SeriesRings): number {
+  return Math.sqrt(rings.scalar(SCALARS.termSquares + RESIDUAL));
+}
+
+export function scaleOfChanges(rings: SeriesRings): number {
+  return Math.sqrt(rings.scalar(SCALARS.termSquares + CHANGE));
+}
+
+/** Mean of the last residuals before the newest one. */
+export function leadingResidual(rings: SeriesRings, newest: number): number {
+  const recent = rings.scalar(SCALARS.recentResidual);
+  return Number.isNaN(newest) ? recent : (recent - RECENT_RATE * newest) / (1 - RECENT_RATE);
 }
 
 interface TermRow {

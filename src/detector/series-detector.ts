@@ -14,6 +14,7 @@ import {
 } from './calibration.ts';
 import { firstCutoff, isCutoff, residualPlaces, stepOfHorizon } from './cutoff-grid.ts';
 import type { Detection, DetectionState } from './detection.ts';
+import { observeExtremes } from './event-extremes.ts';
 import { GradeTerms, PRIOR_ROWS } from './grade-terms.ts';
 import { OpenWindow } from './open-window.ts';
 import { observePrecision, precisionLost, startPrecision } from './precision.ts';
@@ -270,6 +271,7 @@ export class SeriesDetector {
     const { detectionSize } = this.settings;
     for (let i = 0; i < detectionSize; i++) this.#closePosition(this.windowStart + i);
     this.#window.shift();
+    observeExtremes(this, this.windowStart, this.windowStart + detectionSize);
     this.windowStart += detectionSize;
     const { doubles } = this.rings;
     if (precisionLost(doubles, this.rings.scalarIndex(SCALARS.precision))) this.#forgetContext();

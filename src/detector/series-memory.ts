@@ -1,5 +1,6 @@
 import { ALARM_NUMBERS } from './alarm.ts';
 import { firstCutoff } from './cutoff-grid.ts';
+import { EXTREME_FLOATS } from './event-extremes.ts';
 import { PRECISION_NUMBERS, startPrecision } from './precision.ts';
 import { RESOLUTION_NUMBERS, startResolution } from './resolution.ts';
 import type { DetectionSettings } from './settings.ts';
@@ -24,6 +25,8 @@ const PLACES = placesOf({
   modelDeviation: 1,
   /** See alarm.ts. */
   alarm: ALARM_NUMBERS,
+  /** Mean of the last residuals, with their signs; see grade-terms.ts. */
+  recentResidual: 1,
 });
 export const SCALARS = PLACES.starts;
 
@@ -41,7 +44,7 @@ function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
  * How one series' numbers lie in memory: one block of float32 and one of float64 in slabs shared by many series,
  * since two typed arrays a series would cost more than their contents.
  *
- *   float32: [ context ring | residual ring | distances of the shape search, by lag ]
+ *   float32: [ context ring | residual ring | distances of the shape search, by lag | extremes of earlier values ]
  *   float64: [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed | scalars
  *   ]
  */
@@ -76,7 +79,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     forecastLength,
     laterLength,
     scalarStart: forecastLength + laterLength,
-    floats: contextCapacity + residualCapacity + lags,
+    floats: contextCapacity + residualCapacity + lags + EXTREME_FLOATS,
     doubles: forecastLength + laterLength + PLACES.count,
     windowsKept: Math.max(Math.ceil(contextCapacity / detectionSize), Math.ceil(residualCapacity / residualsPerWindow)),
   };

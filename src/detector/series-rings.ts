@@ -1,3 +1,4 @@
+import { EXTREME_FLOATS } from './event-extremes.ts';
 import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
 
 /**
@@ -79,6 +80,13 @@ export class SeriesRings {
 
   keepResidual(index: number, residual: number): void {
     this.block.slab.floats[this.#residualSlot(index)] = residual;
+  }
+
+  /** See event-extremes.ts. */
+  extremes(): Float32Array {
+    const { floatStart, slab } = this.block;
+    const end = floatStart + this.layout.floats;
+    return slab.floats.subarray(end - EXTREME_FLOATS, end);
   }
 
   /** Residuals kept for calibration, oldest first; NaN where the value was missing. */

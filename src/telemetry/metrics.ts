@@ -32,6 +32,7 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     scores: counter('scores_total', 'Scores by state', 'state'),
     anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
     alarms: counter('alarms_total', 'Scores with an alarm'),
+    anomalyEvents: counter('events_total', 'Records of events by type: opened, updated, closed', 'type'),
     deadLetters: counter('dead_letters_total', 'Input records set aside by reason, late ones among them', 'reason'),
     skippedOffsets: counter('skipped_offsets_total', 'Input offsets that cannot be read any more'),
     duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),

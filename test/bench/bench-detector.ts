@@ -1,5 +1,6 @@
 import { parseFrequency } from '../../src/calendar/frequency.ts';
 import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
+import { NO_RULES } from '../../src/detector/event-rules.ts';
 import { alarmRateOf } from '../../src/detector/false-alarms.ts';
 import type { Forecaster } from '../../src/forecast/forecaster.ts';
 import { type BoundDetector, bindDetector } from '../../src/stream/engine/bound-detector.ts';
@@ -21,6 +22,8 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
     series: ['plant-*'],
     group: null,
     model: 'tsmodel-1',
+    events: NO_RULES,
+    labels: {},
     settings: {
       h: detectionSize,
       detectionSize,

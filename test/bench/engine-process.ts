@@ -2,6 +2,7 @@
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
+import { createEventEncoder } from '../../src/stream/codec/event-codec.ts';
 import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
 import { reportEvents, timeForecasts } from '../../src/stream/engine/report-events.ts';
 import { startWorker } from '../../src/stream/engine/stream-worker.ts';
@@ -54,6 +55,7 @@ const worker = await startWorker({
     ),
   ],
   encodeScore: await createScoreEncoder('json', { topic: topics.scores, registrar: null }),
+  encodeEvent: await createEventEncoder('json', { topic: topics.events, registrar: null }),
   schemas: null,
   nowMs: Date.now,
   events: {

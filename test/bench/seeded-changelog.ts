@@ -91,7 +91,11 @@ async function* commitsOf(
     changelog: 'changelog',
     deadLetters: 'letters',
   };
-  const newPending = () => new PendingCommit({ place: state.place, topics, encodeScore: () => NO_BYTES }, () => 0);
+  const newPending = () =>
+    new PendingCommit(
+      { place: state.place, topics, encodeScore: () => NO_BYTES, encodeEvent: () => NO_BYTES },
+      () => 0,
+    );
   const { signal } = new AbortController();
   const members = Array.from({ length: seriesCount }, (_, series) => series)
     .filter((series) => partitionOf(series) === partition)

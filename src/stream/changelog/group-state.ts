@@ -3,6 +3,7 @@ import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { RestartReason } from '../record/score-record.ts';
 import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
+import { type EventState, readEventState, writeEventState } from './event-state.ts';
 import { readDetectorState, writeDetectorState } from './series-state.ts';
 import { GROUP_ENTRY, type StateReader, type StateWriter } from './state-bytes.ts';
 
@@ -31,6 +32,7 @@ export interface GroupState extends ArrivalState {
   readonly key: string;
   /** Of the detector that the group is bound to. */
   readonly digest: string;
+  readonly events: { state(): EventState | null; resume(state: EventState | null): void };
   readonly detector: GroupDetector;
   /** Aligned with `detector.members`. */
   readonly members: readonly Member[];
@@ -61,6 +63,7 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
   writer.u8(GROUP_ENTRY);
   writer.text(group.key);
   writer.text(group.digest);
+  writeEventState(writer, group.events.state());
   writer.f64(group.originMs);
   writer.f64(group.newest);
   writer.f64(group.newestOffset);
@@ -90,6 +93,7 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
 
 /** Reads what `writeGroupState` wrote after key and digest. */
 export function readGroupState(reader: StateReader, group: GroupState): void {
+  group.events.resume(readEventState(reader));
   group.originMs = reader.f64();
   group.newest = reader.f64();
   group.newestOffset = reader.f64();

@@ -1,4 +1,6 @@
+import type { CloseReason } from '../../detector/event.ts';
 import type { RestartReason } from '../record/score-record.ts';
+import type { EventState } from './event-state.ts';
 import { STATE_FORMAT, StateWriter, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
 /**
@@ -27,6 +29,14 @@ export interface StaleState extends JournalEntry {
   /** Why the series starts over then. */
   readonly reason: RestartReason;
   readonly windowKeys: Buffer[];
+  /** Events that are to be closed; `writeOpenState` leaves them out. */
+  readonly orphan: OrphanEvents | null;
+}
+
+/** The open event of a state that cannot be continued. */
+export interface OrphanEvents {
+  readonly state: EventState;
+  readonly reason: CloseReason;
 }
 
 export interface JournalRecord {

@@ -34,7 +34,7 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
     rings.keepDistance(position, reader.f32());
   }
   detector.scalarsKept = reader.format > 1;
-  const doubles = detector.scalarsKept ? layout.doubles : layout.scalarStart;
+  const doubles = detector.scalarsKept ? layout.doubles - (reader.format === 2 ? 1 : 0) : layout.scalarStart;
   for (let i = 0; i < doubles; i++) rings.doubles[rings.block.doubleStart + i] = reader.f64();
   if (layout.residualCapacity === 0) {
     detector.sums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
@@ -79,8 +79,8 @@ function readSums1(reader: StateReader, { h, stepSize }: DetectionSettings): Res
 }
 
 /**
- * Writes the newest closed window: its values, then the residuals of its forecasted positions. Call it when the window
- * closes.
+ * Writes the newest closed window: its values, the extremes by its end, then the residuals of its forecasted positions.
+ * Call it when the window closes.
  */
 export function writeClosedWindow(writer: StateWriter, { startOffset, detector }: ChangelogSeries): void {
   const { settings, layout, windowStart } = detector;
@@ -89,6 +89,7 @@ export function writeClosedWindow(writer: StateWriter, { startOffset, detector }
   writer.f64(startOffset);
   writer.f64(start);
   for (let position = start; position < windowStart; position++) writer.f32(detector.rings.distanceAt(position));
+  for (const extreme of detector.rings.extremes()) writer.f32(extreme);
   if (layout.residualCapacity === 0) return;
   for (let i = forecastedPositions(start, settings); i < detector.residualCount; i++)
     writer.f32(detector.rings.residualAt(i));
@@ -109,12 +110,21 @@ export function readClosedWindow(reader: StateReader, { startOffset, detector }:
     const distance = reader.f32();
     if (position >= keptValues) detector.rings.keepDistance(position, distance);
   }
+  if (reader.format >= 3) readExtremes(reader, detector.rings.extremes(), end === windowStart);
   if (layout.residualCapacity === 0) return;
   const keptResiduals = detector.residualCount - layout.residualCapacity;
   const last = forecastedPositions(end, settings);
   for (let i = forecastedPositions(start, settings); i < last; i++) {
     const residual = reader.f32();
     if (i >= keptResiduals) detector.rings.keepResidual(i, residual);
+  }
+}
+
+/** Those of the newest window are those of the series. */
+function readExtremes(reader: StateReader, extremes: Float32Array, isNewest: boolean): void {
+  for (let i = 0; i < extremes.length; i++) {
+    const extreme = reader.f32();
+    if (isNewest) extremes[i] = extreme;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { DetectionState } from '../../detector/detection.ts';
+import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../detector/event.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalEntry } from '../changelog/journal.ts';
 import type { InputRecord } from '../log/log.ts';
@@ -28,6 +29,8 @@ export interface DeadLetterCause {
 export interface ScoreSink {
   /** `key` is that of the input record. */
   score(score: ScoreRecord, key: Buffer | null): void;
+  /** A revision of an event, with the key of the scores, and the input offset that orders it among them. */
+  event(event: AnomalyEvent, place: { readonly key: Buffer | null; readonly offset: number }): void;
   deadLetter(record: InputRecord, cause: DeadLetterCause): void;
   duplicate(): void;
   gapFilled(): void;
@@ -47,6 +50,7 @@ export interface ScoreSink {
 /** Observations counted by outcome. */
 export interface Tally {
   readonly scored: Record<DetectionState, number>;
+  readonly events: Record<EventType, number>;
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
   readonly restarted: Partial<Record<RestartReason, number>>;
   flagged: number;
@@ -60,6 +64,7 @@ export interface Tally {
 export function emptyTally(): Tally {
   return {
     scored: { 'warming-up': 0, calibrating: 0, scored: 0, 'not-forecasted': 0 },
+    events: Object.fromEntries(EVENT_TYPES.map((type) => [type, 0])) as Record<EventType, number>,
     deadLetters: {},
     restarted: {},
     flagged: 0,

@@ -6,6 +6,7 @@ import type { StateReader } from '../changelog/state-bytes.ts';
 import type { InputPlace, RestartReason } from '../record/score-record.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
+import type { UnitEvents } from './unit-events.ts';
 
 /** What a unit is made with. */
 export interface UnitOptions {
@@ -19,6 +20,7 @@ export interface UnitOptions {
 export interface DetectionUnit extends JournalEntry {
   readonly key: string;
   readonly bound: BoundDetector;
+  readonly events: UnitEvents;
   /** Input offset of the newest record. The unit that was idle for longest has the smallest. */
   newestOffset: number;
   /** Newest event time of any record that was not held; NaN where it is not known. */

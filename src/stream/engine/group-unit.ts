@@ -1,5 +1,6 @@
 import { gridPosition } from '../../calendar/frequency.ts';
 import { GroupDetector } from '../../detector/group-detector.ts';
+
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
 import { type ArrivalState, NO_HELD } from '../changelog/arrival-state.ts';
@@ -18,8 +19,12 @@ import type { InputPlace, RestartReason } from '../record/score-record.ts';
 import type { DeadLetterCause, ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
+
+import { followStep, NOTHING_OBSERVED } from './group-events.ts';
 import { memberScore } from './member-score.ts';
+
 import { lateness } from './series-unit.ts';
+import { UnitEvents } from './unit-events.ts';
 
 /** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
 const GROUP_MEMBERS_MAX = 1_000;
@@ -44,6 +49,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   readonly key: string;
   readonly group: string;
   readonly bound: BoundDetector;
+  readonly events: UnitEvents;
   readonly digest: string;
   readonly #memory: SeriesMemory;
   readonly #place: InputPlace;
@@ -79,6 +85,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.#memory = memory;
     this.#place = place;
     this.#recordKey = Buffer.from(group);
+    this.events = new UnitEvents({ bound, series: null, group, place });
     this.detector = new GroupDetector(bound.config.settings, memory);
   }
 
@@ -93,6 +100,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
         return this.take(observation, sink);
       }
       sink.restarted('gap');
+      this.events.close('silent', { ...observation, offset: observation.record.offset }, sink);
       for (const member of this.members) sink.windowsDeleted(closedWindowKeys(member));
       this.startOver('gap');
       return this.take(observation, sink);
@@ -282,5 +290,11 @@ export class GroupUnit implements DetectionUnit, GroupState {
       sink.score(memberScore(row, { bound, group, restarted, place: this.#place }), this.#recordKey);
     });
     if (step !== null) this.restarted = null;
+    const observations = step?.observations ?? NOTHING_OBSERVED;
+    followStep(
+      this.events,
+      { position, scored, observations, members: this.members, originMs: this.originMs },
+      { key: this.#recordKey, sink },
+    );
   }
 }

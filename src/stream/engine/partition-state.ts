@@ -123,7 +123,7 @@ export class PartitionState {
     const key = group === null ? series : groupKey(bound.config.name, group);
     const known = this.units.get(key);
     if (known !== undefined) return known;
-    if (this.units.size >= this.#unitsMax) this.#evict(sink);
+    if (this.units.size >= this.#unitsMax) this.#evict(observation, sink);
     const unit = this.createUnit(key, group, bound);
     const stale = this.stale.get(key);
     if (stale !== undefined) {
@@ -140,7 +140,7 @@ export class PartitionState {
    * Evicts the units that were idle for longest by input offset, so that a repeated run evicts the same ones. A unit
    * that waits for a forecast stays. It is among the newest, unless one batch has nearly as many series as `unitsMax`.
    */
-  #evict(sink: ScoreSink): void {
+  #evict({ timestampMs, record }: ReceivedObservation, sink: ScoreSink): void {
     const idle = [...this.units.values()]
       .filter((unit) => unit.waiting === null)
       .sort((a, b) => a.newestOffset - b.newestOffset)
@@ -150,6 +150,7 @@ export class PartitionState {
       this.#groupPlaces.delete(unit.key);
       this.#gate.refuseHeld(unit, sink);
       for (const series of unit.changelogSeries()) sink.windowsDeleted(closedWindowKeys(series));
+      unit.events.close('evicted', { timestampMs, offset: record.offset }, sink);
       sink.evicted(unit);
       unit.release();
     }

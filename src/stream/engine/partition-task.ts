@@ -3,6 +3,7 @@ import type { WorkerLimits } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
 import type { BoundDetector } from './bound-detector.ts';
+import { closeOrphans } from './orphan-events.ts';
 import { type GroupPlaces, PartitionState } from './partition-state.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { RecordQueue } from './record-queue.ts';
@@ -193,6 +194,7 @@ export class PartitionTask {
     if (partitionCount === null) {
       pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(this.#options.partitionCount)));
     }
+    closeOrphans(state.stale.values(), pending);
     if (resume.skipped !== null) startOver(state, pending, skippedRecord(place.partition, task.offset, resume.skipped));
     let recreated = false;
     let failure: unknown = null;

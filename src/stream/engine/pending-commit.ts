@@ -1,10 +1,12 @@
 import type { Topics } from '../../config/config.ts';
+import type { AnomalyEvent } from '../../detector/event.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { Journal, JournalEntry } from '../changelog/journal.ts';
 import { closedWindowKey, writeClosedWindow } from '../changelog/series-state.ts';
 import { StateWriter } from '../changelog/state-bytes.ts';
 import { type ClockState, encodePosition, POSITION_KEY } from '../changelog/stored-position.ts';
 import { deadLetterHeaders, encodeDeadLetter } from '../codec/dead-letter-json.ts';
+import type { EncodeEvent } from '../codec/event-codec.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { InputRecord, OutputRecord } from '../log/log.ts';
 import type { DeadLetter } from '../record/dead-letter.ts';
@@ -15,6 +17,7 @@ export interface CommitFormat {
   readonly place: InputPlace;
   readonly topics: Topics;
   readonly encodeScore: EncodeScore;
+  readonly encodeEvent: EncodeEvent;
 }
 
 /** The topic of dead letters has one partition: they are few. */
@@ -24,7 +27,7 @@ interface Published extends OutputRecord {
   readonly offset: number;
 }
 
-/** The records of the next transaction: scores in input order, dead letters, and the changelog. */
+/** The records of the next transaction: scores and events in input order, dead letters, and the changelog. */
 export class PendingCommit implements ScoreSink {
   readonly #format: CommitFormat;
   readonly #nowMs: () => number;
@@ -75,6 +78,12 @@ export class PendingCommit implements ScoreSink {
       value: this.#format.encodeScore(score),
       offset: score.input.offset,
     });
+  }
+
+  event(event: AnomalyEvent, { key, offset }: { readonly key: Buffer | null; readonly offset: number }): void {
+    this.#tally.events[event.type]++;
+    const { topics, place, encodeEvent } = this.#format;
+    this.#publish({ topic: topics.events, partition: place.partition, key, value: encodeEvent(event), offset });
   }
 
   deadLetter(record: InputRecord, { reason, detail, series = null, detector = null }: DeadLetterCause): void {

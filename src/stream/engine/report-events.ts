@@ -27,6 +27,7 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
         metrics.seriesRestarts.inc({ reason }, restarts);
       metrics.anomalies.inc(tally.flagged);
       metrics.alarms.inc(tally.alarms);
+      for (const [type, revisions] of Object.entries(tally.events)) metrics.anomalyEvents.inc({ type }, revisions);
       metrics.duplicates.inc(tally.duplicates);
       metrics.gapStepsFilled.inc(tally.gapsFilled);
       metrics.skippedOffsets.inc(tally.skippedOffsets);

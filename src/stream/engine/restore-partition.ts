@@ -1,13 +1,21 @@
 import type { Topics } from '../../config/config.ts';
+import type { CloseReason } from '../../detector/event.ts';
 import { ServiceError } from '../../service-error.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../changelog/changelog-series.ts';
-import { Journal, type JournalEntry, type JournalRecord, type StaleState } from '../changelog/journal.ts';
+import { type EventState, readEventState, withoutEvents } from '../changelog/event-state.ts';
+import {
+  Journal,
+  type JournalEntry,
+  type JournalRecord,
+  type OrphanEvents,
+  type StaleState,
+} from '../changelog/journal.ts';
 import { type JournalRecords, keepNewestRecord, newestOpenStates, type OpenState } from '../changelog/open-states.ts';
 import { readClosedWindow } from '../changelog/series-state.ts';
 import { assertStateFormat, formatOfEntry, isGroupEntry, StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import { decodePosition, POSITION_KEY, type StoredPosition } from '../changelog/stored-position.ts';
 import type { PartitionSession } from '../log/log.ts';
-import type { InputPlace, RestartReason } from '../record/score-record.ts';
+import type { InputPlace } from '../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { PartitionState } from './partition-state.ts';
 import { planResume, type Resume } from './resume-position.ts';
@@ -100,19 +108,33 @@ function restoreOpenState(
   { detectorOf, detectorNamed }: DetectorLookup,
 ): JournalEntry {
   const { key, kind, bytes } = openState;
-  const reader = new StateReader(bytes, 1, formatOfEntry(kind));
-  reader.text();
+  const reader = readerOf(bytes, kind);
   const digest = reader.text();
   const grouped = isGroupEntry(kind);
   const [detectorName = '', group = null] = grouped ? key.split(KEY_SEPARATOR) : [];
   const bound = grouped ? (detectorNamed.get(detectorName) ?? null) : detectorOf(key);
   if (bound === null || bound.digest !== digest || isGrouped(bound) !== grouped) {
-    return keepStale(openState, digest === TOPIC_RECREATED ? TOPIC_RECREATED : 'settings-changed', state);
+    if (digest === TOPIC_RECREATED) return keepStale(openState, { reason: TOPIC_RECREATED, orphan: null }, state);
+    const start = reader.position;
+    const orphan = orphanOf(readEventState(reader), bound === null ? 'detector_removed' : 'settings_changed');
+    const kept = { ...openState, bytes: withoutEvents(bytes, { start, reader }) };
+    return keepStale(kept, { reason: 'settings-changed', orphan }, state);
   }
   const unit = state.createUnit(key, group, bound);
   unit.readOpenState(reader);
   unit.openStateBytes = bytes.length;
   return unit;
+}
+
+/** Stands before the digest. */
+function readerOf(bytes: Buffer, kind: number): StateReader {
+  const reader = new StateReader(bytes, 1, formatOfEntry(kind));
+  reader.text();
+  return reader;
+}
+
+function orphanOf(state: EventState | null, reason: CloseReason): OrphanEvents | null {
+  return state === null ? null : { state, reason };
 }
 
 function isGrouped({ config }: BoundDetector): boolean {
@@ -125,15 +147,22 @@ function abandonOpenState({ key, kind, bytes, slot }: OpenState, state: Partitio
   writer.u8(kind);
   writer.text(key);
   writer.text(TOPIC_RECREATED);
-  const stale = keepStale({ key, kind, bytes: writer.take(), slot }, TOPIC_RECREATED, state);
+  const reader = readerOf(bytes, kind);
+  const isAbandoned = reader.text() === TOPIC_RECREATED;
+  const orphan = isAbandoned ? null : orphanOf(readEventState(reader), 'evicted');
+  const stale = keepStale({ key, kind, bytes: writer.take(), slot }, { reason: TOPIC_RECREATED, orphan }, state);
   stale.openStateBytes = bytes.length;
   return stale;
 }
 
-function keepStale({ key, bytes }: OpenState, reason: RestartReason, state: PartitionState): StaleState {
+function keepStale(
+  { key, bytes }: OpenState,
+  why: Pick<StaleState, 'reason' | 'orphan'>,
+  state: PartitionState,
+): StaleState {
   const stale: StaleState = {
     key,
-    reason,
+    ...why,
     windowKeys: [],
     journalRecord: null as JournalRecord | null,
     openStateBytes: bytes.length,
@@ -157,9 +186,8 @@ async function restoreWindows(session: PartitionSession, state: PartitionState):
       state.stale.get(unitKey)?.windowKeys.push(Buffer.from(key));
       return;
     }
-    const reader = new StateReader(value);
-    assertStateFormat(reader.u8());
-    readClosedWindow(reader, series);
+    assertStateFormat(value[0]);
+    readClosedWindow(new StateReader(value, 1, value[0]), series);
   });
 }
 

@@ -1,3 +1,4 @@
+import type { AnomalyEvent } from '../../detector/event.ts';
 import type { ScoreRecord } from '../record/score-record.ts';
 import { emptyTally, type ScoreSink, type Tally } from './batch-outcome.ts';
 import { type BoundDetector, matchDetectors } from './bound-detector.ts';
@@ -19,6 +20,8 @@ export interface HistoryOptions {
   readonly group: string | null;
   /** Called with the scores of each batch, in input order. A group's scores may come with a later batch. */
   onScores(scores: readonly ScoreRecord[]): Promise<void> | void;
+  /** Called with every revision of every event, in the order they are made. */
+  readonly onEvent?: ((event: AnomalyEvent) => void) | undefined;
 }
 
 /** Observations in a batch: enough for full batches of the model. */
@@ -42,7 +45,7 @@ export async function scoreHistory(
   const ordered = byTime(history);
   for (let start = 0; start < ordered.length; start += BATCH_MAX) {
     const scores: ScoreRecord[] = [];
-    const sink = collectScores(tally, scores);
+    const sink = collectScores(tally, scores, options.onEvent);
     const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
       const bound = detectorOf(observation.series);
       if (bound !== null)
@@ -91,7 +94,7 @@ function groupOf({ config }: BoundDetector, group: string | null): string | null
   return config.group === null ? null : (group ?? config.name);
 }
 
-function collectScores(tally: Tally, scores: ScoreRecord[]): ScoreSink {
+function collectScores(tally: Tally, scores: ScoreRecord[], onEvent: HistoryOptions['onEvent']): ScoreSink {
   const ignore = () => {};
   return {
     score(score) {
@@ -99,6 +102,10 @@ function collectScores(tally: Tally, scores: ScoreRecord[]): ScoreSink {
       if (score.anomaly) tally.flagged++;
       if (score.alarm) tally.alarms++;
       scores.push(score);
+    },
+    event(event) {
+      tally.events[event.type]++;
+      onEvent?.(event);
     },
     deadLetter(_record, { reason }) {
       tally.deadLetters[reason] = (tally.deadLetters[reason] ?? 0) + 1;

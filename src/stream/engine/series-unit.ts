@@ -1,9 +1,11 @@
 import { followPhase, placeOnGrid } from '../../calendar/grid-placement.ts';
+
 import type { Detection } from '../../detector/detection.ts';
 import { SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
 import { NO_HELD, readArrivals, writeArrivals } from '../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
+import { readEventState, writeEventState } from '../changelog/event-state.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
 import { readDetectorState, writeDetectorState } from '../changelog/series-state.ts';
 import { SERIES_ENTRY, type StateReader, type StateWriter } from '../changelog/state-bytes.ts';
@@ -11,6 +13,11 @@ import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } f
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
+import { UnitEvents } from './unit-events.ts';
+
+interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
+  readonly missing: number;
+}
 
 /** A series that is scored alone. It exists from its first observation on. */
 export class SeriesUnit implements DetectionUnit, ChangelogSeries {
@@ -18,6 +25,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   readonly bound: BoundDetector;
   readonly #memory: SeriesMemory;
   readonly #place: InputPlace;
+  readonly events: UnitEvents;
   detector: SeriesDetector;
   startOffset = -1;
   /** Event time of position 0. */
@@ -38,6 +46,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     this.bound = bound;
     this.#memory = memory;
     this.#place = place;
+    this.events = new UnitEvents({ bound, series: key, group: null, place });
     this.detector = this.#freshDetector();
   }
 
@@ -73,12 +82,13 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
         return true;
       case 'restart':
         sink.restarted('gap');
+        this.events.close('silent', { ...observation, offset: observation.record.offset }, sink);
         this.startOver('gap');
         return this.take(observation, sink);
       case 'next':
         for (let missing = placed.missing; missing > 0; missing--) {
           if (!this.#passCutoff(missing)) return false;
-          this.#observe(Number.NaN, sink);
+          this.#follow(this.#observe(Number.NaN, sink), { ...observation, value: Number.NaN, missing }, sink);
           sink.gapFilled();
         }
         if (detector.forecastDue) return false;
@@ -112,6 +122,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     writer.u8(SERIES_ENTRY);
     writer.text(this.key);
     writer.text(this.bound.digest);
+    writeEventState(writer, this.events.state());
     writer.f64(this.startOffset);
     writer.f64(this.originMs);
     writer.f64(this.newestOffset);
@@ -121,6 +132,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
 
   /** Closed windows are restored next, then `detector.restored()` is called. */
   readOpenState(reader: StateReader): void {
+    this.events.resume(readEventState(reader));
     this.startOffset = reader.f64();
     this.originMs = reader.f64();
     this.newestOffset = reader.f64();
@@ -192,6 +204,28 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     };
     this.#restarted = null;
     sink.score(score, record.key);
+    this.#follow(detection, { record, timestampMs, value, missing: 0 }, sink);
+  }
+
+  /** Events of a row. `missing` rows lie between it and the observation that filled it in. */
+  #follow(detection: Detection, row: FollowedRow, sink: ScoreSink): void {
+    const { value, record, missing } = row;
+    if (!this.events.wants(detection.alarm, value)) return;
+    const { position, forecast, lo, hi, unusual } = detection;
+    const { rings, origin } = this.detector;
+    const seen = { series: this.key, value, expected: forecast, lo, hi, sharp: unusual?.sharp ?? 0, rings, origin };
+    this.events.observe(
+      {
+        position,
+        timestampMs: row.timestampMs - Math.round(missing * this.events.stepMs),
+        offset: record.offset,
+        verdict: detection,
+        seen: Number.isNaN(value) ? [] : [seen],
+        keptOf: () => this.detector,
+      },
+      record.key,
+      sink,
+    );
   }
 }
 

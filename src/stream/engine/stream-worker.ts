@@ -1,6 +1,7 @@
 import { meanStepMs } from '../../calendar/frequency.ts';
 import type { StreamConfig, WorkerLimits } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
+import type { EncodeEvent } from '../codec/event-codec.ts';
 import { createRecordDecoder } from '../codec/record-decoder.ts';
 import type { SchemaSource } from '../codec/schema-source.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
@@ -20,6 +21,7 @@ export interface WorkerOptions {
   /** In the order of the detectors file. */
   readonly detectors: readonly BoundDetector[];
   readonly encodeScore: EncodeScore;
+  readonly encodeEvent: EncodeEvent;
   /** Needed for formats that are decoded by schema. */
   readonly schemas: SchemaSource | null;
   readonly events: StreamEvents & WorkerEvents;
@@ -123,7 +125,7 @@ function futureLimitMs(detector: BoundDetector | null): number {
 }
 
 function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGroups: boolean) {
-  const { log, stream, limits, detectors, encodeScore, schemas, events, nowMs } = options;
+  const { log, stream, limits, detectors, encodeScore, encodeEvent, schemas, events, nowMs } = options;
   const detectorOf = matchDetectors(detectors);
   const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
   return {
@@ -132,6 +134,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGr
     topics: stream.topics,
     partitionCount,
     encodeScore,
+    encodeEvent,
     events,
     nowMs,
     detectorOf,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DetectorsFile, readDetectorsFile } from '../../../src/config/detectors-file.ts';
+import { NO_RULES } from '../../../src/detector/event-rules.ts';
 
 const ENTRY = 'name: a, series: "*", freq: h, h: 24, detection_size: 24';
 
@@ -13,7 +14,8 @@ test('a detector with only the required keys has every default', () => {
   const { file, problems } = read(`detectors: [{ ${ENTRY} }]`);
   assert.deepEqual(problems, []);
   const { settings, ...detector } = file!.stream.detectors[0];
-  assert.deepEqual(detector, { name: 'a', series: ['*'], group: null, model: 'tsmodel-1' });
+  const unruled = { events: NO_RULES, labels: {} };
+  assert.deepEqual(detector, { name: 'a', series: ['*'], group: null, model: 'tsmodel-1', ...unruled });
   const { freq, ...lengths } = settings;
   assert.equal(freq.alias, 'h');
   assert.deepEqual(lengths, {

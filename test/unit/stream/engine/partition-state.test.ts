@@ -15,6 +15,7 @@ function ignoringSink(): ScoreSink {
   const ignore = () => {};
   return {
     score: ignore,
+    event: ignore,
     deadLetter: ignore,
     duplicate: ignore,
     gapFilled: ignore,

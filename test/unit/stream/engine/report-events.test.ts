@@ -24,6 +24,7 @@ test('the outcomes of records are counted', async () => {
     gapsFilled: 5,
   };
   tally.scored.scored = 90;
+  tally.events.opened = 6;
   events.scored(0, 96, tally);
   events.scored(1, 4, emptyTally());
   const text = await metrics.registry.metrics();
@@ -34,6 +35,7 @@ test('the outcomes of records are counted', async () => {
     'series_restarts_total{reason="gap"} 1',
     'anomalies_total 3',
     'alarms_total 2',
+    'events_total{type="opened"} 6',
     'duplicates_total 4',
     'gap_steps_filled_total 5',
   ]) {

@@ -1,0 +1,94 @@
+import type { SeriesRings } from './series-rings.ts';
+
+/**
+ * Highest and lowest values beyond the context, for how rare a value is. Rows are kept in blocks of so many contexts:
+ * of each length the present block and the last whole one, and besides the extremes of all rows.
+ */
+const BLOCK_CONTEXTS = [2, 8];
+const ALL = 4 * BLOCK_CONTEXTS.length;
+/** The position that they are kept from; not 0 where an earlier version kept none. */
+const SINCE = ALL + 2;
+/** Floats of a series: highest and lowest of the present and of the last block of each length, then of all rows. */
+export const EXTREME_FLOATS = ALL + 3;
+
+/** The newest values of a series: distances from `origin`, in a ring. */
+export interface RingValues {
+  readonly rings: SeriesRings;
+  readonly origin: number;
+}
+
+/** Takes the window [start, end) as it closes, while its values are in the ring. */
+export function observeExtremes({ rings, origin }: RingValues, start: number, end: number): void {
+  const floats = rings.extremes();
+  if (Number.isNaN(floats[SINCE])) floats[SINCE] = start;
+  let highest = Number.NaN;
+  let lowest = Number.NaN;
+  for (let position = start; position < end; position++) {
+    const distance = rings.distanceAt(position);
+    if (Number.isNaN(distance)) continue;
+    if (!(distance <= highest)) highest = distance;
+    if (!(distance >= lowest)) lowest = distance;
+  }
+  const extremes = [highest + origin, lowest + origin];
+  BLOCK_CONTEXTS.forEach((contexts, i) => {
+    widen(floats, 4 * i, extremes);
+    if (end % blockRows(contexts, rings, end - start) !== 0) return;
+    floats.copyWithin(4 * i + 2, 4 * i, 4 * i + 2);
+    floats.fill(Number.NaN, 4 * i, 4 * i + 2);
+  });
+  widen(floats, ALL, extremes);
+}
+
+/** A block is a number of whole windows. */
+function blockRows(contexts: number, { layout }: SeriesRings, windowSize: number): number {
+  return Math.ceil((contexts * layout.contextCapacity) / windowSize) * windowSize;
+}
+
+function widen(floats: Float32Array, at: number, [highest, lowest]: readonly number[]): void {
+  if (Number.isNaN(highest)) return;
+  if (!(highest <= floats[at])) floats[at] = highest;
+  if (!(lowest >= floats[at + 1])) floats[at + 1] = lowest;
+}
+
+/** How rare a value is: so many rows before it none was as high (or as low). */
+export interface Rarity {
+  readonly side: 'highest' | 'lowest';
+  readonly rows: number;
+}
+
+export interface RareValue {
+  /** Of the row at `position`, the newest in the ring. */
+  readonly value: number;
+  readonly position: number;
+  readonly side: Rarity['side'];
+  /** First position of the event, whose own rows do not count. */
+  readonly start: number;
+  readonly windowSize: number;
+}
+
+/**
+ * Exact for rows in the ring, rounded down to blocks beyond. null where a row of the last two windows was as high (or
+ * as low).
+ */
+export function rarityOf({ rings, origin }: RingValues, rare: RareValue): Rarity | null {
+  const { value, position, side, start, windowSize } = rare;
+  const exceeds = (other: number) => (side === 'highest' ? value > other : value < other);
+  const within = (rows: number) => (rows < 2 * windowSize ? null : { side, rows });
+  const oldest = Math.max(0, rings.contextStart, position - rings.layout.contextCapacity + 1);
+  for (let before = start - 1; before >= oldest; before--) {
+    const distance = rings.distanceAt(before);
+    if (!Number.isNaN(distance) && !exceeds(distance + origin)) return within(start - before);
+  }
+  if (oldest === 0) return within(start);
+  const floats = rings.extremes();
+  const at = side === 'highest' ? 0 : 1;
+  if (exceeds(floats[ALL + at])) return within(start - floats[SINCE]);
+  const closed = position - (position % windowSize);
+  for (let i = BLOCK_CONTEXTS.length - 1; i >= 0; i--) {
+    const rows = blockRows(BLOCK_CONTEXTS[i], rings, windowSize);
+    const [present, last] = [floats[4 * i + at], floats[4 * i + 2 + at]];
+    const exceedsPresent = Number.isNaN(present) || exceeds(present);
+    if (exceedsPresent && exceeds(last)) return within(Math.min(start - floats[SINCE], rows + (closed % rows)));
+  }
+  return within(start - oldest);
+}

@@ -1,0 +1,106 @@
+import type { AnomalyEvent, CloseReason, EventDirection, EventKind, EventType } from './event.ts';
+import { summaryOf } from './event-summary.ts';
+import { type MemberShares, sharesOf } from './member-shares.ts';
+
+/**
+ * An event that goes on. It is kept as JSON, so its numbers are finite. It says all that its last revision needs: that
+ * one may be written when the detector is gone.
+ */
+export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | 'series' | 'group' | 'labels'> {
+  /** Of the newest revision; -1 until it is opened. */
+  revision: number;
+  /** Position of the first alarm. */
+  readonly start: number;
+  readonly startedAtMs: number;
+  /** The series that it is classified by: itself, or the most unusual member at the first alarm. */
+  readonly leader: string;
+  /** Deviation of the residuals and of the changes before it. */
+  readonly scale: number;
+  readonly changeScale: number;
+  /** How far the values lay from their forecasts just before the first alarm, in deviations. */
+  readonly leading: number;
+  /** Of the first rows, in deviations. */
+  readonly residuals: number[];
+  kind: EventKind;
+  alarms: number;
+  /** Alarms below what was expected. */
+  alarmsBelow: number;
+  lastAlarm: EventMoment;
+  /** Where the newest revision was made, and the alarms by then. */
+  revised: { readonly position: number; readonly alarms: number };
+  peak: EventPeak;
+  shares: MemberShares;
+}
+
+export interface EventMoment {
+  readonly position: number;
+  readonly timestampMs: number;
+}
+
+/** The most severe alarm. */
+export interface EventPeak
+  extends Pick<AnomalyEvent, 'severity' | 'grade' | 'value' | 'expected' | 'lo' | 'hi' | 'unusual'> {
+  readonly timestampMs: number;
+}
+
+/** Direction is `both` where the rarer one has this share of the alarms. */
+const BOTH_SHARE = 0.25;
+
+/** The next revision of an event. */
+export function revise(
+  event: OpenEvent,
+  type: 'opened' | 'updated',
+  { position, timestampMs }: EventMoment,
+): AnomalyEvent {
+  event.revision++;
+  event.revised = { position, alarms: event.alarms };
+  return revisionOf(event, type, timestampMs);
+}
+
+/** The last revision of an event. It is never earlier than the last alarm. */
+export function conclude(event: OpenEvent, closeReason: CloseReason, timestampMs: number): AnomalyEvent {
+  event.revision++;
+  const { timestampMs: endedAtMs } = event.lastAlarm;
+  return { ...revisionOf(event, 'closed', Math.max(timestampMs, endedAtMs)), endedAtMs, closeReason };
+}
+
+function revisionOf(event: OpenEvent, type: EventType, updatedAtMs: number): AnomalyEvent {
+  const { start, startedAtMs, kind, alarms, lastAlarm, labels } = event;
+  const { timestampMs: peakAtMs, severity, grade, value, expected, lo, hi, unusual } = event.peak;
+  const direction = directionOf(event);
+  const members = sharesOf(event.shares);
+  const lastedMs = type === 'closed' ? lastAlarm.timestampMs - startedAtMs : null;
+  return {
+    eventId: event.eventId,
+    type,
+    revision: event.revision,
+    detector: event.detector,
+    series: event.series,
+    group: event.group,
+    kind,
+    direction,
+    startedAtMs,
+    peakAtMs,
+    updatedAtMs,
+    endedAtMs: null,
+    severity,
+    grade,
+    value,
+    expected,
+    lo,
+    hi,
+    alarms,
+    observations: lastAlarm.position - start + 1,
+    closeReason: null,
+    summary: summaryOf({ kind, direction, value, expected, unusual, members }, lastedMs),
+    unusual,
+    members,
+    labels,
+  };
+}
+
+function directionOf({ alarms, alarmsBelow }: OpenEvent): EventDirection {
+  const below = alarmsBelow / alarms;
+  if (below >= BOTH_SHARE && below <= 1 - BOTH_SHARE) return 'both';
+  return below > 0.5 ? 'down' : 'up';
+}

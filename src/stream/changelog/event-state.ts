@@ -1,0 +1,35 @@
+import type { KeptTracker } from '../../detector/event-tracker.ts';
+import type { StateReader, StateWriter } from './state-bytes.ts';
+
+/**
+ * What is kept of a unit's events: mostly nothing. It comes first in an open state, so that an open event can be read,
+ * and closed, where the rest was made under settings that are not known any more.
+ */
+export interface EventState extends KeptTracker {
+  /** Key of the scores, one character a byte; null where they have none. */
+  readonly key: string | null;
+}
+
+/** Earlier formats have no events. */
+const EVENT_FORMAT = 3;
+/** As a StateWriter writes an empty text. */
+const NO_TEXT = Buffer.alloc(2);
+
+export function writeEventState(writer: StateWriter, state: EventState | null): void {
+  writer.text(state === null ? '' : JSON.stringify(state));
+}
+
+/** The bytes of an open state without its events, which `reader` has just read. */
+export function withoutEvents(
+  bytes: Buffer,
+  { start, reader }: { readonly start: number; readonly reader: StateReader },
+) {
+  if (reader.format < EVENT_FORMAT) return bytes;
+  return Buffer.concat([bytes.subarray(0, start), NO_TEXT, bytes.subarray(reader.position)]);
+}
+
+/** null where nothing is kept. */
+export function readEventState(reader: StateReader): EventState | null {
+  const text = reader.format < EVENT_FORMAT ? '' : reader.text();
+  return text === '' ? null : JSON.parse(text);
+}
