@@ -4,8 +4,10 @@ import { explainFailure, protocolErrorType } from './failure.ts';
 import { type FetchLimits, fetchTopic } from './fetch.ts';
 import { type Cluster, errorFromCode } from './kafkajs-internals.ts';
 import { leaderOf } from './leader.ts';
+import { type LostPosition, locatePosition } from './out-of-range.ts';
 import { type PartitionRange, readPartition, stableRange } from './partition-reader.ts';
 import { decodeRecords, endOffset } from './record-batch-decoder.ts';
+import { knownTopicId } from './topic-id.ts';
 
 /** A committed record of any topic. */
 export interface TopicRecord {
@@ -27,14 +29,22 @@ export interface TopicTail {
 
 export interface TailOptions {
   readonly topic: string;
-  readonly from: 'earliest' | 'latest';
+  /** A place of which partitions are missing begins there with their oldest record. */
+  readonly from: 'earliest' | 'latest' | TailPlace;
+}
+
+/** Where a tail is: the offset of the next record of each partition, of a topic with this id (null: not known). */
+export interface TailPlace {
+  readonly topicId: string | null;
+  readonly positions: ReadonlyMap<number, number>;
 }
 
 export interface TailHandlers {
   /**
-   * Records of each partition in offset order. A returned promise is awaited before the next fetch; it must not reject.
+   * Records of each partition in offset order, and where the tail is after them. Markers of transactions move it, too,
+   * so there may be no records. A returned promise is awaited before the next fetch; it must not reject.
    */
-  onRecords(records: readonly TopicRecord[]): void | Promise<void>;
+  onRecords(records: readonly TopicRecord[], after: TailPlace): void | Promise<void>;
   /** Kafka is out of reach (`error`) or back (`null`). The tail continues at its position by itself. */
   onConnection?(error: Error | null): void;
 }
@@ -48,7 +58,7 @@ export async function tailTopic(
   let link = await explained(topic, () => linkCluster(connection, [topic]));
   let stopped = false;
   let lost = false;
-  const positions = await explained(topic, () => startPositions(link.cluster, topic, from)).catch((error: unknown) => {
+  const place = await explained(topic, () => startPlace(link.cluster, topic, from)).catch((error: unknown) => {
     link.destroy();
     throw error;
   });
@@ -56,11 +66,11 @@ export async function tailTopic(
   const follow = async () => {
     while (!stopped) {
       try {
-        const fetched = await fetchOnce(link, topic, positions);
+        const { records, moved } = await fetchOnce(link, topic, place);
         if (stopped) return;
         if (lost) handlers.onConnection?.(null);
         lost = false;
-        if (fetched.length > 0) await handlers.onRecords(fetched);
+        if (moved) await handlers.onRecords(records, { ...place, positions: new Map(place.positions) });
       } catch (error) {
         if (stopped) return;
         link.destroy();
@@ -120,25 +130,33 @@ async function readRange(cluster: Cluster, range: PartitionRange): Promise<Topic
   return records;
 }
 
-async function startPositions(
-  cluster: Cluster,
-  topic: string,
-  from: 'earliest' | 'latest',
-): Promise<Map<number, number>> {
+/** Where a tail is; `fetchOnce` moves it. */
+interface MovingPlace {
+  topicId: string | null;
+  readonly positions: Map<number, number>;
+}
+
+async function startPlace(cluster: Cluster, topic: string, from: TailOptions['from']): Promise<MovingPlace> {
+  const topicId = await knownTopicId(cluster, topic);
   const positions = new Map<number, number>();
+  const isStored = typeof from === 'object' && (from.topicId === null || topicId === null || from.topicId === topicId);
   for (const { partitionId } of cluster.findTopicPartitionMetadata(topic)) {
+    const stored = isStored ? from.positions.get(partitionId) : undefined;
     const { start, end } = await stableRange(cluster, topic, partitionId);
-    positions.set(partitionId, from === 'earliest' ? start : end);
+    positions.set(partitionId, stored ?? (from === 'latest' ? end : start));
   }
-  return positions;
+  return { topicId, positions };
+}
+
+interface FetchedRecords {
+  readonly records: readonly TopicRecord[];
+  /** A position was moved. */
+  readonly moved: boolean;
 }
 
 /** Fetches from every leader once, and moves the positions. */
-async function fetchOnce(
-  { cluster }: ClusterLink,
-  topic: string,
-  positions: Map<number, number>,
-): Promise<TopicRecord[]> {
+async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingPlace): Promise<FetchedRecords> {
+  const { positions } = place;
   await cluster.refreshMetadataIfNecessary();
   const byLeader = Map.groupBy(positions, ([partition]) => leaderOf(cluster, topic, partition));
   const responses = [...byLeader].map(async ([nodeId, entries]) => {
@@ -147,22 +165,37 @@ async function fetchOnce(
     return fetchTopic(broker, { topic, positions: fetched, limits: LIMITS });
   });
   const records: TopicRecord[] = [];
+  let moved = false;
   for (const fetched of (await Promise.all(responses)).flatMap(({ partitions }) => partitions)) {
     const { partition, aborted } = fetched;
+    const fromOffset = positions.get(partition) ?? 0;
     if (fetched.errorCode !== 0) {
       const error = errorFromCode(fetched.errorCode);
       if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
-      // Retention deleted the position: continue with the oldest record.
-      positions.set(partition, (await stableRange(cluster, topic, partition)).start);
+      await locate(cluster, place, { topic, partition, offset: fromOffset, topicId: place.topicId });
+      moved = true;
       continue;
     }
-    const fromOffset = positions.get(partition) ?? 0;
     decodeRecords(fetched.records, { fromOffset, aborted }, (offset, timestampMs, key, value, headers) => {
       records.push({ partition, offset, timestampMs, key, value, headers: headers() });
     });
-    positions.set(partition, endOffset(fetched.records) ?? fromOffset);
+    const end = endOffset(fetched.records) ?? fromOffset;
+    positions.set(partition, end);
+    moved ||= end !== fromOffset;
   }
-  return records;
+  return { records, moved };
+}
+
+/** Retention deleted the position, or the topic was created anew: continues with the oldest record. */
+async function locate(cluster: Cluster, place: MovingPlace, lost: LostPosition): Promise<void> {
+  const found = await locatePosition(cluster, lost);
+  if (found === null) return;
+  if (found.topicId !== place.topicId) {
+    // Positions of the other partitions are of the old topic, too.
+    const anew = await startPlace(cluster, lost.topic, 'earliest');
+    place.topicId = anew.topicId;
+    for (const [partition, offset] of anew.positions) place.positions.set(partition, offset);
+  } else place.positions.set(lost.partition, found.offset);
 }
 
 async function explained<T>(topic: string, work: () => Promise<T>): Promise<T> {
