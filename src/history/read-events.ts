@@ -3,7 +3,7 @@ import { Conditions } from './conditions.ts';
 import type { HistorySql } from './history-database.ts';
 import type { DeadLetterRow, EventRows, EventSelection, HistoryPlace } from './history-port.ts';
 
-interface EventRow {
+interface FoundEvent {
   readonly id: string;
   readonly started: number;
   readonly is_open: number;
@@ -29,7 +29,7 @@ export async function readEvents(sql: HistorySql, selection: EventSelection): Pr
     const sameOpen = `started < ${started} OR (started = ${started} AND id > ${id})`;
     page.add(`(${IS_OPEN} < ${open} OR (${IS_OPEN} = ${open} AND (${sameOpen})))`);
   }
-  const rows = await sql.query<EventRow>(
+  const rows = await sql.query<FoundEvent>(
     `SELECT id, started, ${IS_OPEN} AS is_open, record FROM history_events ${page.where}
       ORDER BY is_open DESC, started DESC, id LIMIT ${page.mark(limit + 1)}`,
     page.values,
