@@ -37,10 +37,8 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly groupPlaces: GroupPlaces;
   readonly events: StreamEvents;
   readonly onFatal: (error: Error) => void;
-  /** Resolves when the earlier tasks have stopped, so that the partition is free. */
+  /** Resolves when an earlier task of the partition has ended. */
   readonly free: Promise<Subscription>;
-  /** Called when the first restore has succeeded or failed, or the task was stopped. */
-  readonly onRestoreTried: () => void;
   /**
    * Resolves when the partition of each group is known: every partition of the assignment has tried its first restore.
    */
@@ -76,10 +74,16 @@ export class PartitionTask {
   #paused = false;
   #wake: () => void = () => {};
   readonly finished: Promise<void>;
+  /** Resolves when the first restore has succeeded or failed, or the task was stopped. */
+  readonly restoreTried: Promise<void>;
+  #onRestoreTried: () => void;
   restoring = true;
 
   constructor(options: PartitionTaskOptions) {
     this.#options = options;
+    const tried = Promise.withResolvers<void>();
+    this.restoreTried = tried.promise;
+    this.#onRestoreTried = tried.resolve;
     this.finished = this.#run();
   }
 
@@ -92,7 +96,7 @@ export class PartitionTask {
   /** Stops after the transaction in flight. Records that were scored after it are scored again by the next owner. */
   stop(): Promise<void> {
     this.#stop.abort();
-    this.#options.onRestoreTried();
+    this.#onRestoreTried();
     this.#wake();
     return this.finished;
   }
@@ -126,10 +130,7 @@ export class PartitionTask {
           return;
         }
         this.restoring = true;
-        this.#options.onRestoreTried();
-        // Fencing the later owner at once would discard the state that it has just restored. Usually its assignment is
-        // right, and the group is about to revoke ours.
-        if (error.code === 'fenced') delayMs = RETRY_MS_MAX;
+        this.#onRestoreTried();
         this.#options.events.retrying(this.#options.place.partition, error, delayMs);
         await setTimeout(delayMs, null, { signal }).catch(() => null);
         delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
@@ -138,13 +139,14 @@ export class PartitionTask {
   }
 
   async #own(onCommitted: () => void): Promise<void> {
-    const { log, place, events, groupPlaces, onRestoreTried, placesKnown } = this.#options;
+    const { log, place, events, groupPlaces, placesKnown } = this.#options;
+    await this.#subscription?.confirm(place.partition, this.#stop.signal);
     const session = await log.openPartition(place.partition, this.#stop.signal);
     try {
       const state = new PartitionState(place, this.#options.limits.seriesMax, groupPlaces);
       const startedMs = performance.now();
       const restored = await this.#restore(session, state);
-      onRestoreTried();
+      this.#onRestoreTried();
       this.#stop.signal.throwIfAborted();
       events.restored(place.partition, {
         units: state.units.size,

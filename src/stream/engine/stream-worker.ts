@@ -49,11 +49,22 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const partitionCount = await log.partitionCount();
   const { promise: finished, resolve: finish } = Promise.withResolvers<Error | null>();
   const { promise: subscribed, resolve: onSubscribed } = Promise.withResolvers<Subscription>();
-  let tasks = new Map<number, PartitionTask>();
+  const tasks = new Map<number, PartitionTask>();
+  /** Revoked tasks that have not ended, by partition. A later task of the partition waits for them. */
+  const ending = new Map<number, Promise<void>>();
   const stalled = new Map<number, Error>();
   let connectionError: Error | null = null;
   let assigned = false;
   let stopping = false;
+
+  const revoke = (partition: number, task: PartitionTask) => {
+    tasks.delete(partition);
+    stalled.delete(partition);
+    const ended = task.stop().then(() => {
+      if (ending.get(partition) === ended) ending.delete(partition);
+    });
+    ending.set(partition, ended);
+  };
 
   const hasGroups = options.detectors.some(({ config }) => config.group !== null);
   const taskOptions = commonTaskOptions(options, partitionCount, hasGroups);
@@ -62,25 +73,24 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       // Other workers may stop at the same time. Their partitions are not taken over.
       if (stopping) return;
       assigned = true;
-      stalled.clear();
       events.assigned(partitions);
       if (partitions.some((partition) => partition >= partitionCount)) {
         const text = `topic ${options.stream.topics.observations} has got more than ${partitionCount} partitions`;
         finish(new ServiceError('topic-mismatch', `${text}; the worker must look at all topics anew`));
         return;
       }
-      const stopped = Promise.all(Array.from(tasks.values(), (task) => task.stop()));
-      const free = stopped.then(() => subscribed);
-      const restores = partitions.map(() => Promise.withResolvers<void>());
-      const placesKnown = Promise.all(hasGroups ? restores.map(({ promise }) => promise) : []);
-      tasks = new Map(
-        partitions.map((partition, i) => {
-          const place = { topic: options.stream.topics.observations, partition };
-          const onRestoreTried = restores[i].resolve;
-          const own = { place, free, onRestoreTried, placesKnown, onFatal: finish };
-          return [partition, new PartitionTask({ ...taskOptions, ...own })];
-        }),
-      );
+      const kept = new Set(partitions);
+      for (const [partition, task] of tasks) if (!kept.has(partition)) revoke(partition, task);
+      const added = partitions.filter((partition) => !tasks.has(partition));
+      // With groups, a task waits until all partitions are restored: it must know which groups the others own.
+      const { promise: placesKnown, resolve: onPlacesKnown } = Promise.withResolvers<unknown>();
+      for (const partition of added) {
+        const place = { topic: options.stream.topics.observations, partition };
+        const free = Promise.resolve(ending.get(partition)).then(() => subscribed);
+        tasks.set(partition, new PartitionTask({ ...taskOptions, place, free, placesKnown, onFatal: finish }));
+      }
+      const restores = hasGroups ? Array.from(tasks.values(), ({ restoreTried }) => restoreTried) : [];
+      void Promise.all(restores).then(onPlacesKnown);
     },
     onRecords: (partition, records) => tasks.get(partition)?.push(records),
     onConnection(error) {
@@ -110,7 +120,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
     async stop() {
       stopping = true;
-      await Promise.all(Array.from(tasks.values(), (task) => task.stop()));
+      await Promise.all([...ending.values(), ...Array.from(tasks.values(), (task) => task.stop())]);
       await subscription.stop();
       await log.close();
       finish(null);

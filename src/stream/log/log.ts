@@ -60,8 +60,9 @@ export interface PartitionSession {
 
 export interface SubscriptionHandlers {
   /**
-   * The assigned partitions. Every call revokes all earlier assignments, also of partitions that are assigned again. No
-   * records of a partition are delivered before `start` is called for it. Must not block.
+   * The assigned partitions; none when the membership was lost. Partitions that were assigned before are delivered as
+   * before, the missing ones are revoked, and of a new one no records are delivered before `start` is called for it.
+   * Must not block.
    */
   onAssignment(partitions: readonly number[]): void;
   /**
@@ -83,6 +84,11 @@ export interface Subscription {
    * ignored.
    */
   start(partition: number, offset: number): void;
+  /**
+   * Resolves when the group has confirmed that the partition is assigned to this member. Until then no session may be
+   * opened: it could fence the true owner. Rejects with the reason of `signal`.
+   */
+  confirm(partition: number, signal: AbortSignal): Promise<void>;
   pause(partition: number): void;
   resume(partition: number): void;
   /** Leaves the group. No records are delivered afterwards. */

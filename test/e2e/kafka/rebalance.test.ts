@@ -34,6 +34,8 @@ kafkaTest(
     await share([stays], 8);
     await stream.settled();
     assertScoredOnce(await stream.scores(), records);
+    // All at first, then what each of the others left. What it kept was never restored.
+    assert.equal(await stays.metric('tidewatch_restore_seconds_count'), PARTITIONS + 4 + 4);
     assert.deepEqual(await stays.stop(), { code: 0, signal: null });
   },
 );

@@ -17,7 +17,7 @@ const TRANSACTION_IN_COMPLETION = 'CONCURRENT_TRANSACTIONS';
 const UNTIL_COORDINATED: Backoff = { initialMs: 4, delayMsMax: 200, totalMsMax: 20_000 };
 
 /** Whether the request had no effect because the coordinator moved or is starting. */
-function isCoordinatorChange(error: unknown): boolean {
+export function isCoordinatorChange(error: unknown): boolean {
   return COORDINATOR_CHANGES.has(protocolErrorType(error));
 }
 

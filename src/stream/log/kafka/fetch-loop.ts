@@ -93,15 +93,19 @@ export class FetchLoop {
     else this.#fetchIdle();
   }
 
-  forgetAll(): void {
-    for (const reading of this.#readings.values()) reading.cancelRetry();
-    this.#readings.clear();
+  /** Forgets all other partitions. */
+  keepOnly(partitions: ReadonlySet<number>): void {
+    for (const [partition, reading] of this.#readings) {
+      if (partitions.has(partition)) continue;
+      reading.cancelRetry();
+      this.#readings.delete(partition);
+    }
   }
 
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#reconnect);
-    this.forgetAll();
+    this.keepOnly(new Set());
     this.#link?.destroy();
   }
 

@@ -111,8 +111,8 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
   const group = { groupId: options.groupId, topic, sessionMs: options.sessionMs };
   const membership = new GroupMembership(options, group, {
     onAssignment: (partitions) => {
-      loop.forgetAll();
       assigned = new Set(partitions);
+      loop.keepOnly(assigned);
       if (begun) assign();
     },
     onConnection: (error) => connection('membership', error),
@@ -130,6 +130,7 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
     start: (partition, offset) => {
       if (assigned?.has(partition) && !stopped) loop.start(partition, offset);
     },
+    confirm: (partition, signal) => membership.confirm(partition, signal),
     pause: (partition) => loop.pause(partition),
     resume: (partition) => loop.resume(partition),
     stop: async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../../src/service-error.ts';
-import { COMMIT_BYTES_MAX, QUEUE_BYTES_MAX, RETRY_MS_MAX } from '../../../../src/stream/engine/partition-task.ts';
-import type { WorkerEvents } from '../../../../src/stream/engine/stream-worker.ts';
+import { COMMIT_BYTES_MAX, QUEUE_BYTES_MAX } from '../../../../src/stream/engine/partition-task.ts';
+import type { Worker, WorkerEvents } from '../../../../src/stream/engine/stream-worker.ts';
 import type { StreamLog, SubscriptionHandlers } from '../../../../src/stream/log/log.ts';
 import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream/stream-run.ts';
 
@@ -29,10 +29,10 @@ test('readiness names a partition that makes no progress, until it does or is re
   assert.deepEqual(worker.notReady(), ['partition 1 makes no progress: it has no leader']);
   stall(1, null);
   assert.deepEqual(worker.notReady(), []);
-  stall(0, new Error('it has no leader'));
-  broker.rebalance();
+  stall(1, new Error('it has no leader'));
+  const other = await start();
   while (worker.notReady().length > 0) await sleep(1);
-  await worker.stop();
+  await Promise.all([worker.stop(), other.stop()]);
 });
 
 test('a worker ends when its topic gets more partitions, since series move away from their state', async () => {
@@ -118,18 +118,113 @@ test('the bytes of records bound transactions and queues, not only their number'
   assert.deepEqual(pauses, [true, false]);
 });
 
-test('a fenced task waits before it opens a session again, since the later owner is likely to be right', async () => {
-  const { broker, start } = streamRun();
-  const { promise: retrying, resolve: onRetrying } = Promise.withResolvers<{ code: string; delayMs: number }>();
-  const worker = await start(
-    {},
-    { retrying: (_, error, delayMs) => onRetrying({ code: (error as ServiceError).code, delayMs }) },
-  );
+test('a task that was fenced by mistake opens a session again', async () => {
+  const { broker, start, scores } = streamRun();
+  const retries: string[] = [];
+  const worker = await start({}, { retrying: (_, error) => void retries.push((error as ServiceError).code) });
   while (worker.notReady().length > 0) await sleep(1);
-  const later = await broker.openLog().openPartition(0);
+  await broker.openLog().openPartition(0);
   const { key, value } = observationRecord('s', 0, 1);
   broker.append(0, key, value);
-  assert.deepEqual(await retrying, { code: 'fenced', delayMs: RETRY_MS_MAX });
-  await later.commit([], 1);
+  while (scores().length < 1) await sleep(1);
+  assert.deepEqual(retries, ['fenced']);
   await worker.stop();
+});
+
+test('a zombie fences nobody: it opens sessions only after the group has confirmed its partitions', async () => {
+  const { broker, start, settled, scores } = streamRun({ partitions: 2 });
+  const opened: string[] = [];
+  const retries: string[] = [];
+  const begin = async (name: string) => {
+    const log = broker.openLog();
+    const openPartition: StreamLog['openPartition'] = (partition, signal) => {
+      opened.push(`${name}${partition}`);
+      return log.openPartition(partition, signal);
+    };
+    const retrying = (partition: number) => void retries.push(`${name}${partition}`);
+    return start({ log: { ...log, openPartition } }, { retrying });
+  };
+  const append = () => {
+    for (const partition of [0, 1]) {
+      const { key, value } = observationRecord(`s${partition}`, broker.read('observations', partition).length, 1);
+      broker.append(partition, key, value);
+    }
+  };
+  const ready = async (...workers: Worker[]) => {
+    while (workers.some((worker) => worker.notReady().length > 0)) await sleep(1);
+  };
+  const zombie = await begin('zombie');
+  await ready(zombie);
+  const owner = await begin('owner');
+  while (!opened.includes('owner1')) await sleep(1);
+  await ready(zombie, owner);
+  const learn = broker.expelOldest();
+  while (!opened.includes('owner0')) await sleep(1);
+  await ready(owner);
+  append();
+  await settled();
+  while (!retries.includes('zombie0')) await sleep(1);
+  // Longer than the first waits of a task that was fenced.
+  await sleep(1_000);
+  append();
+  await settled();
+  learn();
+  while (opened.filter((session) => session.startsWith('zombie')).length < 3) await sleep(1);
+  append();
+  await settled();
+  assert.deepEqual(opened, ['zombie0', 'zombie1', 'owner1', 'owner0', 'zombie1']);
+  assert.ok(!retries.some((retry) => retry.startsWith('owner')), String(retries));
+  assert.deepEqual([scores(0).length, scores(1).length], [3, 3]);
+  await Promise.all([zombie.stop(), owner.stop()]);
+});
+
+test('a rolling restart of the workers restores each moved partition once, the others never', async () => {
+  const partitions = 9;
+  const { broker, start, settled, scores } = streamRun({ partitions });
+  let step = 0;
+  const append = () => {
+    for (let partition = 0; partition < partitions; partition++) {
+      const { key, value } = observationRecord(`s${partition}`, step, 1);
+      broker.append(partition, key, value);
+    }
+    step++;
+  };
+  const restores: number[] = [];
+  let moves = 0;
+  const begin = () => {
+    let owned: readonly number[] = [];
+    const assigned = (next: readonly number[]) => {
+      moves += next.filter((partition) => !owned.includes(partition)).length;
+      owned = next;
+    };
+    return start({}, { assigned, restored: (partition) => void restores.push(partition) });
+  };
+  const ready = async () => {
+    for (const worker of workers) while (worker.notReady().length > 0) await sleep(1);
+    append();
+    await settled();
+  };
+  const workers = [await begin(), await begin(), await begin()];
+  await ready();
+  restores.length = 0;
+  moves = 0;
+  for (let turn = 0; turn < workers.length; turn++) {
+    const leaving = workers.shift()!;
+    append();
+    await leaving.stop();
+    await ready();
+    workers.push(await begin());
+    await ready();
+  }
+  assert.equal(restores.length, moves);
+  // Each worker hands its three partitions over, and its successor takes three.
+  assert.equal(moves, 3 * (3 + 3));
+  for (let partition = 0; partition < partitions; partition++) {
+    const positions = scores(partition).map(({ position }) => position);
+    assert.deepEqual(
+      positions,
+      Array.from({ length: step }, (_, position) => position),
+    );
+  }
+  await Promise.all(workers.map((worker) => worker.stop()));
 });

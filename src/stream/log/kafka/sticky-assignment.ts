@@ -1,0 +1,52 @@
+/** A member of the group, and what it owned when it joined. */
+export interface GroupMember {
+  readonly memberId: string;
+  /** The generation in which it was given `owned`. The newest one counts where two members claim a partition. */
+  readonly generation: number;
+  readonly owned: readonly number[];
+}
+
+/**
+ * Divides the partitions evenly. Each member keeps what it owned, as far as that is fair, and the others take what is
+ * left: a partition that moves costs a restore. The result depends on the arguments only, not on their order.
+ */
+export function assignSticky(
+  members: readonly GroupMember[],
+  partitions: readonly number[],
+): ReadonlyMap<string, readonly number[]> {
+  const owners = newestOwners(members, new Set(partitions));
+  const kept = new Map<string, number[]>(members.map(({ memberId }) => [memberId, []]));
+  const unowned: number[] = [];
+  for (const partition of [...partitions].sort(ascending)) {
+    const owner = owners.get(partition);
+    if (owner === undefined) unowned.push(partition);
+    else kept.get(owner.memberId)?.push(partition);
+  }
+  // Those who own most get the shares that are larger by one, so that fewer partitions move.
+  const shares = [...kept].sort(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1));
+  const least = Math.floor(partitions.length / members.length);
+  const larger = partitions.length % members.length;
+  const sizeOf = (turn: number) => least + (turn < larger ? 1 : 0);
+  for (const [turn, [, share]] of shares.entries()) unowned.push(...share.splice(sizeOf(turn)));
+  unowned.sort(ascending);
+  for (const [turn, [, share]] of shares.entries()) {
+    share.push(...unowned.splice(0, sizeOf(turn) - share.length));
+    share.sort(ascending);
+  }
+  return kept;
+}
+
+function newestOwners(members: readonly GroupMember[], known: ReadonlySet<number>): Map<number, GroupMember> {
+  const owners = new Map<number, GroupMember>();
+  for (const member of [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1))) {
+    for (const partition of member.owned) {
+      const other = owners.get(partition);
+      if (known.has(partition) && (other === undefined || member.generation > other.generation)) {
+        owners.set(partition, member);
+      }
+    }
+  }
+  return owners;
+}
+
+const ascending = (one: number, other: number) => one - other;
