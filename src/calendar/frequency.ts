@@ -117,6 +117,22 @@ export function gridPosition(freq: Frequency, originMs: number, timestampMs: num
   }
 }
 
+/** An event time at `position` of the grid with position 0 at `originMs`. */
+export function gridTime(freq: Frequency, originMs: number, position: number): number {
+  switch (freq.kind) {
+    case 'fixed':
+      return originMs + position * freq.stepMs;
+    case 'calendar': {
+      const month = monthNumber(originMs) + position * freq.months;
+      return Date.UTC(Math.floor(month / 12), month % 12);
+    }
+    case 'weekday': {
+      const weekday = weekdayNumber(originMs) + position * freq.days;
+      return (Math.floor(weekday / 5) * 7 + (weekday % 5) - 3) * DAY_MS;
+    }
+  }
+}
+
 function monthNumber(timestampMs: number): number {
   const date = new Date(timestampMs);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();

@@ -37,6 +37,7 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     skippedOffsets: counter('skipped_offsets_total', 'Input offsets that cannot be read any more'),
     duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
+    backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),
     seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),
     // Transactions and state.
     commitSeconds: histogram('commit_seconds', 'Duration of a transaction', COMMIT_SECONDS),

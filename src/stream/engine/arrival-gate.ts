@@ -64,6 +64,11 @@ export class ArrivalGate {
     if (unit.held.length > 0) this.#holding.add(unit);
   }
 
+  /** What the unit holds is another one's from now on. */
+  forget(unit: DetectionUnit): void {
+    this.#holding.delete(unit);
+  }
+
   #pass(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
     const { timestampMs } = observation;
     if (!(timestampMs <= unit.arrivedMs)) {

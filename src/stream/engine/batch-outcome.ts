@@ -35,6 +35,8 @@ export interface ScoreSink {
   duplicate(): void;
   gapFilled(): void;
   restarted(reason: RestartReason): void;
+  /** A series was calibrated again on so many values that it had kept. */
+  backfilled(values: number): void;
   /**
    * A detection window of a series closed: its values and residuals are final. Read them before the next observation.
    */
@@ -57,6 +59,8 @@ export interface Tally {
   alarms: number;
   duplicates: number;
   gapsFilled: number;
+  /** Series that were calibrated again on the values that they had kept. */
+  backfilled: number;
   /** Input offsets that cannot be read any more. */
   skippedOffsets: number;
 }
@@ -71,6 +75,7 @@ export function emptyTally(): Tally {
     alarms: 0,
     duplicates: 0,
     gapsFilled: 0,
+    backfilled: 0,
     skippedOffsets: 0,
   };
 }

@@ -1,5 +1,7 @@
 import type { DetectorConfig } from '../../config/config.ts';
+import { NO_RULES } from '../../detector/event-rules.ts';
 import { type SeriesLayout, seriesLayout } from '../../detector/series-memory.ts';
+import type { StreamDetectionSettings } from '../../detector/settings.ts';
 import type { Forecaster } from '../../forecast/forecaster.ts';
 
 /** A detector of the detectors file with the model it runs on. */
@@ -24,6 +26,24 @@ export function bindDetector(
     digest: `${settingsDigest.slice(0, 12)}-${model.digest.slice(0, 12)}`,
     layout: seriesLayout(config.settings),
   };
+}
+
+/** Stands for a detector of the past, whose states are read and never continued. */
+export function retiredDetector(digest: string, settings: StreamDetectionSettings): BoundDetector {
+  const config: DetectorConfig = {
+    name: '',
+    series: [],
+    group: null,
+    model: '',
+    settings,
+    events: NO_RULES,
+    labels: {},
+  };
+  const forecaster: Forecaster = {
+    limits: { context: 0, contextBuckets: [], horizonMax: 0 },
+    forecast: () => Promise.reject(new TypeError('a retired detector forecasts nothing')),
+  };
+  return { config, forecaster, modelDigest: '', digest, layout: seriesLayout(settings) };
 }
 
 /** Size of the cache of matches. A full cache is cleared. */

@@ -1,6 +1,5 @@
 import { SeriesMemory } from '../../detector/series-memory.ts';
 import { groupKey } from '../changelog/changelog-series.ts';
-import type { StaleState } from '../changelog/journal.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { InputPlace } from '../record/score-record.ts';
 import { ArrivalGate } from './arrival-gate.ts';
@@ -10,6 +9,7 @@ import type { DetectionUnit } from './detection-unit.ts';
 import type { EventClock } from './event-clock.ts';
 import { GroupUnit } from './group-unit.ts';
 import { SeriesUnit } from './series-unit.ts';
+import type { StaleUnit } from './stale-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
 
 /** The share of the series and groups that is evicted at a time. */
@@ -27,9 +27,11 @@ export class PartitionState {
   readonly #unitsMax: number;
   readonly #groupPlaces: GroupPlaces;
   readonly #memories = new Map<BoundDetector, SeriesMemory>();
+  /** How many stale units each detector of the past has. */
+  readonly #retired = new Map<BoundDetector, number>();
   readonly units = new Map<string, DetectionUnit>();
   /** Open states that cannot be continued, until an observation of their series arrives. */
-  readonly stale = new Map<string, StaleState>();
+  readonly stale = new Map<string, StaleUnit>();
   readonly #gate = new ArrivalGate();
   /** Settles with the last batch of forecasts. One batch at a time waits for the model. */
   #forecasts: Promise<void> = Promise.resolve();
@@ -123,17 +125,46 @@ export class PartitionState {
     const key = group === null ? series : groupKey(bound.config.name, group);
     const known = this.units.get(key);
     if (known !== undefined) return known;
-    if (this.units.size >= this.#unitsMax) this.#evict(observation, sink);
-    const unit = this.createUnit(key, group, bound);
     const stale = this.stale.get(key);
-    if (stale !== undefined) {
-      this.stale.delete(key);
-      sink.windowsDeleted(stale.windowKeys);
-      sink.evicted(stale);
-      sink.restarted(stale.reason);
-      unit.startOver(stale.reason);
+    if (stale === undefined && this.units.size + this.stale.size >= this.#unitsMax) this.#evict(observation, sink);
+    const unit = this.createUnit(key, group, bound);
+    if (stale === undefined) return unit;
+    this.stale.delete(key);
+    sink.windowsDeleted(stale.windowKeys);
+    sink.evicted(stale);
+    sink.restarted(stale.reason);
+    unit.startOver(stale.reason);
+    if (stale.retired !== null) {
+      if (unit instanceof SeriesUnit) this.#takeOver(stale.retired, unit);
+      this.#release(stale.retired);
     }
     return unit;
+  }
+
+  /** The new unit begins with the values of the old one, and with the records that wait for confirmation. */
+  #takeOver(old: SeriesUnit, unit: SeriesUnit): void {
+    const kept = old.past();
+    if (kept === null || !sameGrid(old.bound, unit.bound)) return;
+    unit.continueFrom(kept);
+    unit.arrivedMs = old.arrivedMs;
+    unit.held = old.held;
+    this.#gate.forget(old);
+    this.#gate.adopt(unit);
+  }
+
+  createRetired(key: string, bound: BoundDetector): SeriesUnit {
+    this.#retired.set(bound, (this.#retired.get(bound) ?? 0) + 1);
+    return new SeriesUnit({ key, bound, memory: this.#memoryOf(bound), place: this.place });
+  }
+
+  /** Memory of settings that no unit has any more is given back. */
+  #release(retired: SeriesUnit): void {
+    retired.release();
+    const left = (this.#retired.get(retired.bound) ?? 1) - 1;
+    this.#retired.set(retired.bound, left);
+    if (left > 0) return;
+    this.#retired.delete(retired.bound);
+    this.#memories.delete(retired.bound);
   }
 
   /**
@@ -141,11 +172,15 @@ export class PartitionState {
    * that waits for a forecast stays. It is among the newest, unless one batch has nearly as many series as `unitsMax`.
    */
   #evict({ timestampMs, record }: ReceivedObservation, sink: ScoreSink): void {
-    const idle = [...this.units.values()]
-      .filter((unit) => unit.waiting === null)
+    const idle = [...this.units.values(), ...this.stale.values()]
+      .filter((unit) => isStale(unit) || unit.waiting === null)
       .sort((a, b) => a.newestOffset - b.newestOffset)
       .slice(0, Math.max(1, Math.floor(this.#unitsMax * EVICTED_SHARE)));
     for (const unit of idle) {
+      if (isStale(unit)) {
+        this.#evictStale(unit, sink);
+        continue;
+      }
       this.units.delete(unit.key);
       this.#groupPlaces.delete(unit.key);
       this.#gate.refuseHeld(unit, sink);
@@ -156,6 +191,15 @@ export class PartitionState {
     }
   }
 
+  #evictStale(stale: StaleUnit, sink: ScoreSink): void {
+    this.stale.delete(stale.key);
+    sink.windowsDeleted(stale.windowKeys);
+    sink.evicted(stale);
+    if (stale.retired === null) return;
+    this.#gate.refuseHeld(stale.retired, sink);
+    this.#release(stale.retired);
+  }
+
   #memoryOf(bound: BoundDetector): SeriesMemory {
     let memory = this.#memories.get(bound);
     if (memory === undefined) {
@@ -164,6 +208,15 @@ export class PartitionState {
     }
     return memory;
   }
+}
+
+function isStale(unit: DetectionUnit | StaleUnit): unit is StaleUnit {
+  return 'retired' in unit;
+}
+
+function sameGrid({ config: a }: BoundDetector, { config: b }: BoundDetector): boolean {
+  const [{ alias: _, ...one }, { alias: __, ...other }] = [a.settings.freq, b.settings.freq];
+  return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 }
 
 /** Returns whether the unit became blocked: it waits for forecasts from now on. */

@@ -197,6 +197,7 @@ export class PartitionTask {
       pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(this.#options.partitionCount)));
     }
     closeOrphans(state.stale.values(), pending);
+    for (const { key, value } of task.restored.settingsChanges) pending.writeState(key, value);
     if (resume.skipped !== null) startOver(state, pending, skippedRecord(place.partition, task.offset, resume.skipped));
     let recreated = false;
     let failure: unknown = null;

@@ -117,6 +117,10 @@ export class PendingCommit implements ScoreSink {
     this.#tally.restarted[reason] = (this.#tally.restarted[reason] ?? 0) + 1;
   }
 
+  backfilled(): void {
+    this.#tally.backfilled++;
+  }
+
   windowClosed(series: ChangelogSeries): void {
     writeClosedWindow(this.#writer, series);
     this.writeState(closedWindowKey(series), this.#writer.take());

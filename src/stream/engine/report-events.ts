@@ -30,6 +30,7 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       for (const [type, revisions] of Object.entries(tally.events)) metrics.anomalyEvents.inc({ type }, revisions);
       metrics.duplicates.inc(tally.duplicates);
       metrics.gapStepsFilled.inc(tally.gapsFilled);
+      metrics.backfills.inc(tally.backfilled);
       metrics.skippedOffsets.inc(tally.skippedOffsets);
     },
     committed(_, { records, seconds }) {
@@ -60,7 +61,10 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       logger.warn({ partition, units }, 'the input topic was created anew: these series and groups start over');
     },
     settingsChanged(partition, units) {
-      logger.info({ partition, units }, 'the settings or the model changed: these series and groups start over');
+      logger.info(
+        { partition, units },
+        'settings or model changed: series calibrate again on what they kept, groups start over',
+      );
     },
   };
 }

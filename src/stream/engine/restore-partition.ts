@@ -1,27 +1,32 @@
 import type { Topics } from '../../config/config.ts';
 import type { CloseReason } from '../../detector/event.ts';
+import type { StreamDetectionSettings } from '../../detector/settings.ts';
 import { ServiceError } from '../../service-error.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../changelog/changelog-series.ts';
 import { type EventState, readEventState, withoutEvents } from '../changelog/event-state.ts';
 import {
   Journal,
   type JournalEntry,
-  type JournalRecord,
+  type JournalWrite,
   type OrphanEvents,
   type StaleState,
 } from '../changelog/journal.ts';
+import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../changelog/known-settings.ts';
 import { type JournalRecords, keepNewestRecord, newestOpenStates, type OpenState } from '../changelog/open-states.ts';
 import { readClosedWindow } from '../changelog/series-state.ts';
 import { assertStateFormat, formatOfEntry, isGroupEntry, StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import { decodePosition, POSITION_KEY, type StoredPosition } from '../changelog/stored-position.ts';
 import type { PartitionSession } from '../log/log.ts';
 import type { InputPlace } from '../record/score-record.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import { type BoundDetector, retiredDetector } from './bound-detector.ts';
 import type { PartitionState } from './partition-state.ts';
 import { planResume, type Resume } from './resume-position.ts';
+import { retiredSeries, type StaleUnit, staleBytes } from './stale-unit.ts';
 
 export interface Restored {
   readonly journal: Journal;
+  /** What the changelog does not say of the settings of the detectors, and what it need not say any more. */
+  readonly settingsChanges: readonly JournalWrite[];
   /** Partition count of the input topic when this changelog was begun; null when the changelog is empty. */
   readonly partitionCount: number | null;
   readonly resume: Resume;
@@ -52,19 +57,24 @@ export async function restorePartition(
   let partitionCount: number | null = null;
   let position: StoredPosition | null = null;
   const records: JournalRecords = new Map();
+  const settings = new Map<string, StreamDetectionSettings>();
   let windows = 0;
   await session.readChangelog((key, value) => {
     if (key[0] === WINDOW_PREFIX) windows++;
     else if (key[0] === JOURNAL_PREFIX) keepNewestRecord(records, Number(key.toString('latin1', 2)), value);
     else if (key.equals(PARTITION_COUNT_KEY) && value !== null) partitionCount = Number(value.toString());
     else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
+    else keepSettings(settings, key, value);
   });
+  const retired = retiredDetectors(settings);
   const resume = planResume(session, position);
   const startsOver = resume.from === 'start-over';
   const openStates = newestOpenStates(records);
   const entries = new Map<number, JournalEntry[]>();
   for (const openState of openStates.values()) {
-    const entry = startsOver ? abandonOpenState(openState, state) : restoreOpenState(openState, state, detectors);
+    const entry = startsOver
+      ? abandonOpenState(openState, state)
+      : restoreOpenState(openState, state, { ...detectors, retired });
     const own = entries.get(openState.slot);
     if (own === undefined) entries.set(openState.slot, [entry]);
     else own.push(entry);
@@ -74,7 +84,8 @@ export async function restorePartition(
     for (const { detector } of unit.changelogSeries()) detector.restored();
   }
   if (!startsOver) restoreClock(state, position);
-  return { journal: restoreJournal(records, entries), partitionCount, resume };
+  const settingsChanges = changesOfSettings(settings, state, detectors);
+  return { journal: restoreJournal(records, entries), partitionCount, resume, settingsChanges };
 }
 
 /** Formats before 3 kept no clock: then the newest times of the units stand for it. */
@@ -105,7 +116,7 @@ export function refuseOtherPartitionCount(
 function restoreOpenState(
   openState: OpenState,
   state: PartitionState,
-  { detectorOf, detectorNamed }: DetectorLookup,
+  { detectorOf, detectorNamed, retired }: DetectorLookup & { readonly retired: ReadonlyMap<string, BoundDetector> },
 ): JournalEntry {
   const { key, kind, bytes } = openState;
   const reader = readerOf(bytes, kind);
@@ -118,6 +129,8 @@ function restoreOpenState(
     const start = reader.position;
     const orphan = orphanOf(readEventState(reader), bound === null ? 'detector_removed' : 'settings_changed');
     const kept = { ...openState, bytes: withoutEvents(bytes, { start, reader }) };
+    const past = grouped || reader.format < 2 ? undefined : retired.get(digest);
+    if (past !== undefined) return retireSeries(kept, { past, orphan }, state);
     return keepStale(kept, { reason: 'settings-changed', orphan }, state);
   }
   const unit = state.createUnit(key, group, bound);
@@ -156,20 +169,66 @@ function abandonOpenState({ key, kind, bytes, slot }: OpenState, state: Partitio
 }
 
 function keepStale(
-  { key, bytes }: OpenState,
+  { key, kind, bytes }: OpenState,
   why: Pick<StaleState, 'reason' | 'orphan'>,
   state: PartitionState,
-): StaleState {
-  const stale: StaleState = {
-    key,
-    ...why,
-    windowKeys: [],
-    journalRecord: null as JournalRecord | null,
-    openStateBytes: bytes.length,
-    writeOpenState: (writer: StateWriter) => writer.bytes(bytes),
-  };
+): StaleUnit {
+  const stale = staleBytes(bytes, { key, ...why, newestOffset: newestOffsetOf(bytes, kind) });
   state.stale.set(key, stale);
   return stale;
+}
+
+/** Of series and groups alike, the offset is the third number after key, digest and events. */
+function newestOffsetOf(bytes: Buffer, kind: number): number {
+  const reader = readerOf(bytes, kind);
+  if (reader.text() === TOPIC_RECREATED) return -1;
+  readEventState(reader);
+  const [, , newestOffset] = [reader.f64(), reader.f64(), reader.f64()];
+  return newestOffset;
+}
+
+/** Keeps the series under its old settings, with its values. */
+function retireSeries(
+  { key, kind, bytes }: OpenState,
+  { past, orphan }: { readonly past: BoundDetector; readonly orphan: OrphanEvents | null },
+  state: PartitionState,
+): StaleUnit {
+  const unit = state.createRetired(key, past);
+  const reader = readerOf(bytes, kind);
+  reader.text();
+  unit.readOpenState(reader);
+  unit.openStateBytes = bytes.length;
+  const stale = retiredSeries(unit, orphan);
+  state.stale.set(key, stale);
+  return stale;
+}
+
+function keepSettings(settings: Map<string, StreamDetectionSettings>, key: Buffer, value: Buffer | null): void {
+  const digest = digestOfKey(key);
+  if (digest === null) return;
+  const known = value === null ? null : decodeSettings(value);
+  if (known === null) settings.delete(digest);
+  else settings.set(digest, known);
+}
+
+function changesOfSettings(
+  known: ReadonlyMap<string, StreamDetectionSettings>,
+  { stale }: PartitionState,
+  { detectorNamed }: DetectorLookup,
+): JournalWrite[] {
+  const needed = new Set([...stale.values()].map(({ retired }) => retired?.bound.digest));
+  const used = new Map([...detectorNamed.values()].map(({ digest, config }) => [digest, config.settings]));
+  const gone = [...known.keys()].filter((digest) => !used.has(digest) && !needed.has(digest));
+  return [
+    ...[...used]
+      .filter(([digest]) => !known.has(digest))
+      .map(([digest, settings]) => ({ key: settingsKey(digest), value: encodeSettings(settings) })),
+    ...gone.map((digest) => ({ key: settingsKey(digest), value: null })),
+  ];
+}
+
+function retiredDetectors(settings: ReadonlyMap<string, StreamDetectionSettings>): Map<string, BoundDetector> {
+  return new Map([...settings].map(([digest, known]) => [digest, retiredDetector(digest, known)]));
 }
 
 async function restoreWindows(session: PartitionSession, state: PartitionState): Promise<void> {
@@ -177,6 +236,7 @@ async function restoreWindows(session: PartitionSession, state: PartitionState):
   for (const unit of state.units.values()) {
     for (const series of unit.changelogSeries()) seriesByKey.set(series.key, series);
   }
+  for (const { retired } of state.stale.values()) if (retired !== null) seriesByKey.set(retired.key, retired);
   await session.readChangelog((key, value) => {
     if (key[0] !== WINDOW_PREFIX || value === null) return;
     const seriesKey = key.toString('utf8', key.indexOf('/', 2) + 1);

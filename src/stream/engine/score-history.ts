@@ -119,6 +119,7 @@ function collectScores(tally: Tally, scores: ScoreRecord[], onEvent: HistoryOpti
     restarted(reason) {
       tally.restarted[reason] = (tally.restarted[reason] ?? 0) + 1;
     },
+    backfilled: ignore,
     windowClosed: ignore,
     touched: ignore,
     windowsDeleted: ignore,

@@ -1,5 +1,7 @@
+import { gridTime } from '../../calendar/frequency.ts';
 import { followPhase, placeOnGrid } from '../../calendar/grid-placement.ts';
 
+import { contextValues } from '../../detector/context-values.ts';
 import type { Detection } from '../../detector/detection.ts';
 import { SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
@@ -17,6 +19,16 @@ import { UnitEvents } from './unit-events.ts';
 
 interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
   readonly missing: number;
+}
+
+/** What a series hands on to its successor under other settings. */
+export interface SeriesPast {
+  /** One a time step; NaN where missing. */
+  readonly values: Float64Array;
+  /** Event time of the first. */
+  readonly originMs: number;
+  /** Event time of the newest record. */
+  readonly newestMs: number;
 }
 
 /** A series that is scored alone. It exists from its first observation on. */
@@ -38,6 +50,8 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
+  /** Values of the past that the detector has not seen so far; null for none. */
+  #past: { readonly kept: SeriesPast; next: number } | null = null;
   /** Why the series started over, until its next score has said so. */
   #restarted: RestartReason | null = null;
 
@@ -48,6 +62,19 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     this.#place = place;
     this.events = new UnitEvents({ bound, series: key, group: null, place });
     this.detector = this.#freshDetector();
+  }
+
+  /** The values it would forecast from, from the first observed one on; null where there are none. */
+  past(): SeriesPast | null {
+    const { detector, originMs } = this;
+    const { freq } = this.bound.config.settings;
+    const [start, values] = contextValues(detector);
+    return values.length === 0 ? null : { values, originMs: gridTime(freq, originMs, start), newestMs: this.#takenMs };
+  }
+
+  /** A fresh unit begins with values that another one kept: they are its history from position 0. */
+  continueFrom(kept: SeriesPast): void {
+    this.#past = { kept, next: 0 };
   }
 
   startOver(reason: RestartReason | null): void {
@@ -63,6 +90,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     if (this.detector.forecastDue) return false;
     const { freq, gapLimit, jitterMs } = this.bound.config.settings;
     if (this.startOffset < 0) this.#begin(observation);
+    if (this.#past !== null && !this.#replay(this.#past, sink)) return false;
     const { detector, originMs } = this;
     const { positions } = detector;
     const grid = { freq, originMs, positions, newestMs: this.#takenMs, jitterMs, gapLimit };
@@ -153,7 +181,22 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
 
   #begin({ record, timestampMs }: ReceivedObservation): void {
     this.startOffset = record.offset;
-    this.originMs = timestampMs;
+    this.originMs = this.#past?.kept.originMs ?? timestampMs;
+    if (this.#past !== null) this.#takenMs = this.#past.kept.newestMs;
+  }
+
+  /** Calibrates on the past. Returns false when a forecast is due. */
+  #replay(past: { readonly kept: SeriesPast; next: number }, sink: ScoreSink): boolean {
+    const { values } = past.kept;
+    const { h } = this.bound.config.settings;
+    while (past.next < values.length) {
+      const ahead = values.subarray(past.next, past.next + h);
+      if (!this.#passCutoff(ahead.length === h && ahead.every(Number.isNaN) ? h : 0)) return false;
+      this.#observe(values[past.next++], sink);
+    }
+    this.#past = null;
+    sink.backfilled(values.length);
+    return true;
   }
 
   /** Returns false when a forecast is due. One that covers missing steps alone is not made. */

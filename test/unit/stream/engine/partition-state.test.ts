@@ -20,6 +20,7 @@ function ignoringSink(): ScoreSink {
     duplicate: ignore,
     gapFilled: ignore,
     restarted: ignore,
+    backfilled: ignore,
     windowClosed: ignore,
     touched: ignore,
     windowsDeleted: ignore,
