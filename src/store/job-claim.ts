@@ -38,7 +38,7 @@ export function claimJob(
       `UPDATE jobs SET status = 'running', attempts = attempts + 1, started_at = $2, lease_owner = $3, lease_until = $4
         WHERE number = $1 AND status = 'pending'
         RETURNING id, task, owner, key_id AS "keyId", hold_id AS "holdId", attempts AS attempt,
-          timeout_seconds AS "timeoutSeconds", request`,
+          timeout_seconds AS "timeoutSeconds", request, request_id AS "requestId"`,
       [next.number, nowMs, holder, untilMs],
     );
     // Cancelled in between: the next claim finds another.

@@ -15,6 +15,8 @@ export interface NewJob {
   readonly timeoutSeconds: number;
   readonly request: Uint8Array;
   readonly idempotency?: Idempotency | null;
+  /** Id of the request that submitted it. */
+  readonly requestId?: string | null;
 }
 
 /** Tells a repeated submission from a new one. */
@@ -76,6 +78,8 @@ export interface ClaimedJob {
   readonly attempt: number;
   readonly timeoutSeconds: number;
   readonly request: Uint8Array;
+  /** Id of the request that submitted it; null for jobs of earlier releases. */
+  readonly requestId: string | null;
 }
 
 export interface Lease {
@@ -111,7 +115,8 @@ const HELD = `id = $1 AND attempts = $2 AND lease_owner = $3 AND status = 'runni
  * @param sql a transaction
  */
 export async function submitJob(sql: Sql, job: NewJob, limits: InFlightLimits): Promise<SubmittedJob> {
-  const { id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request, idempotency = null } = job;
+  const { id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request } = job;
+  const { idempotency = null, requestId = null } = job;
   if (sql.dialect === 'postgres') {
     await sql.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [OWNER_LOCK, owner]);
   }
@@ -125,11 +130,11 @@ export async function submitJob(sql: Sql, job: NewJob, limits: InFlightLimits): 
   if (jobs >= limits.jobsMax || crowded) return { kind: 'too-many', inFlight: jobs };
   await sql.query(
     `INSERT INTO jobs (id, task, owner, key_id, hold_id, status, created_at, timeout_seconds, request, request_bytes,
-        idempotency_key, request_digest)
-        VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $8, $9, $10, $11)`,
+        idempotency_key, request_digest, request_id)
+        VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $8, $9, $10, $11, $12)`,
     [
       ...[id, task, owner, keyId, holdId, createdAtMs, timeoutSeconds, request, request.length],
-      ...[idempotency?.key ?? null, idempotency?.digest ?? null],
+      ...[idempotency?.key ?? null, idempotency?.digest ?? null, requestId],
     ],
   );
   return { kind: 'submitted' };

@@ -2,8 +2,10 @@ import { ServiceError } from '../service-error.ts';
 import type { Database, Sql } from './database.ts';
 import { fairJobs } from './schema/fair-jobs.ts';
 import { firstTables } from './schema/first-tables.ts';
+
 import { idempotentJobs } from './schema/idempotent-jobs.ts';
 import { jobProgress } from './schema/job-progress.ts';
+import { keptAnswers } from './schema/kept-answers.ts';
 import { keyRoles } from './schema/key-roles.ts';
 import type { ColumnTypes, Migration } from './schema/migration.ts';
 import { namedModels } from './schema/named-models.ts';
@@ -30,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   idempotentJobs,
   keyRoles,
   eventReviews,
+  keptAnswers,
 ];
 
 /** Advisory lock of migrations. */

@@ -1,5 +1,6 @@
 import type { Database } from '../../store/database.ts';
 import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
+import { pruneAnswers } from '../../store/idempotent-answers.ts';
 import { condenseUsage, pruneAudit } from '../../store/retention.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
@@ -40,8 +41,9 @@ export class RetentionSweeper {
       const auditEntries = await pruneAudit(store, now);
       const usageMinutes = await condenseUsage(store, now);
       const weightsFiles = await kept.sweep(now);
-      if (auditEntries + usageMinutes + weightsFiles === 0) return;
-      logger.info({ auditEntries, usageMinutes, weightsFiles }, 'expired entries deleted');
+      const answers = await pruneAnswers(store, now);
+      if (auditEntries + usageMinutes + weightsFiles + answers === 0) return;
+      logger.info({ auditEntries, usageMinutes, weightsFiles, answers }, 'expired entries deleted');
     } catch (error) {
       logger.warn({ err: error }, 'expired entries could not be deleted');
     }

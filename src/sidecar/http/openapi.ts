@@ -44,6 +44,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   401: 'The key is missing or unknown',
   403: 'The role of the key does not suffice, or the key may not use this model',
   404: 'Not found',
+  409: 'The first request under this `Idempotency-Key` is not answered yet; retry after `retry-after`',
   413: 'The body is too large',
   415: 'The body is not JSON, or its encoding is unknown',
   422: 'Invalid fields, each with its location',

@@ -18,7 +18,7 @@ import { audit } from '../accounts/audit-log.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { admit } from '../accounts/metering.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
-import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
+import { HttpProblem, otherRequest } from '../wire/problem.ts';
 import { JOB_ID_PREFIXES, type TaskName } from '../wire/task-names.ts';
 import type { JobExecutor } from './job.ts';
 import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
@@ -89,7 +89,8 @@ export class JobQueue {
       const lease = { holder: id, leaseUntilMs: Number.MAX_SAFE_INTEGER, nowMs: createdAtMs };
       const call = await admit(sql, { caller, tokens, lease });
       const { owner } = caller.key;
-      const job = { id, task, owner, ...call, createdAtMs, timeoutSeconds, request: body, idempotency };
+      const { requestId } = caller;
+      const job = { id, task, owner, requestId, ...call, createdAtMs, timeoutSeconds, request: body, idempotency };
       const submitted = await submitJob(sql, job, this.#limits.inFlight);
       if (submitted.kind === 'known') {
         // Submitted twice at the same moment: this one is not a call.
@@ -156,6 +157,5 @@ export class JobQueue {
 
 function sameJob({ id, same }: { readonly id: string; readonly same: boolean }): string {
   if (same) return id;
-  const text = 'another request was submitted under this key; a new request needs a new key';
-  throw invalidRequest([fieldProblem(['header', 'idempotency-key'], text)]);
+  throw otherRequest();
 }

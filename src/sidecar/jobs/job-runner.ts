@@ -129,7 +129,7 @@ export class JobRunner {
     let progress: JobProgress | null = null;
     const heartbeat = setInterval(() => void this.#renewLease(job, progress, stop), limits.heartbeatMs).unref();
     const startedMs = nowMs();
-    const { id: jobId, attempt, request, timeoutSeconds } = job;
+    const { id: jobId, requestId, attempt, request, timeoutSeconds } = job;
     const task = job.task as TaskName;
     const run: JobRun = {
       task,
@@ -146,9 +146,9 @@ export class JobRunner {
     const taken = outcome.kind !== 'stopped' && (await this.#end(job, outcome));
     if (outcome.kind === 'stopped' && stop.signal.reason === ('ending' satisfies Stop)) await this.#release(job);
     if (outcome.kind === 'failed' && outcome.cause !== undefined) {
-      logger.error({ jobId, cause: outcome.cause }, 'a job failed');
+      logger.error({ jobId, requestId, cause: outcome.cause }, 'a job failed');
     }
-    logger.info({ jobId, task, attempt, outcome: outcome.kind, taken, ms: nowMs() - startedMs }, 'job');
+    logger.info({ jobId, requestId, task, attempt, outcome: outcome.kind, taken, ms: nowMs() - startedMs }, 'job');
   }
 
   async #renewLease(job: ClaimedJob, progress: JobProgress | null, stop: AbortController): Promise<void> {

@@ -79,6 +79,12 @@ export function fieldProblem(loc: FieldProblem['loc'], error: string): FieldProb
   return { loc, msg: `Value error, ${error}`, type: 'value_error', ctx: { error } };
 }
 
+/** Another request was sent under this `Idempotency-Key`. */
+export function otherRequest(): HttpProblem {
+  const text = 'another request was submitted under this key; a new request needs a new key';
+  return invalidRequest([fieldProblem(['header', 'idempotency-key'], text)]);
+}
+
 /** `Retry-After` in seconds. */
 const RETRY_AFTER_S = 2;
 

@@ -29,7 +29,7 @@ const FAILURE = { status: 'failed', result: null, error: 'why', ...ENDS } as con
 const LAPSE = { nowMs: T0 + 50, attemptsMax: 3, error: 'its server ended', expiresAtMs: T0 + 100 };
 
 function newJob(id: string, changes: Partial<NewJob> = {}): NewJob {
-  const of = { task: 'forecast', owner: 'ann', keyId: 'key', holdId: 'hold' };
+  const of = { task: 'forecast', owner: 'ann', keyId: 'key', holdId: 'hold', requestId: 'r' };
   return { id, ...of, createdAtMs: T0, timeoutSeconds: 300, request: new Uint8Array([0, 9, 200]), ...changes };
 }
 

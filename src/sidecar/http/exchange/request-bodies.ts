@@ -11,6 +11,7 @@ import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { BODY_BYTES_MAX, bodyTooLarge, readBytes, type TransferRate } from '../../wire/read-bytes.ts';
 import { readWireBody } from '../../wire/wire-body.ts';
 import type { App } from './fastify-app.ts';
+import { noteBody } from './idempotency.ts';
 import { callerOf } from './require-key.ts';
 
 /** Bodies that are stored as received, for jobs. */
@@ -59,6 +60,7 @@ export function takeBodies(app: App, { budget, rate, thread }: BodyParts): void 
     held.get(request)?.hold(keyId, taken);
     if (taken === 0) return undefined;
     const name = bodyName(schema);
+    noteBody(request, bytes);
     // Before parsing: the buffer of a large body is transferred to the thread.
     if (KEPT.has(name))
       kept.set(request, await zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: KEPT_LEVEL } }));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Sql } from '../../../store/database.ts';
 import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } from '../../../store/finetuned-models.ts';
@@ -7,12 +8,20 @@ import { checkModelQuota, type PreparedModel, prepareTuned } from '../../models/
 import { noSuchModel } from '../../models/tuned-models.ts';
 import { finetuneWork } from '../../tasks/finetune-task.ts';
 import { answers, Detail, KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
-import { FinetuneAnswer, FinetunedModel, FinetunedModels, FinetuneRequest } from '../../wire/finetune-schema.ts';
+import {
+  FinetuneAnswer,
+  type FinetuneBody,
+  FinetunedModel,
+  FinetunedModels,
+  FinetuneRequest,
+} from '../../wire/finetune-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
+import { idempotencyHeaders, idempotencyOf } from '../exchange/idempotency.ts';
 import { requestModels } from '../exchange/request-models.ts';
 import { callerOf } from '../exchange/require-key.ts';
 import { answerWith } from '../exchange/send-answer.ts';
+import { keepingAnswer, oncePerKey } from './repeatable-finetune.ts';
 
 /** Fine-tuning, and the stored fine-tuned models. */
 export function addFinetuningRoutes(app: App, services: AppServices): void {
@@ -24,27 +33,43 @@ export function addFinetuningRoutes(app: App, services: AppServices): void {
         summary: 'Fine-tunes a model on series and stores it under an id',
         security: KEY_NEEDED,
         body: FinetuneRequest,
-        response: seriesAnswers(FinetuneAnswer),
+        headers: idempotencyHeaders('the answer to the first one, for a day'),
+        response: { ...seriesAnswers(FinetuneAnswer), 409: Detail },
       },
     },
     async (request, reply) => {
-      const { key, requestId } = callerOf(request);
-      const owner = { owner: key.owner, keyId: key.id, requestId };
-      const id = request.body.output_model_id ?? randomUUID();
-      let prepared: PreparedModel | null = null;
-      const work = finetuneWork(request.body, await requestModels(services, request), async (tuned) => {
-        prepared = await prepareTuned(services, tuned, { ...owner, id });
-        return id;
-      });
-      const effect = {
-        commit: async (sql: Sql) => prepared?.commit(sql),
-        discard: async () => prepared?.discard(),
-      };
-      await checkModelQuota(services, key.owner, id);
-      return answerWith({ services, request, reply }, { ...work, effect });
+      const { store, nowMs } = services;
+      const { owner } = callerOf(request).key;
+      const repetition = { store, owner, idempotency: idempotencyOf(request), nowMs };
+      return oncePerKey(
+        repetition,
+        (answer) => reply.send(answer as Type.Static<typeof FinetuneAnswer>),
+        async () => {
+          const work = await keptTuning(services, request);
+          return answerWith({ services, request, reply }, keepingAnswer(work, repetition));
+        },
+      );
     },
   );
   addKeptModels(app, services);
+}
+
+/** The work of a fine-tuning whose model is stored when it is charged. Throws an HttpProblem. */
+async function keptTuning(services: AppServices, request: FastifyRequest & { readonly body: FinetuneBody }) {
+  const { key, requestId } = callerOf(request);
+  const id = request.body.output_model_id ?? randomUUID();
+  const owner = { owner: key.owner, keyId: key.id, requestId, id };
+  let prepared: PreparedModel | null = null;
+  const work = finetuneWork(request.body, await requestModels(services, request), async (tuned) => {
+    prepared = await prepareTuned(services, tuned, owner);
+    return id;
+  });
+  await checkModelQuota(services, key.owner, id);
+  const effect = {
+    commit: async (sql: Sql) => prepared?.commit(sql),
+    discard: async () => prepared?.discard(),
+  };
+  return { ...work, effect };
 }
 
 function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppServices): void {

@@ -1,7 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
 import Type, { type TSchema } from 'typebox';
-import type { Idempotency, InFlightCount, JobRecord } from '../../../store/jobs.ts';
+import type { InFlightCount, JobRecord } from '../../../store/jobs.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { encodeEnvelope } from '../../jobs/envelope.ts';
 import type { JobModels } from '../../jobs/finetuned-jobs.ts';
@@ -32,6 +31,7 @@ import { TASK_NAMES, type TaskName } from '../../wire/task-names.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';
+import { idempotencyHeaders, idempotencyOf } from '../exchange/idempotency.ts';
 import { keptBody } from '../exchange/request-bodies.ts';
 import { requestModels } from '../exchange/request-models.ts';
 import { callerOf } from '../exchange/require-key.ts';
@@ -51,17 +51,7 @@ const JOB_TASKS: readonly JobTask[] = [
   { name: 'finetune', request: FinetuneJob, answer: FinetuneAnswer },
 ];
 
-const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
-
-const JobHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: IDEMPOTENCY_KEY_LENGTH_MAX,
-      description: 'A repeated submission under the same key gets the id of the first job, while that is kept.',
-    }),
-  ),
-});
+const JobHeaders = idempotencyHeaders('the id of the first job, while that is kept');
 
 const JobId = Type.Object({ id: Type.String() });
 const { 200: _, ...REFUSALS } = seriesAnswers(Detail);
@@ -190,12 +180,4 @@ function byTask(counts: readonly InFlightCount[]) {
     return [task, { pending: jobsOf(task, 'pending'), running: jobsOf(task, 'running') }] as const;
   });
   return Object.fromEntries(entries) as Record<TaskName, { readonly pending: number; readonly running: number }>;
-}
-
-/** The key of a submission, with the digest of what it submits. */
-function idempotencyOf(request: FastifyRequest): Idempotency | null {
-  const key = request.headers['idempotency-key'];
-  if (typeof key !== 'string') return null;
-  const digest = createHash('sha256').update(`${request.url}\n`).update(keptBody(request)).digest('hex');
-  return { key, digest };
 }
