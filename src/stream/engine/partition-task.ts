@@ -4,9 +4,9 @@ import { ServiceError } from '../../service-error.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import { closeOrphans } from './orphan-events.ts';
+import { PartitionInput } from './partition-input.ts';
 import { type GroupPlaces, PartitionState } from './partition-state.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
-import { RecordQueue } from './record-queue.ts';
 import {
   PARTITION_COUNT_KEY,
   type Restored,
@@ -21,8 +21,6 @@ import type { StreamEvents } from './stream-events.ts';
 /** Back-off after the first failure. Each further one doubles it, up to RETRY_MS_MAX. */
 const RETRY_MS_MIN = 200;
 export const RETRY_MS_MAX = 5_000;
-/** A partition is paused while its queue has more bytes than this, or more records than `queueRecordsMax`. */
-export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
 /**
  * The input records of a transaction have at most these bytes and one more record, and at most `commitRecordsMax`
  * records.
@@ -68,19 +66,24 @@ interface RestoredTask {
  */
 export class PartitionTask {
   readonly #options: PartitionTaskOptions;
-  readonly #queue = new RecordQueue();
+  readonly #input: PartitionInput;
   readonly #stop = new AbortController();
   #subscription: Subscription | null = null;
-  #paused = false;
   #wake: () => void = () => {};
   readonly finished: Promise<void>;
   /** Resolves when the first restore has succeeded or failed, or the task was stopped. */
   readonly restoreTried: Promise<void>;
   #onRestoreTried: () => void;
   restoring = true;
+  /** Why the last attempt failed; null once the partition is restored. */
+  failure: Error | null = null;
 
   constructor(options: PartitionTaskOptions) {
     this.#options = options;
+    const { place, limits, events } = options;
+    const onPaused = (paused: boolean) => events.paused(place.partition, paused);
+    const { queueRecordsMax } = limits;
+    this.#input = new PartitionInput({ partition: place.partition, queueRecordsMax, onPaused });
     const tried = Promise.withResolvers<void>();
     this.restoreTried = tried.promise;
     this.#onRestoreTried = tried.resolve;
@@ -88,8 +91,7 @@ export class PartitionTask {
   }
 
   push(records: readonly InputRecord[]): void {
-    this.#queue.push(records);
-    if (!this.#paused && this.#queueFill > 1) this.#pause(true);
+    this.#input.push(records);
     this.#wake();
   }
 
@@ -130,6 +132,7 @@ export class PartitionTask {
           return;
         }
         this.restoring = true;
+        this.failure = error;
         this.#onRestoreTried();
         this.#options.events.retrying(this.#options.place.partition, error, delayMs);
         await setTimeout(delayMs, null, { signal }).catch(() => null);
@@ -156,10 +159,9 @@ export class PartitionTask {
       this.#reportResume(session, state, restored.resume);
       await placesKnown;
       this.#stop.signal.throwIfAborted();
-      this.#queue.clear();
-      this.#subscription?.start(place.partition, offset);
-      this.#pause(false);
+      if (this.#subscription !== null) this.#input.start(this.#subscription, offset);
       this.restoring = false;
+      this.failure = null;
       await this.#scoreAndCommit(session, { state, restored, offset, onCommitted });
     } finally {
       await session.close();
@@ -226,16 +228,16 @@ export class PartitionTask {
         if (failure !== null) throw failure;
         signal.throwIfAborted();
         const room = bytesLeft > 0 ? limits.commitRecordsMax - pending.records : 0;
-        if (!recreated && this.#queue.length > 0 && room > 0) {
-          const waitingBytes = this.#queue.bytes;
-          const records = this.#take(room, bytesLeft);
-          bytesLeft -= waitingBytes - this.#queue.bytes;
+        if (!recreated && this.#input.records > 0 && room > 0) {
+          const waitingBytes = this.#input.bytes;
+          const records = this.#input.take(room, bytesLeft);
+          bytesLeft -= waitingBytes - this.#input.bytes;
           recreated = records[0]?.skipped?.reason === 'topic-recreated';
           if (recreated) continue;
           await this.#score(records, state, pending);
           events.holding(place.partition, {
             units: state.units.size,
-            queuedRecords: this.#queue.length,
+            queuedRecords: this.#input.records,
             journalBytes: journal.bytes,
           });
           continue;
@@ -258,26 +260,6 @@ export class PartitionTask {
   async #score(records: readonly InputRecord[], state: PartitionState, pending: PendingCommit): Promise<void> {
     await scoreRecords(records, { state, pending, scoring: this.#options, signal: this.#stop.signal });
     this.#options.events.scored(this.#options.place.partition, records.length, pending.takeTally());
-  }
-
-  #take(max: number, bytesMax: number): readonly InputRecord[] {
-    const records = this.#queue.take(max, bytesMax);
-    if (this.#paused && this.#queueFill < 0.5) this.#pause(false);
-    return records;
-  }
-
-  /** Fill level of the queue. Above 1 the queue is full. */
-  get #queueFill(): number {
-    return Math.max(this.#queue.length / this.#options.limits.queueRecordsMax, this.#queue.bytes / QUEUE_BYTES_MAX);
-  }
-
-  #pause(paused: boolean): void {
-    if (paused === this.#paused) return;
-    this.#paused = paused;
-    const { place, events } = this.#options;
-    if (paused) this.#subscription?.pause(place.partition);
-    else this.#subscription?.resume(place.partition);
-    events.paused(place.partition, paused);
   }
 
   /** Sleeps until records arrive, a commit ends or the task is stopped, and at most `ms`. */

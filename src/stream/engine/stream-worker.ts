@@ -111,12 +111,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     notReady() {
       if (connectionError !== null) return [`Kafka is out of reach: ${connectionError.message}`];
       if (!assigned) return ['the consumer group has not assigned partitions yet'];
-      return [
-        ...Array.from(tasks)
-          .filter(([, task]) => task.restoring)
-          .map(([partition]) => `partition ${partition} is being restored`),
-        ...Array.from(stalled, ([partition, error]) => `partition ${partition} makes no progress: ${error.message}`),
-      ];
+      return whyPartitionsWait(tasks, stalled);
     },
     async stop() {
       stopping = true;
@@ -126,6 +121,17 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       finish(null);
     },
   };
+}
+
+function whyPartitionsWait(tasks: ReadonlyMap<number, PartitionTask>, stalled: ReadonlyMap<number, Error>): string[] {
+  const restoring = Array.from(tasks).filter(([, task]) => task.restoring);
+  return [
+    ...restoring.map(([partition, { failure }]) => {
+      const after = failure === null ? '' : ` after a failure: ${failure.message}`;
+      return `partition ${partition} is being restored${after}`;
+    }),
+    ...Array.from(stalled, ([partition, error]) => `partition ${partition} makes no progress: ${error.message}`),
+  ];
 }
 
 /** Clocks differ by seconds: a record is refused where it is clearly wrong, not where its series is quick. */

@@ -40,6 +40,8 @@ export interface JoinedMember {
 /** A connection to one broker, with the requests that we send. */
 export interface Broker {
   readonly nodeId: number;
+  /** The requests that the broker knows, by api key; null before the connection is open. */
+  readonly versions: Readonly<Record<number, unknown>> | null;
   readonly connectionPool: {
     readonly host: string;
     readonly port: number;

@@ -1,7 +1,9 @@
+import { ServiceError } from '../../../service-error.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { type Cluster, errorFromCode } from './kafkajs-internals.ts';
-import { leaderOf, retryOnLeaderChange } from './leader.ts';
+import { isLeaderChange, leaderOf, retryOnLeaderChange } from './leader.ts';
 import { decodeRecords, endOffset, type RecordSink } from './record-batch-decoder.ts';
+import { type Backoff, retryWithBackoff } from './retry.ts';
 
 const LIMITS: FetchLimits = { waitMsMax: 200, partitionBytesMax: 8 * 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
 /**
@@ -24,6 +26,39 @@ export async function stableRange(
     return Number(found?.partitions[0]?.offset);
   };
   return { start: await read(true), end: await read(false) };
+}
+
+/** Markers of a transaction that has ended are written within moments. */
+const UNTIL_MARKERS_ARE_WRITTEN: Backoff = { initialMs: 10, delayMsMax: 200, totalMsMax: 5_000 };
+const LIMITS_OF_LOOK: FetchLimits = { waitMsMax: 0, partitionBytesMax: 1, responseBytesMax: 1 };
+
+/**
+ * The range of a partition that no transaction is open in. Throws a retryable ServiceError while a transaction hangs:
+ * what was committed after it began cannot be read.
+ */
+export async function settledRange(
+  cluster: Cluster,
+  topic: string,
+  partition: number,
+): Promise<{ readonly start: number; readonly end: number }> {
+  const attempt = async () => {
+    const range = await stableRange(cluster, topic, partition);
+    const broker = await cluster.findBroker({ nodeId: leaderOf(cluster, topic, partition) });
+    const request = { topic, positions: [{ partition, offset: range.end }], limits: LIMITS_OF_LOOK };
+    const [fetched] = (await fetchTopic(broker, request)).partitions;
+    if (fetched !== undefined && fetched.errorCode !== 0) throw errorFromCode(fetched.errorCode);
+    const { lastStableOffset = range.end, endOffset: highWatermark = range.end } = fetched ?? {};
+    if (lastStableOffset < highWatermark) throw hangingTransaction(topic, partition, lastStableOffset);
+    return range;
+  };
+  const isRetryable = (error: unknown) => error instanceof ServiceError || isLeaderChange(error);
+  return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_MARKERS_ARE_WRITTEN });
+}
+
+function hangingTransaction(topic: string, partition: number, offset: number): ServiceError {
+  const text = `A transaction hangs in partition ${partition} of topic ${topic} since offset ${offset}`;
+  const remedy = 'Unless it ends by itself, find it with "kafka-transactions.sh find-hanging" and abort it';
+  return new ServiceError('broker-unavailable', `${text}. ${remedy}`, { retryable: true });
 }
 
 /**

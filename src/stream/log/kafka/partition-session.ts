@@ -5,7 +5,7 @@ import { type ClusterLink, type KafkaConnection, linkCluster } from './connectio
 import { Coordinator, GROUP_COORDINATOR } from './coordinator.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
-import { readPartition, stableRange } from './partition-reader.ts';
+import { readPartition, settledRange, stableRange } from './partition-reader.ts';
 import { type Backoff, retryWithBackoff } from './retry.ts';
 import { knownTopicId } from './topic-id.ts';
 import { fenceTransactionalProducer, type TransactionalProducer } from './transactional-producer.ts';
@@ -98,8 +98,9 @@ const UNTIL_SETTLED: Backoff = { initialMs: 50, delayMsMax: 1_000, totalMsMax: 4
  * After the fence no transaction of this partition is open, so the offset is stable. There is one exception, seen with
  * Kafka 4.3 on one node. A broker crashed after it had decided to commit and before it had written the commit markers.
  * At its restart it gave up the markers, because the partitions had no leader yet. Outputs and offset then stay
- * pending. The next commit would make them visible together with outputs that were computed again. So the decided
- * commit is completed first.
+ * pending. The next commit would make them visible together with outputs that were computed again. So what was decided
+ * is completed first. Where the coordinator does not know any more what that was, the transaction is aborted and its
+ * input is read again.
  */
 async function settleOffset(
   connection: KafkaConnection,
@@ -113,7 +114,8 @@ async function settleOffset(
   const read = (backoff: Backoff) => retryWithBackoff(fetch, { isRetryable: isUnstable, backoff });
   return read(UNTIL_COORDINATORS_AGREE).catch(async (error: unknown) => {
     if (!isUnstable(error)) throw error;
-    connection.log?.('warn', `A broker left a commit of partition ${partition} unfinished; it is finished now`, {
+    const decision = producer.earlierCommit ? 'a commit' : 'an abort';
+    connection.log?.('warn', `A broker left ${decision} of partition ${partition} unfinished; it is finished now`, {
       partition,
     });
     await producer.finish(outputPartitions(cluster, options), groupId);
@@ -164,7 +166,7 @@ function createSession(
       }),
     readChangelog: (onRecord) =>
       exclusively(`the changelog of partition ${partition} was read`, async () => {
-        const { start, end } = await stableRange(link.cluster, changelogTopic, partition);
+        const { start, end } = await settledRange(link.cluster, changelogTopic, partition);
         const sink = (_offset: number, _ms: number, key: Buffer | null, value: Buffer | null) => {
           if (key !== null) onRecord(key, value);
         };

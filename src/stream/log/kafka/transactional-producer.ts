@@ -5,6 +5,7 @@ import type { Cluster, ProducerIdentity } from './kafkajs-internals.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
 import { encodeRecordBatch } from './record-batch-encoder.ts';
 import { type PlannedBatch, planRounds } from './transaction-plan.ts';
+import { fetchTransactionState, wasDecidedToCommit } from './transaction-state.ts';
 
 /** After this time the broker aborts an open transaction, and readers of its topics can continue. */
 const TRANSACTION_MS_MAX = 30_000;
@@ -22,9 +23,11 @@ export interface MovedOffset extends GroupPartition {
 export interface TransactionalProducer {
   /** Writes the records and commits the offset in one transaction. One call at a time. */
   commit(outputs: readonly OutputRecord[], moved: MovedOffset): Promise<void>;
+  /** Whether the last transaction of an earlier producer with this id was to be committed. */
+  readonly earlierCommit: boolean;
   /**
-   * Completes the commit of an earlier producer with this id whose markers the broker lost: see `settleOffset`. Its
-   * records in `places` and its offsets of the group become visible.
+   * Completes the last transaction of an earlier producer with this id whose markers the broker lost, as it was
+   * decided: see `settleOffset`. Its records in `places` and its offsets of the group become visible, or are discarded.
    */
   finish(places: readonly TopicPartitions[], groupId: string): Promise<void>;
 }
@@ -44,21 +47,28 @@ export async function fenceTransactionalProducer(
   signal?: AbortSignal,
 ): Promise<TransactionalProducer> {
   const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: transactionalId, signal });
+  // The fence overwrites it.
+  const before = await coordinator.send((broker) => fetchTransactionState(broker, transactionalId));
   const { producerId, producerEpoch } = await coordinator.send((broker) =>
     broker.initProducerId({ transactionalId, transactionTimeout: TRANSACTION_MS_MAX }),
   );
-  return createProducer({ cluster, coordinator, signal }, { transactionalId, producerId, producerEpoch });
+  const earlierCommit = wasDecidedToCommit(before, producerEpoch);
+  return createProducer(
+    { cluster, coordinator, signal, earlierCommit },
+    { transactionalId, producerId, producerEpoch },
+  );
 }
 
 interface ProducerParts {
   readonly cluster: Cluster;
   readonly coordinator: Coordinator;
+  readonly earlierCommit: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
 /** All requests of a transaction may be repeated: a coordinator ignores what it has done already. */
 function createProducer(
-  { cluster, coordinator, signal }: ProducerParts,
+  { cluster, coordinator, signal, earlierCommit }: ProducerParts,
   producer: ProducerIdentity,
 ): TransactionalProducer {
   /** The next sequence number by `topic/partition`. Brokers refuse a gap and ignore a repetition. */
@@ -98,9 +108,11 @@ function createProducer(
     await groupCoordinator(groupId).send((broker) => broker.txnOffsetCommit({ ...producer, groupId, topics }));
   };
 
-  const endTransaction = () => coordinator.send((broker) => broker.endTxn({ ...producer, transactionResult: true }));
+  const endTransaction = (transactionResult: boolean) =>
+    coordinator.send((broker) => broker.endTxn({ ...producer, transactionResult }));
 
   return {
+    earlierCommit,
     async commit(outputs, moved) {
       await cluster.refreshMetadataIfNecessary();
       const rounds = planRounds(outputs);
@@ -113,12 +125,12 @@ function createProducer(
         await addPartitions(topics);
       }
       await Promise.all([produce(rounds), commitOffset(moved)]);
-      await endTransaction();
+      await endTransaction(true);
     },
     async finish(places, groupId) {
       await addPartitions(places);
       await addOffsets(groupId);
-      await endTransaction();
+      await endTransaction(earlierCommit);
     },
   };
 }

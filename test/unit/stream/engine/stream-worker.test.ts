@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../../src/service-error.ts';
-import { COMMIT_BYTES_MAX, QUEUE_BYTES_MAX } from '../../../../src/stream/engine/partition-task.ts';
+import { QUEUE_BYTES_MAX } from '../../../../src/stream/engine/partition-input.ts';
+import { COMMIT_BYTES_MAX } from '../../../../src/stream/engine/partition-task.ts';
 import type { Worker, WorkerEvents } from '../../../../src/stream/engine/stream-worker.ts';
 import type { StreamLog, SubscriptionHandlers } from '../../../../src/stream/log/log.ts';
 import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream/stream-run.ts';
@@ -96,6 +97,26 @@ test('a worker that is stopped during a restore does not read the changelog to i
   await reading;
   const stopped = worker.stop().then(() => 'stopped');
   assert.equal(await Promise.race([stopped, sleep(2_000, 'still reading')]), 'stopped');
+});
+
+test('readiness says why a restore failed, until it succeeds', async () => {
+  const { broker, start } = streamRun();
+  const log = broker.openLog();
+  let hangs = true;
+  const openPartition: StreamLog['openPartition'] = async (...partition) => {
+    const session = await log.openPartition(...partition);
+    const readChangelog: typeof session.readChangelog = async (onRecord) => {
+      if (hangs) throw new ServiceError('broker-unavailable', 'A transaction hangs', { retryable: true });
+      await session.readChangelog(onRecord);
+    };
+    return { ...session, readChangelog };
+  };
+  const worker = await start({ log: { ...log, openPartition } });
+  const reason = 'partition 0 is being restored after a failure: A transaction hangs';
+  while (worker.notReady()[0] !== reason) await sleep(1);
+  hangs = false;
+  while (worker.notReady().length > 0) await sleep(1);
+  await worker.stop();
 });
 
 test('the bytes of records bound transactions and queues, not only their number', async () => {

@@ -1,0 +1,64 @@
+import type { InputRecord, Subscription } from '../log/log.ts';
+import { RecordQueue } from './record-queue.ts';
+
+/** A partition is paused while its queue has more bytes than this, or more records than `queueRecordsMax`. */
+export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
+
+export interface PartitionInputOptions {
+  readonly partition: number;
+  readonly queueRecordsMax: number;
+  readonly onPaused: (paused: boolean) => void;
+}
+
+/** The records of a partition that were fetched and not scored. It pauses the partition while they are too many. */
+export class PartitionInput {
+  readonly #options: PartitionInputOptions;
+  readonly #queue = new RecordQueue();
+  #subscription: Subscription | null = null;
+  #paused = false;
+
+  constructor(options: PartitionInputOptions) {
+    this.#options = options;
+  }
+
+  get records(): number {
+    return this.#queue.length;
+  }
+
+  get bytes(): number {
+    return this.#queue.bytes;
+  }
+
+  /** Forgets what was delivered before, and reads from `offset` on. */
+  start(subscription: Subscription, offset: number): void {
+    this.#queue.clear();
+    this.#subscription = subscription;
+    subscription.start(this.#options.partition, offset);
+    this.#pause(false);
+  }
+
+  push(records: readonly InputRecord[]): void {
+    this.#queue.push(records);
+    if (!this.#paused && this.#fill > 1) this.#pause(true);
+  }
+
+  take(max: number, bytesMax: number): readonly InputRecord[] {
+    const records = this.#queue.take(max, bytesMax);
+    if (this.#paused && this.#fill < 0.5) this.#pause(false);
+    return records;
+  }
+
+  /** Fill level of the queue. Above 1 the queue is full. */
+  get #fill(): number {
+    return Math.max(this.#queue.length / this.#options.queueRecordsMax, this.#queue.bytes / QUEUE_BYTES_MAX);
+  }
+
+  #pause(paused: boolean): void {
+    if (paused === this.#paused) return;
+    this.#paused = paused;
+    const { onPaused, partition } = this.#options;
+    if (paused) this.#subscription?.pause(partition);
+    else this.#subscription?.resume(partition);
+    onPaused(paused);
+  }
+}
