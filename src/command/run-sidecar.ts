@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 import type { HttpConfig, LoadedConfig } from '../config/config.ts';
+import { consoleFiles } from '../console/page-files.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/onnx-forecaster.ts';
 import { WeightsCache } from '../model/tuned-weights.ts';
@@ -99,6 +100,7 @@ export async function runSidecar({ config, catalog, metrics, logger }: SidecarOp
       finetuned,
       jobs,
       operations: null,
+      consolePage: consoleFiles(),
       nowMs,
       metrics,
       logger,

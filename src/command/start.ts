@@ -76,7 +76,8 @@ export const startCommand: RunnableCommand = {
 };
 
 function printAddress({ url, madeKey }: RunningSidecar, io: CommandIo): void {
-  io.out(`HTTP is at ${url}${madeKey === null ? '.' : `; the first key, shown once and stored: ${madeKey}`}`);
+  const key = madeKey === null ? '.' : `; the first key, shown once and stored: ${madeKey}`;
+  io.out(`The console is at ${url}/console${key}`);
   // A configured key is a secret and is not printed. Of a stored key only the digest is known.
   io.out(`Try: curl -H "Authorization: Bearer ${madeKey ?? '$TIDEWATCH_API_KEY'}" ${url}/validate_api_key`);
   if (madeKey === null) io.out('If you have no key any more: npm start -- keys create');

@@ -10,6 +10,7 @@ import { keyRoles } from './schema/key-roles.ts';
 import type { ColumnTypes, Migration } from './schema/migration.ts';
 import { namedModels } from './schema/named-models.ts';
 import { eventReviews } from './schema/reviewed-events.ts';
+import { consoleSessions } from './schema/sessions-of-keys.ts';
 import { usageByTime } from './schema/usage-by-time.ts';
 
 const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   keyRoles,
   eventReviews,
   keptAnswers,
+  consoleSessions,
 ];
 
 /** Advisory lock of migrations. */

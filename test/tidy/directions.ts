@@ -30,7 +30,19 @@ function unused(directions: Readonly<Record<string, readonly string[]>>, used: R
 /** Which rooms a room may import from, besides its own and `service-error`. */
 const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   main: ['command', 'config'],
-  command: ['stream', 'sidecar', 'local-kafka', 'model', 'store', 'telemetry', 'config', 'forecast', 'calendar'],
+  command: [
+    'stream',
+    'sidecar',
+    'console',
+    'local-kafka',
+    'model',
+    'store',
+    'telemetry',
+    'config',
+    'forecast',
+    'calendar',
+  ],
+  console: [],
   stream: ['config', 'telemetry', ...DETECTING],
   sidecar: ['history', 'model', 'store', 'sandbox', 'telemetry', ...DETECTING],
   config: DETECTING,
@@ -74,6 +86,9 @@ test('every allowed direction between rooms is used', () => {
 const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   command: ['command/csv'],
   'command/csv': [],
+  console: ['console/page'],
+  'console/page': ['console/view'],
+  'console/view': [],
   forecast: [],
   'forecast/exogenous': ['forecast'],
   'sidecar/http': ['sidecar/http/routes', 'sidecar/http/exchange', 'sidecar/accounts', 'sidecar/wire'],
@@ -150,11 +165,15 @@ test('the detector and calendar rooms do no I/O and know neither clock nor chanc
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string>> = {
   '@fastify/cors': 'src/sidecar/http/',
+  '@fastify/cookie': 'src/sidecar/http/',
   '@fastify/swagger': 'src/sidecar/http/',
   '@fastify/swagger-ui': 'src/sidecar/http/',
   '@fastify/type-provider-typebox': 'src/sidecar/http/',
   fastify: 'src/sidecar/http/',
   typebox: 'src/sidecar/',
+  preact: 'src/console/page/',
+  htm: 'src/console/page/',
+  uplot: 'src/console/page/',
   'csv-parse': 'src/command/csv/',
   kafkajs: 'src/stream/log/kafka/',
   pg: 'src/store/',

@@ -15,6 +15,7 @@ import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './co
 import { addDocsPage } from './docs-page.ts';
 import type { AppServices, GivenServices } from './exchange/app-services.ts';
 import { CLIENT_GONE } from './exchange/client-gone.ts';
+import { readCookies } from './exchange/console-session.ts';
 import { compressed } from './exchange/content-encoding.ts';
 import { answerProblems, refuseBadConnections } from './exchange/failures.ts';
 import type { App } from './exchange/fastify-app.ts';
@@ -104,6 +105,7 @@ export async function createApp(
     services.calls.close();
   });
   if (corsOrigins.length > 0) await app.register(cors, corsOptions(corsOrigins));
+  await readCookies(app);
   await app.register(swagger, OPENAPI);
   await addDocsPage(app);
   await app.register(async (scope) => addRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), services));

@@ -11,6 +11,19 @@ import type { BodyBudget } from '../../wire/body-budget.ts';
 import type { BodyThread } from '../../wire/body-thread.ts';
 import type { TransferRate } from '../../wire/read-bytes.ts';
 
+/** Files of a web page, read when the service starts. */
+export interface ServedPage {
+  readonly files: readonly {
+    readonly path: string;
+    readonly contentType: string;
+    readonly body: Buffer;
+    /** True where the path changes with the content. */
+    readonly immutable: boolean;
+  }[];
+  /** Content security policy of every file. */
+  readonly policy: string;
+}
+
 /** The services that routes depend on. */
 export interface AppServices extends FinetunedServices {
   readonly keys: KeyRing;
@@ -22,6 +35,8 @@ export interface AppServices extends FinetunedServices {
   readonly jobs: JobQueue;
   /** What the service knows of the stream; null where it reads none. */
   readonly operations: Operations | null;
+  /** The web page at `/console`; none where it is left out. */
+  readonly consolePage?: ServedPage;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   /** Memory budget of all request bodies. */
   readonly bodies?: BodyBudget;

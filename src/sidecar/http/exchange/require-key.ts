@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify';
+import type { ApiKey } from '../../../store/api-keys.ts';
 import { hasRole, type KeyRole } from '../../../store/key-role.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { HttpProblem, invalidKey } from '../../wire/problem.ts';
 import type { AppServices } from './app-services.ts';
+import { sessionKey } from './console-session.ts';
 import type { App } from './fastify-app.ts';
 
 const callers = new WeakMap<FastifyRequest, Caller>();
@@ -19,11 +21,16 @@ export function requireRole(role: KeyRole): { readonly role: KeyRole } {
   return { role };
 }
 
-/** Requires an API key with the role that the route needs, before any part of the body is read. */
-export function requireKey(app: App, { keys, refusedCalls }: Pick<AppServices, 'keys' | 'refusedCalls'>): void {
+type KeyServices = Pick<AppServices, 'keys' | 'store' | 'nowMs' | 'refusedCalls'>;
+
+/**
+ * Requires an API key with the role that the route needs, before any part of the body is read: the key itself, or a
+ * session of the console.
+ */
+export function requireKey(app: App, services: KeyServices): void {
+  const { refusedCalls } = services;
   app.addHook('onRequest', async (request) => {
-    const token = bearerToken(request.headers.authorization);
-    const key = token === null ? null : await keys.find(token, request.ip);
+    const key = await keyOfRequest(request, services);
     if (key === null) throw invalidKey(request.id);
     const { role = request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'operator' } =
       request.routeOptions.config;
@@ -50,6 +57,11 @@ export function noteAdmitted(request: FastifyRequest): void {
 function isCall({ routeOptions: { schema } }: FastifyRequest): boolean {
   const body = schema?.body as { readonly properties?: object } | undefined;
   return body?.properties !== undefined && 'series' in body.properties;
+}
+
+function keyOfRequest(request: FastifyRequest, services: KeyServices): Promise<ApiKey | null> {
+  const token = bearerToken(request.headers.authorization);
+  return token === null ? sessionKey(request, services) : services.keys.find(token, request.ip);
 }
 
 function roleNeeded(needed: KeyRole, role: KeyRole): HttpProblem {

@@ -3,6 +3,7 @@ import type { App } from '../exchange/fastify-app.ts';
 import { requireKey } from '../exchange/require-key.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addAdminRoutes } from './admin-routes.ts';
+import { addConsoleRoutes, addConsoleSession } from './console-routes.ts';
 import { addCrossValidationRoute } from './cross-validation-route.ts';
 import { addDetectorRoutes } from './detector-routes.ts';
 import { addEventRoutes } from './event-routes.ts';
@@ -20,8 +21,10 @@ import { addServiceRoutes } from './service-routes.ts';
 /** Adds every endpoint; those in `secured` need a key. */
 export async function addRoutes(app: App, services: AppServices): Promise<void> {
   addHealthRoutes(app);
+  addConsoleRoutes(app, services);
   await app.register(async (secured: App) => {
     requireKey(secured, services);
+    addConsoleSession(secured, services);
     addAccountRoutes(secured, services);
     addAdminRoutes(secured, services);
     addModelRoutes(secured, services);

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { chartStyle, linkModules } from './link-modules.ts';
+
+/** A file of the console, without any knowledge of the server that sends it. */
+export interface PageFile {
+  /** Below the address of the server, such as `/console`. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: Buffer;
+  /** True where the path changes with the content. */
+  readonly immutable: boolean;
+}
+
+export interface ConsoleFiles {
+  readonly files: readonly PageFile[];
+  /** The content security policy of every file. */
+  readonly policy: string;
+}
+
+/** Where the page is. */
+export const CONSOLE_PATH = '/console';
+
+/**
+ * Nothing inline and nothing from elsewhere. With trusted types a text can never become markup: a page that tried it
+ * would fail, whatever a series is called.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** Entry of the page that talks to the service. */
+const ENTRY = new URL('./page/live-console.ts', import.meta.url);
+
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+<rect width="32" height="32" rx="7" fill="#0b3d5c"/>
+<path d="M3 19c4-8 6-8 9 0s5 8 8 0 5-8 9 0" fill="none" stroke="#7fd4f5" stroke-width="3" stroke-linecap="round"/>
+<circle cx="25" cy="8" r="3" fill="#ff7a59"/>
+</svg>`;
+
+/** All style sheets of the console in one, in the order of their names after the tokens. */
+export function consoleStyle(): string {
+  const folder = new URL('style/', import.meta.url);
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.css'))
+    .sort((a, b) => Number(b === 'tokens.css') - Number(a === 'tokens.css') || a.localeCompare(b));
+  return [chartStyle(), ...names.map((name) => readFileSync(new URL(name, folder), 'utf8'))].join('\n');
+}
+
+/** Reads, strips and links the page once, when the service starts. */
+export function consoleFiles(): ConsoleFiles {
+  const style = consoleStyle();
+  const plain = linkModules(ENTRY, (name) => name);
+  const version = createHash('sha256');
+  for (const text of [style, ...plain.map(({ code }) => code)]) version.update(text);
+  const base = `${CONSOLE_PATH}/${version.digest('hex').slice(0, 12)}`;
+  const modules = linkModules(ENTRY, (name) => `${base}/${name}.js`);
+  const asset = (name: string, contentType: string, text: string): PageFile => {
+    return { path: `${base}/${name}`, contentType, body: Buffer.from(text), immutable: true };
+  };
+  const scripts = modules.map(({ name, code }) => asset(`${name}.js`, 'text/javascript; charset=utf-8', code));
+  const page = shellPage({ style: `${base}/console.css`, icon: `${base}/icon.svg`, scripts: scripts.map(pathOf) });
+  return {
+    files: [
+      { path: CONSOLE_PATH, contentType: 'text/html; charset=utf-8', body: Buffer.from(page), immutable: false },
+      asset('console.css', 'text/css; charset=utf-8', style),
+      asset('icon.svg', 'image/svg+xml', ICON),
+      ...scripts,
+    ],
+    policy: POLICY,
+  };
+}
+
+const pathOf = ({ path }: PageFile) => path;
+
+interface ShellParts {
+  readonly style: string;
+  readonly icon: string;
+  /** The entry last. */
+  readonly scripts: readonly string[];
+}
+
+/** Modules are preloaded side by side, since a browser would find them one import after the other. */
+function shellPage({ style, icon, scripts }: ShellParts): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Tidewatch</title>
+<link rel="icon" type="image/svg+xml" href="${icon}">
+<link rel="stylesheet" href="${style}">
+${scripts.map((path) => `<link rel="modulepreload" href="${path}">`).join('\n')}
+</head>
+<body>
+<div id="console"></div>
+<noscript>The console needs JavaScript. Everything that it shows is in the HTTP interface, too: see /docs.</noscript>
+<script type="module" src="${scripts.at(-1)}"></script>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,43 @@
+import { html, type Shown } from './html.ts';
+
+/** Drawings of 16 by 16, stroked in the colour of the text. */
+const DRAWINGS: Readonly<Record<string, string>> = {
+  now: 'M2 10c2-5 3.2-5 4.6 0s2.6 5 4 0 2-5 3.4-2',
+  wall: 'M2 3.5h12v8H2zM6 14h4M8 11.5V14',
+  series: 'M2 2v12h12M4.5 10l3-4 2.5 2.5L14 4',
+  events: 'M2 4h5M5 8h8M3 12h4',
+  detectors: 'M3 4h6M13 4h0M11 2.5v3M3 8h2M9 8h4M7 6.500v3M3 12h7M14 12h0M12 10.500v3',
+  backtest: 'M8 4.500V8l2.500 1.500M2.500 5.500A6 6 0 1 1 2 9M2 2.500v3h3',
+  service: 'M2.500 3h11v4h-11zM2.500 9h11v4h-11zM5 5h.010M5 11h.010',
+  sun:
+    'M8 5.500a2.500 2.500 0 1 0 0 5 2.500 2.500 0 0 0 0-5zM8 1.500v1.500M8 13v1.500M1.500 8H3M13 8h1.500' +
+    'M3.400 3.400l1 1M11.600 11.600l1 1M3.400 12.600l1-1M11.600 4.400l1-1',
+  moon: 'M13 9.500A5.500 5.500 0 0 1 6.500 3a5.500 5.500 0 1 0 6.500 6.500z',
+  auto: 'M8 2.500a5.500 5.500 0 1 0 0 11zM8 2.500a5.500 5.500 0 0 1 0 11',
+  leave: 'M6.500 3h-4v10h4M10 5l3 3-3 3M13 8H6',
+  check: 'M3 8.500l3.500 3.500L13 4.500',
+  bell: 'M4 11V7.500a4 4 0 0 1 8 0V11l1 1.500H3zM7 14h2',
+  mute: 'M4 11V7.500a4 4 0 0 1 6-3.400M12 8v3l1 1.500H5M2.500 2.500l11 11',
+  back: 'M10 3L5 8l5 5',
+  forth: 'M6 3l5 5-5 5',
+  in: 'M7 3.500a3.500 3.500 0 1 0 0 7 3.500 3.500 0 0 0 0-7zM9.700 9.700L13.500 13.500M5.500 7h3M7 5.500v3',
+  out: 'M7 3.500a3.500 3.500 0 1 0 0 7 3.500 3.500 0 0 0 0-7zM9.700 9.700L13.500 13.500M5.500 7h3',
+  search: 'M7 3a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM10 10l3.500 3.500',
+  close: 'M4 4l8 8M12 4l-8 8',
+  // The kinds of anomalies, as they look in a chart.
+  spike: 'M1.500 12H6l2-9 2 9h4.500',
+  dip: 'M1.500 4H6l2 9 2-9h4.500',
+  level_shift: 'M1.500 12h6V4h7',
+  drift: 'M1.500 12h3L12 5l2.500-1',
+  missing_season: 'M1.500 9c1.500-6 3-6 4.500 0M8 9h6.500',
+  stuck: 'M1.500 9l1.500-4 2 6 1.500-3h8',
+  burst: 'M1.500 8h3l1-4 1.500 9 1.500-10 1.500 9 1-4h3.500',
+  silence: 'M1.500 8h4.500M9 8h.010M11.500 8h.010M14 8h.010',
+};
+
+/** A drawing beside a text; hidden from screen readers, which read the text. */
+export function Icon({ name }: { readonly name: string }): Shown {
+  return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+    <path d=${DRAWINGS[name] ?? DRAWINGS.now} />
+  </svg>`;
+}

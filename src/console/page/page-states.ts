@@ -1,0 +1,20 @@
+import type { ComponentChildren } from 'preact';
+import { html, type Shown } from './html.ts';
+
+interface EmptyProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+/** Nothing to show, and what to do about it. */
+export function Empty({ title, children }: EmptyProps): Shown {
+  return html`<div class="empty"><p class="empty-title">${title}</p><p>${children}</p></div>`;
+}
+
+export function Failure({ text }: { readonly text: string }): Shown {
+  return html`<p class="failure" role="alert">${text}</p>`;
+}
+
+export function Loading({ what }: { readonly what: string }): Shown {
+  return html`<p class="loading" role="status">Reading ${what} …</p>`;
+}

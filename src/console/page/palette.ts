@@ -1,0 +1,39 @@
+/** Colours of a canvas, as the style sheet has them for the theme of the moment. */
+export interface Palette {
+  readonly ink: string;
+  readonly muted: string;
+  readonly grid: string;
+  readonly forecast: string;
+  readonly band: string;
+  readonly spread: string;
+  readonly event: string;
+  readonly chosen: string;
+  readonly alarm: string;
+  readonly grades: readonly [string, string, string, string];
+}
+
+/** A variable with light-dark() is only resolved where it is used as a colour. */
+function resolved(probe: HTMLElement, name: string): string {
+  probe.style.color = `var(--${name})`;
+  return getComputedStyle(probe).color;
+}
+
+export function readPalette(place: HTMLElement): Palette {
+  const probe = document.createElement('i');
+  place.append(probe);
+  const colour = (name: string) => resolved(probe, name);
+  const palette: Palette = {
+    ink: colour('ink'),
+    muted: colour('muted'),
+    grid: colour('grid'),
+    forecast: colour('accent'),
+    band: colour('chart-band'),
+    spread: colour('chart-spread'),
+    event: colour('chart-event'),
+    chosen: colour('chart-chosen'),
+    alarm: colour('urgency-3'),
+    grades: [colour('urgency-0'), colour('urgency-1'), colour('urgency-2'), colour('urgency-3')],
+  };
+  probe.remove();
+  return palette;
+}

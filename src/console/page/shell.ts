@@ -1,0 +1,147 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { ConsoleSource } from '../view/console-source.ts';
+import { type Route, routeTo } from '../view/route.ts';
+import { EventsPage } from './events-page.ts';
+import { type Console, useOpenEvents, useRoute, useStored } from './hooks.ts';
+import { html, type Shown } from './html.ts';
+import { Icon } from './icons.ts';
+import { NowPage } from './now-page.ts';
+import { OpenEvents } from './open-events.ts';
+import { SeriesPage } from './series-page.ts';
+import type { Session } from './service-calls.ts';
+import { Tour } from './tour.ts';
+import { WallPage } from './wall-page.ts';
+import { Wave } from './wave.ts';
+
+interface ShownPage {
+  readonly name: string;
+  readonly title: string;
+  readonly page: (props: { readonly app: Console; readonly route: Route }) => Shown;
+  /** False where a report has none. */
+  readonly inReport: boolean;
+}
+
+const PAGES: readonly ShownPage[] = [
+  { name: 'now', title: 'Now', page: NowPage, inReport: true },
+  { name: 'series', title: 'Series', page: SeriesPage, inReport: true },
+  { name: 'events', title: 'Events', page: EventsPage, inReport: true },
+];
+
+interface ShellProps {
+  readonly source: ConsoleSource;
+  readonly session: Session | null;
+  readonly onLeave: (() => void) | null;
+}
+
+/** Navigation, and the page of the address. */
+export function Shell({ source, session, onLeave }: ShellProps): Shown {
+  const app = useMemo<Console>(() => {
+    const isService = source.kind === 'service' && session !== null;
+    return {
+      source,
+      openEvents: new OpenEvents(source),
+      mayOperate: isService && session.role !== 'viewer',
+      mayAdminister: isService && session.role === 'admin',
+    };
+  }, [source, session]);
+  useEffect(() => {
+    app.openEvents.start();
+    return () => app.openEvents.stop();
+  }, [app]);
+  const route = useRoute();
+  const main = useRef<HTMLElement>(null);
+  const pages = PAGES.filter(({ inReport }) => inReport || source.kind === 'service');
+  const shown = pages.find(({ name }) => name === route.page) ?? pages[0];
+  useTitle(app, shown.title, route);
+  useShortcuts(main);
+  if (route.page === 'wall') return html`<${WallPage} app=${app} />`;
+  const toContent = (event: Event) => {
+    event.preventDefault();
+    main.current?.focus();
+  };
+  return html`<div class="shell">
+    <a class="skip" href="#content" onClick=${toContent}>Skip to the content</a>
+    <header class="rail">
+      <a class="brand" href=${routeTo('now')}><${Wave} /><span>Tidewatch</span></a>
+      <nav aria-label="Pages">
+        ${pages.map(
+          ({ name, title }) => html`<a href=${routeTo(name)} aria-current=${name === shown.name ? 'page' : null}>
+            <${Icon} name=${name} /><span>${title}</span>${name === 'now' && html`<${OpenCount} app=${app} />`}
+          </a>`,
+        )}
+      </nav>
+      <div class="rail-foot">
+        ${source.kind === 'service' && html`<a href=${routeTo('wall')}><${Icon} name="wall" /><span>Wall</span></a>`}
+        <${ThemeChoice} />
+        ${source.kind === 'service' && html`<${Connection} app=${app} />`}
+        ${
+          onLeave !== null &&
+          session !== null &&
+          html`<button type="button" class="plain" onClick=${onLeave}
+          title=${`Signed in with the key ${session.name} (${session.role})`}>
+          <${Icon} name="leave" /><span>Sign out</span></button>`
+        }
+      </div>
+    </header>
+    <main id="content" ref=${main} tabindex="-1"><${shown.page} key=${shown.name} app=${app} route=${route} /></main>
+    ${source.kind === 'service' && html`<${Tour} />`}
+  </div>`;
+}
+
+function OpenCount({ app }: { readonly app: Console }): Shown {
+  const { total } = useOpenEvents(app);
+  return total > 0 && html`<span class="count" aria-label=${`${total} open`}>${total}</span>`;
+}
+
+function Connection({ app }: { readonly app: Console }): Shown {
+  const { connected } = useOpenEvents(app);
+  const text = connected ? 'Live' : 'Connecting';
+  return html`<span class=${connected ? 'live on' : 'live'} role="status"><i aria-hidden="true" /><span>${text}</span>
+    </span>`;
+}
+
+const THEMES: Readonly<Record<string, { readonly next: string; readonly icon: string; readonly text: string }>> = {
+  auto: { next: 'dark', icon: 'auto', text: 'Theme: system' },
+  dark: { next: 'light', icon: 'moon', text: 'Theme: dark' },
+  light: { next: 'auto', icon: 'sun', text: 'Theme: light' },
+};
+
+function ThemeChoice(): Shown {
+  const [theme, setTheme] = useStored('theme', 'auto');
+  const { next, icon, text } = THEMES[theme] ?? THEMES.auto;
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    dispatchEvent(new Event('themechange'));
+  }, [theme]);
+  return html`<button type="button" class="plain" onClick=${() => setTheme(next)}><${Icon} name=${icon} /><span>${text}
+    </span></button>`;
+}
+
+function useTitle(app: Console, title: string, { subject }: Route): void {
+  const { total } = useOpenEvents(app);
+  useEffect(() => {
+    document.title = `${total > 0 ? `(${total}) ` : ''}${subject ?? title} – Tidewatch`;
+  }, [total, title, subject]);
+}
+
+/** `g` and a letter goes to a page, `/` to the search. Keys that are typed into a field are no shortcuts. */
+function useShortcuts(main: { readonly current: HTMLElement | null }): void {
+  useEffect(() => {
+    let went = 0;
+    const press = (event: KeyboardEvent) => {
+      const { target, key } = event;
+      const isTyping = target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (key === '/') {
+        event.preventDefault();
+        main.current?.querySelector<HTMLInputElement>('input[type=search]')?.focus();
+      } else if (key === 'g') went = event.timeStamp;
+      else if (event.timeStamp - went < 1_000) {
+        const to = key === 'w' ? 'wall' : PAGES.find(({ name }) => name.startsWith(key))?.name;
+        if (to !== undefined) location.hash = routeTo(key === 's' ? 'series' : to);
+      }
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [main]);
+}

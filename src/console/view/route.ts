@@ -1,0 +1,33 @@
+/** Where the page is: the part of the address behind `#`. So a saved report has the same addresses. */
+export interface Route {
+  readonly page: string;
+  /** The id behind the page, such as that of a series; null where there is none. */
+  readonly subject: string | null;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export function parseRoute(hash: string): Route {
+  const [path, search = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
+  const [page, ...rest] = path.split('/');
+  const query = Object.fromEntries(new URLSearchParams(search));
+  return { page: page || 'now', subject: rest.length === 0 ? null : decoded(rest.join('/')), query };
+}
+
+/** A broken escape is shown as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function routeTo(
+  page: string,
+  subject: string | null = null,
+  query: Readonly<Record<string, string>> = {},
+): string {
+  const kept = Object.entries(query).filter(([, value]) => value !== '');
+  const search = kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
+  return `#/${page}${subject === null ? '' : `/${encodeURIComponent(subject)}`}${search}`;
+}

@@ -1,0 +1,65 @@
+import cookie from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ApiKey, findKeyById, isUsable } from '../../../store/api-keys.ts';
+import { beginSession, endSession, keyOfSession, SESSION_IDLE_MS } from '../../../store/console-sessions.ts';
+import { makeKeySecret } from '../../../store/key-secret.ts';
+import { HttpProblem } from '../../wire/problem.ts';
+import type { AppServices } from './app-services.ts';
+import type { App } from './fastify-app.ts';
+
+const COOKIE = 'tidewatch-session';
+
+type SessionServices = Pick<AppServices, 'store' | 'nowMs'>;
+
+/** Parses the cookies of requests. */
+export async function readCookies(app: App): Promise<void> {
+  await app.register(cookie);
+}
+
+/** Gives the browser a session of a key. Scripts of the page cannot read it, and other sites cannot send it. */
+export async function startSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { keyId, store, nowMs }: SessionServices & { readonly keyId: string },
+): Promise<void> {
+  const token = makeKeySecret();
+  await beginSession(store, { token, keyId, nowMs: nowMs() });
+  reply.setCookie(COOKIE, token, { ...attributesFor(request), maxAge: SESSION_IDLE_MS / 1_000 });
+}
+
+export async function stopSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { store }: SessionServices,
+): Promise<void> {
+  const token = request.cookies[COOKIE];
+  if (token !== undefined) await endSession(store, token);
+  reply.clearCookie(COOKIE, attributesFor(request));
+}
+
+/** The usable key of the session that a request has; null without one. Refuses requests that other sites caused. */
+export async function sessionKey(request: FastifyRequest, { store, nowMs }: SessionServices): Promise<ApiKey | null> {
+  const token = request.cookies?.[COOKIE];
+  if (token === undefined) return null;
+  if (!isOfThisSite(request)) throw new HttpProblem(403, 'A session is accepted from the console itself only');
+  const keyId = await keyOfSession(store, token, nowMs());
+  const key = keyId === null ? null : await findKeyById(store, keyId);
+  return key !== null && isUsable(key, nowMs()) ? key : null;
+}
+
+function attributesFor({ protocol }: FastifyRequest) {
+  // A browser drops a secure cookie of a service without TLS. A trusted proxy says that there is TLS before it.
+  return { path: '/', httpOnly: true, sameSite: 'strict', secure: protocol === 'https' } as const;
+}
+
+/**
+ * A second line behind SameSite: browsers say where a request comes from. Sites on other ports of this host are the
+ * same site to a cookie, but not to this check. Without TLS only `Origin` is sent, with what changes something.
+ */
+function isOfThisSite({ headers, method }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+  if (method === 'GET' || method === 'HEAD') return true;
+  const { origin, host } = headers;
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
+}

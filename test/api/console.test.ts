@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { consoleFiles } from '../../src/console/page-files.ts';
+import type { NewApiKey } from '../../src/store/api-keys.ts';
+import { SESSION_IDLE_MS } from '../../src/store/console-sessions.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+
+const SESSION = '/console/session';
+const HOST = 'watch.example:8080';
+const SAME_SITE = { host: HOST, origin: `http://${HOST}`, 'sec-fetch-site': 'same-origin' };
+
+async function signedIn(key: Partial<NewApiKey> = {}, nowMs = () => 0) {
+  const app = await startApp(undefined, { consolePage: consoleFiles(), key: { role: 'admin', ...key }, nowMs });
+  const answer = await app.inject({ method: 'POST', url: SESSION, headers: { ...SAME_SITE, ...AUTHORIZED } });
+  assert.equal(answer.statusCode, 200);
+  const [{ name, value, ...attributes }] = answer.cookies;
+  return { app, headers: { ...SAME_SITE, cookie: `${name}=${value}` }, attributes, answer };
+}
+
+test('a key begins a session that no script reads and no other site sends', async () => {
+  const { app, headers, attributes, answer } = await signedIn();
+  assert.deepEqual(answer.json(), { session: { name: 'key the-key', role: 'admin' } });
+  assert.deepEqual(attributes, { httpOnly: true, sameSite: 'Strict', path: '/', maxAge: SESSION_IDLE_MS / 1_000 });
+  assert.equal((await app.inject({ url: '/validate_api_key', headers })).statusCode, 200);
+  const { role } = (await app.inject({ url: SESSION, headers })).json().session;
+  assert.equal(role, 'admin');
+});
+
+test('no key, no session', async () => {
+  const app = await startApp(undefined, { consolePage: consoleFiles() });
+  assert.equal((await app.inject({ method: 'POST', url: SESSION, headers: SAME_SITE })).statusCode, 401);
+  assert.deepEqual((await app.inject({ url: SESSION })).json(), { session: null });
+  const made_up = { ...SAME_SITE, cookie: 'tidewatch-session=made-up' };
+  assert.equal((await app.inject({ url: '/validate_api_key', headers: made_up })).statusCode, 401);
+});
+
+test('a session that another site sends is refused, whatever its cookie says', async () => {
+  const { app, headers } = await signedIn();
+  const { origin: _, ...withoutOrigin } = headers;
+  for (const changed of [
+    { ...headers, 'sec-fetch-site': 'cross-site' },
+    { ...headers, 'sec-fetch-site': 'same-site' },
+    { ...headers, origin: 'http://watch.example:9999' },
+    { ...headers, origin: 'null' },
+    withoutOrigin,
+  ]) {
+    const { statusCode } = await app.inject({ method: 'POST', url: '/validate_token', headers: changed });
+    assert.equal(statusCode, 403, JSON.stringify(changed));
+  }
+  assert.equal((await app.inject({ method: 'POST', url: '/validate_token', headers })).statusCode, 200);
+});
+
+test('a session ends when it is told to, when its key is revoked, and when it was idle', async () => {
+  let nowMs = 0;
+  const { app, headers } = await signedIn({}, () => nowMs);
+  const status = async () => (await app.inject({ url: '/usage', headers })).statusCode;
+  nowMs += SESSION_IDLE_MS - 1;
+  assert.equal(await status(), 200, 'a request prolongs it');
+  nowMs += SESSION_IDLE_MS - 1;
+  assert.equal(await status(), 200);
+  nowMs += SESSION_IDLE_MS + 1;
+  assert.equal(await status(), 401);
+
+  const other = await signedIn();
+  await other.app.inject({ method: 'DELETE', url: SESSION, headers: other.headers });
+  assert.equal((await other.app.inject({ url: '/usage', headers: other.headers })).statusCode, 401);
+});
+
+test('a session may do what its key may', async () => {
+  const { app, headers } = await signedIn({ role: 'viewer' });
+  assert.equal((await app.inject({ url: '/usage', headers })).statusCode, 200);
+  assert.equal((await app.inject({ url: '/v1/keys', headers })).statusCode, 403);
+});
+
+test('the page is served with its policy, from its own address alone', async () => {
+  const app = await startApp(undefined, { consolePage: consoleFiles() });
+  const page = await app.inject({ url: '/console' });
+  assert.equal(page.statusCode, 200);
+  assert.match(String(page.headers['content-security-policy']), /^default-src 'none'; script-src 'self';/);
+  assert.equal(page.headers['cache-control'], 'no-cache');
+  const [, style] = /href="([^"]+\.css)"/.exec(page.body)!;
+  assert.match(String((await app.inject({ url: style })).headers['cache-control']), /immutable/);
+  assert.equal((await app.inject({ url: '/' })).headers.location, '/console');
+});

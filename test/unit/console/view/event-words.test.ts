@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addressOf,
+  distanceText,
+  hostOf,
+  kindName,
+  urgencyOf,
+  whyFlagged,
+  widthsOut,
+  worstFirst,
+} from '../../../../src/console/view/event-words.ts';
+import { seen } from '../../../fixture/console/seen-event.ts';
+
+const NOW = Date.UTC(2026, 4, 1, 14);
+
+test('a peak beyond the interval is measured in widths of the interval, on both sides', () => {
+  assert.equal(widthsOut({ value: 20, lo: 8, hi: 12 }), 2);
+  assert.equal(widthsOut({ value: 2, lo: 8, hi: 12 }), 1.5);
+  assert.equal(widthsOut({ value: 9, lo: 8, hi: 12 }), 0);
+  assert.equal(widthsOut({ value: 9, lo: null, hi: 12 }), null);
+  assert.equal(widthsOut({ value: 9, lo: 12, hi: 12 }), null);
+});
+
+test('a distance is a percentage only where that means something', () => {
+  assert.equal(distanceText({ value: 162, expected: 100 }), '+62 %');
+  assert.equal(distanceText({ value: 38, expected: 100 }), '−62 %');
+  assert.equal(distanceText({ value: 5, expected: 0 }), '+5');
+  assert.equal(distanceText({ value: -5, expected: 100 }), '−105');
+  assert.equal(distanceText({ value: 5_000, expected: 1 }), '+4,999');
+  assert.equal(distanceText({ value: null, expected: 1 }), '–');
+});
+
+test('what nobody looks after comes first, then what is acknowledged, then what is muted', () => {
+  const mild = seen({ id: 'mild', severity: 1 });
+  const bad = seen({ id: 'bad', severity: 9 });
+  const taken = seen({ id: 'taken', severity: 99, acknowledgedBy: 'ops' });
+  const muted = seen({ id: 'muted', severity: 999, mutedUntil: NOW + 1 });
+  const returned = seen({ id: 'returned', severity: 5, mutedUntil: NOW - 1 });
+  const sorted = worstFirst([muted, taken, mild, bad, returned], NOW).map(({ id }) => id);
+  assert.deepEqual(sorted, ['bad', 'returned', 'mild', 'taken', 'muted']);
+});
+
+test('the reasons name what was seen, what was usual, and for how long', () => {
+  const event = seen({
+    startedAt: NOW - 3_660_000,
+    value: 99,
+    expected: 42,
+    lo: 38,
+    hi: 46,
+    unusual: 'highest in 9 days',
+  });
+  assert.deepEqual(whyFlagged(event, NOW), [
+    'Spike up: 99 where 42 was expected.',
+    'Between 38 and 46 was usual then; the peak is 6.6 times the width of this interval beyond it.',
+    'Highest in 9 days.',
+    'Its grade was 0.90; most series reach 0.5 once in 1,000 observations.',
+    'It has been open for 1 h 1 min, with 3 alarms in 4 observations.',
+  ]);
+});
+
+test('an event of a group is looked at by itself, and any other in its series', () => {
+  assert.equal(addressOf(seen({ series: 'a/b c', id: '01' })), '#/series/a%2Fb%20c?event=01');
+  assert.equal(addressOf(seen({ series: 'shop', group: 'shop', id: '01' })), '#/events/01');
+});
+
+test('a kind of a later version has its own name', () => {
+  assert.equal(kindName('level_shift'), 'level shift');
+  assert.equal(kindName('time_warp'), 'time warp');
+});
+
+test('grades become four urgencies, and none is the lowest', () => {
+  assert.deepEqual(
+    [null, 0.49, 0.5, 0.7, 0.85, 1].map((grade) => urgencyOf({ grade })),
+    [0, 0, 1, 2, 3, 3],
+  );
+});
+
+test('a host is what stands before the last slash or colon', () => {
+  assert.deepEqual(['web-1/cpu', 'dc/web-1/cpu', 'job:cpu', 'cpu', '/cpu'].map(hostOf), [
+    'web-1/',
+    'dc/web-1/',
+    'job:',
+    null,
+    null,
+  ]);
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  counted,
+  elapsedText,
+  momentText,
+  numberText,
+  percentText,
+  shortDuration,
+  timeText,
+} from '../../../../src/console/view/number-words.ts';
+
+test('numbers have four digits that count, and large ones a unit', () => {
+  const numbers = [0, 1.23456, 999.96, 41_267, 123_456, 5_000_000_000, -0.00012345, -12.5];
+  assert.deepEqual(numbers.map(numberText), ['0', '1.235', '1,000', '41,267', '123.5K', '5B', '-1.23E-4', '-12.5']);
+  assert.deepEqual([null, Number.NaN, Number.POSITIVE_INFINITY].map(numberText), ['–', '–', '–']);
+});
+
+test('durations have their two largest units', () => {
+  assert.deepEqual([0, 999, 59_000, 61_000, 3_600_000, 7_500_000, 93_600_000, -5].map(elapsedText), [
+    '0 s',
+    '0 s',
+    '59 s',
+    '1 min 1 s',
+    '1 h',
+    '2 h 5 min',
+    '1 d 2 h',
+    '0 s',
+  ]);
+  assert.equal(shortDuration(7_500_000), '2 h');
+});
+
+test('a time of today has no day', () => {
+  const at = new Date(2026, 2, 12, 14, 5, 9).getTime();
+  assert.equal(timeText(at, at + 60_000), '14:05');
+  assert.equal(timeText(at, at + 86_400_000), '12 Mar 14:05');
+  assert.equal(momentText(at), '2026-03-12 14:05:09');
+});
+
+test('counts and shares', () => {
+  assert.deepEqual([counted(1, 'event'), counted(1_200, 'event')], ['1 event', '1,200 events']);
+  assert.deepEqual([0, 0.004, 0.5, 12].map(percentText), ['0 %', '0.4 %', '50 %', '1,200 %']);
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_SCORES, type ShownScores } from '../../../../src/console/view/seen.ts';
+import { sparklineOf } from '../../../../src/console/view/sparkline.ts';
+
+const of = (value: (number | null)[], more: Partial<ShownScores> = {}): ShownScores => {
+  const none = value.map(() => null);
+  return {
+    ...NO_SCORES,
+    at: value.map((_, i) => i),
+    value,
+    lo: none,
+    hi: none,
+    alarm: value.map(() => false),
+    ...more,
+  };
+};
+
+test('the smallest value is at the bottom and the largest at the top', () => {
+  assert.equal(sparklineOf(of([0, 10, 5]), 104, 24).line, 'M2 22L52 2L102 12');
+});
+
+test('a missing value leaves a gap', () => {
+  assert.equal(sparklineOf(of([0, null, 10]), 104, 24).line, 'M2 22M102 2');
+});
+
+test('a flat series is a line in the middle, and nothing is drawn of one point', () => {
+  assert.equal(sparklineOf(of([3, 3]), 104, 24).line, 'M2 12L102 12');
+  assert.deepEqual(sparklineOf(of([3]), 104, 24), { line: '', band: '', alarms: [] });
+});
+
+test('the interval goes there above and back below, and alarms stand on their values', () => {
+  const drawn = sparklineOf(of([0, 10], { lo: [0, 0], hi: [10, 10], alarm: [false, true] }), 104, 24);
+  assert.equal(drawn.band, 'M2 2L102 2L102 22L2 22Z');
+  assert.deepEqual(drawn.alarms, [{ x: 102, y: 2 }]);
+});
