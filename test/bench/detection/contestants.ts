@@ -1,6 +1,6 @@
 /** Who is measured: our detector, and rivals on the same rows in the same run. */
 import type { SeriesInput } from './labelled-data.ts';
-import { judge } from './product.ts';
+import { judge, judgeSpeed } from './product.ts';
 import { held, lastChange } from './rivals/last-value.ts';
 import { HALF_SPACE_TREES, keptScores, RANDOM_CUT_FORESTS, type RivalProgram, runRival } from './rivals/processes.ts';
 import type { TwoScores } from './score-card.ts';
@@ -17,8 +17,8 @@ export interface Contestant {
 export const OURS: Contestant = {
   name: 'tidewatch',
   key: 'tidewatch',
-  score: async (inputs) => (await judge(inputs)).verdicts,
-  speed: async (inputs) => (await judge(inputs)).observationsPerSecond,
+  score: (inputs) => judge(inputs),
+  speed: judgeSpeed,
 };
 
 const LAST_VALUES: readonly Contestant[] = [

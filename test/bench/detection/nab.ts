@@ -26,7 +26,7 @@ export async function nabFigures(data: string, able: readonly Contestant[], ever
   const profiles = readNabProfiles(data);
   const sweep = (files: readonly NabFile[], profile: NabProfileName) => new NabSweep(files, profiles[profile]);
   const rows: Cell[][] = [];
-  const { verdicts } = await judge(inputs);
+  const verdicts = await judge(inputs);
   const alarms = filesOf(inputs, (i) => firstRows(verdicts[i].alarm));
   const scores = NAB_PROFILES.map((profile) => sweep(alarms, profile).scoreAt(1));
   const halves = [0, 1].map((half) => alarms.filter((_, i) => i % 2 === half));

@@ -24,12 +24,6 @@ export interface Verdicts {
   readonly alarm: Uint8Array;
 }
 
-export interface Judged {
-  readonly verdicts: readonly Verdicts[];
-  /** Observations for each second of processor time, all threads together. */
-  readonly observationsPerSecond: number;
-}
-
 /** Series whose histories are scored at the same time, so that their forecasts share runs of the model. */
 const TOGETHER_MAX = 40;
 
@@ -37,27 +31,53 @@ const TOGETHER_MAX = 40;
  * Scores series and groups with the defaults of `backtest`.
  * @param promise false alarm episodes accepted in 1,000 rows; null: what the detector promises by default
  */
-export async function judge(inputs: readonly SeriesInput[], promise: number | null = null): Promise<Judged> {
-  const model = (await openCatalog({ modelsDir: null })).get(DEFAULT_MODEL);
-  const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
-  try {
-    const begun = process.cpuUsage();
+export async function judge(
+  inputs: readonly SeriesInput[],
+  promise: number | null = null,
+): Promise<readonly Verdicts[]> {
+  return withModel(async (forecasters, model) => {
     const verdicts: Verdicts[] = [];
     for (let start = 0; start < inputs.length; start += TOGETHER_MAX) {
       const together = inputs.slice(start, start + TOGETHER_MAX);
       const bound = together.map((input) => bind(input, promise, forecasters, model));
       verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, bound[i])))));
     }
+    return verdicts;
+  });
+}
+
+/**
+ * Observations that a core scores in a second, all threads together, where a worker watches all series at once.
+ * @param inputs single series of one frequency
+ */
+export function judgeSpeed(inputs: readonly SeriesInput[]): Promise<number> {
+  return withModel(async (forecasters, model) => {
+    const bound = bind(inputs[0], null, forecasters, model);
+    const history = byTime(inputs.flatMap(observationsOf));
+    const begun = process.cpuUsage();
+    const plan = { source: 'fleet', detectors: [bound], group: null, onScores: () => {} };
+    await scoreHistory(history, plan, new AbortController().signal);
     const { user, system } = process.cpuUsage(begun);
-    const observations = inputs.reduce((sum, { times, channels }) => sum + times.length * channels.length, 0);
-    return { verdicts, observationsPerSecond: observations / ((user + system) / 1e6) };
-  } finally {
-    await forecasters.close();
-  }
+    return history.length / ((user + system) / 1e6);
+  });
+}
+
+function observationsOf({ name, times, channels: [values] }: SeriesInput): PastObservation[] {
+  return Array.from(times, (timestampMs, row) => ({ series: name, timestampMs, value: values[row] }));
 }
 
 const DEFAULT_MODEL = 'tsmodel-1';
 type Model = ReturnType<Awaited<ReturnType<typeof openCatalog>>['get']>;
+
+async function withModel<R>(work: (forecasters: Forecasters, model: Model) => Promise<R>): Promise<R> {
+  const model = (await openCatalog({ modelsDir: null })).get(DEFAULT_MODEL);
+  const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
+  try {
+    return await work(forecasters, model);
+  } finally {
+    await forecasters.close();
+  }
+}
 
 function bind(
   { name, times, channels }: SeriesInput,

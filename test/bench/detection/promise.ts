@@ -66,7 +66,7 @@ export async function promiseFigures(
 }
 
 async function recordsAt(inputs: readonly LabelledInput[], promise: number | null): Promise<AlarmRecord[]> {
-  const { verdicts } = await judge(inputs, promise);
+  const verdicts = await judge(inputs, promise);
   return inputs.map((input, i) => alarmRecord(input, verdicts[i]));
 }
 
