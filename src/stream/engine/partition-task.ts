@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { WorkerLimits } from '../../config/config.ts';
-import { ServiceError } from '../../service-error.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
 import type { BoundDetector } from './bound-detector.ts';
+import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
 import { closeOrphans } from './orphan-events.ts';
 import { PartitionInput } from './partition-input.ts';
 import { type GroupPlaces, PartitionState } from './partition-state.ts';
@@ -70,6 +70,9 @@ export class PartitionTask {
   readonly #stop = new AbortController();
   #subscription: Subscription | null = null;
   #wake: () => void = () => {};
+  readonly #failing = new FailingRecords();
+  /** The transaction that is tried now; null before the restore. */
+  #tried: TriedRecords | null = null;
   readonly finished: Promise<void>;
   /** Resolves when the first restore has succeeded or failed, or the task was stopped. */
   readonly restoreTried: Promise<void>;
@@ -127,10 +130,11 @@ export class PartitionTask {
       } catch (cause) {
         if (signal.aborted) return;
         const error = cause instanceof Error ? cause : new Error(String(cause));
-        if (!isRecoverable(error)) {
+        if (isFatal(error)) {
           this.#options.onFatal(error);
           return;
         }
+        if (this.#searchRecord(error)) delayMs = RETRY_MS_MIN;
         this.restoring = true;
         this.failure = error;
         this.#onRestoreTried();
@@ -141,8 +145,20 @@ export class PartitionTask {
     }
   }
 
+  /** Whether a record is searched, or was found, that makes its transaction fail. */
+  #searchRecord(error: Error): boolean {
+    if (this.#tried === null || !isRecordFailure(error)) return false;
+    const { place, events } = this.#options;
+    const { records } = this.#tried;
+    const found = this.#failing.failed(this.#tried, error);
+    this.#tried = null;
+    if (found !== null) events.recordFailed(place.partition, found, error);
+    return records > 1 || found !== null;
+  }
+
   async #own(onCommitted: () => void): Promise<void> {
     const { log, place, events, groupPlaces, placesKnown } = this.#options;
+    this.#tried = null;
     await this.#subscription?.confirm(place.partition, this.#stop.signal);
     const session = await log.openPartition(place.partition, this.#stop.signal);
     try {
@@ -212,11 +228,13 @@ export class PartitionTask {
       try {
         await session.commit(commitOf.outputs(journal, resume.topicId), commitOf.nextOffset);
         onCommitted();
+        this.#failing.committed(commitOf.nextOffset);
         events.committed(place.partition, {
           records: commitOf.records,
           seconds: (performance.now() - startedMs) / 1000,
         });
       } catch (error) {
+        this.#tried = commitOf;
         failure = error;
       } finally {
         committing = null;
@@ -227,7 +245,8 @@ export class PartitionTask {
       for (;;) {
         if (failure !== null) throw failure;
         signal.throwIfAborted();
-        const room = bytesLeft > 0 ? limits.commitRecordsMax - pending.records : 0;
+        const recordsMax = Math.min(limits.commitRecordsMax, this.#failing.recordsMax);
+        const room = bytesLeft > 0 ? recordsMax - pending.records : 0;
         if (!recreated && this.#input.records > 0 && room > 0) {
           const waitingBytes = this.#input.bytes;
           const records = this.#input.take(room, bytesLeft);
@@ -258,7 +277,10 @@ export class PartitionTask {
   }
 
   async #score(records: readonly InputRecord[], state: PartitionState, pending: PendingCommit): Promise<void> {
-    await scoreRecords(records, { state, pending, scoring: this.#options, signal: this.#stop.signal });
+    const nextOffset = (records.at(-1)?.offset ?? 0) + 1;
+    this.#tried = { records: pending.records + records.length, nextOffset };
+    const whyFailed = (offset: number) => this.#failing.whyFailed(offset);
+    await scoreRecords(records, { state, pending, scoring: this.#options, whyFailed, signal: this.#stop.signal });
     this.#options.events.scored(this.#options.place.partition, records.length, pending.takeTally());
   }
 
@@ -272,9 +294,4 @@ export class PartitionTask {
       };
     });
   }
-}
-
-/** Fencing is recoverable: a later owner took over the partition, and the next assignment says who owns it. */
-function isRecoverable(error: Error): error is ServiceError {
-  return error instanceof ServiceError && (error.retryable || error.code === 'fenced');
 }

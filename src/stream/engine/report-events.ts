@@ -54,6 +54,9 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       metrics.partitionRetries.inc();
       logger.warn({ partition, delayMs, err: error }, 'the partition gave up its state and restores it');
     },
+    recordFailed(partition, offset, error) {
+      logger.error({ partition, offset, err: error }, 'a record cannot be scored and becomes a dead letter');
+    },
     resumedFromState(partition, resume) {
       logger.warn({ partition, ...resume }, "the group's offset is lost or older than the state, which continues");
     },

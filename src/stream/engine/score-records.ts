@@ -20,6 +20,8 @@ export interface ScoringContext {
   readonly state: PartitionState;
   readonly pending: PendingCommit;
   readonly scoring: Scoring;
+  /** Why a record is a dead letter although it can be read; null where it is none. By offset. */
+  readonly whyFailed?: (offset: number) => string | null;
   readonly signal: AbortSignal;
 }
 
@@ -31,13 +33,14 @@ type RoutedObservation = ReceivedObservation & { readonly bound: BoundDetector }
  */
 export async function scoreRecords(
   records: readonly InputRecord[],
-  { state, pending, scoring, signal }: ScoringContext,
+  { state, pending, scoring, whyFailed, signal }: ScoringContext,
 ): Promise<void> {
   await loadMissingSchemas(records, scoring);
   const nowMs = scoring.nowMs();
   const observations: RoutedObservation[] = [];
   for (const record of records) {
-    const observation = toObservation(record, scoring, nowMs);
+    const failure = whyFailed?.(record.offset) ?? null;
+    const observation = failure === null ? toObservation(record, scoring, nowMs) : recordFailed(failure);
     if ('reason' in observation) pending.deadLetter(record, observation);
     else observations.push(observation);
   }
@@ -80,6 +83,10 @@ function toObservation(
     if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
   }
   return { series, group, timestampMs, value, record, bound };
+}
+
+function recordFailed(message: string): DeadLetterCause {
+  return { reason: 'record-failed', detail: `scoring it failed with an unexpected error, also alone: ${message}` };
 }
 
 export function whySkipped({ first, last, reason }: SkippedRange): DeadLetterCause {

@@ -12,6 +12,8 @@ export interface StreamEvents {
     held: { readonly units: number; readonly queuedRecords: number; readonly journalBytes: number },
   ): void;
   paused(partition: number, paused: boolean): void;
+  /** Scoring a record failed with an unexpected error, also alone. It becomes a dead letter. */
+  recordFailed(partition: number, offset: number, error: Error): void;
   /** The partition task discarded its state after an error. It restores after `delayMs`. */
   retrying(partition: number, error: Error, delayMs: number): void;
   /**

@@ -38,6 +38,8 @@ export const DEAD_LETTER_REASONS = [
   'records-truncated',
   /** The input topic was deleted and created anew. Records of the old one may not have been read. */
   'topic-recreated',
+  /** Scoring it failed with an unexpected error, also when it was tried alone. */
+  'record-failed',
 ] as const;
 
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
