@@ -23,6 +23,8 @@ export type ServiceErrorCode =
   | 'model-unknown'
   /** The database is unreachable, or its disk is full. */
   | 'store-unavailable'
+  /** What was scored cannot be read: the history is starting, or its database is out of reach. */
+  | 'history-unavailable'
   /** A queue is full. */
   | 'overloaded'
   /** A component ended unexpectedly. */

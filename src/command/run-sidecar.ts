@@ -17,6 +17,7 @@ import { JobSandbox, slotsOf } from '../sidecar/jobs/job-sandbox.ts';
 import { serveModels } from '../sidecar/models/served-models.ts';
 import { tuneInSandbox } from '../sidecar/models/tuned-models.ts';
 import { reportTunings } from '../sidecar/models/tuning-progress.ts';
+import type { Operations } from '../sidecar/operations/operations.ts';
 import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
@@ -45,13 +46,16 @@ export interface SidecarOptions {
   readonly catalog: ModelCatalog;
   readonly metrics: Metrics;
   readonly logger: Logger;
+  /** What is known of the stream; null where it is not read. */
+  readonly operations: Operations | null;
 }
 
 /**
  * Starts store, inference threads, HTTP server and job runner. Throws a ServiceError when one of them cannot start; the
  * others are closed then.
  */
-export async function runSidecar({ config, catalog, metrics, logger }: SidecarOptions): Promise<RunningSidecar> {
+export async function runSidecar(options: SidecarOptions): Promise<RunningSidecar> {
+  const { config, catalog, metrics, logger, operations } = options;
   const { http, worker: limits, dataDir, storeUrl } = config;
   const models = catalog.names.map((name) => catalog.get(name));
   if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
@@ -99,8 +103,8 @@ export async function runSidecar({ config, catalog, metrics, logger }: SidecarOp
       models: serveModels(catalog, forecasters, tuneInSandbox(tuner, watch)),
       finetuned,
       jobs,
-      operations: null,
       consolePage: consoleFiles(),
+      operations,
       nowMs,
       metrics,
       logger,

@@ -1,19 +1,33 @@
 import { setTimeout } from 'node:timers/promises';
 import { loadProcessConfig } from '../config/load.ts';
-import { httpOptions, processOptions, workerLimits } from '../config/options.ts';
+import {
+  historyOptions,
+  httpOptions,
+  kafkaOptions,
+  processOptions,
+  registryOptions,
+  streamOptions,
+  workerLimits,
+} from '../config/options.ts';
 import { openCatalog } from '../model/catalog.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 import { aborted, DONE, printProblems, type RunnableCommand } from './command.ts';
+import { makeOperations } from './history/make-operations.ts';
+import { runHistory } from './history/run-history.ts';
 import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
 
 /** Answers requests over HTTP until it is stopped. */
 export const serveCommand: RunnableCommand = {
   name: 'serve',
-  summary: 'Answers requests of public clients over HTTP: detection and forecasts of series that they send',
+  summary: 'Answers requests of clients over HTTP: detection, forecasts, and with KAFKA_BROKERS what was scored',
   options: [
     ...Object.values(httpOptions),
+    ...Object.values(kafkaOptions),
+    ...Object.values(registryOptions),
+    ...Object.values(streamOptions),
+    ...Object.values(historyOptions),
     workerLimits.inferenceThreads,
     workerLimits.shutdownMsMax,
     ...Object.values(processOptions),
@@ -32,7 +46,12 @@ export const serveCommand: RunnableCommand = {
     };
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady });
     try {
-      const running = await runSidecar({ config: loaded.config, catalog, metrics, logger });
+      const { config } = loaded;
+      const history = config.kafka === null ? null : runHistory(config, logger);
+      const detectorsFile = config.detectorsFile;
+      const operations = history === null ? null : makeOperations({ config, history, detectorsFile });
+      const running = await runSidecar({ config, catalog, metrics, logger, operations });
+      if (config.kafka !== null) history?.begin(config.kafka);
       sidecar = running;
       collectForecasts(metrics, () => running.forecasts());
       if (running.madeKey !== null) {
@@ -43,7 +62,7 @@ export const serveCommand: RunnableCommand = {
       // An orchestrator sends requests until it has seen that the service is not ready; a person wants an end.
       if (io.stop.reason === 'SIGTERM') await setTimeout(loaded.config.http.drainMs);
       logger.info('ending: requests that are there are answered');
-      await running.stop();
+      await Promise.all([running.stop(), history?.stop()]);
     } finally {
       await ops.close();
     }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '../config/cache-folder.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { httpOptions, workerOptions } from '../config/options.ts';
+import { historyOptions, httpOptions, workerOptions } from '../config/options.ts';
 import { KAFKA_VERSION } from '../local-kafka/java-artifacts.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { ServiceError } from '../service-error.ts';
@@ -21,6 +21,8 @@ import {
   type RunnableCommand,
   withDeadline,
 } from './command.ts';
+import { makeOperations } from './history/make-operations.ts';
+import { runHistory } from './history/run-history.ts';
 import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from './run-demo.ts';
 import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
 import { type RunningWorker, resolveWithModels, runWorker } from './run-worker.ts';
@@ -38,6 +40,7 @@ export const startCommand: RunnableCommand = {
   options: Object.values({
     ...workerOptions,
     ...httpOptions,
+    ...historyOptions,
     detectors: { ...workerOptions.detectors, fallback: DETECTORS },
     logLevel: { ...workerOptions.logLevel, fallback: LOG_LEVEL },
   }),
@@ -51,7 +54,9 @@ export const startCommand: RunnableCommand = {
     const logger = createLogger(config.logLevel, process.stderr);
     const metrics = createMetrics({ collectProcess: true });
     const covered = coveredDemoSeries(config.stream, Date.now());
-    const sidecar = await runSidecar({ config, catalog: models.catalog, metrics, logger });
+    const history = runHistory(config, logger);
+    const operations = makeOperations({ config, history, detectorsFile: config.detectorsFile });
+    const sidecar = await runSidecar({ config, catalog: models.catalog, metrics, logger, operations });
     let kafka: DemoKafka | null = null;
     try {
       printAddress(sidecar, io);
@@ -59,6 +64,7 @@ export const startCommand: RunnableCommand = {
       if (io.stop.aborted) return DONE;
       if (found === null) return await serveAlone(config, { metrics, sidecar }, io);
       kafka = found;
+      history.begin(found.config);
       const beside = { metrics, forecasts: () => sidecar.forecasts() };
       const startStream = (demo: DemoConfig) => runWorker({ config: demo, models, logger, beside });
       return await scoreDemo(
@@ -70,6 +76,8 @@ export const startCommand: RunnableCommand = {
       if (io.stop.aborted) return DONE;
       throw error;
     } finally {
+      // The history reads Kafka until it is stopped.
+      await history.stop();
       await Promise.all([kafka?.stop(), sidecar.stop()]);
     }
   },

@@ -123,6 +123,14 @@ export interface HttpConfig {
   readonly finetunedModelsMax: number;
 }
 
+/** What is kept of scores and events. */
+export interface HistoryConfig {
+  readonly days: number;
+  readonly gb: number;
+  /** `postgres://…`; null: DuckDB in `dataDir`. It may hold a password. */
+  readonly url: string | null;
+}
+
 export interface StreamConfig {
   readonly groupId: string;
   readonly topics: Topics;
@@ -144,6 +152,9 @@ export interface Config {
   readonly dataDir: string;
   /** `postgres://…`; null: the store is SQLite in `dataDir`. It may hold a password. */
   readonly storeUrl: string | null;
+  readonly history: HistoryConfig;
+  /** Path of the detectors file; null where there is none. */
+  readonly detectorsFile: string | null;
   readonly modelsDir: string | null;
   readonly logLevel: LogLevel;
 }

@@ -4,12 +4,13 @@ const HIDDEN = '***';
 
 /** The configuration for the log: secrets are hidden, certificates only mentioned. */
 export function describeConfig(config: LoadedConfig): Readonly<Record<string, unknown>> {
-  const { kafka, registry, stream, http, storeUrl, ...rest } = config;
+  const { kafka, registry, stream, http, storeUrl, history, ...rest } = config;
   return {
     kafka: kafka === null ? null : describeKafka(kafka),
     registry: registry === null ? null : { ...registry, ...hidden(registry, 'password') },
     http: http.apiKey === null ? http : { ...http, apiKey: HIDDEN },
     storeUrl: storeUrl === null ? null : HIDDEN,
+    history: history.url === null ? history : { ...history, url: HIDDEN },
     ...rest,
     stream: {
       ...stream,

@@ -33,6 +33,7 @@ const NEEDED = {
 } as const;
 
 const STORE_URL = { value: options.storeUrl, file: options.storeUrlFile };
+const HISTORY_URL = { value: options.historyUrl, file: options.historyUrlFile };
 
 /**
  * Reads the configuration: flags win over environment, environment over the detectors file, the file over defaults.
@@ -54,6 +55,12 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     opsPort: reader.readOr(options.opsPort),
     dataDir: reader.readOr(options.dataDir),
     storeUrl: readSecret(reader, STORE_URL, sources.readFile) ?? null,
+    detectorsFile: reader.read(options.detectors) ?? sources.fallbacks?.detectors ?? null,
+    history: {
+      days: reader.readOr(options.historyDays),
+      gb: reader.readOr(options.historyGb),
+      url: readSecret(reader, HISTORY_URL, sources.readFile) ?? null,
+    },
     modelsDir: reader.read(options.modelsDir) ?? null,
     logLevel: reader.read(options.logLevel) ?? sources.fallbacks?.logLevel ?? options.logLevel.fallback,
   };

@@ -165,6 +165,17 @@ export const storeOptions = {
   storeUrlFile: secretFile('STORE_URL'),
 };
 
+/** Where scores and events are kept for looking at, and how many. */
+export const historyOptions = {
+  historyDays: withDefault(setting('HISTORY_DAYS', integerFrom(1, 3_650), 'days that scores and events are kept'), 14),
+  historyGb: withDefault(setting('HISTORY_GB', integerFrom(1, 100_000), 'GB that they may take'), 10),
+  historyUrl: {
+    ...secret('HISTORY_URL', 'Postgres of the history that replicas share, postgres://…; unset: DuckDB in DATA_DIR'),
+    kind: postgresUrl,
+  },
+  historyUrlFile: secretFile('HISTORY_URL'),
+};
+
 /** Every setting of what scores a stream. */
 export const workerOptions = {
   ...kafkaOptions,
@@ -217,4 +228,4 @@ export const httpOptions = {
 };
 
 /** Every setting of the environment. */
-export const options = { ...workerOptions, ...httpOptions };
+export const options = { ...workerOptions, ...httpOptions, ...historyOptions };

@@ -34,6 +34,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'stream',
     'sidecar',
     'console',
+    'history',
     'local-kafka',
     'model',
     'store',
@@ -84,7 +85,8 @@ test('every allowed direction between rooms is used', () => {
  * folders here.
  */
 const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
-  command: ['command/csv'],
+  command: ['command/csv', 'command/history'],
+  'command/history': [],
   'command/csv': [],
   console: ['console/page'],
   'console/page': ['console/view'],

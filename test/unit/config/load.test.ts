@@ -199,6 +199,7 @@ test('every secret may stand in a file instead', () => {
     SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
     TIDEWATCH_API_KEY: 'a-key-of-24-characters-x',
     STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
+    HISTORY_URL: 'postgres://ann:shibboleth@db/history',
   };
   const others = {
     KAFKA_BROKERS: 'a:9092',
@@ -218,7 +219,7 @@ test('every secret may stand in a file instead', () => {
       'got a value that is not shown',
   ]);
   const both = { ...secrets, ...named, ...others };
-  assert.equal(problemsOf(load({ env: both, files })).length, 4);
+  assert.equal(problemsOf(load({ env: both, files })).length, 5);
 });
 
 test('proxies, origins and certificates are checked when the service starts', () => {
@@ -250,6 +251,7 @@ test('no secret appears in a problem or in the description of a configuration', 
     SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
     TIDEWATCH_API_KEY: 'abracadabra-abracadabra-abracadabra',
     STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
+    HISTORY_URL: 'postgres://ann:shibboleth@db/history',
   };
   const env = {
     KAFKA_BROKERS: 'a:9092',

@@ -35,7 +35,8 @@ export function answerProblems(app: App, logger: Logger): void {
 }
 
 /** Expected under load, so not logged as an error. */
-const isOverload = (error: unknown) => error instanceof ServiceError && error.code === 'overloaded';
+const isOverload = (error: unknown) =>
+  error instanceof ServiceError && (error.code === 'overloaded' || error.code === 'history-unavailable');
 
 const UNREADABLE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',

@@ -56,7 +56,8 @@ export function addServiceRoutes(app: App, services: AppServices): void {
 
 async function historyState(operations: Operations | null) {
   const ends = operations === null ? [] : await operations.cluster.historyEnds().catch(() => []);
-  const state = operations === null ? NO_HISTORY : await operations.reader.state();
+  // While the history starts, or its database is away, the rest is shown.
+  const state = (await operations?.reader.state().catch(() => null)) ?? NO_HISTORY;
   const { deadLetters, oldestMs: oldest, positions, ...counts } = state;
   const partitions = positions.map(({ source, partition, nextOffset }) => {
     const end = ends.find((each) => each.source === source && each.partition === partition)?.endOffset ?? null;

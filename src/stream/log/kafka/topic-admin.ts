@@ -141,7 +141,11 @@ function allTopics(topics: Topics): string[] {
   return [...new Set(Object.values(topics))];
 }
 
-async function asAdmin<T>(connection: KafkaConnection, doing: string, work: (admin: Admin) => Promise<T>): Promise<T> {
+export async function asAdmin<T>(
+  connection: KafkaConnection,
+  doing: string,
+  work: (admin: Admin) => Promise<T>,
+): Promise<T> {
   const client = kafkaClient(connection);
   const admin = client.kafka.admin();
   try {

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../config/config.ts';
+import type { HistoryBatch, HistorySource, HistoryStore, SourcePosition } from '../../history/history-port.ts';
+import { createEventDecoder } from '../../stream/codec/event-codec.ts';
+import { connectRegistry } from '../../stream/codec/registry.ts';
+import { createScoreDecoder } from '../../stream/codec/score-decoder.ts';
+import { type TailPlace, type TopicRecord, type TopicTail, tailTopic } from '../../stream/log/kafka/topic-tail.ts';
+import { keptEvents, keptLetters, keptScores } from './history-records.ts';
+
+const RETRY_MS = 2_000;
+
+export interface FollowedTopics {
+  readonly kafka: KafkaConfig;
+  readonly registry: RegistryConfig | null;
+  readonly topics: StreamConfig['topics'];
+  readonly format: StreamConfig['output']['format'];
+}
+
+export interface Following {
+  readonly history: HistoryStore;
+  readonly signal: AbortSignal;
+  onStored(batch: HistoryBatch): void;
+  /** Why nothing is added now; null while all is well. */
+  onProblem(problem: string | null): void;
+}
+
+type ReadBatch = (records: readonly TopicRecord[]) => Promise<Omit<HistoryBatch, 'positions'>>;
+
+/** Stores what the topics of scores, events and dead letters hold, from where it was stored, until the signal. */
+export async function followTopics(topics: FollowedTopics, following: Following): Promise<void> {
+  const { format, registry: config } = topics;
+  const registry = config === null ? null : await connectRegistry(config);
+  const problems = new Map<string, string>();
+  const say = (topic: string, problem: string | null) => {
+    if (problem === null) problems.delete(topic);
+    else problems.set(topic, problem);
+    following.onProblem(problems.values().next().value ?? null);
+  };
+  const reads: Readonly<Record<HistorySource, { readonly topic: string; readonly read: ReadBatch }>> = {
+    scores: { topic: topics.topics.scores, read: scoreBatches(createScoreDecoder(format, registry)) },
+    events: { topic: topics.topics.events, read: eventBatches(createEventDecoder(format, registry)) },
+    'dead-letters': { topic: topics.topics.deadLetters, read: letterBatches },
+  };
+  following.onProblem(null);
+  try {
+    await Promise.all(
+      Object.entries(reads).map(([source, { topic, read }]) =>
+        followTopic(topics.kafka, {
+          ...following,
+          source: source as HistorySource,
+          topic,
+          read,
+          say: (problem) => say(topic, problem),
+        }),
+      ),
+    );
+  } finally {
+    await registry?.close();
+  }
+}
+
+const NOTHING = { scores: [], events: [], deadLetters: [] };
+
+const scoreBatches =
+  (decode: ReturnType<typeof createScoreDecoder>): ReadBatch =>
+  async (records) => ({ ...NOTHING, scores: (await keptScores(records, decode)).kept });
+
+const eventBatches =
+  (decode: ReturnType<typeof createEventDecoder>): ReadBatch =>
+  async (records) => ({ ...NOTHING, events: (await keptEvents(records, decode)).kept });
+
+const letterBatches: ReadBatch = async (records) => ({ ...NOTHING, deadLetters: (await keptLetters(records)).kept });
+
+interface FollowedTopic extends Following {
+  readonly source: HistorySource;
+  readonly topic: string;
+  readonly read: ReadBatch;
+  say(problem: string | null): void;
+}
+
+async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise<void> {
+  const { signal, topic, source, history, say } = followed;
+  while (!signal.aborted) {
+    let tail: TopicTail;
+    try {
+      const from = placeOf(await history.positions(), source);
+      tail = await tailTopic(
+        { config: kafka },
+        { topic, from },
+        {
+          onRecords: (records, after) => store(followed, records, after),
+          onConnection: (error) => say(error?.message ?? null),
+        },
+      );
+    } catch (error) {
+      // The topic is not there yet, or Kafka is away.
+      say((error as Error).message);
+      await pause(signal);
+      continue;
+    }
+    say(null);
+    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    await tail.stop();
+  }
+}
+
+function placeOf(positions: readonly SourcePosition[], source: HistorySource): TailPlace {
+  const own = positions.filter((position) => position.source === source);
+  return {
+    topicId: own[0]?.topicId ?? null,
+    positions: new Map(own.map(({ partition, nextOffset }) => [partition, nextOffset])),
+  };
+}
+
+/** Until it is stored, or the thread ends: what is not stored is read again after a restart. */
+async function store(followed: FollowedTopic, records: readonly TopicRecord[], after: TailPlace): Promise<void> {
+  const { source, history, read, signal, onStored, say } = followed;
+  const { topicId } = after;
+  const positions = [...after.positions].map(([partition, nextOffset]) => ({ source, topicId, partition, nextOffset }));
+  for (let failed = false; !signal.aborted; ) {
+    try {
+      onStored(await history.append({ ...(await read(records)), positions }));
+      if (failed) say(null);
+      return;
+    } catch (error) {
+      failed = true;
+      say((error as Error).message);
+      await pause(signal);
+    }
+  }
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+  await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,105 @@
+/** The thread that keeps the history: it follows the topics, stores what it reads, and answers reads. */
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../config/config.ts';
+import { answerRead } from '../../history/answer-reads.ts';
+import { openDuckdb } from '../../history/duckdb-history.ts';
+import type { HistoryDatabase } from '../../history/history-database.ts';
+import type { HistoryStore } from '../../history/history-port.ts';
+import { openHistory } from '../../history/kept-history.ts';
+import { LiveSeconds } from '../../history/live-seconds.ts';
+import type { HistoryBounds } from '../../history/maintain.ts';
+import { postgresHistory } from '../../history/postgres-history.ts';
+import type { HistoryMessage, HistoryQuestion } from '../../history/remote-history.ts';
+import { postgresDatabase } from '../../store/postgres-database.ts';
+import { followTopics } from './follow-topics.ts';
+
+/** What the thread is started with. */
+export interface HistoryThreadData {
+  readonly kafka: KafkaConfig;
+  readonly registry: RegistryConfig | null;
+  readonly topics: StreamConfig['topics'];
+  readonly format: StreamConfig['output']['format'];
+  readonly dataDir: string;
+  /** `postgres://…`; null: DuckDB in the folder. */
+  readonly url: string | null;
+  readonly bounds: HistoryBounds;
+}
+
+/** The file of DuckDB. */
+const HISTORY_FILE = 'history.duckdb';
+const RETRY_MS = 2_000;
+const SECOND_MS = 1_000;
+const MAINTAIN_MS = 60_000;
+
+assert(parentPort !== null, 'this file is the body of a worker thread');
+const port = parentPort;
+const data = workerData as HistoryThreadData;
+const send = (message: HistoryMessage, transfer: readonly ArrayBuffer[] = []) => port.postMessage(message, transfer);
+const stopping = new AbortController();
+const live = new LiveSeconds();
+let watched = false;
+let history: HistoryStore | null = null;
+
+port.on('message', (question: HistoryQuestion) => {
+  if (question.kind === 'read') void answerRead(history, question, send);
+  else if (question.kind === 'stop') stopping.abort();
+  else {
+    watched = question.watched;
+    live.follow = new Set(question.follow);
+  }
+});
+
+/** Retries while another process has the file, or Postgres is away. */
+async function open(): Promise<HistoryStore | null> {
+  for (;;) {
+    try {
+      const database = await openDatabase();
+      return await openHistory(database, { bounds: data.bounds }).catch(async (error: unknown) => {
+        await database.close();
+        throw error;
+      });
+    } catch (error) {
+      send({ kind: 'problem', problem: (error as Error).message });
+    }
+    await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    if (stopping.signal.aborted) return null;
+  }
+}
+
+async function openDatabase(): Promise<HistoryDatabase> {
+  if (data.url !== null) return postgresHistory(postgresDatabase(data.url));
+  mkdirSync(data.dataDir, { recursive: true });
+  return openDuckdb(join(data.dataDir, HISTORY_FILE));
+}
+
+async function keep(kept: HistoryStore): Promise<void> {
+  const seconds = setInterval(() => {
+    const second = live.take(Date.now());
+    if (watched) send({ kind: 'second', second });
+  }, SECOND_MS);
+  const maintenance = setInterval(() => {
+    kept.maintain().catch((error: Error) => send({ kind: 'problem', problem: error.message }));
+  }, MAINTAIN_MS);
+  try {
+    await followTopics(data, {
+      history: kept,
+      signal: stopping.signal,
+      onStored: (batch) => live.add(batch),
+      onProblem: (problem) => send({ kind: 'problem', problem }),
+    });
+  } finally {
+    clearInterval(seconds);
+    clearInterval(maintenance);
+  }
+}
+
+history = await open();
+if (history !== null) {
+  await keep(history);
+  await history.close();
+}
+port.close();

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import { ServiceError } from '../../service-error.ts';
+import type { Operations } from '../../sidecar/operations/operations.ts';
+import { produceRecords } from '../../stream/log/kafka/bulk-producer.ts';
+import { readConsumerGroup, readTopicEnds } from '../../stream/log/kafka/consumer-group.ts';
+import { describeDetectors } from './describe-detectors.ts';
+import type { RunningHistory } from './run-history.ts';
+
+export interface OperationsOptions {
+  readonly config: Pick<LoadedConfig, 'stream' | 'history'>;
+  readonly history: RunningHistory;
+  /** Path of the detectors file; null: there is none. */
+  readonly detectorsFile: string | null;
+}
+
+/** Connects what the sidecar knows of the stream with the history, Kafka and the detectors file. */
+export function makeOperations({ config, history, detectorsFile }: OperationsOptions): Operations {
+  const { stream, history: bounds } = config;
+  const { topics } = stream;
+  const { remote } = history;
+  const sources = { scores: topics.scores, events: topics.events, 'dead-letters': topics.deadLetters };
+  const connection = () => ({ config: known(history.kafka()) });
+  return {
+    reader: remote.reader,
+    feed: remote,
+    store: bounds.url === null ? 'duckdb' : 'postgres',
+    bounds,
+    topics: sources,
+    problem: () => remote.problem,
+    detectors: {
+      versions: async () => [],
+      fileText: async () => (detectorsFile === null ? 'detectors: []\n' : readFile(detectorsFile, 'utf8')),
+      describe: describeDetectors,
+      publish: null,
+    },
+    scoreAgain: async () => ({ kind: 'problems', problems: ['this service cannot score again'] }),
+    cluster: {
+      async historyEnds() {
+        const ends = await readTopicEnds(connection(), Object.values(sources));
+        return Object.entries(sources).flatMap(([source, topic]) =>
+          (ends.get(topic) ?? []).map((each) => ({ source, ...each })),
+        );
+      },
+      async workers() {
+        const { groupId } = stream;
+        const state = await readConsumerGroup(connection(), { groupId, topic: topics.observations });
+        const partitions = state.partitions.map((partition) => ({ topic: topics.observations, ...partition }));
+        return { group: groupId, members: state.members, partitions };
+      },
+      redrive: (record) => produceRecords(connection(), topics.observations, [record]),
+    },
+  };
+}
+
+function known(kafka: KafkaConfig | null): KafkaConfig {
+  if (kafka !== null) return kafka;
+  throw new ServiceError('broker-unavailable', 'Kafka has not started yet', { retryable: true });
+}

@@ -1,0 +1,70 @@
+import { Worker } from 'node:worker_threads';
+import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import { type HistoryMessage, type HistoryQuestion, RemoteHistory } from '../../history/remote-history.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { HistoryThreadData } from './history-thread.ts';
+
+const RESTART_MS = 5_000;
+
+export interface RunningHistory {
+  readonly remote: RemoteHistory;
+  /** null until it has begun. */
+  kafka(): KafkaConfig | null;
+  /** Follows the topics of a cluster from now on. */
+  begin(kafka: KafkaConfig): void;
+  /** What was read is stored when this resolves. */
+  stop(): Promise<void>;
+}
+
+export type HistoryConfiguration = Pick<LoadedConfig, 'registry' | 'stream' | 'dataDir' | 'history'>;
+
+/** Keeps the history in a thread of its own, so that requests never wait for it. A thread that fails is replaced. */
+export function runHistory(config: HistoryConfiguration, logger: Logger): RunningHistory {
+  const { registry, stream, dataDir, history } = config;
+  const { days, gb, url } = history;
+  const { topics, output } = stream;
+  const place = { registry, topics, format: output.format, dataDir, url, bounds: { days, gb } };
+  const remote = new RemoteHistory();
+  let stopping = false;
+  let cluster: KafkaConfig | null = null;
+  let worker: Worker | null = null;
+  let ended = Promise.resolve();
+  let restart: NodeJS.Timeout | null = null;
+  let said: string | null = null;
+
+  const start = (kafka: KafkaConfig) => {
+    const data: HistoryThreadData = { kafka, ...place };
+    const started = new Worker(new URL('./history-thread.ts', import.meta.url), { workerData: data });
+    worker = started;
+    ended = new Promise((resolve) => started.once('exit', () => resolve()));
+    remote.connect(started);
+    started.on('message', (message: HistoryMessage) => {
+      remote.take(message);
+      if (message.kind !== 'problem' || message.problem === said) return;
+      said = message.problem;
+      if (said === null) logger.info('the history is kept');
+      else logger.warn({ reason: said }, 'nothing is added to the history now');
+    });
+    started.on('error', (error: Error) => logger.error({ err: error }, 'the thread of the history failed'));
+    started.once('exit', () => {
+      if (stopping) return;
+      remote.connect(null, 'its thread failed and starts again');
+      restart = setTimeout(() => start(kafka), RESTART_MS);
+    });
+  };
+  return {
+    remote,
+    kafka: () => cluster,
+    begin(kafka) {
+      cluster = kafka;
+      start(kafka);
+    },
+    async stop() {
+      stopping = true;
+      if (restart !== null) clearTimeout(restart);
+      worker?.postMessage({ kind: 'stop' } satisfies HistoryQuestion);
+      await ended;
+      remote.connect(null, 'the service is ending');
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { AnomalyEvent } from '../detector/event.ts';
+import type { HistoryBatch, KeptScore, LiveSecond } from './history-port.ts';
+
+/** Revisions of events of one second; after a restart thousands may arrive at once. */
+const EVENTS_MAX = 1_000;
+/** Scores of followed series of one second. */
+const FOLLOWED_MAX = 10_000;
+
+/** Gathers what was stored, for readers of live: one message a second, however much arrives. */
+export class LiveSeconds {
+  readonly #newest = new Map<string, KeptScore>();
+  #followed: KeptScore[] = [];
+  #events: AnomalyEvent[] = [];
+  #observations = 0;
+  #alarms = 0;
+  /** Series of which every score is wanted. */
+  follow: ReadonlySet<string> = new Set();
+
+  add({ scores, events }: Pick<HistoryBatch, 'scores' | 'events'>): void {
+    for (const score of scores) {
+      this.#observations++;
+      if (score.alarm) this.#alarms++;
+      const known = this.#newest.get(score.series);
+      if (known === undefined || score.timestampMs >= known.timestampMs) this.#newest.set(score.series, score);
+      if (this.follow.has(score.series) && this.#followed.length < FOLLOWED_MAX) this.#followed.push(score);
+    }
+    this.#events.push(...events.map(({ event }) => event).slice(0, EVENTS_MAX - this.#events.length));
+  }
+
+  /** What arrived since the last call; also where nothing did, so that readers see that the connection is alive. */
+  take(atMs: number): LiveSecond {
+    const second = {
+      atMs,
+      observations: this.#observations,
+      alarms: this.#alarms,
+      newest: [...this.#newest.values()],
+      followed: this.#followed,
+      events: this.#events,
+    };
+    this.#newest.clear();
+    [this.#followed, this.#events, this.#observations, this.#alarms] = [[], [], 0, 0];
+    return second;
+  }
+}

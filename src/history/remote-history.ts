@@ -1,0 +1,110 @@
+import type { MessagePort, Worker } from 'node:worker_threads';
+import { ServiceError } from '../service-error.ts';
+import type { HistoryFeed, HistoryReader, LiveSecond } from './history-port.ts';
+
+/** Methods that are called over a port. Names and arguments are checked by the types of both ends. */
+const READS = [
+  'listSeries',
+  'scores',
+  'listEvents',
+  'findEvent',
+  'listGroups',
+  'detectors',
+  'listDeadLetters',
+  'findDeadLetter',
+  'state',
+] as const satisfies readonly (keyof HistoryReader)[];
+
+export type HistoryRead = (typeof READS)[number];
+
+export type HistoryQuestion =
+  | { readonly kind: 'read'; readonly id: number; readonly read: HistoryRead; readonly args: readonly unknown[] }
+  /** Seconds are sent while somebody reads them. */
+  | { readonly kind: 'watch'; readonly watched: boolean; readonly follow: readonly string[] }
+  | { readonly kind: 'stop' };
+
+export type HistoryMessage =
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly id: number; readonly reason: string }
+  | { readonly kind: 'second'; readonly second: LiveSecond }
+  /** Why nothing is added now; null while all is well. */
+  | { readonly kind: 'problem'; readonly problem: string | null };
+
+interface WaitingRead {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+type Listener = (second: LiveSecond) => void;
+
+/** A history that another thread keeps: reads and live seconds come over a port. */
+export class RemoteHistory implements HistoryFeed {
+  readonly reader: HistoryReader;
+  #port: Worker | MessagePort | null = null;
+  readonly #waiting = new Map<number, WaitingRead>();
+  readonly #listeners = new Map<Listener, string | null>();
+  #nextId = 0;
+  #problem: string | null = 'the history is starting';
+
+  constructor() {
+    const calls = READS.map((read) => [read, (...args: readonly unknown[]) => this.#read(read, args)]);
+    this.reader = Object.fromEntries(calls) as unknown as HistoryReader;
+  }
+
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** The thread that keeps the history from now on; null: none does, for a reason. */
+  connect(port: Worker | MessagePort | null, problem: string | null = 'the history is starting'): void {
+    this.#port = port;
+    this.#problem = problem;
+    for (const { reject } of this.#waiting.values()) reject(unavailable(problem));
+    this.#waiting.clear();
+    this.#watch();
+  }
+
+  /** What the thread says. */
+  take(message: HistoryMessage): void {
+    if (message.kind === 'answer') this.#settle(message.id, ({ resolve }) => resolve(message.value));
+    else if (message.kind === 'failed') this.#settle(message.id, ({ reject }) => reject(unavailable(message.reason)));
+    else if (message.kind === 'problem') this.#problem = message.problem;
+    else for (const listener of [...this.#listeners.keys()]) listener(message.second);
+  }
+
+  subscribe(listener: Listener, followed: string | null): () => void {
+    this.#listeners.set(listener, followed);
+    this.#watch();
+    return () => {
+      this.#listeners.delete(listener);
+      this.#watch();
+    };
+  }
+
+  #watch(): void {
+    const follow = [...new Set([...this.#listeners.values()].filter((series) => series !== null))];
+    this.#port?.postMessage({ kind: 'watch', watched: this.#listeners.size > 0, follow } satisfies HistoryQuestion);
+  }
+
+  #settle(id: number, how: (waiting: WaitingRead) => void): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (waiting !== undefined) how(waiting);
+  }
+
+  #read(read: HistoryRead, args: readonly unknown[]): Promise<unknown> {
+    const port = this.#port;
+    if (port === null) return Promise.reject(unavailable(this.#problem));
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve, reject });
+      port.postMessage({ kind: 'read', id, read, args } satisfies HistoryQuestion);
+    });
+  }
+}
+
+function unavailable(reason: string | null): ServiceError {
+  return new ServiceError('history-unavailable', `The history cannot be read: ${reason ?? 'it ended'}`, {
+    retryable: true,
+  });
+}

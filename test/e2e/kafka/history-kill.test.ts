@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { encodeDeadLetter } from '../../../src/stream/codec/dead-letter-json.ts';
+import { openBulkProducer, produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
+import { anomalyEvent } from '../../fixture/history/kept-records.ts';
+import { freshFolder, type Served, serve, stop } from '../../fixture/http/served.ts';
+import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { scoreRecord } from '../../fixture/stream/score-record.ts';
+import { until } from '../../fixture/until.ts';
+
+const KEY = 'a-key-of-the-tests-and-of-nobody-else';
+const SERIES = 20;
+const STEPS = 600;
+const STEP_MS = 60_000;
+const START_MS = Date.UTC(2026, 0, 1);
+const PARTITIONS = 3;
+const DETECTOR = { name: 'cpu', series: 'series *', freq: 'min', h: 4, detection_size: 4 };
+
+/** One record of each series, at a time step. */
+function scoresAt(step: number) {
+  return Array.from({ length: SERIES }, (_, i) => {
+    const series = `series ${i}`;
+    const record = scoreRecord({ series, value: step * 1_000 + i, timestampMs: START_MS + step * STEP_MS });
+    return { partition: i % PARTITIONS, key: Buffer.from(series), value: Buffer.from(JSON.stringify(record)) };
+  });
+}
+
+kafkaTest('a server that is killed again and again keeps every score, event and dead letter exactly once', async () => {
+  const connection = await kafkaConnection();
+  const topics = await freshTopics(PARTITIONS);
+  const DATA_DIR = await freshFolder();
+  const detectors = join(DATA_DIR, 'detectors.yaml');
+  const { observations, scores, events, changelog, deadLetters } = topics;
+  const named = { observations, scores, events, changelog, dead_letters: deadLetters };
+  await writeFile(detectors, JSON.stringify({ topics: named, detectors: [DETECTOR] }));
+  const env = {
+    DATA_DIR,
+    DETECTORS: detectors,
+    KAFKA_BROKERS: connection.config.brokers.join(','),
+    TIDEWATCH_API_KEY: KEY,
+    HTTP_PORT: '0',
+    OPS_PORT: '0',
+  };
+  const producer = await openBulkProducer(connection, scores);
+  let fed = 0;
+  const feeding = (async () => {
+    for (; fed < STEPS; fed++) await producer.send(scoresAt(fed));
+  })();
+  const revisions = [0, 1, 2].map((revision) => anomalyEvent('e', { eventId: 'ab'.repeat(16), revision }));
+  const records = revisions.map((event) => ({ partition: 0, key: null, value: Buffer.from(JSON.stringify(event)) }));
+  await produceRecords(connection, events, records);
+  const letter = encodeDeadLetter({
+    ...{ reason: 'late', detail: 'older than the newest', series: 'series 1', detector: 'cpu' },
+    input: { topic: observations, partition: 1, offset: 5, timestampMs: START_MS },
+    ...{ key: Buffer.from('series 1'), value: Buffer.from('{"late":true}'), atMs: START_MS },
+  });
+  await produceRecords(connection, deadLetters, [{ partition: 0, key: null, value: letter }]);
+
+  let served = await serve(env);
+  for (const share of [0.2, 0.5, 0.8]) {
+    const before = (await ask(served, '/v1/service')).history.scores;
+    await until('some was kept', async () => (await ask(served, '/v1/service')).history.scores > before);
+    await until('some more was fed', () => fed >= share * STEPS);
+    served.command.kill();
+    await served.command.exitCode;
+    served = await serve(env);
+  }
+  await feeding;
+  await producer.close();
+  await until('everything is kept', async () => (await ask(served, '/v1/service')).history.scores >= SERIES * STEPS);
+  const { history, dead_letters: letters } = await ask(served, '/v1/service');
+  assert.deepEqual(
+    [history.scores, history.series, history.events, history.problem],
+    [SERIES * STEPS, SERIES, 1, null],
+  );
+  assert.ok(history.partitions.every(({ lag }: { lag: number }) => lag === 0));
+  assert.deepEqual(letters, [{ reason: 'late', letters: 1, newest_at: START_MS }]);
+  for (let i = 0; i < SERIES; i++) {
+    const { value } = await ask(served, `/v1/series/${encodeURIComponent(`series ${i}`)}/scores?points=20000`);
+    assert.deepEqual(
+      value,
+      Array.from({ length: STEPS }, (_, step) => step * 1_000 + i),
+    );
+  }
+  assert.equal((await ask(served, '/v1/events')).events[0].revision, 2);
+  const redriven = await fetch(`${served.url}/v1/dead-letters/0-0/redrive`, { method: 'POST', headers: HEADERS });
+  assert.deepEqual(await redriven.json(), { id: '0-0', topic: observations, partition: 1 });
+  const { workers } = await ask(served, '/v1/service');
+  assert.deepEqual([workers.members, workers.partitions[1].end_offset], [0, 1]);
+  await stop(served);
+});
+
+const HEADERS = { authorization: `Bearer ${KEY}` };
+
+async function ask({ url }: Served, path: string) {
+  const answer = await fetch(`${url}${path}`, { headers: HEADERS });
+  // biome-ignore lint/suspicious/noExplicitAny: answers of several shapes
+  const body = (await answer.json()) as any;
+  assert.equal(answer.status, 200, JSON.stringify(body));
+  return body;
+}
