@@ -1,5 +1,5 @@
 import type { Tally } from '../stream/engine/batch-outcome.ts';
-import type { ScoreRecord } from '../stream/record/score-record.ts';
+import { isSilence, type ScoreRecord } from '../stream/record/score-record.ts';
 import { formatScore, formatTime, printable } from './score-line.ts';
 
 const SERIES_SHOWN_MAX = 20;
@@ -22,6 +22,7 @@ export class BacktestReport {
 
   add(scores: readonly ScoreRecord[]): void {
     for (const score of scores) {
+      if (isSilence(score)) continue;
       const { series, state, anomaly, timestampMs, anomalyScore, accumulatedAnomalyScore } = score;
       let report = this.#series.get(series);
       if (report === undefined) {
@@ -69,11 +70,14 @@ function seriesLine(series: string, { observations, scored, flagged, alarms, wor
 
 function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds: number): string {
   const { scored, deadLetters, restarted, flagged, duplicates, gapsFilled } = tally;
-  const observations = Object.values(scored).reduce((sum, count) => sum + count, 0);
+  const { silent, returned, ...observed } = scored;
+  const observations = Object.values(observed).reduce((sum, count) => sum + count, 0);
   const counts = {
     duplicate: duplicates,
     ...deadLetters,
     'missing steps filled': gapsFilled,
+    'times silent': silent,
+    'times back': returned,
     'starts over': Object.values(restarted).reduce((sum, count) => sum + count, 0),
   };
   const asides = Object.entries(counts)

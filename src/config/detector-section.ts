@@ -1,4 +1,4 @@
-import { type Frequency, parseFrequency } from '../calendar/frequency.ts';
+import { type Frequency, meanStepMs, parseFrequency } from '../calendar/frequency.ts';
 import { NO_RULES } from '../detector/event-rules.ts';
 import { alarmRateOf, FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../detector/false-alarms.ts';
 import type { CalibrationMethod, CalibrationSize } from '../detector/settings.ts';
@@ -26,6 +26,8 @@ const GRACE_MAX = 1_000;
 const DEFAULT_MODEL = 'tsmodel-1';
 const DEFAULT_LEVEL = 99;
 const DEFAULT_GRACE = 1;
+const SILENCE_STEPS_MIN = 5;
+const SILENCE_MS_MIN = 300_000;
 /** Share of a step. */
 const DEFAULT_JITTER = 0.5;
 const DEFAULT_CALIBRATION = 'robust';
@@ -39,6 +41,12 @@ const calibrationSize: Kind<CalibrationSize> = {
   expected: `all or ${length.expected}`,
   fromText: (text) => (text === 'all' ? text : length.fromText(text)),
   fromValue: (value) => (value === 'all' ? value : length.fromValue(value)),
+};
+
+const stepsOrOff: Kind<number | 'off'> = {
+  expected: `off or ${length.expected}`,
+  fromText: (text) => (text === 'off' ? text : length.fromText(text)),
+  fromValue: (value) => (value === 'off' ? value : length.fromValue(value)),
 };
 
 /** Kinds of the keys of a detector, in a detectors file and as flags. */
@@ -75,6 +83,7 @@ export interface DetectorFields {
   readonly context?: number | undefined;
   readonly gapLimit?: number | undefined;
   readonly jitterMs?: number | undefined;
+  readonly silenceAfter?: number | 'off' | undefined;
   readonly grace?: number | undefined;
 }
 
@@ -100,6 +109,7 @@ export function readDetector(section: Section): WrittenDetector | null {
     context: section.read('context', integerFrom(CONTEXT_MIN, LENGTH_MAX)),
     gapLimit: section.read('gap_limit', integerFrom(0, LENGTH_MAX)),
     jitterMs: section.read('jitter', durationMs),
+    silenceAfter: section.read('silence_after', stepsOrOff),
     grace: section.read('grace', integerFrom(0, GRACE_MAX)),
   };
   section.close();
@@ -141,10 +151,17 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
       calibrationSize: calibrationSize ?? CALIBRATION_WINDOWS_DEFAULT * detectionSize,
       context: fields.context ?? null,
       gapLimit: fields.gapLimit ?? null,
+      silenceAfter: silenceAfterOf(fields, freq),
       jitterMs: fields.jitterMs ?? (freq.kind === 'fixed' ? freq.stepMs * DEFAULT_JITTER : 0),
       grace: fields.grace ?? DEFAULT_GRACE,
     },
   };
+}
+
+/** By default five steps, and at least five minutes. */
+function silenceAfterOf({ silenceAfter, thresholdMethod }: DetectorFields, freq: Frequency): number | null {
+  if (silenceAfter === 'off' || thresholdMethod === 'multivariate') return null;
+  return silenceAfter ?? Math.max(SILENCE_STEPS_MIN, Math.ceil(SILENCE_MS_MIN / meanStepMs(freq)));
 }
 
 /** The cutoffs of all windows must lie on one grid, and calibration must be reachable. */

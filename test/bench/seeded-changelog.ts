@@ -95,6 +95,7 @@ async function* commitsOf(
     new PendingCommit(
       { place: state.place, topics, encodeScore: () => NO_BYTES, encodeEvent: () => NO_BYTES },
       () => 0,
+      0,
     );
   const { signal } = new AbortController();
   const members = Array.from({ length: seriesCount }, (_, series) => series)

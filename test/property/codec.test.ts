@@ -151,6 +151,7 @@ const SCORE: fc.Arbitrary<ScoreRecord> = fc.record(
     severity: fc.option(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true })),
     alarm: fc.boolean(),
     state: fc.constantFrom(...SCORE_STATES),
+    cause: fc.constantFrom(null, 'event-time', 'clock'),
     position: COUNT,
     window: fc.record({ start: COUNT, end: COUNT }, { noNullPrototype: true }),
     restarted: fc.boolean(),

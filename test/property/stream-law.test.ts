@@ -147,11 +147,12 @@ test('the scores published for a closed window equal online detection over the s
 test('a disturbed run publishes byte for byte what an undisturbed one does, each record once', async () => {
   await fc.assert(
     fc.asyncProperty(settings, realTimes, events, async (chosen, arrivals, disturbances) => {
-      const detection = { ...chosen, gapLimit: chosen.context };
+      const detection = { ...chosen, gapLimit: chosen.context, silenceAfter: 4 };
       const options = { detectors: [detectorConfig({ settings: detection })], limits: { commitRecordsMax: 25 } };
       const input = arrivals.flatMap(({ step, value }) => [
         observationRecord('a', step, value),
         observationRecord('b', step, -value),
+        ...(Math.floor(step / 25) % 2 === 0 ? [observationRecord('sometimes', step, value)] : []),
       ]);
       const undisturbed = await disturbedRun(options, input, []);
       const disturbed = await disturbedRun(options, input, disturbances);

@@ -3,6 +3,7 @@ import { NO_HELD } from '../changelog/arrival-state.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import { EventClock } from './event-clock.ts';
+import { SilenceWatch } from './silence-watch.ts';
 
 /** Two times agree when they are at most so many steps apart. */
 const AGREEMENT_STEPS = 3;
@@ -27,6 +28,7 @@ export type GiveObservation = (unit: DetectionUnit, observation: ReceivedObserva
  */
 export class ArrivalGate {
   readonly clock = new EventClock();
+  readonly watch = new SilenceWatch();
   readonly #holding = new Set<DetectionUnit>();
 
   admit(
@@ -61,6 +63,7 @@ export class ArrivalGate {
 
   /** After a restore of the unit. */
   adopt(unit: DetectionUnit): void {
+    if (!unit.silent) this.watch.watch(unit);
     if (unit.held.length > 0) this.#holding.add(unit);
   }
 
@@ -74,6 +77,7 @@ export class ArrivalGate {
     if (!(timestampMs <= unit.arrivedMs)) {
       unit.arrivedMs = timestampMs;
       this.clock.reach(timestampMs);
+      this.watch.watch(unit);
     }
     give(unit, observation);
     if (this.#holding.size > 0) this.#releaseWitnessed(give);

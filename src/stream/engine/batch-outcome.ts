@@ -1,10 +1,9 @@
-import type { DetectionState } from '../../detector/detection.ts';
 import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../detector/event.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalEntry } from '../changelog/journal.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { DeadLetterReason } from '../record/dead-letter.ts';
-import type { RestartReason, ScoreRecord } from '../record/score-record.ts';
+import type { RestartReason, ScoreRecord, ScoreState, SilenceCause } from '../record/score-record.ts';
 
 /** An observation and the input record it was decoded from. */
 export interface ReceivedObservation {
@@ -13,6 +12,14 @@ export interface ReceivedObservation {
   readonly timestampMs: number;
   readonly value: number;
   readonly record: InputRecord;
+  /** Set where this is no observation, but says that the series was silent until `timestampMs`. */
+  readonly silence?: FoundSilence;
+}
+
+export interface FoundSilence {
+  readonly cause: SilenceCause;
+  /** Input offset of the newest record of the series. */
+  readonly lastOffset: number;
 }
 
 /** Why a record cannot become a score. */
@@ -29,6 +36,8 @@ export interface DeadLetterCause {
 export interface ScoreSink {
   /** `key` is that of the input record. */
   score(score: ScoreRecord, key: Buffer | null): void;
+  /** A series stopped when the record at `foundAt` was there, or at `foundAt` the clock said so. */
+  silence(score: ScoreRecord, foundAt: number): void;
   /** A revision of an event, with the key of the scores, and the input offset that orders it among them. */
   event(event: AnomalyEvent, place: { readonly key: Buffer | null; readonly offset: number }): void;
   deadLetter(record: InputRecord, cause: DeadLetterCause): void;
@@ -51,7 +60,7 @@ export interface ScoreSink {
 
 /** Observations counted by outcome. */
 export interface Tally {
-  readonly scored: Record<DetectionState, number>;
+  readonly scored: Record<ScoreState, number>;
   readonly events: Record<EventType, number>;
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
   readonly restarted: Partial<Record<RestartReason, number>>;
@@ -67,7 +76,7 @@ export interface Tally {
 
 export function emptyTally(): Tally {
   return {
-    scored: { 'warming-up': 0, calibrating: 0, scored: 0, 'not-forecasted': 0 },
+    scored: { 'warming-up': 0, calibrating: 0, scored: 0, 'not-forecasted': 0, silent: 0, returned: 0 },
     events: Object.fromEntries(EVENT_TYPES.map((type) => [type, 0])) as Record<EventType, number>,
     deadLetters: {},
     restarted: {},

@@ -25,6 +25,8 @@ export interface DetectionUnit extends JournalEntry {
   newestOffset: number;
   /** Newest event time of any record that was not held; NaN where it is not known. */
   arrivedMs: number;
+  /** Whether it was said that the unit is silent. */
+  silent: boolean;
   /** Records whose time waits for confirmation, in the order of their offsets. */
   held: readonly ReceivedObservation[];
   /** Observations that wait for forecasts; null while none waits. */

@@ -28,9 +28,7 @@ import { UnitEvents } from './unit-events.ts';
 
 /** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
 const GROUP_MEMBERS_MAX = 1_000;
-/**
- * The open state of a group, pending steps included, is one record of the changelog, below the broker's limit of 1 MiB.
- */
+/** The open state of a group, pending steps included, is one record, below the broker's limit of 1 MiB. */
 const GROUP_STATE_BYTES_MAX = 700_000;
 const PENDING_BYTES = 32;
 
@@ -69,6 +67,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   newest = -1;
   newestOffset = -1;
   arrivedMs = Number.NaN;
+  silent = false;
   held: readonly ReceivedObservation[] = NO_HELD;
   waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;

@@ -46,6 +46,7 @@ export function memberScore(
     severity: numberOrNull(step.severity),
     alarm: step.alarm,
     state: isScored ? (step.calibrated ? 'scored' : 'calibrating') : member.state,
+    cause: null,
     position: member.position,
     window: { start: member.windowStart, end: member.windowStart + config.settings.detectionSize },
     restarted: restarted !== null,

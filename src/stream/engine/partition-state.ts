@@ -2,13 +2,14 @@ import { SeriesMemory } from '../../detector/series-memory.ts';
 import { groupKey } from '../changelog/changelog-series.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { InputPlace } from '../record/score-record.ts';
-import { ArrivalGate } from './arrival-gate.ts';
+import { ArrivalGate, type GiveObservation } from './arrival-gate.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import type { EventClock } from './event-clock.ts';
 import { GroupUnit } from './group-unit.ts';
 import { SeriesUnit } from './series-unit.ts';
+import { silenceMark, silenceMs } from './silence-watch.ts';
 import type { StaleUnit } from './stale-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
 
@@ -77,6 +78,7 @@ export class PartitionState {
       unit.newestOffset = offset;
       current = unit;
       this.#gate.admit(unit, observation, outlets);
+      this.#saySilent(offset, give);
     }
     while (blocked.length > 0) {
       await this.#supply(blocked, signal);
@@ -86,6 +88,31 @@ export class PartitionState {
     }
     // A failure is thrown again by the next call that needs one of these forecasts.
     this.#supply([...touched], signal).catch(() => undefined);
+  }
+
+  /** Units that have no record at the event time of the partition, although one is long due. */
+  #saySilent(offset: number, give: GiveObservation): void {
+    for (const unit of this.#gate.watch.takeDue(this.clock.ms)) {
+      if (this.units.get(unit.key) === unit) give(unit, silenceMark(unit, { offset, cause: 'event-time' }));
+    }
+  }
+
+  /**
+   * No record arrived at the partition for `quietMs` by the clock: its units are silent whose records are due for so
+   * long. Returns after which time without a record the next ones are, or null.
+   */
+  sayQuiet(quietMs: number, { offset, sink }: { readonly offset: number; readonly sink: ScoreSink }): number | null {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const unit of this.units.values()) {
+      const dueMs = unit.silent ? null : silenceMs(unit.bound.config.settings);
+      if (dueMs === null) continue;
+      if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);
+      else if (unit.waiting === null) {
+        unit.take(silenceMark(unit, { offset, cause: 'clock' }), sink);
+        if (unit.silent) sink.touched(unit);
+      }
+    }
+    return Number.isFinite(nextMs) ? nextMs : null;
   }
 
   /** The event time of the partition, which is kept beside the units. */

@@ -7,6 +7,7 @@ import { closeOrphans } from './orphan-events.ts';
 import { PartitionInput } from './partition-input.ts';
 import { type GroupPlaces, PartitionState } from './partition-state.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
+import { QuietPartition } from './quiet-partition.ts';
 import {
   PARTITION_COUNT_KEY,
   type Restored,
@@ -17,10 +18,8 @@ import type { Resume } from './resume-position.ts';
 import { type Scoring, scoreRecords } from './score-records.ts';
 import { skippedRecord, startOver } from './start-over.ts';
 import type { StreamEvents } from './stream-events.ts';
+import { RETRY_MS_MAX, RETRY_MS_MIN } from './task-retry.ts';
 
-/** Back-off after the first failure. Each further one doubles it, up to RETRY_MS_MAX. */
-const RETRY_MS_MIN = 200;
-export const RETRY_MS_MAX = 5_000;
 /**
  * The input records of a transaction have at most these bytes and one more record, and at most `commitRecordsMax`
  * records.
@@ -210,7 +209,8 @@ export class PartitionTask {
     const { journal, partitionCount, resume } = task.restored;
     const { limits, place, events, nowMs } = this.#options;
     const { signal } = this.#stop;
-    let pending = new PendingCommit(this.#options, nowMs);
+    let pending = new PendingCommit(this.#options, nowMs, task.offset);
+    const quiet = new QuietPartition(nowMs);
     if (partitionCount === null) {
       pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(this.#options.partitionCount)));
     }
@@ -254,6 +254,7 @@ export class PartitionTask {
           recreated = records[0]?.skipped?.reason === 'topic-recreated';
           if (recreated) continue;
           await this.#score(records, state, pending);
+          quiet.heard();
           events.holding(place.partition, {
             units: state.units.size,
             queuedRecords: this.#input.records,
@@ -261,15 +262,16 @@ export class PartitionTask {
           });
           continue;
         }
-        if (committing === null && pending.records > 0) {
+        if (committing === null && pending.isDue) {
           const waitMs = nextCommitMs - performance.now();
           if (waitMs <= 0 || room <= 0 || recreated) {
             committing = commit(pending);
-            pending = new PendingCommit(this.#options, nowMs);
+            pending = new PendingCommit(this.#options, nowMs, pending.nextOffset);
             bytesLeft = COMMIT_BYTES_MAX;
           } else await this.#sleep(waitMs);
         } else if (recreated && committing === null) return;
-        else await this.#sleep(null);
+        else if (committing === null && (quiet.waitMs ?? 1) <= 0) quiet.say(state, pending);
+        else await this.#sleep(committing === null ? quiet.waitMs : null);
       }
     } finally {
       await committing;

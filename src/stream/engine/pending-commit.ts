@@ -25,6 +25,12 @@ const DEAD_LETTER_PARTITION = 0;
 
 interface Published extends OutputRecord {
   readonly offset: number;
+  /** Orders records of one offset; only where there may be several. */
+  readonly series?: string;
+}
+
+function byPlace(a: Published, b: Published): number {
+  return a.offset - b.offset || (a.series === undefined || b.series === undefined ? 0 : a.series < b.series ? -1 : 1);
 }
 
 /** The records of the next transaction: scores and events in input order, dead letters, and the changelog. */
@@ -39,12 +45,21 @@ export class PendingCommit implements ScoreSink {
   #evicted: JournalEntry[] = [];
   #tally = emptyTally();
   #clock: ClockState | null = null;
+  #decided = false;
+  /** Input records that it covers. */
   records = 0;
-  nextOffset = 0;
+  nextOffset: number;
 
-  constructor(format: CommitFormat, nowMs: () => number) {
+  /** @param nextOffset where the commit before ended */
+  constructor(format: CommitFormat, nowMs: () => number, nextOffset: number) {
+    this.nextOffset = nextOffset;
     this.#format = format;
     this.#nowMs = nowMs;
+  }
+
+  /** Whether there is something to commit: records, or what the clock decided. */
+  get isDue(): boolean {
+    return this.records > 0 || this.#decided;
   }
 
   /** These input records were processed: the commit covers them. */
@@ -78,6 +93,21 @@ export class PendingCommit implements ScoreSink {
       value: this.#format.encodeScore(score),
       offset: score.input.offset,
     });
+  }
+
+  silence(score: ScoreRecord, foundAt: number): void {
+    this.#tally.scored[score.state]++;
+    this.#publish({
+      topic: this.#format.topics.scores,
+      partition: score.input.partition,
+      key: Buffer.from(score.series),
+      value: this.#format.encodeScore(score),
+      // Before the score of the record that showed it.
+      offset: foundAt - 0.5,
+      series: score.series,
+    });
+    this.#ordered = false;
+    if (score.cause === 'clock') this.#decided = true;
   }
 
   event(event: AnomalyEvent, { key, offset }: { readonly key: Buffer | null; readonly offset: number }): void {
@@ -150,7 +180,7 @@ export class PendingCommit implements ScoreSink {
     const evictedKeys = this.#evicted.map(({ key }) => key);
     for (const { key, value } of journal.write(this.#touched, evictedKeys)) this.writeState(key, value);
     this.writeState(POSITION_KEY, encodePosition({ nextOffset: this.nextOffset, topicId, clock: this.#clock }));
-    if (!this.#ordered) this.#published.sort((a, b) => a.offset - b.offset);
+    if (!this.#ordered) this.#published.sort(byPlace);
     return [...this.#published, ...this.#changelog];
   }
 

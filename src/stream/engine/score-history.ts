@@ -44,8 +44,8 @@ export async function scoreHistory(
   const detectorOf = matchDetectors(options.detectors);
   const ordered = byTime(history);
   for (let start = 0; start < ordered.length; start += BATCH_MAX) {
-    const scores: ScoreRecord[] = [];
-    const sink = collectScores(tally, scores, options.onEvent);
+    const found: FoundScore[] = [];
+    const sink = collectScores(tally, found, options.onEvent);
     const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
       const bound = detectorOf(observation.series);
       if (bound !== null)
@@ -56,8 +56,8 @@ export async function scoreHistory(
     signal.throwIfAborted();
     await state.score(observations, sink, signal);
     if (start + BATCH_MAX >= ordered.length) state.refuseHeld(sink);
-    scores.sort((a, b) => a.input.offset - b.input.offset);
-    await options.onScores(scores);
+    found.sort((a, b) => a.at - b.at);
+    await options.onScores(found.map(({ score }) => score));
   }
   return tally;
 }
@@ -94,14 +94,25 @@ function groupOf({ config }: BoundDetector, group: string | null): string | null
   return config.group === null ? null : (group ?? config.name);
 }
 
-function collectScores(tally: Tally, scores: ScoreRecord[], onEvent: HistoryOptions['onEvent']): ScoreSink {
+interface FoundScore {
+  readonly score: ScoreRecord;
+  /** Input offset that orders it. */
+  readonly at: number;
+}
+
+function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOptions['onEvent']): ScoreSink {
   const ignore = () => {};
   return {
     score(score) {
       tally.scored[score.state]++;
       if (score.anomaly) tally.flagged++;
       if (score.alarm) tally.alarms++;
-      scores.push(score);
+      found.push({ score, at: score.input.offset });
+    },
+    silence(score, foundAt) {
+      tally.scored[score.state]++;
+      // Before the score of the record that showed it.
+      found.push({ score, at: foundAt - 0.5 });
     },
     event(event) {
       tally.events[event.type]++;

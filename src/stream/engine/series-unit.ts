@@ -1,24 +1,30 @@
 import { gridTime } from '../../calendar/frequency.ts';
 import { followPhase, placeOnGrid } from '../../calendar/grid-placement.ts';
-
 import { contextValues } from '../../detector/context-values.ts';
 import type { Detection } from '../../detector/detection.ts';
 import { SeriesDetector } from '../../detector/series-detector.ts';
-import type { SeriesMemory } from '../../detector/series-memory.ts';
+import { SCALARS, type SeriesMemory } from '../../detector/series-memory.ts';
 import { NO_HELD, readArrivals, writeArrivals } from '../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import { readEventState, writeEventState } from '../changelog/event-state.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
 import { readDetectorState, writeDetectorState } from '../changelog/series-state.ts';
 import { SERIES_ENTRY, type StateReader, type StateWriter } from '../changelog/state-bytes.ts';
-import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../record/score-record.ts';
-import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { InputPlace, RestartReason, SilenceCause } from '../record/score-record.ts';
+import type { FoundSilence, ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
+import { seriesScore } from './series-score.ts';
+import { isNewsSilent, silenceRecord } from './silence-records.ts';
 import { UnitEvents } from './unit-events.ts';
 
 interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
   readonly missing: number;
+}
+
+interface SaidSilence extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
+  readonly cause: SilenceCause | null;
+  readonly lastOffset: number;
 }
 
 /** What a series hands on to its successor under other settings. */
@@ -44,6 +50,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   originMs = 0;
   newestOffset = -1;
   arrivedMs = Number.NaN;
+  silent = false;
   held: readonly ReceivedObservation[] = NO_HELD;
   /** As `arrivedMs`, of the records that were taken. They are the same once nothing waits. */
   #takenMs = Number.NaN;
@@ -87,6 +94,8 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   }
 
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
+    if (observation.silence !== undefined) this.#fallSilent(observation, observation.silence, sink);
+    if (observation.silence !== undefined) return true;
     if (this.detector.forecastDue) return false;
     const { freq, gapLimit, jitterMs } = this.bound.config.settings;
     if (this.startOffset < 0) this.#begin(observation);
@@ -164,7 +173,8 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     this.startOffset = reader.f64();
     this.originMs = reader.f64();
     this.newestOffset = reader.f64();
-    const { arrivedMs, held } = readArrivals(reader);
+    const { arrivedMs, held, silent } = readArrivals(reader);
+    this.silent = silent;
     const { partition } = this.#place;
     this.held = held.map((one) => ({ ...one, group: null, record: { ...one.record, partition } }));
     readDetectorState(reader, this.detector);
@@ -219,35 +229,33 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   }
 
   #publish(detection: Detection, { record, timestampMs, value }: ReceivedObservation, sink: ScoreSink): void {
-    const { config, modelDigest } = this.bound;
-    const { windowStart } = detection;
-    const score: ScoreRecord = {
-      series: this.key,
-      detector: config.name,
-      model: config.model,
-      modelDigest,
-      group: null,
-      timestampMs,
-      value,
-      forecast: numberOrNull(detection.forecast),
-      lo: numberOrNull(detection.lo),
-      hi: numberOrNull(detection.hi),
-      level: config.settings.level,
-      anomalyScore: numberOrNull(detection.score),
-      accumulatedAnomalyScore: null,
-      anomaly: detection.anomaly,
-      grade: numberOrNull(detection.grade),
-      severity: numberOrNull(detection.severity),
-      alarm: detection.alarm,
-      state: detection.state,
-      position: detection.position,
-      window: { start: windowStart, end: windowStart + config.settings.detectionSize },
-      restarted: this.#restarted !== null,
-      input: { topic: this.#place.topic, partition: this.#place.partition, offset: record.offset },
-    };
+    if (this.silent)
+      this.#say('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
+    const { key: series, bound } = this;
+    const restarted = this.#restarted !== null;
+    const input = { ...this.#place, offset: record.offset };
+    sink.score(seriesScore(detection, { series, bound, timestampMs, value, restarted, input }), record.key);
     this.#restarted = null;
-    sink.score(score, record.key);
     this.#follow(detection, { record, timestampMs, value, missing: 0 }, sink);
+  }
+
+  #fallSilent({ record, timestampMs }: ReceivedObservation, found: FoundSilence, sink: ScoreSink): void {
+    const { detector } = this;
+    const { silenceAfter } = this.bound.config.settings;
+    if (this.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
+    const value = detector.rings.scalar(SCALARS.resolution);
+    this.#say('silent', { record, timestampMs, value, ...found }, sink);
+  }
+
+  #say(state: 'silent' | 'returned', said: SaidSilence, sink: ScoreSink): void {
+    this.silent = state === 'silent';
+    const { key: series, bound, detector } = this;
+    const { timestampMs, cause, record } = said;
+    const input = { ...this.#place, offset: said.lastOffset };
+    sink.silence(
+      silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, said.value),
+      record.offset,
+    );
   }
 
   /** Events of a row. `missing` rows lie between it and the observation that filled it in. */

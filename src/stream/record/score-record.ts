@@ -1,8 +1,14 @@
 import type { DetectionState } from '../../detector/detection.ts';
 import type { FieldKind } from './field-kind.ts';
 
+/** A score's state: that of its detection, or that a series has stopped, or sends again. */
+export type ScoreState = DetectionState | 'silent' | 'returned';
+
+/** What showed that a series is silent: event time, or in a partition without any record the clock of a worker. */
+export type SilenceCause = 'event-time' | 'clock';
+
 /** Every state that a score can have. Only `scored` ever flags an anomaly. */
-export const SCORE_STATES: readonly DetectionState[] = [
+export const SCORE_STATES: readonly ScoreState[] = [
   /** Too little context for a forecast. */
   'warming-up',
   /** Enough context, but no forecast covers this position. */
@@ -10,6 +16,10 @@ export const SCORE_STATES: readonly DetectionState[] = [
   /** Forecasted and scored, but with too few residuals to flag an anomaly. */
   'calibrating',
   'scored',
+  /** No score: the series has stopped. */
+  'silent',
+  /** No score: the series sends again after it was silent. */
+  'returned',
 ];
 
 /** Why a series started over at position 0. */
@@ -67,7 +77,9 @@ export interface ScoreRecord {
   readonly severity: number | null;
   /** The threshold that keeps the promised rate of false alarms is exceeded. */
   readonly alarm: boolean;
-  readonly state: DetectionState;
+  readonly state: ScoreState;
+  /** null but for a silent series. */
+  readonly cause: SilenceCause | null;
   /** Observations since the series (last) started, from 0, filled gaps included. */
   readonly position: number;
   /** The detection window of this observation: positions `start <= position < end`. */
@@ -103,6 +115,7 @@ export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, FieldKind>> = {
   severity: 'number-or-null',
   alarm: 'boolean',
   state: 'text',
+  cause: 'text-or-null',
   position: 'integer',
   window: 'object',
   restarted: 'boolean',
@@ -110,9 +123,19 @@ export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, FieldKind>> = {
 };
 
 /** Fields that records of earlier versions lack, with what stands for them. */
-export const SCORE_DEFAULTS: Partial<ScoreRecord> = { grade: null, severity: null, alarm: false };
+export const SCORE_DEFAULTS: Partial<ScoreRecord> = { grade: null, severity: null, alarm: false, cause: null };
 
-/** Whether people are shown the observation: its alarm, or where alarms are off, that it lies outside its interval. */
-export function isFlagged({ grade, alarm, anomaly }: Pick<ScoreRecord, 'grade' | 'alarm' | 'anomaly'>): boolean {
+/** Whether a record is one of a series that stopped or sends again, and no score of an observation. */
+export function isSilence({ state }: Pick<ScoreRecord, 'state'>): boolean {
+  return state === 'silent' || state === 'returned';
+}
+
+/**
+ * Whether people are shown the record: its alarm, or where alarms are off, that it lies outside its interval; and that
+ * a series stopped, or sends again.
+ */
+export function isFlagged(score: Pick<ScoreRecord, 'grade' | 'alarm' | 'anomaly' | 'state'>): boolean {
+  const { grade, alarm, anomaly } = score;
+  if (isSilence(score)) return true;
   return grade === null ? anomaly : alarm;
 }

@@ -17,6 +17,7 @@ const SETTINGS: StreamDetectionSettings = {
   context: 512,
   gapLimit: 24,
   jitterMs: 150_000,
+  silenceAfter: null,
   grace: 1,
 };
 const digestOf = (changes: Partial<StreamDetectionSettings>) =>

@@ -307,7 +307,7 @@ test('the example file explains every key of a detectors file', () => {
     'name series freq h detection_size step_size level threshold_method group model calibration_size context' +
     ' calibration false_alarms';
   const records = 'observations scores events changelog dead_letters format series time time_unit value future_limit';
-  for (const key of [...limits, ...`${detector} gap_limit jitter grace ${records}`.split(' ')]) {
+  for (const key of [...limits, ...`${detector} gap_limit jitter silence_after grace ${records}`.split(' ')]) {
     assert.match(example, new RegExp(`^[ #-]*${key}:`, 'm'));
   }
 });

@@ -15,6 +15,7 @@ function ignoringSink(): ScoreSink {
   const ignore = () => {};
   return {
     score: ignore,
+    silence: ignore,
     event: ignore,
     deadLetter: ignore,
     duplicate: ignore,

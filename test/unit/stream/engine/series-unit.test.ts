@@ -93,6 +93,7 @@ test('a score names its input record and how it was scored', async () => {
       severity: null,
       alarm: true,
       state: 'scored',
+      cause: null,
       position: 59,
       window: { start: 56, end: 60 },
       restarted: false,

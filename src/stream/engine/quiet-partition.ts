@@ -1,0 +1,40 @@
+import type { PartitionState } from './partition-state.ts';
+import type { PendingCommit } from './pending-commit.ts';
+
+/** Timers do not take more than 24 days: after an hour it is looked again. */
+const WAIT_MS_MAX = 3_600_000;
+
+/**
+ * Decides by the clock that series of a partition are silent: where no record arrives at all, event time stands still.
+ * The decision is committed with its records and state, so that a restore finds it and does not decide again.
+ */
+export class QuietPartition {
+  readonly #nowMs: () => number;
+  #heardMs: number;
+  /** Time without a record after which the next series are silent; null: none is. */
+  #nextMs: number | null = 0;
+
+  /** @param nowMs a clock; its differences count */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#heardMs = nowMs();
+  }
+
+  /** Records arrived. */
+  heard(): void {
+    this.#heardMs = this.#nowMs();
+    this.#nextMs = 0;
+  }
+
+  /** How long nothing may arrive until there is something to say; null: for ever. */
+  get waitMs(): number | null {
+    if (this.#nextMs === null) return null;
+    return Math.min(WAIT_MS_MAX, this.#nextMs - (this.#nowMs() - this.#heardMs));
+  }
+
+  say(state: PartitionState, pending: PendingCommit): void {
+    const quietMs = this.#nowMs() - this.#heardMs;
+    this.#nextMs = state.sayQuiet(quietMs, { offset: pending.nextOffset, sink: pending });
+    pending.clockAt(state.clock.state);
+  }
+}

@@ -1,0 +1,63 @@
+import type { SeriesDetector } from '../../detector/series-detector.ts';
+import type { InputPlace, ScoreRecord, SilenceCause } from '../record/score-record.ts';
+import type { BoundDetector } from './bound-detector.ts';
+
+/** A series with so many gaps of the length in its context is irregular: its silence says nothing. */
+const IRREGULAR_GAPS = 3;
+
+/** A series that has stopped, or sends again. */
+export interface Silence {
+  readonly state: 'silent' | 'returned';
+  readonly cause: SilenceCause | null;
+  readonly series: string;
+  readonly timestampMs: number;
+  readonly bound: BoundDetector;
+  readonly detector: SeriesDetector;
+  readonly input: InputPlace & { readonly offset: number };
+}
+
+/** Whether it is news that a series stopped: it has run for a while, without such gaps. */
+export function isNewsSilent({ positions, layout, rings }: SeriesDetector, silenceAfter: number): boolean {
+  if (positions <= silenceAfter) return false;
+  let gaps = 0;
+  let missing = 0;
+  for (let position = Math.max(0, positions - layout.contextCapacity); position < positions; position++) {
+    missing = Number.isNaN(rings.distanceAt(position)) ? missing + 1 : 0;
+    if (missing === silenceAfter) gaps++;
+  }
+  return gaps < IRREGULAR_GAPS;
+}
+
+/** There is no observation: the value is the last one, and the position that of the next. */
+export function silenceRecord(
+  { state, cause, series, timestampMs, bound, detector, input }: Silence,
+  value: number,
+): ScoreRecord {
+  const { config, modelDigest } = bound;
+  const { windowStart, positions } = detector;
+  return {
+    series,
+    detector: config.name,
+    model: config.model,
+    modelDigest,
+    group: null,
+    timestampMs,
+    value,
+    forecast: null,
+    lo: null,
+    hi: null,
+    level: config.settings.level,
+    anomalyScore: null,
+    accumulatedAnomalyScore: null,
+    anomaly: false,
+    grade: null,
+    severity: null,
+    alarm: false,
+    state,
+    cause,
+    position: positions,
+    window: { start: windowStart, end: windowStart + config.settings.detectionSize },
+    restarted: false,
+    input,
+  };
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseFrequency } from '../../../../src/calendar/frequency.ts';
+import type { ScoreRecord } from '../../../../src/stream/record/score-record.ts';
+import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
+import {
+  detectorConfig,
+  observationRecord,
+  START_MS,
+  STEP_MS,
+  streamRun,
+  streamSettings,
+} from '../../../fixture/stream/stream-run.ts';
+
+const detector = detectorConfig({ settings: streamSettings({ context: 300, gapLimit: 300, silenceAfter: 5 }) });
+
+/** Several series step by step; one of them has observations only where `isThere`. */
+function steps(from: number, to: number, isThere: (step: number) => boolean = () => true): TimedValue[] {
+  return Array.from({ length: to - from }, (_, i) => from + i).flatMap((step): TimedValue[] => [
+    ...(isThere(step) ? [['stops', step, step % 4] as const] : []),
+    ['a', step, step % 4],
+    ['b', step, step % 4],
+  ]);
+}
+
+const said = (scores: readonly ScoreRecord[]) =>
+  scores.flatMap(({ series, state, cause, timestampMs }) =>
+    state === 'silent' || state === 'returned' ? [[series, state, cause, (timestampMs - START_MS) / STEP_MS]] : [],
+  );
+
+test('a series that stops is said to be silent exactly once, and when it returns', async () => {
+  const observations = steps(0, 90, (step) => step < 30 || step >= 60);
+  for (const { scores } of Object.values(await bothWays(observations, detector))) {
+    assert.deepEqual(said(scores), [
+      ['stops', 'silent', 'event-time', 34],
+      ['stops', 'returned', null, 60],
+    ]);
+    assert.equal(scores.length, observations.length + 2);
+  }
+});
+
+test('silence is found by the record that shows it, and stands before its score', async () => {
+  const { scores } = await inStream(
+    steps(0, 40, (step) => step < 30),
+    detector,
+  );
+  const at = scores.findIndex(({ state }) => state === 'silent');
+  assert.deepEqual([scores[at - 1].series, scores[at - 1].timestampMs], ['a', START_MS + 35 * STEP_MS]);
+  assert.deepEqual([scores[at + 1].series, scores[at + 1].timestampMs], ['b', START_MS + 35 * STEP_MS]);
+  assert.deepEqual(
+    [scores[at].value, scores[at].position, scores[at].input.offset],
+    [29 % 4, 30, observationsBefore(30) - 3],
+  );
+});
+
+function observationsBefore(step: number): number {
+  return 3 * step;
+}
+
+test('one record with a wrong time silences nobody', async () => {
+  const observations = [...steps(0, 30), ['a', 42, 1] as const, ...steps(30, 60)];
+  const { scores } = await inStream(observations, detector);
+  assert.deepEqual(said(scores), []);
+});
+
+test('a series with gaps of that length in its context is irregular: its silence is not said', async () => {
+  const { scores } = await inStream(
+    steps(0, 200, (step) => step < 20 || (step < 150 && step % 10 === 0)),
+    detector,
+  );
+  // The first gaps are news.
+  assert.ok(said(scores).every(([, , , step]) => (step as number) < 60));
+});
+
+test('a restart neither repeats nor loses what was said', async () => {
+  const run = streamRun({ detectors: [detector] });
+  const observations = steps(0, 90, (step) => step < 30 || step >= 60);
+  for (let sent = 0; sent < observations.length; sent += 7) {
+    const worker = await run.start();
+    for (const observation of observations.slice(sent, sent + 7)) {
+      const { key, value } = observationRecord(...observation);
+      run.broker.append(0, key, value);
+    }
+    await run.settled();
+    await worker.stop();
+  }
+  const { scores } = await inStream(observations, detector);
+  assert.deepEqual(run.scores(), scores);
+});
+
+test('in a partition without any record the clock decides, once, and a restart does not decide again', async () => {
+  const quick = streamSettings({ freq: parseFrequency('20ms')!, silenceAfter: 5, jitterMs: 10 });
+  const run = streamRun({ detectors: [detectorConfig({ settings: quick })] });
+  const append = (step: number) => {
+    const { key } = observationRecord('s', step, 1);
+    const observation = { series: 's', timestamp: START_MS + 20 * step, value: step };
+    run.broker.append(0, key, Buffer.from(JSON.stringify(observation)));
+  };
+  for (let step = 0; step < 20; step++) append(step);
+  const silent = async () => {
+    while (!run.scores().some(({ state }) => state === 'silent')) await new Promise((next) => setTimeout(next, 5));
+  };
+  const first = await run.start();
+  await silent();
+  await first.stop();
+  const second = await run.start();
+  await new Promise((next) => setTimeout(next, 250));
+  append(30);
+  await run.settled();
+  await second.stop();
+  const records = run.scores().filter(({ state }) => state === 'silent' || state === 'returned');
+  assert.deepEqual(
+    records.map(({ state, cause, timestampMs }) => [state, cause, (timestampMs - START_MS) / 20]),
+    [
+      ['silent', 'clock', 24],
+      ['returned', null, 30],
+    ],
+  );
+  assert.equal(run.broker.committedOffset(0), 21);
+});
