@@ -155,3 +155,18 @@ test('a safe request id of the client is kept', async () => {
   assert.equal(await idOf('abc-1'), 'abc-1');
   assert.notEqual(await idOf('a b'), 'a b');
 });
+
+test('tasks that this service does not have are answered with what it does instead', async () => {
+  const app = await startApp();
+  for (const [path, instead] of [
+    ['/v2/simulate', /level/],
+    ['/v2/explain/async', /feature_contributions/],
+    ['/v2/explain/jobs/ex-1', /feature_contributions/],
+    ['/v2/execute_step/async', /prepare the data/],
+  ] as const) {
+    const answer = await app.inject({ method: path.includes('jobs') ? 'GET' : 'POST', url: path, headers: AUTHORIZED });
+    assert.equal(answer.statusCode, 404);
+    assert.match(answer.json().detail, instead);
+  }
+  assert.deepEqual((await app.inject({ url: '/v2/other', headers: AUTHORIZED })).json(), { detail: 'Not Found' });
+});

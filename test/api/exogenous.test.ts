@@ -130,3 +130,23 @@ test('too many regression columns are refused, categories counted by value', asy
     assert.deepEqual([status, body.detail[0].loc], [422, ['body', 'series', 'X']]);
   }
 });
+
+test('series too short for effects are answered with weights_x null', async () => {
+  const short = { y: [1, 2, 3, 1, 2, 3], sizes: [3, 3], X: [[1, 2, 3, 1, 2, 3]], X_future: [[1, 2]] };
+  const app = await startApp();
+  const { status, body } = await ask(app, '/v2/forecast', { series: short, freq: 'h', h: 1 });
+  assert.deepEqual([status, body.weights_x], [200, null]);
+  const whole = await ask(app, '/v2/anomaly_detection', { series: short, freq: 'h' });
+  assert.deepEqual([whole.status, whole.body.weights_x], [200, null]);
+});
+
+test('declaring columns of the season as historical or as future makes a small difference', async () => {
+  const app = await startApp();
+  const wave = Array.from({ length: 96 + 4 }, (_, t) => Math.sin((2 * Math.PI * t) / 24));
+  const y = wave.slice(0, 96).map((value, t) => 10 + 5 * value + ((t * 7919) % 13) / 20);
+  const history = { y, sizes: [96], X: [wave.slice(0, 96)] };
+  const meanOf = async (series: object) => (await ask(app, '/v2/forecast', { series, freq: 'h', h: 4 })).body.mean;
+  const [past, future] = [await meanOf(history), await meanOf({ ...history, X_future: [wave.slice(96)] })];
+  const difference = Math.max(...past.map((value: number, i: number) => Math.abs(value - future[i])));
+  assert.ok(difference > 0 && difference < 1, String(difference));
+});

@@ -1,5 +1,5 @@
 import { designValue, type ExogenousVariable, fitColumns, interceptAndSeason } from './design.ts';
-import { fitRidge, type RidgeFit } from './ridge.ts';
+import { explainedBy, fitRidge, type RidgeFit } from './ridge.ts';
 
 /** Estimated effects of exogenous variables on a series. */
 export interface ExogenousFit {
@@ -18,6 +18,10 @@ export interface ExogenousFit {
 
 /** Training rows, the newest. */
 const ROWS_MAX = 5_000;
+/** Shorter series have no effects. */
+export const EFFECT_ROWS_MIN = 4;
+/** What a variable that the season explains is given of its effect. The rest belongs to the season. */
+const SEASONAL_SHARE = 0.05;
 
 export interface FitSettings {
   /** Rows in a season; null where the target is a model's residuals, which have no season. */
@@ -27,7 +31,8 @@ export interface FitSettings {
 }
 
 /**
- * Regresses a target on the variables. What they share with the season of the target is attributed to the season. For a
+ * Regresses a target on the variables. What they share with the season of the target is attributed to the season; a
+ * variable that the season explains altogether has a share of what both explain, so that it matters a little. For a
  * target with a unit root the regression is on first differences, since two random walks correlate in levels but not in
  * differences (spurious regression). The smaller leave-one-out error chooses between the two: both are errors one step
  * ahead.
@@ -49,7 +54,10 @@ export async function fitExogenous(
     design.push(Float64Array.from(rows, (row) => designValue(column, variable, row)));
   }
   const observed = Float64Array.from(rows, (row) => target[row]);
-  const { weights: effects } = await fitLevelsOrDifferences({ columns: design, target: observed, rows }, settings);
+  const regression = { columns: design, target: observed, rows };
+  const { weights } = await fitLevelsOrDifferences(regression, settings);
+  const shares = await seasonalEffects(regression, settings);
+  const effects = weights.map((weight, j) => weight + shares[j]);
   const contributions: ExogenousFit['contributions'] = (given, start, length) => {
     const added = variables.map(() => new Float64Array(length));
     columns.forEach((column, j) => {
@@ -60,7 +68,7 @@ export async function fitExogenous(
     });
     return added;
   };
-  return { weights: shares(contributions(variables, 0, end)), contributions };
+  return { weights: sharesOf(contributions(variables, 0, end)), contributions };
 }
 
 /** The columns of the variables and the target at `rows`, newest first. */
@@ -93,6 +101,21 @@ async function fitLevelsOrDifferences(
   return season === null || levels.error <= differences.error ? levels : differences;
 }
 
+/** Shrunk effects of the columns that the season explains; 0 for the others. */
+async function seasonalEffects({ columns, target, rows }: Regression, { season, pause }: FitSettings) {
+  const effects = new Float64Array(columns.length);
+  if (season === null || rows.length < EFFECT_ROWS_MIN) return effects;
+  const [intercept, ...terms] = interceptAndSeason(rows, season);
+  if (terms.length === 0) return effects;
+  const explained = explainedBy([intercept, ...terms], columns);
+  const seasonal = columns.flatMap((_, j) => (explained[j] ? [j] : []));
+  if (seasonal.length === 0) return effects;
+  const own = seasonal.map((j) => columns[j]);
+  const { weights } = await fitRidge({ columns: own, target, unpenalised: [intercept], pause });
+  for (const [i, j] of seasonal.entries()) effects[j] = SEASONAL_SHARE * weights[i];
+  return effects;
+}
+
 /** A fit without any effect. */
 export function zeroEffectFit(variables: readonly ExogenousVariable[]): ExogenousFit {
   return {
@@ -109,7 +132,7 @@ export function sumContributions(contributions: readonly Float64Array[], length:
 }
 
 /** Shares of the variables in the sum of their deviations. */
-function shares(contributions: readonly Float64Array[]): Float64Array {
+function sharesOf(contributions: readonly Float64Array[]): Float64Array {
   const sizes = Float64Array.from(contributions, (own) => {
     return Math.sqrt(own.reduce((sum, value) => sum + value * value, 0) / Math.max(1, own.length));
   });

@@ -70,6 +70,15 @@ export async function fitRidge({ columns, target, unpenalised, pause }: RidgePro
   return best;
 }
 
+/** Which columns are explained by others, up to rounding. */
+export function explainedBy(others: readonly Float64Array[], columns: readonly Float64Array[]): boolean[] {
+  const basis = orthonormal(others);
+  return columns.map((column) => {
+    const own = residualOf(column, basis);
+    return dot(own, own) <= UNEXPLAINED_MIN * dot(column, column);
+  });
+}
+
 async function gramOf(columns: readonly Float64Array[], pause: () => Promise<unknown>): Promise<Float64Array[]> {
   const gram = columns.map(() => new Float64Array(columns.length));
   for (const [i, left] of columns.entries()) {

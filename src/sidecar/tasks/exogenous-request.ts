@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CATEGORIES_MAX, type ExogenousVariable } from '../../forecast/exogenous/design.ts';
+import { EFFECT_ROWS_MIN } from '../../forecast/exogenous/exogenous-fit.ts';
 import { BACKTEST_FORECASTS_MAX } from '../../forecast/exogenous/exogenous-forecast.ts';
 import { fitExogenousEffects } from '../../forecast/exogenous/fit-effects.ts';
 import type { ExogenousEffects } from '../../forecast/exogenous-effects.ts';
@@ -112,9 +113,15 @@ function categoriesIn(values: Float64Array): number {
   return seen.size;
 }
 
-/** The mean share of each variable in the effect; null without variables. */
-export function meanWeights(fits: readonly { weights: Float64Array }[], variables: number): number[] | null {
-  if (variables === 0) return null;
+/**
+ * The mean share of each variable in the effect; null without variables, or where every series is too short for one.
+ */
+export function meanWeights(
+  fits: readonly { weights: Float64Array }[],
+  variables: number,
+  sizes: readonly number[],
+): number[] | null {
+  if (variables === 0 || sizes.every((size) => size < EFFECT_ROWS_MIN)) return null;
   const mean = new Array<number>(variables).fill(0);
   for (const { weights } of fits) {
     for (let i = 0; i < variables; i++) mean[i] += weights[i] / fits.length;

@@ -92,7 +92,7 @@ export async function forecastAnswer(
   const count = variables[0].length;
   return {
     ...numbers,
-    weights_x: meanWeights(forecasts, count),
+    weights_x: meanWeights(forecasts, count, body.series.sizes),
     feature_contributions: wanted ? contributionRows(forecasts, numbers.mean, count) : null,
   };
 }

@@ -51,18 +51,19 @@ export function inSampleAnswer(
   { contributions }: { readonly contributions: boolean },
 ) {
   const mean = joined(forecasts.map(({ forecast }) => forecast));
+  const sizes = forecasts.map(({ forecast }) => forecast.length);
   const effects = forecasts.flatMap(({ effects }) => (effects === null ? [] : [effects]));
   const weights = effects.map((of) => ({ weights: of.weights() }));
   const variables = weights[0]?.weights.length ?? 0;
   const added = () => effects.map((of) => ({ contributions: of.contributions() }));
   return {
     mean,
-    sizes: forecasts.map(({ forecast }) => forecast.length),
+    sizes,
     intervals: intervalsOfDeviations(
       levels,
       forecasts.map(({ forecast, calibration }) => ({ forecast, deviation: deviationAt(calibration, 0, 0) })),
     ),
-    weights_x: meanWeights(weights, variables),
+    weights_x: meanWeights(weights, variables, sizes),
     feature_contributions: contributions && variables > 0 ? contributionRows(added(), mean, variables) : null,
   };
 }

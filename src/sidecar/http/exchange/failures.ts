@@ -7,6 +7,19 @@ import type { App } from './fastify-app.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
+/** Tasks of public clients that this service does not have, and what it does instead. */
+const NOT_HERE: ReadonlyMap<string, string> = new Map([
+  ['simulate', 'There is no simulation here: /v2/forecast with `level` gives the quantiles of every step'],
+  [
+    'explain',
+    'There is no explain here: /v2/forecast with `feature_contributions` says what each variable contributes',
+  ],
+  ['execute_step', 'There are no steps here: prepare the data, and send them to /v2/forecast or to a detection'],
+]);
+
+/** `simulate` of /v2/simulate, /v2/simulate/async and /v2/simulate/jobs/ID. */
+const taskOf = (path: string) => /^\/v2\/(\w+)(?:\/|$)/.exec(path)?.[1] ?? '';
+
 /** Answers every error in JSON with `detail`. */
 export function answerProblems(app: App, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
@@ -23,7 +36,7 @@ export function answerProblems(app: App, logger: Logger): void {
   const answerUnknown = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0];
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
-    if (allowed.length === 0) return reply.code(404).send({ detail: 'Not Found' });
+    if (allowed.length === 0) return reply.code(404).send({ detail: NOT_HERE.get(taskOf(path)) ?? 'Not Found' });
     return reply.code(405).header('allow', allowed.join(', ')).send({ detail: 'Method Not Allowed' });
   };
   app.setNotFoundHandler(answerUnknown);

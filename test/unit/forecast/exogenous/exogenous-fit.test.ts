@@ -79,11 +79,17 @@ test('an unrelated random walk has no effect on another, and a true effect is fo
   }
 });
 
-test('a variable that is a season and nothing else has no effect', async () => {
+test('a variable that the season explains has a twentieth of what both explain', async () => {
   const hour = Array.from({ length: 480 }, (_, t) => t % 2);
   const values = Float64Array.from(hour, (value) => 3 * value);
-  const fit = await fitExogenous([categories(hour)], values, { ...SETTINGS, end: 480, season: 2 });
-  assert.deepEqual([...fit.weights], [0]);
+  const alternating = await fitExogenous([categories(hour)], values, { ...SETTINGS, end: 480, season: 2 });
+  assert.deepEqual([...alternating.weights], [1]);
+  const [added] = alternating.contributions([categories([0, 1])], 0, 2);
+  assert.ok(Math.abs(added[1] - added[0] - 3 / 20) < 0.01, String(added));
+  const terms = [0, Math.PI / 2].map(day);
+  const slope = await slopeOf(terms[0], sum(terms[0], noise(3)));
+  assert.ok(Math.abs(slope - 1 / 20) < 0.01, String(slope));
+  assert.equal(await slopeOf(terms[0], noise(3)), 0);
 });
 
 test('short histories give finite contributions', async () => {
