@@ -23,6 +23,11 @@ const BEYOND_ROWS_MIN = 1_000;
 /** Rows from which on a scale says what an outlier is. Before ROWS_FEW the outlier may be the scale itself. */
 const CLIP_ROWS_MIN = 3;
 const ROWS_FEW = 8;
+/**
+ * Among the first BEYOND_ROWS_MIN rows so many large residuals in a row count once: the forecast does not follow a new
+ * level yet, and each of them would raise the scale that clips the next.
+ */
+const RUN_ROWS = 24;
 /** Changes from which on a scale clamps the innovations of the shape search. */
 const CLAMP_ROWS_MIN = 20;
 /** The model's own deviation counts like so many rows at first, and fades over PRIOR_ROWS. */
@@ -124,6 +129,15 @@ export class GradeTerms {
     this.#shapes.seed(position);
   }
 
+  /** Whether a residual, early in the series, belongs to a run of large ones whose first one was learned from. */
+  #goesOn(rows: number, size: number, clip: number): boolean {
+    const rings = this.#rings;
+    const isLarge = rows >= CLAMP_ROWS_MIN && rows < BEYOND_ROWS_MIN && size > CLIP_FULL * clip;
+    const run = isLarge ? rings.scalar(SCALARS.residualRun) + 1 : 0;
+    rings.setScalar(SCALARS.residualRun, run);
+    return run > 1 && run <= RUN_ROWS;
+  }
+
   /** |entry| in units of the scale of its term as of the row before; 0 where there is no entry. */
   #scaled(term: number, entry: number, floor: number): number {
     if (Number.isNaN(entry)) return 0;
@@ -138,7 +152,9 @@ export class GradeTerms {
     const size = Math.abs(entry);
     const clip = rows + prior < CLIP_ROWS_MIN ? Number.POSITIVE_INFINITY : scale;
     rings.setScalar(SCALARS.termRows + term, rows + 1);
-    rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
+    if (term !== RESIDUAL || !this.#goesOn(rows, size, clip)) {
+      rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
+    }
     return known ? Math.min(size / scale, TERM_MAX) : 0;
   }
 }

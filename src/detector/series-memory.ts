@@ -27,8 +27,12 @@ const PLACES = placesOf({
   alarm: ALARM_NUMBERS,
   /** Mean of the last residuals, with their signs; see grade-terms.ts. */
   recentResidual: 1,
+  /** Rows in a run of residuals beyond what counts in full; see grade-terms.ts. */
+  residualRun: 1,
 });
 export const SCALARS = PLACES.starts;
+/** Scalars that states of format 2 hold: those that came later stand behind them. */
+export const SCALARS_OF_FORMAT_2 = SCALARS.recentResidual;
 
 function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
   const starts = {} as Record<K, number>;

@@ -1,6 +1,6 @@
 import type { ResidualSums } from '../../detector/calibration.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
-import { forecastedPositions, type SeriesLayout } from '../../detector/series-memory.ts';
+import { forecastedPositions, SCALARS_OF_FORMAT_2, type SeriesLayout } from '../../detector/series-memory.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
@@ -34,11 +34,17 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
     rings.keepDistance(position, reader.f32());
   }
   detector.scalarsKept = reader.format > 1;
-  const doubles = detector.scalarsKept ? layout.doubles - (reader.format === 2 ? 1 : 0) : layout.scalarStart;
-  for (let i = 0; i < doubles; i++) rings.doubles[rings.block.doubleStart + i] = reader.f64();
+  for (let i = 0; i < keptDoubles(layout, reader.format); i++)
+    rings.doubles[rings.block.doubleStart + i] = reader.f64();
   if (layout.residualCapacity === 0) {
     detector.sums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
   }
+}
+
+/** How many of a series' doubles a state of `format` holds. */
+function keptDoubles({ scalarStart, doubles }: SeriesLayout, format: number): number {
+  if (format === 1) return scalarStart;
+  return format === 2 ? scalarStart + SCALARS_OF_FORMAT_2 : doubles;
 }
 
 function writeSums(writer: StateWriter, sums: ResidualSums): void {

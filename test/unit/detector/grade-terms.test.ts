@@ -57,6 +57,30 @@ for (const at of [0, 1, 7, 15, 25, 60, 200]) {
   }
 }
 
+/** The median of the newest eight values: it follows a new level at its next cutoff. */
+const followingForecaster: QuantileForecaster = {
+  ...medianForecaster,
+  forecast: (batch, signal) => {
+    const { rows, values, contextLength } = batch;
+    const newest = Float32Array.from({ length: rows * 8 }, (_, i) => {
+      return values[(1 + Math.floor(i / 8)) * contextLength - 8 + (i % 8)];
+    });
+    return medianForecaster.forecast({ ...batch, values: newest, contextLength: 8 }, signal);
+  },
+};
+
+for (const at of [60, 100, 200]) {
+  test(`a new level at row ${at}, not followed by its forecast for a window, does not hide a spike of 8 deviations`, async () => {
+    const values = Array.from({ length: ROWS }, (_, row) => noise(row) + (row < at ? 0 : 100));
+    for (let row = 600; row < ROWS; row += 100) values[row] += 8;
+    const detections = await detectSeries(values, SETTINGS, followingForecaster);
+    for (let row = 600; row < ROWS; row += 100) {
+      const { grade } = detections[row];
+      assert.ok(grade > 0.5, `row ${row} has the grade ${grade}`);
+    }
+  });
+}
+
 for (const [name, valueAt] of [
   ['constantly 1e-300', () => 1e-300],
   ['the smallest number there is', () => Number.MIN_VALUE],
