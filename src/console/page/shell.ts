@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ConsoleSource } from '../view/console-source.ts';
 import { type Route, routeTo } from '../view/route.ts';
+import { DetectorsPage } from './detectors-page.ts';
 import { EventsPage } from './events-page.ts';
 import { type Console, useOpenEvents, useRoute, useStored } from './hooks.ts';
 import { html, type Shown } from './html.ts';
@@ -9,6 +10,7 @@ import { NowPage } from './now-page.ts';
 import { OpenEvents } from './open-events.ts';
 import { SeriesPage } from './series-page.ts';
 import type { Session } from './service-calls.ts';
+import { ServicePage } from './service-page.ts';
 import { Tour } from './tour.ts';
 import { WallPage } from './wall-page.ts';
 import { Wave } from './wave.ts';
@@ -25,6 +27,8 @@ const PAGES: readonly ShownPage[] = [
   { name: 'now', title: 'Now', page: NowPage, inReport: true },
   { name: 'series', title: 'Series', page: SeriesPage, inReport: true },
   { name: 'events', title: 'Events', page: EventsPage, inReport: true },
+  { name: 'detectors', title: 'Detectors', page: DetectorsPage, inReport: false },
+  { name: 'service', title: 'Service', page: ServicePage, inReport: false },
 ];
 
 interface ShellProps {

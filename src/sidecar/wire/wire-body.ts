@@ -196,9 +196,9 @@ class BodyReader {
   }
 }
 
-/** The fields that are converted. */
+/** The fields that are converted. Of a request that names a series, `series` is a text. */
 interface PlainBody {
-  readonly series?: object;
+  readonly series?: object | string;
   readonly level?: number | readonly number[] | null;
 }
 
@@ -206,7 +206,7 @@ function typed(body: PlainBody, columns: Columns, literals: readonly string[]): 
   const { series, level } = body;
   return {
     ...body,
-    ...(series === undefined ? {} : { series: { ...series, ...columns } }),
+    ...(typeof series === 'object' ? { series: { ...series, ...columns } } : {}),
     ...(level === undefined || level === null ? {} : { level: levelsOf(level, literals) }),
   };
 }

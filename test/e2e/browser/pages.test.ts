@@ -11,6 +11,8 @@ const PAGES: readonly (readonly [string, string])[] = [
   ['#/series', '.tile'],
   [`#/series/${encodeURIComponent(SERIES)}`, '.event-detail'],
   ['#/events', '.table'],
+  ['#/detectors', '.what-if'],
+  ['#/service', '.figures'],
   ['#/wall', '.wall-tile'],
 ];
 /** One that begins with the next step. */

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { COMPANY, type ConsoleService, startConsole, TROUBLES } from '../../fixture/console/console-service.ts';
+import { goTo, openSignedIn } from '../../fixture/console/opened-page.ts';
+
+let service: ConsoleService;
+
+before(async () => {
+  service = await startConsole({ names: COMPANY, incidents: TROUBLES });
+});
+after(() => service.stop());
+
+test('what if: other settings are shown beside those of now, and saved for all workers once they were agreed', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await goTo(page, '#/detectors/hosts', '.what-if');
+  await page.getByLabel('Series', { exact: true }).fill('web-2/latency-p95');
+  await page.getByLabel('False alarms').fill('1/month');
+  await page.getByRole('button', { name: 'Try it' }).click();
+  await page.getByText('As it would be').waitFor();
+  const [now, then] = await page.locator('.side-by-side .event-list').all();
+  assert.deepEqual([await now.locator('li').count(), await then.locator('li').count()], [3, 2]);
+  await page.locator('.what-if').getByRole('button', { name: 'Check and save' }).click();
+  const changes = page.getByRole('dialog');
+  await changes.getByText('This changes').waitFor();
+  const cells = await changes.locator('tbody tr > *').allTextContents();
+  assert.deepEqual(cells, ['hosts', 'false_alarms', '1/week', '1/month']);
+  await changes.getByRole('button', { name: 'Save for all workers' }).click();
+  await page.getByText('version 1', { exact: true }).waitFor();
+  const [{ text, savedBy, comment }] = service.operations.published;
+  assert.match(text, /detection_size: 24\n {4}false_alarms: 1\/month\n\n {2}# Everything else/);
+  assert.match(text, /false_alarms: 1\/week # agreed with the team/);
+  assert.deepEqual([savedBy, comment], ['ops', 'hosts: false_alarms 1/month']);
+  assert.deepEqual(troubles, []);
+});
+
+test('the file itself is edited, refused with its problems, and rolled back', async () => {
+  const { page } = await openSignedIn(service.url);
+  await goTo(page, '#/detectors', '.what-if');
+  await page.locator('summary').click();
+  const file = page.getByLabel('Detectors file');
+  const panel = page.locator('details');
+  await file.fill((await file.inputValue()).replace('2/week', 'never'));
+  await panel.getByRole('button', { name: 'Check and save' }).click();
+  await page.getByText('racks.false_alarms must be a rate such as 1/week').waitFor();
+  await file.fill((await file.inputValue()).replace('never', '3/week'));
+  await panel.getByRole('button', { name: 'Check and save' }).click();
+  await page.getByRole('button', { name: 'Save for all workers' }).click();
+  await page.getByText('version 2', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Roll back to it' }).click();
+  await page.getByText('version 3', { exact: true }).waitFor();
+  const [first, , third] = service.operations.published;
+  assert.equal(third.text, first.text);
+});
+
+test('a dead letter is shown with its record, and sent again once', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await goTo(page, '#/service', '.figures');
+  await page.getByRole('button', { name: 'value-missing 1' }).click();
+  await page.getByText('the record has no value').waitFor();
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.getByText('sent again').waitFor();
+  assert.equal(service.operations.redriven.length, 1);
+  assert.deepEqual(troubles, []);
+});
+
+test('a key is made, shown once, given credit and revoked; who has it may only look', async () => {
+  const { page } = await openSignedIn(service.url);
+  await goTo(page, '#/service', '#key-name');
+  await page.getByLabel('Name of the new key').fill('dashboard');
+  await page.getByRole('button', { name: 'Create' }).click();
+  const key = String(await page.locator('.made code').textContent());
+  const viewer = (await openSignedIn(service.url, { key })).page;
+  await viewer.waitForSelector('.line');
+  assert.equal(await viewer.locator('.line button').count(), 0);
+  await goTo(viewer, '#/detectors', '.table');
+  await viewer.getByText('needs a key with the role operator').waitFor();
+  await goTo(viewer, '#/service', '.figures');
+  assert.equal(await viewer.locator('#key-name').count(), 0);
+  const row = page.getByRole('row', { name: /dashboard/ });
+  await row.getByLabel('Tokens for dashboard').fill('500');
+  await row.getByRole('button', { name: 'Credit' }).click();
+  await row.getByText('500', { exact: true }).waitFor();
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await row.getByRole('button', { name: 'Revoke for good' }).click();
+  await row.getByText('revoked').waitFor();
+  await viewer.reload();
+  await viewer.waitForSelector('#key');
+});
