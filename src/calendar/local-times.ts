@@ -1,53 +1,46 @@
-/** Times that come again, or come once, on the clock of a place. */
+/** Times that come once, or come again on the clock of a place. */
 
-const MINUTE_MS = 60_000;
-const DAY_MINUTES = 1_440;
+const DAY_MS = 86_400_000;
 
 export const WEEKDAYS_OF_ISO = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof WEEKDAYS_OF_ISO)[number];
 
-/** A set of event times. Plain data is in `text`, so that two of them can be compared. */
-export interface LocalTimes {
-  includes(timestampMs: number): boolean;
-  readonly text: string;
+/** From one instant to another, the end excluded, in milliseconds since the epoch. */
+export interface TimesOnce {
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
-/** From one instant to another, the end excluded. */
-export function timesBetween(startMs: number, endMs: number): LocalTimes {
-  const text = `${new Date(startMs).toISOString()} to ${new Date(endMs).toISOString()}`;
-  return { text, includes: (timestampMs) => timestampMs >= startMs && timestampMs < endMs };
-}
-
-export interface DailyTimes {
-  /** Days on which it begins; empty for every day. */
+/** The same times of the day on days of a calendar. */
+export interface TimesDaily {
+  /** Weekdays on which they begin; empty for every day. */
   readonly days: readonly Weekday[];
-  /** Dates on which it begins, as `2026-12-24` or `12-24`; empty for every date. */
+  /** Dates on which they begin, as `2026-12-24`, or `12-24` for every year; empty for every date. */
   readonly dates: readonly string[];
-  /** Minutes since midnight; where the end is not after the start it lies on the next day. */
+  /** Minutes since midnight. An end that is not after the start lies on the next day. */
   readonly from: number;
   readonly to: number;
   /** As in the time zone database: `Europe/Berlin`. */
   readonly timeZone: string;
 }
 
+export type LocalTimes = TimesOnce | TimesDaily;
+
 /**
- * The same times of the clock on days of a calendar. Where clocks are set back, an hour that comes twice counts twice;
- * where they are set forward, an hour that does not come does not count.
+ * Whether an event time is one of these times. Where clocks are set back, an hour that comes twice counts twice; where
+ * they are set forward, an hour that does not come does not count.
  */
-export function dailyTimes({ days, dates, from, to, timeZone }: DailyTimes): LocalTimes {
-  const clock = localClock(timeZone);
-  const beginsOn = ({ weekday, date }: LocalDay) =>
-    (days.length === 0 || days.includes(weekday)) &&
-    (dates.length === 0 || dates.includes(date) || dates.includes(date.slice(5)));
-  const text = [days.join(' '), dates.join(' '), `${from}-${to} min`, timeZone].filter((part) => part !== '').join(' ');
-  return {
-    text,
-    includes(timestampMs) {
-      const { minute, ...today } = clock(timestampMs);
-      if (to > from) return minute >= from && minute < to && beginsOn(today);
-      return (minute >= from && beginsOn(today)) || (minute < to && beginsOn(dayBefore(today)));
-    },
-  };
+export function isWithin(times: LocalTimes, timestampMs: number): boolean {
+  if ('startMs' in times) return timestampMs >= times.startMs && timestampMs < times.endMs;
+  const { from, to } = times;
+  const { minute, ...today } = localMinute(times.timeZone, timestampMs);
+  if (to > from) return minute >= from && minute < to && beginOn(times, today);
+  return (minute >= from && beginOn(times, today)) || (minute < to && beginOn(times, dayBefore(today)));
+}
+
+function beginOn({ days, dates }: TimesDaily, { weekday, date }: LocalDay): boolean {
+  const onDay = days.length === 0 || days.includes(weekday);
+  return onDay && (dates.length === 0 || dates.includes(date) || dates.includes(date.slice(5)));
 }
 
 interface LocalDay {
@@ -57,22 +50,23 @@ interface LocalDay {
 }
 
 interface LocalMinute extends LocalDay {
+  /** Since midnight. */
   readonly minute: number;
 }
 
-/** What the clock of a place shows. Throws a RangeError for a place that the time zone database does not know. */
-function localClock(timeZone: string): (timestampMs: number) => LocalMinute {
-  const format = new Intl.DateTimeFormat('en-CA', {
-    timeZone,
-    hourCycle: 'h23',
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
-  });
-  return (timestampMs) => {
-    const parts = new Map(format.formatToParts(timestampMs).map(({ type, value }) => [type, value]));
-    const date = `${parts.get('year')?.padStart(4, '0')}-${parts.get('month')}-${parts.get('day')}`;
-    const minute = Number(parts.get('hour')) * 60 + Number(parts.get('minute'));
-    return { date, weekday: weekdayOf(date), minute };
-  };
+/** By time zone. It takes long to make one, and there are a few hundred. */
+const FORMATS = new Map<string, Intl.DateTimeFormat>();
+
+function localMinute(timeZone: string, timestampMs: number): LocalMinute {
+  let format = FORMATS.get(timeZone);
+  if (format === undefined) {
+    const parts = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
+    format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...parts });
+    FORMATS.set(timeZone, format);
+  }
+  const parts = new Map(format.formatToParts(timestampMs).map(({ type, value }) => [type, value]));
+  const date = `${parts.get('year')}-${parts.get('month')}-${parts.get('day')}`;
+  return { date, weekday: weekdayOf(date), minute: Number(parts.get('hour')) * 60 + Number(parts.get('minute')) };
 }
 
 function weekdayOf(date: string): Weekday {
@@ -80,7 +74,7 @@ function weekdayOf(date: string): Weekday {
 }
 
 function dayBefore({ date }: LocalDay): LocalDay {
-  const before = new Date(Date.parse(`${date}T00:00:00Z`) - DAY_MINUTES * MINUTE_MS).toISOString().slice(0, 10);
+  const before = new Date(Date.parse(`${date}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
   return { date: before, weekday: weekdayOf(before) };
 }
 

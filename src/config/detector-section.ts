@@ -1,10 +1,11 @@
 import { type Frequency, meanStepMs, parseFrequency } from '../calendar/frequency.ts';
-import { NO_RULES } from '../detector/event-rules.ts';
+import { type EventRules, NO_RULES } from '../detector/event-rules.ts';
 import { alarmRateOf, FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../detector/false-alarms.ts';
 import type { CalibrationMethod, CalibrationSize } from '../detector/settings.ts';
 import { CALIBRATION_WINDOWS_MIN } from '../detector/threshold.ts';
 import { CONTEXT_MIN } from '../forecast/context-length.ts';
 import type { WrittenDetector } from './config.ts';
+import { readEventRules, readLabels } from './event-section.ts';
 import {
   durationMs,
   integerFrom,
@@ -85,6 +86,8 @@ export interface DetectorFields {
   readonly jitterMs?: number | undefined;
   readonly silenceAfter?: number | 'off' | undefined;
   readonly grace?: number | undefined;
+  readonly events?: EventRules | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Where the fields come from: which keys were written, and where problems between keys are reported. */
@@ -111,6 +114,8 @@ export function readDetector(section: Section): WrittenDetector | null {
     jitterMs: section.read('jitter', durationMs),
     silenceAfter: section.read('silence_after', stepsOrOff),
     grace: section.read('grace', integerFrom(0, GRACE_MAX)),
+    events: readEventRules(section.section('events')),
+    labels: readLabels(section.section('labels')),
   };
   section.close();
   return completeDetector(fields, section);
@@ -137,8 +142,8 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
     series,
     group: group ?? null,
     model: fields.model ?? DEFAULT_MODEL,
-    events: NO_RULES,
-    labels: {},
+    events: fields.events ?? NO_RULES,
+    labels: fields.labels ?? {},
     settings: {
       freq,
       h,

@@ -17,6 +17,16 @@ export function integerFrom(min: number, max: number): Kind<number> {
   };
 }
 
+/** A number in [min, max]. */
+export function numberFrom(min: number, max: number): Kind<number> {
+  const accept = (value: number) => (value >= min && value <= max ? value : undefined);
+  return {
+    expected: min === 0 ? 'a number of at least 0' : 'a number',
+    fromText: (text) => (/^-?\d+(\.\d+)?$/.test(text) ? accept(Number(text)) : undefined),
+    fromValue: (value) => (typeof value === 'number' ? accept(value) : undefined),
+  };
+}
+
 /** A number in [min, below). */
 export function numberBelow(min: number, below: number): Kind<number> {
   const accept = (value: number) => (value >= min && value < below ? value : undefined);

@@ -63,6 +63,11 @@ export class Section {
     for (const { key, value } of node.items) this.#entries.set(String(key), { key, value });
   }
 
+  /** Every key that is written. */
+  keys(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
   has(key: string): boolean {
     return this.#entries.has(key);
   }

@@ -50,7 +50,7 @@ function widen(floats: Float32Array, at: number, [highest, lowest]: readonly num
   if (!(lowest >= floats[at + 1])) floats[at + 1] = lowest;
 }
 
-/** How rare a value is: so many rows before it none was as high (or as low). */
+/** How rare a value is: in so many rows before it none was as high (or as low); higher, beyond the context. */
 export interface Rarity {
   readonly side: 'highest' | 'lowest';
   readonly rows: number;
@@ -82,13 +82,15 @@ export function rarityOf({ rings, origin }: RingValues, rare: RareValue): Rarity
   if (oldest === 0) return within(start);
   const floats = rings.extremes();
   const at = side === 'highest' ? 0 : 1;
-  if (exceeds(floats[ALL + at])) return within(start - floats[SINCE]);
+  // The blocks may hold this row by now, so as high is high enough.
+  const reaches = (other: number) => other === Math.fround(value) || exceeds(other);
+  if (reaches(floats[ALL + at])) return within(start - floats[SINCE]);
   const closed = position - (position % windowSize);
   for (let i = BLOCK_CONTEXTS.length - 1; i >= 0; i--) {
     const rows = blockRows(BLOCK_CONTEXTS[i], rings, windowSize);
     const [present, last] = [floats[4 * i + at], floats[4 * i + 2 + at]];
-    const exceedsPresent = Number.isNaN(present) || exceeds(present);
-    if (exceedsPresent && exceeds(last)) return within(Math.min(start - floats[SINCE], rows + (closed % rows)));
+    const reachesPresent = Number.isNaN(present) || reaches(present);
+    if (reachesPresent && reaches(last)) return within(Math.min(start - floats[SINCE], rows + (closed % rows)));
   }
   return within(start - oldest);
 }

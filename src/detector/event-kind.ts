@@ -1,11 +1,10 @@
 import type { EventKind } from './event.ts';
 
-/** What an event is classified by. Distances and changes are in units of the series; NaN where a value is missing. */
+/** What an event is classified by. Values and changes are in units of the series; NaN where a value is missing. */
 export interface KindEvidence {
-  /** Values before the first alarm, oldest first. */
-  readonly before: Float32Array;
-  /** Values from the first alarm on. */
-  readonly during: Float32Array;
+  /** Values that are kept, oldest first; the first alarm is at index `start`. */
+  readonly values: Float32Array;
+  readonly start: number;
   /** Residuals from the first alarm on, of at most RESIDUALS_KEPT rows, in deviations of earlier residuals. */
   readonly residuals: ArrayLike<number>;
   /** How far the values lay from their forecasts just before, in the same unit. */
@@ -19,101 +18,117 @@ export interface KindEvidence {
 /** Residuals that an open event keeps. */
 export const RESIDUALS_KEPT = 48;
 
+/** What began so many rows before the first alarm may be what the alarm is about. */
+const ONSET_ROWS = 24;
 /** A value is stuck when it comes so often in a row, and so much more often than before. */
 const STUCK_ROWS = 6;
 const STUCK_FACTOR = 2;
-/** A burst has changes so many times as large as before, up and down, within so many rows. */
-const BURST_CHANGES = 2.5;
-const BURST_TURNS = 0.4;
-const BURST_ROWS = 4;
-/** A season is missing where values of this many rows vary by less than this share of what they did before. */
+/** A burst has so many changes that are so many times as large as before, up and down, within its first rows. */
+const BURST_CHANGES = 4;
+const BURST_CHANGE = 2.5;
+const BURST_TURNS = 0.5;
+const BURST_ROWS = 12;
+/** A season is missing where a stretch of rows varies by less than this share of what such stretches usually do. */
 const SEASON_ROWS = 16;
 const SEASON_SHARE = 0.5;
-/** Displaced rows: as far as this share of the largest residual, on its side. */
+const BEFORE_ROWS = 48;
+const USUAL_STRETCHES = 3;
+/**
+ * Values are displaced where most of the first rows are: as far as this share of the largest residual, on its side.
+ */
+const DISPLACED_ROWS = 8;
 const DISPLACED_SHARE = 0.35;
-const DISPLACED_ROWS = 4;
+const DISPLACED_MOST = 0.6;
+const DISPLACED_ROWS_MIN = 4;
 /** A drift was on its way by this share of its size before the first alarm. */
 const DRIFT_LEADING = 0.35;
 
-/** The kind of an event, as far as its rows tell by now. O(rows). */
-export function kindOf(rows: KindEvidence): EventKind {
-  if (isStuck(rows)) return 'stuck';
-  if (isBurst(rows)) return 'burst';
-  if (lostItsSeason(rows)) return 'missing_season';
-  const { extreme, displaced } = displacement(rows.residuals);
-  if (displaced < DISPLACED_ROWS) return extreme < 0 ? 'dip' : 'spike';
-  return rows.leading * Math.sign(extreme) > DRIFT_LEADING * Math.abs(extreme) ? 'drift' : 'level_shift';
+/** What a kind says beyond that values are off: the later, the more. */
+const TELLING: readonly (readonly EventKind[])[] = [
+  ['spike', 'dip'],
+  ['level_shift', 'drift'],
+  ['missing_season', 'stuck', 'burst'],
+];
+
+/** A kind is refined by what comes, and never taken back: at the end an incident looks less like itself. */
+export function refined(kind: EventKind, next: EventKind): EventKind {
+  const rank = (of: EventKind) => TELLING.findIndex((kinds) => kinds.includes(of));
+  return rank(next) >= rank(kind) ? next : kind;
 }
 
-/** The largest residual, and how many of the residuals are of its order. */
-function displacement(residuals: ArrayLike<number>): { readonly extreme: number; readonly displaced: number } {
+/** The kind of an event, as far as its rows tell by now. O(rows). */
+export function kindOf(evidence: KindEvidence): EventKind {
+  if (isStuck(evidence)) return 'stuck';
+  if (isBurst(evidence)) return 'burst';
+  if (lostItsSeason(evidence)) return 'missing_season';
+  const { extreme, lasts } = displacement(evidence.residuals);
+  if (!lasts) return extreme < 0 ? 'dip' : 'spike';
+  return evidence.leading * Math.sign(extreme) > DRIFT_LEADING * Math.abs(extreme) ? 'drift' : 'level_shift';
+}
+
+/** The largest of the first residuals, and whether most of them are of its order. */
+function displacement(residuals: ArrayLike<number>): { readonly extreme: number; readonly lasts: boolean } {
+  const rows = Math.min(residuals.length, DISPLACED_ROWS);
   let extreme = 0;
-  for (let i = 0; i < residuals.length; i++) if (Math.abs(residuals[i]) > Math.abs(extreme)) extreme = residuals[i];
+  for (let i = 0; i < rows; i++) if (Math.abs(residuals[i]) > Math.abs(extreme)) extreme = residuals[i];
   let displaced = 0;
-  for (let i = 0; i < residuals.length; i++) {
+  for (let i = 0; i < rows; i++) {
     if (residuals[i] * Math.sign(extreme) >= DISPLACED_SHARE * Math.abs(extreme)) displaced++;
   }
-  return { extreme, displaced };
+  return { extreme, lasts: displaced >= Math.max(DISPLACED_ROWS_MIN, DISPLACED_MOST * rows) };
 }
 
-function isStuck({ before, during }: KindEvidence): boolean {
-  // The value was stuck for some rows before it was odd enough for an alarm.
-  let leading = 0;
-  while (leading < before.length && before[before.length - 1 - leading] === during[0]) leading++;
-  const now = Math.max(leading + runFromStart(during), longestRun(during));
-  return now >= STUCK_ROWS && now > STUCK_FACTOR * longestRun(before.subarray(0, before.length - leading));
-}
-
-function runFromStart(values: Float32Array): number {
-  let run = 0;
-  while (run < values.length && values[run] === values[0]) run++;
-  return run;
-}
-
-function longestRun(values: Float32Array): number {
-  let longest = 0;
-  let run = 0;
-  for (let i = 0; i < values.length; i++) {
-    run = i > 0 && values[i] === values[i - 1] ? run + 1 : Number.isNaN(values[i]) ? 0 : 1;
-    if (run > longest) longest = run;
+function isStuck({ values, start }: KindEvidence): boolean {
+  let [recent, earlier, run] = [0, 0, 0];
+  for (let i = 0; i <= values.length; i++) {
+    if (i < values.length && i > 0 && values[i] === values[i - 1]) {
+      run++;
+      continue;
+    }
+    if (i > start - ONSET_ROWS) recent = Math.max(recent, run);
+    else earlier = Math.max(earlier, run);
+    run = Number.isNaN(values[i]) ? 0 : 1;
   }
-  return longest;
+  return recent >= STUCK_ROWS && recent > STUCK_FACTOR * earlier;
 }
 
-function isBurst({ before, during, span, changeScale }: KindEvidence): boolean {
-  const end = Math.min(span, during.length);
-  if (end < BURST_ROWS) return false;
-  let previous = before.at(-1) ?? Number.NaN;
-  let changes = 0;
-  let squares = 0;
-  let turns = 0;
-  let lastChange = 0;
-  for (let i = 0; i < end; i++) {
-    const change = during[i] - previous;
-    previous = during[i];
-    if (Number.isNaN(change)) continue;
-    changes++;
-    squares += change * change;
-    if (change * lastChange < 0) turns++;
-    lastChange = change;
+function isBurst({ values, start, span, changeScale }: KindEvidence): boolean {
+  const end = Math.min(start + Math.max(span, BURST_ROWS), values.length);
+  let [large, turns, last] = [0, 0, 0];
+  for (let i = Math.max(1, start); i < end; i++) {
+    const change = values[i] - values[i - 1];
+    if (!(Math.abs(change) > BURST_CHANGE * changeScale)) continue;
+    large++;
+    if (change * last < 0) turns++;
+    last = change;
   }
-  const isWild = Math.sqrt(squares / changes) > BURST_CHANGES * changeScale;
-  return changes >= BURST_ROWS && isWild && turns >= BURST_TURNS * (changes - 1);
+  return large >= BURST_CHANGES && turns >= BURST_TURNS * (large - 1);
 }
 
-function lostItsSeason({ before, during, span }: KindEvidence): boolean {
-  const rows = Math.min(Math.max(span, SEASON_ROWS), during.length);
-  if (rows < SEASON_ROWS) return false;
-  const now = deviationOf(during.subarray(0, rows));
+/** Since the first alarm, or just before it: then the alarm is of its return. */
+function lostItsSeason({ values, start }: KindEvidence): boolean {
+  const [since, before] = [
+    shareOfUsual(values, start, values.length),
+    shareOfUsual(values, start - BEFORE_ROWS, start),
+  ];
+  return since < SEASON_SHARE || before < SEASON_SHARE;
+}
+
+/** How much the values of a stretch vary: a share of the lower quartile of the stretches before that are as long. */
+function shareOfUsual(values: Float32Array, from: number, to: number): number {
+  const rows = to - from;
+  if (rows < SEASON_ROWS || from < USUAL_STRETCHES * rows) return Number.POSITIVE_INFINITY;
   const usual: number[] = [];
-  for (let end = before.length; end >= rows; end -= Math.ceil(rows / 2)) {
-    usual.push(deviationOf(before.subarray(end - rows, end)));
+  for (let end = from; end >= rows; end -= Math.ceil(rows / 2)) {
+    const deviation = deviationOf(values.subarray(end - rows, end));
+    if (!Number.isNaN(deviation)) usual.push(deviation);
   }
-  if (usual.length < 3) return false;
+  if (usual.length < USUAL_STRETCHES) return Number.POSITIVE_INFINITY;
   usual.sort((a, b) => a - b);
-  return now < SEASON_SHARE * usual[Math.floor(usual.length / 4)];
+  return deviationOf(values.subarray(from, to)) / usual[Math.floor(usual.length / 4)];
 }
 
+/** NaN where most values are missing. */
 function deviationOf(values: Float32Array): number {
   let [count, sum, squares] = [0, 0, 0];
   const origin = values.find((value) => !Number.isNaN(value)) ?? 0;
@@ -123,5 +138,6 @@ function deviationOf(values: Float32Array): number {
     sum += value - origin;
     squares += (value - origin) ** 2;
   }
-  return count === 0 ? 0 : Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2));
+  if (2 * count < values.length) return Number.NaN;
+  return Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2));
 }

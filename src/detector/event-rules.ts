@@ -1,4 +1,4 @@
-import type { LocalTimes } from '../calendar/local-times.ts';
+import { isWithin, type LocalTimes } from '../calendar/local-times.ts';
 
 /** Which alarms become events, by rules of a detector. Times are event times, so that a replay says the same. */
 export interface EventRules {
@@ -66,7 +66,7 @@ export function isWanted({ timestampMs, value, expected, previous }: RuledRow, r
     if (Math.abs(deviation) < Math.max(minDeviation, minDeviationShare * Math.abs(expected))) return false;
     if (normalRange !== null && contains(normalRange, value)) return false;
   }
-  return !quiet.some((times) => times.includes(timestampMs));
+  return !quiet.some((times) => isWithin(times, timestampMs));
 }
 
 function contains({ min, max }: ValueRange, value: number): boolean {

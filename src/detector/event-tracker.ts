@@ -1,7 +1,7 @@
 import type { Verdict } from './alarm.ts';
-import type { AnomalyEvent, CloseReason } from './event.ts';
+import type { AnomalyEvent, CloseReason, EventKind } from './event.ts';
 import { type RingValues, rarityOf } from './event-extremes.ts';
-import { kindOf, RESIDUALS_KEPT } from './event-kind.ts';
+import { kindOf, RESIDUALS_KEPT, refined } from './event-kind.ts';
 import { type EventRules, isInvalid, isWanted } from './event-rules.ts';
 import { rarityText } from './event-summary.ts';
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from './grade-terms.ts';
@@ -49,10 +49,12 @@ export interface EventRow extends EventMoment {
 /** An episode is held open while the severity is above this share of its peak, for at most so many gaps. */
 const HELD_SHARE = 0.5;
 const HELD_GAPS = 4;
+/** What it goes over to is another state than before: its return belongs to it. */
+const LASTING: readonly EventKind[] = ['level_shift', 'missing_season', 'stuck'];
 /** A drift that is one event is held for so many gaps. */
 const DRIFT_GAPS = 6;
-/** The first update may come after this share of a gap: then the kind is usually known. */
-const FIRST_UPDATE_SHARE = 0.25;
+/** An open event is looked at again after this share of a gap, when the kind is usually known; then once a gap. */
+const FIRST_CHECK_SHARE = 0.25;
 const RESIDUAL_MAX = 1e6;
 
 /**
@@ -96,7 +98,8 @@ export class EventTracker {
     const lastedMs = event.lastAlarm.timestampMs - event.startedAtMs;
     if (isAlarm && lastedMs >= this.#subject.rules.minDurationMs) {
       this.#classify(event, row);
-      return revise(event, 'opened', row);
+      event.checked = { position: row.position, alarms: event.alarms };
+      return revise(event, 'opened', row.timestampMs);
     }
     if (row.position - event.lastAlarm.position >= this.#subject.gap) this.#open = null;
     return null;
@@ -150,7 +153,7 @@ export class EventTracker {
       alarms: 0,
       alarmsBelow: 0,
       lastAlarm: { position, timestampMs },
-      revised: { position, alarms: 0 },
+      checked: { position, alarms: 0 },
       peak: this.#peakOf(row, leader, position),
       shares: NO_SHARES,
     };
@@ -192,12 +195,12 @@ export class EventTracker {
       if (rules.coolDownMs > 0) this.#coolUntilMs = event.lastAlarm.timestampMs + rules.coolDownMs;
       return conclude(event, 'recovered', row.timestampMs);
     }
-    const wait = event.revision === 0 ? Math.ceil(FIRST_UPDATE_SHARE * gap) : gap;
-    if (row.position - event.revised.position < wait) return null;
-    const { kind } = event;
+    const isFirst = event.checked.position === event.start;
+    if (row.position - event.checked.position < (isFirst ? Math.ceil(FIRST_CHECK_SHARE * gap) : gap)) return null;
+    const { kind, checked } = event;
+    event.checked = { position: row.position, alarms: event.alarms };
     this.#classify(event, row);
-    if (event.kind === kind && event.alarms === event.revised.alarms) return null;
-    return revise(event, 'updated', row);
+    return event.kind === kind && event.alarms === checked.alarms ? null : revise(event, 'updated', row.timestampMs);
   }
 
   #isOver({ lastAlarm, peak, kind }: OpenEvent, { position, verdict }: EventRow): boolean {
@@ -205,7 +208,8 @@ export class EventTracker {
     const quiet = position - lastAlarm.position;
     if (quiet < gap) return false;
     if (kind === 'drift' && rules.onceInDrift) return quiet >= DRIFT_GAPS * gap;
-    return quiet >= HELD_GAPS * gap || !(verdict.severity > HELD_SHARE * (peak.severity ?? 0));
+    const isHeld = LASTING.includes(kind) || verdict.severity > HELD_SHARE * (peak.severity ?? 0);
+    return !isHeld || quiet >= HELD_GAPS * gap;
   }
 
   /** The kind stays where the rows before the event have left the ring. */
@@ -215,16 +219,20 @@ export class EventTracker {
     const { rings } = kept;
     const oldest = Math.max(0, rings.contextStart, position - rings.layout.contextCapacity + 1);
     if (event.start - oldest < this.#subject.gap) return;
+
     const values = new Float32Array(position + 1 - oldest);
     rings.copyDistances(values, oldest, position + 1);
-    event.kind = kindOf({
-      before: values.subarray(0, event.start - oldest),
-      during: values.subarray(event.start - oldest),
-      residuals: event.residuals,
-      leading: event.leading,
-      span: event.lastAlarm.position - event.start + 1,
-      changeScale: event.changeScale,
-    });
+    event.kind = refined(
+      event.kind,
+      kindOf({
+        values,
+        start: event.start - oldest,
+        residuals: event.residuals,
+        leading: event.leading,
+        span: event.lastAlarm.position - event.start + 1,
+        changeScale: event.changeScale,
+      }),
+    );
   }
 }
 

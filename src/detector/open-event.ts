@@ -26,8 +26,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   /** Alarms below what was expected. */
   alarmsBelow: number;
   lastAlarm: EventMoment;
-  /** Where the newest revision was made, and the alarms by then. */
-  revised: { readonly position: number; readonly alarms: number };
+  /** Where it was last looked at whether something is new, and the alarms by then. */
+  checked: { readonly position: number; readonly alarms: number };
   peak: EventPeak;
   shares: MemberShares;
 }
@@ -47,13 +47,8 @@ export interface EventPeak
 const BOTH_SHARE = 0.25;
 
 /** The next revision of an event. */
-export function revise(
-  event: OpenEvent,
-  type: 'opened' | 'updated',
-  { position, timestampMs }: EventMoment,
-): AnomalyEvent {
+export function revise(event: OpenEvent, type: 'opened' | 'updated', timestampMs: number): AnomalyEvent {
   event.revision++;
-  event.revised = { position, alarms: event.alarms };
   return revisionOf(event, type, timestampMs);
 }
 

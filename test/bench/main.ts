@@ -4,6 +4,7 @@ import type { Bench } from './bench.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   detection: () => import('./detection/run.ts'),
+  events: () => import('./events/run.ts'),
   exogenous: () => import('./exogenous.ts'),
   fairness: () => import('./fairness.ts'),
   finetune: () => import('./finetune.ts'),

@@ -6,6 +6,7 @@ import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../.
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { settingsDigest } from '../../../src/config/config.ts';
 import { completedBy } from '../../../src/config/resolve.ts';
+import type { AnomalyEvent } from '../../../src/detector/event.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { type BoundDetector, bindDetector } from '../../../src/stream/engine/bound-detector.ts';
@@ -22,6 +23,8 @@ export interface Verdicts {
   readonly grade: Float64Array;
   /** 1 where there is an alarm. */
   readonly alarm: Uint8Array;
+  /** Revisions of events in the order they are made. */
+  readonly events: readonly AnomalyEvent[];
 }
 
 /** Series whose histories are scored at the same time, so that their forecasts share runs of the model. */
@@ -112,12 +115,15 @@ async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdi
   const history = [...rowOf.keys()];
   const rows = byTime(history).map((observation) => rowOf.get(observation)!);
   const nothing = () => new Float64Array(times.length).fill(Number.NaN);
-  const verdicts: Verdicts = { severity: nothing(), grade: nothing(), alarm: new Uint8Array(times.length) };
+  const events: AnomalyEvent[] = [];
+  const verdicts: Verdicts = { severity: nothing(), grade: nothing(), alarm: new Uint8Array(times.length), events };
   const group = channels.length === 1 ? null : name;
   const onScores = (scores: readonly ScoreRecord[]) => {
     for (const score of scores) take(verdicts, rows[score.input.offset], score);
   };
-  await scoreHistory(history, { source: name, detectors: [bound], group, onScores }, new AbortController().signal);
+  const onEvent = (event: AnomalyEvent) => void events.push(event);
+  const options = { source: name, detectors: [bound], group, onScores, onEvent };
+  await scoreHistory(history, options, new AbortController().signal);
   return verdicts;
 }
 

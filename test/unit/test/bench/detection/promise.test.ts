@@ -27,7 +27,7 @@ test('an episode is false where it begins more than 24 rows before an incident o
   const grade = new Float64Array(ROWS).fill(0, 0, 900).fill(Number.NaN, 900);
   const alarm = flagged(100, 250, 251, 475, 503, 557, 583, 700);
   const { normalRows, normalAlarms, episodes, falseEpisodes, firstFalseEpisodes } = alarmRecord(input, {
-    ...{ grade, severity: grade, alarm },
+    ...{ grade, severity: grade, alarm, events: [] },
   });
   assert.deepEqual(
     { normalRows, normalAlarms, episodes, falseEpisodes, firstFalseEpisodes },
@@ -39,7 +39,7 @@ test('an episode is false where it begins more than 24 rows before an incident o
 test('the delay of an incident is counted from its start to the first alarm close to it', () => {
   const grade = new Float64Array(ROWS);
   const delaysOf = (...rows: readonly number[]) => {
-    return alarmRecord(input, { grade, severity: grade, alarm: flagged(...rows) }).delays;
+    return alarmRecord(input, { grade, severity: grade, alarm: flagged(...rows), events: [] }).delays;
   };
   assert.deepEqual([delaysOf(498), delaysOf(503, 505), delaysOf(514), delaysOf(480, 515)], [[0], [3], [14], [null]]);
 });
