@@ -15,35 +15,29 @@ export const describeDetectors: DetectorsPort['describe'] = async (text) => {
 
 type Written = LoadedConfig['stream']['detectors'][number];
 
-function described({ name, series, group, model, settings, ...rest }: Written): DescribedDetector {
-  const { freq, alarmRate, thresholdMethod, calibration, context, gapLimit, jitterMs, grace } = settings;
-  const stepMs = freq.kind === 'fixed' ? freq.stepMs : null;
+function described({ name, series, group, model, settings, events }: Written): DescribedDetector {
+  const { freq, alarmRate, context, gapLimit } = settings;
+  const perWeek = alarmRate === null || freq.kind !== 'fixed' ? null : (alarmRate * WEEK_MS) / freq.stepMs;
+  const rarity = alarmRate === null ? 'off' : `1 in ${Math.round(1 / alarmRate)} rows`;
   const shown = {
     freq: freq.alias,
     h: settings.h,
     detection_size: settings.detectionSize,
     step_size: settings.stepSize,
     level: settings.level,
-    threshold_method: thresholdMethod,
-    calibration,
+    threshold_method: settings.thresholdMethod,
+    calibration: settings.calibration,
     calibration_size: settings.calibrationSize,
-    // A rate a row, as a share of rows; per week it is easier to read.
-    false_alarms: alarmRate === null ? 'off' : `1 in ${Math.round(1 / alarmRate)} rows`,
+    false_alarms: perWeek === null ? rarity : `${Number(perWeek.toPrecision(3))}/week`,
     context,
     gap_limit: gapLimit,
-    jitter_ms: jitterMs,
-    grace,
-    ...rulesOf(rest),
+    jitter_ms: settings.jitterMs,
+    grace: settings.grace,
+    direction: events.direction,
+    min_deviation: events.minDeviation,
+    min_deviation_share: `${events.minDeviationShare * 100}%`,
   };
+  // A missing one is that of the model, before and after a change alike.
   const digest = settingsDigest({ settings: { ...settings, context: context ?? 0, gapLimit: gapLimit ?? 0 } });
-  const alarmsPerWeek = alarmRate === null || stepMs === null ? null : (alarmRate * WEEK_MS) / stepMs;
-  return { name, series, group, model, settings: shown, digest, alarmsPerWeek };
-}
-
-/** Rules and labels that differ from none, as text. */
-function rulesOf(rest: object): Readonly<Record<string, string>> {
-  const given = Object.entries(rest).filter(([, value]) => value !== null && typeof value === 'object');
-  return Object.fromEntries(
-    given.flatMap(([name, value]) => (Object.keys(value).length === 0 ? [] : [[name, JSON.stringify(value)]])),
-  );
+  return { name, series, group, model, settings: shown, digest, alarmsPerWeek: perWeek };
 }

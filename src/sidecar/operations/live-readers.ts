@@ -25,7 +25,7 @@ type ShowScore = (score: KeptScore) => object;
 export class LiveReaders {
   readonly #feed: HistoryFeed;
   readonly #show: ShowScore;
-  #readers = 0;
+  readonly #readers = new Set<ServerResponse>();
   /** The text for one second and limit is made once for all readers. */
   #made: { readonly second: LiveSecond; readonly texts: Map<number, string> } | null = null;
 
@@ -35,16 +35,16 @@ export class LiveReaders {
   }
 
   get count(): number {
-    return this.#readers;
+    return this.#readers.size;
   }
 
   get full(): boolean {
-    return this.#readers >= READERS_MAX;
+    return this.#readers.size >= READERS_MAX;
   }
 
   /** Answers until the client goes, or is too slow. */
   add(raw: ServerResponse, { series, limit }: LiveSelection): void {
-    this.#readers++;
+    this.#readers.add(raw);
     raw.write('retry: 2000\n\n');
     const unsubscribe = this.#feed.subscribe((second) => {
       if (raw.writableLength > WAITING_BYTES_MAX) {
@@ -58,9 +58,14 @@ export class LiveReaders {
       if (followed.length > 0) raw.write(message('series', { series, scores: followed.map(this.#show) }));
     }, series);
     raw.once('close', () => {
-      this.#readers--;
+      this.#readers.delete(raw);
       unsubscribe();
     });
+  }
+
+  /** Ends every answer: a service that ends waits for open requests. */
+  close(): void {
+    for (const raw of this.#readers) raw.end(message('notice', { reason: 'ending', detail: 'The service is ending' }));
   }
 
   #text(second: LiveSecond, limit: number): string {

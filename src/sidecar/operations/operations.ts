@@ -46,6 +46,8 @@ export interface ScoredAgain {
   readonly observations: number;
   readonly before: RaisedAgain;
   readonly after: RaisedAgain;
+  /** The detectors file with the changes. */
+  readonly text: string;
 }
 
 export interface RaisedAgain {

@@ -21,16 +21,9 @@ export async function scoredAgain({ reader, scoreAgain }: Operations, body: What
   if (result.kind === 'problems') {
     throw invalidRequest(result.problems.map((problem) => fieldProblem(['body', 'changes'], problem)));
   }
-  const { detector, observations, before, after } = result.scored;
-  return {
-    series: body.series,
-    detector,
-    from,
-    to,
-    observations,
-    before: shownRaised(before),
-    after: shownRaised(after),
-  };
+  const { detector, observations, before, after, text } = result.scored;
+  const scored = { series: body.series, detector, from, to, observations };
+  return { ...scored, before: shownRaised(before), after: shownRaised(after), text };
 }
 
 function shownRaised({ events, alarms, alarmsPerWeek }: RaisedAgain) {

@@ -67,13 +67,15 @@ export const DetectorsSaved = Type.Object({
 
 const Changes = {
   false_alarms: Type.Optional(
-    Type.String({ maxLength: 64, description: 'As in the detectors file, such as `1 per week` or `off`.' }),
+    Type.String({ maxLength: 64, description: 'As in the detectors file: `1/week`, or `off`.' }),
   ),
-  direction: Type.Optional(Type.Enum(['both', 'up', 'down'])),
-  min_deviation: Type.Optional(Type.String({ maxLength: 64, description: 'As in the detectors file: `5`, or `5%`.' })),
   h: Type.Optional(Type.Integer({ minimum: 1 })),
   step_size: Type.Optional(Type.Integer({ minimum: 1 })),
   detection_size: Type.Optional(Type.Integer({ minimum: 1 })),
+  direction: Type.Optional(Type.Enum(['both', 'up', 'down'])),
+  min_deviation: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Distance from the forecast: `5` in its units, `5%` of it.' }),
+  ),
 };
 
 export const WhatIfRequest = Type.Object({
@@ -108,4 +110,5 @@ export const WhatIfAnswer = Type.Object({
   observations: Type.Integer({ description: 'Values that were scored again.' }),
   before: Raised,
   after: Raised,
+  text: Type.String({ description: 'The detectors file with the changes, ready to be saved.' }),
 });

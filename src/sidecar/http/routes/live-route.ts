@@ -18,6 +18,7 @@ const DESCRIPTION =
 /** What arrives, as it arrives. */
 export function addLiveRoute(app: App, { operations }: Pick<AppServices, 'operations'>): void {
   const readers = operations === null ? null : new LiveReaders(operations.feed, shownSeries);
+  app.addHook('preClose', async () => readers?.close());
   app.get(
     '/v1/live',
     {

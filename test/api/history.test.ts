@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KeyRole } from '../../src/store/key-role.ts';
+import { type FakeOperations, fakeOperations } from '../fixture/history/fake-operations.ts';
+import {
+  anomalyEvent,
+  batchOf,
+  keptEvent,
+  keptLetter,
+  keptScore,
+  MINUTE_MS,
+  START_MS,
+} from '../fixture/history/kept-records.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+
+const NOW = START_MS + 60 * MINUTE_MS;
+
+async function start(changes: Parameters<typeof fakeOperations>[0] = {}, role: KeyRole = 'operator') {
+  const operations = await fakeOperations(changes);
+  const app = await startApp(undefined, { operations, key: { role, name: 'ann' }, nowMs: () => NOW });
+  const get = async (url: string) => {
+    const { statusCode, json } = await app.inject({ url, headers: AUTHORIZED });
+    return { status: statusCode, body: json() };
+  };
+  const send = async (method: 'POST' | 'PUT', url: string, body: object) => {
+    const headers = { ...AUTHORIZED, 'content-type': 'application/json' };
+    const answer = await app.inject({ method, url, headers, payload: JSON.stringify(body) });
+    return { status: answer.statusCode, body: answer.json() };
+  };
+  return { app, operations, get, send };
+}
+
+const EVENT = 'ab'.repeat(16);
+
+async function filled({ history }: FakeOperations): Promise<void> {
+  const scores = Array.from({ length: 40 }, (_, i) => {
+    return keptScore(i, {
+      series: `host/${i % 4} <b>`,
+      grade: (i % 4) / 4,
+      alarm: i === 39,
+      group: i % 2 ? 'g' : null,
+    });
+  });
+  const group = { series: null, group: 'g', members: [{ series: 'host/1 <b>', share: 1 }] };
+  const events = [
+    keptEvent(0, anomalyEvent(EVENT, { series: 'host/3 <b>' })),
+    keptEvent(
+      1,
+      anomalyEvent('cd'.repeat(16), { ...group, endedAtMs: START_MS + MINUTE_MS, type: 'closed', revision: 1 }),
+    ),
+  ];
+  await history.append(batchOf({ scores, events, deadLetters: [keptLetter(0), keptLetter(1)] }));
+}
+
+test('series are listed worst first with their newest values, a page after the other', async () => {
+  const { operations, get } = await start();
+  await filled(operations);
+  const first = (await get('/v1/series?limit=3&recent=2')).body;
+  assert.deepEqual(
+    first.series.map(({ id }: { id: string }) => id),
+    ['host/3 <b>', 'host/2 <b>', 'host/1 <b>'],
+  );
+  assert.deepEqual(first.series[0], {
+    ...{ id: 'host/3 <b>', detector: 'metrics', group: 'g', timestamp: START_MS + 39 * MINUTE_MS, value: 39 },
+    ...{ forecast: 39.5, lo: 38, hi: 41, anomaly_score: -0.5, grade: 0.75, severity: 1.5 },
+    ...{ alarm: true, anomaly: false, state: 'scored', recent: [35, 39] },
+  });
+  assert.equal(first.total, 4);
+  const rest = (await get(`/v1/series?limit=3&cursor=${first.next_cursor}`)).body;
+  assert.deepEqual([rest.series.length, rest.next_cursor], [1, null]);
+  assert.equal((await get('/v1/series?group=g&sort=name')).body.total, 2);
+  assert.equal((await get('/v1/series?alarm=true&search=HOST')).body.total, 1);
+  for (const wrong of ['limit=-1', 'sort=age', 'cursor=abc', 'alarm=1', 'recent=x']) {
+    const { status, body } = await get(`/v1/series?${wrong}`);
+    assert.deepEqual([status, body.detail[0].loc[0]], [422, 'query'], wrong);
+  }
+});
+
+test('scores of a series come in columns; a long range in buckets', async () => {
+  const { operations, get } = await start();
+  await filled(operations);
+  const url = `/v1/series/${encodeURIComponent('host/3 <b>')}/scores`;
+  const { body } = await get(url);
+  assert.deepEqual(
+    [body.series, body.group, body.bucket_ms, body.value],
+    ['host/3 <b>', 'g', null, [3, 7, 11, 15, 19, 23, 27, 31, 35, 39]],
+  );
+  assert.equal(
+    new Set(
+      Object.values(body)
+        .filter(Array.isArray)
+        .map(({ length }) => length),
+    ).size,
+    1,
+  );
+  const buckets = (await get(`${url}?points=2`)).body;
+  assert.deepEqual([buckets.bucket_ms, buckets.observations], [30 * MINUTE_MS, [7, 3]]);
+  const part = (await get(`${url}?from=${START_MS + 7 * MINUTE_MS}&to=${START_MS + 15 * MINUTE_MS}`)).body;
+  assert.deepEqual(part.value, [7, 11]);
+  assert.equal((await get('/v1/series/unheard/scores')).status, 404);
+  assert.deepEqual((await get('/v1/groups')).body, {
+    groups: [
+      {
+        id: 'g',
+        detector: 'metrics',
+        members: 2,
+        timestamp: START_MS + 39 * MINUTE_MS,
+        grade: 0.75,
+        severity: 1.5,
+        alarms: 1,
+      },
+    ],
+  });
+});
+
+test('events are acknowledged, muted and labelled; labels are exported', async () => {
+  const { operations, get, send, app } = await start();
+  await filled(operations);
+  const { events, total_open: open } = (await get('/v1/events')).body;
+  assert.deepEqual([events.length, open, events[0].event_id, events[0].ended_at], [2, 1, EVENT, null]);
+  assert.deepEqual(events[1].members, [{ series_id: 'host/1 <b>', share: 1 }]);
+  assert.deepEqual([events[0].acknowledged, events[0].muted, events[0].label], [null, null, null]);
+  const by = { at: NOW, by: 'ann' };
+  const said = await send('POST', `/v1/events/${EVENT}/acknowledge`, { note: 'looking' });
+  assert.deepEqual(said.body, { event_id: EVENT, acknowledged: { ...by, note: 'looking' }, muted: null, label: null });
+  const until = NOW + MINUTE_MS;
+  assert.equal((await send('POST', `/v1/events/${EVENT}/mute`, { until, reason: 'release' })).status, 200);
+  assert.equal((await send('POST', `/v1/events/${EVENT}/label`, { real: true, note: '=cmd, "x"' })).status, 200);
+  const one = (await get(`/v1/events/${EVENT}`)).body;
+  assert.deepEqual(one.muted, { ...by, until, reason: 'release' });
+  assert.deepEqual(one.label, { ...by, real: true, note: '=cmd, "x"' });
+  assert.equal((await get('/v1/events?acknowledged=false')).body.events.length, 1);
+  assert.equal((await get(`/v1/events?series=${encodeURIComponent('host/1 <b>')}`)).body.events.length, 1);
+  const csv = await app.inject({ url: '/v1/labels', headers: AUTHORIZED });
+  assert.match(String(csv.headers['content-type']), /^text\/csv/);
+  const [header, row, end] = csv.body.split('\r\n');
+  assert.match(
+    header,
+    /^event_id,series_id,group_id,detector,kind,direction,started_at,.*,real,labelled_at,labelled_by,note$/,
+  );
+  assert.equal(row, `${EVENT},host/3 <b>,,metrics,spike,up,${START_MS},${START_MS},,12,1,${NOW},ann,"'=cmd, ""x"""`);
+  assert.equal(end, '');
+  const back = await send('POST', `/v1/events/${EVENT}/label`, { real: null });
+  assert.equal(back.body.label, null);
+  assert.equal((await send('POST', `/v1/events/${EVENT}/mute`, { until: null })).body.muted, null);
+  assert.equal(
+    (await send('POST', `/v1/events/${EVENT}/acknowledge`, { acknowledged: false })).body.acknowledged,
+    null,
+  );
+  for (const [path, body, status] of [
+    [`${EVENT}/mute`, { until }, 422],
+    [`${EVENT}/mute`, { until: NOW, reason: 'late' }, 422],
+    [`${EVENT}/label`, {}, 422],
+    ['none/label', { real: true }, 404],
+  ] as const) {
+    assert.equal((await send('POST', `/v1/events/${path}`, body)).status, status, path);
+  }
+});
+
+test('detectors are shown, compared, saved as the next version, and rolled back', async () => {
+  const { operations, get, send } = await start();
+  await filled(operations);
+  const shown = (await get('/v1/detectors')).body;
+  assert.deepEqual([shown.version, shown.can_save, shown.versions], [null, true, []]);
+  const [detector] = shown.detectors;
+  assert.deepEqual(
+    [detector.name, detector.series_count, detector.observations, detector.events_open],
+    ['metrics', 4, 40, 1],
+  );
+  assert.deepEqual([detector.settings.h, detector.settings.false_alarms], [4, '1/week']);
+  assert.ok(Math.abs(detector.alarms_promised_per_week - 1) < 1e-9);
+  const text = shown.text.replace('h: 4', 'h: 2');
+  const put = (body: object) => send('PUT', '/v1/detectors', body);
+  const compared = await put({ text, base_version: null, dry_run: true });
+  const changes = [
+    { detector: 'metrics', field: 'h', before: '4', after: '2', starts_over: true },
+    { detector: 'metrics', field: 'step_size', before: '4', after: '2', starts_over: true },
+  ];
+  assert.deepEqual(compared.body, { version: null, changes });
+  assert.deepEqual(operations.published, []);
+  assert.deepEqual((await put({ text, base_version: null, comment: 'shorter' })).body, { version: 1, changes });
+  assert.equal((await put({ text, base_version: null })).status, 409);
+  const back = await put({ text: String(shown.text), base_version: 1 });
+  assert.equal(back.body.version, 2);
+  const rolled = await put({ roll_back_to: 1, base_version: 2 });
+  assert.deepEqual([rolled.body.version, operations.published.map(({ version }) => version).at(-1)], [3, 3]);
+  assert.deepEqual((await get('/v1/detectors')).body.versions.at(-1), {
+    version: 1,
+    saved_at: NOW,
+    saved_by: 'ann',
+    comment: 'shorter',
+  });
+  for (const wrong of [{ text: 'detectors: 7' }, { roll_back_to: 9 }, {}, { text, roll_back_to: 1 }]) {
+    assert.equal((await put({ ...wrong, base_version: 3 })).status, 422, JSON.stringify(wrong));
+  }
+  const fixed = await start({ detectors: { ...operations.detectors, publish: null, versions: async () => [] } });
+  assert.equal((await fixed.send('PUT', '/v1/detectors', { text, base_version: null })).status, 409);
+  assert.equal((await fixed.get('/v1/detectors')).body.can_save, false);
+});
+
+test('what if: values that are kept are scored again, and problems of the settings are named', async () => {
+  const raised = { events: [anomalyEvent('e')], alarms: 3, alarmsPerWeek: 2.5 };
+  const text = 'detectors: []';
+  const asked: unknown[] = [];
+  const { operations, send } = await start({
+    async scoreAgain({ series, values }, changes) {
+      asked.push([series, [...values], changes]);
+      if (changes.h === 9) return { kind: 'problems', problems: ['h must be at most 4'] };
+      return {
+        kind: 'scored',
+        scored: { detector: 'metrics', observations: 10, before: raised, after: { ...raised, alarms: 0 }, text },
+      };
+    },
+  });
+  await filled(operations);
+  const { body } = await send('POST', '/v1/what-if', { series: 'host/1 <b>', changes: { direction: 'up' } });
+  assert.deepEqual([body.detector, body.observations, body.before.alarms, body.after.alarms], ['metrics', 10, 3, 0]);
+  assert.deepEqual([body.before.events[0].kind, body.before.events[0].started_at], ['spike', START_MS]);
+  assert.deepEqual(asked[0], ['host/1 <b>', [1, 5, 9, 13, 17, 21, 25, 29, 33, 37], { direction: 'up' }]);
+  const wrong = await send('POST', '/v1/what-if', { series: 'host/1 <b>', changes: { h: 9 } });
+  assert.deepEqual([wrong.status, wrong.body.detail[0].ctx.error], [422, 'h must be at most 4']);
+  assert.equal((await send('POST', '/v1/what-if', { series: 'none', changes: {} })).status, 404);
+});
+
+test('the service shows lag, dead letters and workers, also where Kafka does not answer', async () => {
+  const { operations, get, send } = await start();
+  await filled(operations);
+  const { body } = await get('/v1/service');
+  assert.deepEqual(body.history.partitions[1], {
+    ...{ topic: 'anomaly-events', partition: 0, next_offset: 2, end_offset: null, lag: null },
+  });
+  const workers = {
+    group: 'tidewatch',
+    members: 1,
+    partitions: [
+      { topic: 'observations', partition: 0, next_offset: 7, end_offset: 9, lag: 2, owner: 'tidewatch at here' },
+    ],
+  };
+  assert.deepEqual(body.workers, workers);
+  assert.deepEqual(body.dead_letters, [{ reason: 'record-unreadable', letters: 2, newest_at: START_MS + 1 }]);
+  const { dead_letters: letters } = (await get('/v1/dead-letters?limit=1')).body;
+  assert.deepEqual([letters[0].id, letters[0].value, letters[0].redriven], ['0-1', '{"series":', false]);
+  assert.equal((await send('POST', '/v1/dead-letters/0-1/redrive', {})).status, 200);
+  assert.deepEqual(operations.redriven, [{ partition: 3, key: Buffer.from('a'), value: Buffer.from('{"series":') }]);
+  assert.equal((await send('POST', '/v1/dead-letters/0-1/redrive', {})).status, 409);
+  assert.equal((await get('/v1/dead-letters?limit=1')).body.dead_letters[0].redriven, true);
+  assert.equal((await send('POST', '/v1/dead-letters/0-9/redrive', {})).status, 404);
+  const away = () => Promise.reject(new Error('Kafka is away'));
+  const alone = await start({ cluster: { historyEnds: away, workers: away, redrive: away } });
+  await filled(alone.operations);
+  assert.equal((await alone.get('/v1/service')).body.workers, null);
+  assert.equal((await alone.send('POST', '/v1/dead-letters/0-1/redrive', {})).status, 500);
+  assert.equal((await alone.get('/v1/dead-letters')).body.dead_letters[0].redriven, false, 'it may be sent later');
+});
+
+test('a viewer reads everything and changes nothing', async () => {
+  const { operations, get, send } = await start({}, 'viewer');
+  await filled(operations);
+  for (const url of ['/v1/series', '/v1/groups', '/v1/events', '/v1/detectors', '/v1/service', '/v1/dead-letters']) {
+    assert.equal((await get(url)).status, 200, url);
+  }
+  for (const url of [`/v1/events/${EVENT}/acknowledge`, `/v1/events/${EVENT}/mute`, `/v1/events/${EVENT}/label`]) {
+    assert.equal((await send('POST', url, {})).status, 403, url);
+  }
+  assert.equal((await send('POST', '/v1/dead-letters/0-0/redrive', {})).status, 403);
+  assert.equal((await send('PUT', '/v1/detectors', {})).status, 403);
+});
+
+test('a service without Kafka says so', async () => {
+  const app = await startApp();
+  for (const url of ['/v1/series', '/v1/groups', '/v1/events', '/v1/detectors', '/v1/live', '/v1/dead-letters']) {
+    const answer = await app.inject({ url, headers: AUTHORIZED });
+    assert.deepEqual([answer.statusCode, /KAFKA_BROKERS/.test(answer.json().detail)], [404, true], url);
+  }
+  const { history, workers } = (await app.inject({ url: '/v1/service', headers: AUTHORIZED })).json();
+  assert.deepEqual([history.kept, workers], [false, null]);
+});

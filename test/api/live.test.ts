@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+import { fakeOperations } from '../fixture/history/fake-operations.ts';
+import { anomalyEvent, keptScore } from '../fixture/history/kept-records.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { until } from '../fixture/until.ts';
+
+async function start() {
+  const operations = await fakeOperations();
+  const app = await startApp(undefined, { operations });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  const read = async (query = '') => {
+    const [answer] = (await once(get(`${url}/v1/live${query}`, { headers: AUTHORIZED }), 'response')) as [
+      IncomingMessage,
+    ];
+    const received = { text: '', ended: false };
+    answer.setEncoding('utf8').on('data', (text: string) => {
+      received.text += text;
+    });
+    answer.once('close', () => {
+      received.ended = true;
+    });
+    return { answer, received };
+  };
+  return { app, operations, read };
+}
+
+/** The messages of a kind, parsed. */
+function messages(text: string, kind: string) {
+  return [...text.matchAll(/^event: (\w+)\ndata: (.*)\n\n/gm)].flatMap(([, event, data]) =>
+    event === kind ? [JSON.parse(data)] : [],
+  );
+}
+
+test('a reader gets the worst series of each second, the scores of the one it follows, and events', async () => {
+  const { app, operations, read } = await start();
+  const { answer, received } = await read('?limit=2&series=b');
+  assert.match(String(answer.headers['content-type']), /^text\/event-stream/);
+  await until('it is subscribed', () => operations.listeners.size === 1);
+  assert.deepEqual([...operations.listeners.values()], ['b']);
+  const newest = ['a', 'b', 'c'].map((series, i) => keptScore(i, { series, grade: i / 4 }));
+  const followed = [keptScore(1, { series: 'b' }), keptScore(2, { series: 'other' })];
+  operations.send({ observations: 5, alarms: 1, newest, followed, events: [anomalyEvent('e')] });
+  await until('the event is there', () => messages(received.text, 'event').length === 1);
+  const [score] = messages(received.text, 'score');
+  assert.deepEqual([score.observations, score.alarms, score.series_observed], [5, 1, 3]);
+  assert.deepEqual(
+    score.series.map(({ id }: { id: string }) => id),
+    ['c', 'b'],
+  );
+  const [series] = messages(received.text, 'series');
+  assert.deepEqual([series.series, series.scores.length], ['b', 1]);
+  assert.equal(messages(received.text, 'event')[0].event_id, 'e');
+  answer.destroy();
+  await until('it is gone', () => operations.listeners.size === 0);
+  await app.close();
+});
+
+test('a reader that does not keep up is dropped with a notice; others stay', async () => {
+  const { app, operations, read } = await start();
+  const [slow, quick] = [await read('?limit=1000'), await read('?limit=1')];
+  await until('both are subscribed', () => operations.listeners.size === 2);
+  slow.answer.pause();
+  const newest = Array.from({ length: 1_000 }, (_, i) => keptScore(i, { series: `${i} ${'x'.repeat(500)}` }));
+  await until('one is dropped', () => {
+    operations.send({ newest });
+    return operations.listeners.size === 1;
+  });
+  operations.send({ observations: 77 });
+  await until('the other reads on', () => messages(quick.received.text, 'score').at(-1)?.observations === 77);
+  assert.equal(slow.received.ended, false);
+  slow.answer.resume();
+  await until('the slow one has ended', () => slow.received.ended);
+  quick.answer.destroy();
+  await app.close();
+});
+
+test('readers of live do not hold up the end of the service', async () => {
+  const { app, operations, read } = await start();
+  const { received } = await read();
+  await until('it is subscribed', () => operations.listeners.size === 1);
+  await app.close();
+  await until('the reader is told', () => received.ended);
+  assert.equal(messages(received.text, 'notice')[0].reason, 'ending');
+});
