@@ -78,3 +78,14 @@ test('a group does not dilute what one member shows: a weekly sine with one spik
     assert.deepEqual([together.anomaly[15], together.anomaly[35]], [true, true]);
   }
 });
+
+for (const calibration of ['plain', 'robust']) {
+  test(`a flat history and a jump is flagged, with a finite score (${calibration})`, async () => {
+    const flat = Array.from({ length: 200 }, () => 5);
+    const series = [[...flat, 5, 5, 5, 25], flat.concat(5, 5, 5, 5)];
+    const options = { freq: 'h', h: 4, detection_size: 4, level: 99, model_parameters: { calibration } };
+    const { anomaly, anomaly_score: scores } = await detect(series, options);
+    assert.deepEqual(anomaly, [false, false, false, true, false, false, false, false]);
+    assert.ok(Number.isFinite(scores[3]) && scores[3] > 10, String(scores));
+  });
+}
