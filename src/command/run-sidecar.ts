@@ -9,9 +9,11 @@ import { ServiceError } from '../service-error.ts';
 import { KeyRing } from '../sidecar/accounts/key-ring.ts';
 import { Calls } from '../sidecar/accounts/metering.ts';
 import { RetentionSweeper } from '../sidecar/accounts/retention-sweeper.ts';
+import { countTokens } from '../sidecar/accounts/service-metrics.ts';
 import { startHttpServer } from '../sidecar/http/server.ts';
 import { FinetunedJobs } from '../sidecar/jobs/finetuned-jobs.ts';
 import { JOB_LIMITS } from '../sidecar/jobs/job-limits.ts';
+import { countJobs } from '../sidecar/jobs/job-metrics.ts';
 import { JobQueue } from '../sidecar/jobs/job-queue.ts';
 import { JobSandbox, slotsOf } from '../sidecar/jobs/job-sandbox.ts';
 import { serveModels } from '../sidecar/models/served-models.ts';
@@ -21,11 +23,13 @@ import type { Operations } from '../sidecar/operations/operations.ts';
 import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
+import { jobBacklog } from '../store/job-backlog.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase, weightsFolder } from '../store/open-store.ts';
 import { StoreClock } from '../store/store-clock.ts';
+import { type StoreTiming, timedDatabase } from '../store/timed-database.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { collectService, type Metrics } from '../telemetry/metrics.ts';
 
 export interface RunningSidecar {
   readonly url: string;
@@ -60,7 +64,8 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
   const models = catalog.names.map((name) => catalog.get(name));
   if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
   const place = { dataDir, url: storeUrl };
-  const store = await openDatabase(place);
+  const timing: StoreTiming = (operation, seconds) => metrics.storeSeconds.observe({ operation }, seconds);
+  const store = timedDatabase(await openDatabase(place), timing);
   const opened: (() => Promise<unknown>)[] = [() => store.close()];
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
@@ -77,7 +82,8 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     const finetuned = { kept, cache: new WeightsCache(), modelsMax: http.finetunedModelsMax };
     const sweeper = new RetentionSweeper({ store, kept, nowMs, logger });
     opened.push(() => sweeper.close());
-    const calls = new Calls(store, nowMs, logger);
+    const onSettled = countTokens(metrics);
+    const calls = new Calls(store, nowMs, { logger, onSettled });
     const watch = reportTunings(metrics, logger, nowMs);
     const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
     const slots = slotsOf(availableParallelism(), totalmem() / 2 ** 20, http.jobMemoryMbMax);
@@ -87,6 +93,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       executor: new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs }),
       nowMs,
       logger,
+      observe: countJobs(metrics, onSettled),
       limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
     });
     const server = await startHttpServer({
@@ -111,6 +118,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     });
     opened.push(() => server.close(limits.shutdownMsMax));
     jobs.start();
+    collectService(metrics, async () => ({ ...(await backlogOf(store, nowMs)), bodyBytes: server.bodyBytes() }));
     return {
       url: server.url,
       // Last: a new key must reach the caller, so nothing after it may fail.
@@ -123,6 +131,12 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     await closeAll();
     throw error;
   }
+}
+
+async function backlogOf(store: Database, nowMs: () => number) {
+  const { pending, running, oldestPendingAtMs } = await jobBacklog(store);
+  const oldestPendingMs = oldestPendingAtMs === null ? 0 : nowMs() - oldestPendingAtMs;
+  return { jobsPending: pending, jobsRunning: running, oldestPendingMs };
 }
 
 /** The secret of a new key; null where the store has a key, or one was configured. */

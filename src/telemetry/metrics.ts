@@ -4,6 +4,8 @@ const COMMIT_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COMMIT_RECORDS = [1, 10, 50, 100, 500, 1_000, 2_000, 5_000, 10_000];
 const RESTORE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const STORE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20];
+const JOB_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const TUNING_SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 180, 300];
 const FORECAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
@@ -22,8 +24,8 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     new Counter<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
   const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Gauge<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
-  const histogram = (name: string, help: string, buckets: number[]) =>
-    new Histogram({ name: `tidewatch_${name}`, help, buckets, registers: [registry] });
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram<L>({ name: `tidewatch_${name}`, help, buckets, labelNames, registers: [registry] });
 
   return {
     registry,
@@ -57,7 +59,13 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     queueRecords: gauge('queue_records', 'Input records that wait to be processed', 'partition'),
     // The HTTP interface.
     httpRequests: counter('http_requests_total', 'Requests answered, by route and status', 'route', 'status'),
-    httpRequestSeconds: histogram('http_request_seconds', 'From a request to the end of its answer', REQUEST_SECONDS),
+    httpRequestSeconds: histogram('http_request_seconds', 'From a request to its answer', REQUEST_SECONDS, 'route'),
+    tokens: counter('tokens_total', 'Tokens of answered calls by key, beyond a hundred keys as other', 'key'),
+    storeSeconds: histogram('store_seconds', 'Statements and transactions', STORE_SECONDS, 'operation'),
+    // Jobs that this process ran; see also collectService().
+    jobs: counter('jobs_total', 'Jobs that ended here, by task and outcome', 'task', 'outcome'),
+    jobAttempts: counter('job_attempts_total', 'Times a job was begun here, by task', 'task'),
+    jobSeconds: histogram('job_seconds', 'Duration of a run of a job, by task', JOB_SECONDS, 'task'),
     // Fine-tunings, including those of jobs. One that waits for its child process counts as running.
     tunings: counter('tunings_total', 'Fine-tunings that ended, by outcome', 'outcome'),
     tuningSteps: counter('tuning_steps_total', 'Steps that fine-tunings made'),
@@ -110,4 +118,50 @@ export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: 
       this.set(sums().rowsWaiting);
     },
   });
+}
+
+/** What the HTTP service holds, as of a scrape. Jobs are those of all replicas. */
+export interface ServiceHoldings {
+  readonly jobsPending: number;
+  readonly jobsRunning: number;
+  /** Of the job that has waited for longest; 0 when none waits. */
+  readonly oldestPendingMs: number;
+  readonly bodyBytes: number;
+}
+
+/** Registers the gauges of the HTTP service. `read` is called once a scrape; while it fails they are 0. */
+export function collectService({ registry }: Pick<Metrics, 'registry'>, read: () => Promise<ServiceHoldings>): void {
+  let reading: Promise<ServiceHoldings | null> | null = null;
+  const shared = () => {
+    reading ??= read()
+      .catch(() => null)
+      .finally(() => {
+        reading = null;
+      });
+    return reading;
+  };
+  const gauge = (name: string, help: string, of: (state: ServiceHoldings) => number) =>
+    new Gauge({
+      name: `tidewatch_${name}`,
+      help,
+      registers: [registry],
+      async collect() {
+        const state = await shared();
+        if (state === null) this.reset();
+        else this.set(of(state));
+      },
+    });
+  gauge('jobs_pending', 'Jobs that wait, of all replicas', ({ jobsPending }) => jobsPending);
+  gauge('jobs_running', 'Jobs that run, of all replicas', ({ jobsRunning }) => jobsRunning);
+  gauge('job_oldest_pending_seconds', 'Age of the oldest job that waits', (state) => state.oldestPendingMs / 1_000);
+  gauge('body_bytes', 'Memory of request bodies', ({ bodyBytes }) => bodyBytes);
+}
+
+/** The first names, as many as `namesMax`, are themselves; the others are `other`. Bounds the values of a label. */
+export function boundedLabel(namesMax: number): (name: string) => string {
+  const known = new Set<string>();
+  return (name) => {
+    if (known.size < namesMax) known.add(name);
+    return known.has(name) ? name : 'other';
+  };
 }

@@ -53,6 +53,11 @@ export interface Call {
   release(): Promise<void>;
 }
 
+export interface CallsOptions {
+  readonly logger: Logger;
+  readonly onSettled?: (keyId: string, tokens: number) => void;
+}
+
 /** Admits calls and settles them. Renews the holds of this process while it lives. */
 export class Calls {
   readonly #database: Database;
@@ -60,9 +65,12 @@ export class Calls {
   readonly #logger: Logger;
   readonly #holder = randomUUID();
   readonly #renewing: NodeJS.Timeout;
+  readonly #onSettled: (keyId: string, tokens: number) => void;
   #trouble: string | null = null;
 
-  constructor(database: Database, nowMs: () => number, logger: Logger) {
+  /** @param onSettled told of every call that is charged */
+  constructor(database: Database, nowMs: () => number, { logger, onSettled = () => {} }: CallsOptions) {
+    this.#onSettled = onSettled;
     this.#database = database;
     this.#nowMs = nowMs;
     this.#logger = logger;
@@ -91,6 +99,7 @@ export class Calls {
       standing: call.standing,
       settle: async (effect) => {
         if ((await end(tokenSum(tokens), effect)) === 'exhausted') throw creditsExhausted(caller.requestId);
+        this.#onSettled(caller.key.id, tokenSum(tokens));
       },
       release: async () => {
         if (call.holdId === null) return;

@@ -91,7 +91,7 @@ export async function createApp(
       const ms = Math.round(elapsedTime);
       services.logger.info({ requestId, ...(traceId && { traceId }), method, route, status, ms }, 'request');
       services.metrics.httpRequests.inc({ route: route ?? 'none', status });
-      services.metrics.httpRequestSeconds.observe(elapsedTime / 1_000);
+      services.metrics.httpRequestSeconds.observe({ route: route ?? 'none' }, elapsedTime / 1_000);
     });
   });
   takeBodies(app, {

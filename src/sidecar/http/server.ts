@@ -1,6 +1,8 @@
 import type { Server as TlsServer } from 'node:https';
 import { ServiceError } from '../../service-error.ts';
+import { BodyBudget } from '../wire/body-budget.ts';
 import { BodyThread } from '../wire/body-thread.ts';
+import { BODIES_BYTES_MAX } from '../wire/read-bytes.ts';
 import { createApp } from './app.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts';
 import type { GivenServices } from './exchange/app-services.ts';
@@ -22,6 +24,8 @@ export interface HttpServer {
   readonly url: string;
   /** Why requests cannot be answered as they should; null when they can. */
   trouble(): string | null;
+  /** Memory that request bodies take now. */
+  bodyBytes(): number;
   /** Stops accepting connections and waits for open requests, at most `msMax`; then closes their connections. */
   close(msMax: number): Promise<void>;
 }
@@ -41,7 +45,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const tls = paths === null ? null : await readTls(paths);
   const limits = { ...CONNECTION_LIMITS, connectionsMax, perAddressMax };
   const bodyThread = new BodyThread();
-  const app = await createApp({ ...services, bodyThread }, limits, { tls, trustedProxies, corsOrigins });
+  const bodies = new BodyBudget(BODIES_BYTES_MAX);
+  const app = await createApp({ bodies, ...services, bodyThread }, limits, { tls, trustedProxies, corsOrigins });
   const { logger } = services;
   if (paths !== null && tls !== null) renewTls(app.server as unknown as TlsServer, tls, { paths, logger });
   else if (!isLoopback(host) && trustedProxies.length === 0) logger.warn({ host }, PLAIN_BEYOND_LOOPBACK);
@@ -56,6 +61,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   return {
     url,
     trouble: () => bodyThread.trouble,
+    bodyBytes: () => bodies.held,
     async close(msMax) {
       const deadline = setTimeout(() => app.server.closeAllConnections(), msMax);
       await app.close();

@@ -22,7 +22,7 @@ import { HttpProblem, otherRequest } from '../wire/problem.ts';
 import { JOB_ID_PREFIXES, type TaskName } from '../wire/task-names.ts';
 import type { JobExecutor } from './job.ts';
 import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
-import { JobRunner } from './job-runner.ts';
+import { type JobObserver, JobRunner } from './job-runner.ts';
 
 /** `Retry-After` of a full queue, in seconds. Public clients retry six times. */
 const RETRY_AFTER_S = 10;
@@ -35,6 +35,7 @@ export interface JobQueueParts {
   readonly nowMs: () => number;
   readonly logger: Logger;
   readonly limits?: Partial<JobLimits>;
+  readonly observe?: JobObserver;
 }
 
 export interface JobRequest {
@@ -57,7 +58,7 @@ export class JobQueue {
   readonly #logger: Logger;
   readonly #runner: JobRunner;
 
-  constructor({ database, executor, nowMs, logger, limits }: JobQueueParts) {
+  constructor({ database, executor, nowMs, logger, limits, observe }: JobQueueParts) {
     this.#database = database;
     this.#limits = { ...JOB_LIMITS, ...limits };
     this.#nowMs = nowMs;
@@ -69,6 +70,7 @@ export class JobQueue {
       nowMs,
       logger,
       holder: randomUUID(),
+      ...(observe && { observe }),
     });
   }
 

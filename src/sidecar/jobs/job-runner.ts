@@ -27,6 +27,18 @@ export interface RunnerParts {
   readonly logger: Logger;
   /** Identifies this process in leases. */
   readonly holder: string;
+  readonly observe?: JobObserver;
+}
+
+/** Told of every run of this process. */
+export interface JobObserver {
+  begun(task: TaskName): void;
+  /** `lost`: cancelled, or taken over by another process. */
+  ended(
+    task: TaskName,
+    end: { readonly outcome: 'succeeded' | 'failed' | 'stopped' | 'lost'; readonly ms: number },
+  ): void;
+  settled(keyId: string, tokens: number): void;
 }
 
 /** Why a run is stopped: the job was cancelled or its lease lost, or this process is shutting down. */
@@ -122,7 +134,7 @@ export class JobRunner {
   }
 
   async #run(job: ClaimedJob): Promise<void> {
-    const { executor, limits, nowMs, logger } = this.#parts;
+    const { executor, limits, nowMs, logger, observe } = this.#parts;
     const stop = new AbortController();
     if (this.#ending.signal.aborted) stop.abort('ending' satisfies Stop);
     this.#running.set(job.id, stop);
@@ -140,6 +152,7 @@ export class JobRunner {
         progress = made;
       },
     };
+    observe?.begun(task);
     const outcome = await executor.run(run).catch(failedBy);
     clearInterval(heartbeat);
     this.#running.delete(job.id);
@@ -148,7 +161,10 @@ export class JobRunner {
     if (outcome.kind === 'failed' && outcome.cause !== undefined) {
       logger.error({ jobId, requestId, cause: outcome.cause }, 'a job failed');
     }
-    logger.info({ jobId, requestId, task, attempt, outcome: outcome.kind, taken, ms: nowMs() - startedMs }, 'job');
+    const ms = nowMs() - startedMs;
+    logger.info({ jobId, requestId, task, attempt, outcome: outcome.kind, taken, ms }, 'job');
+    observe?.ended(task, { outcome: endOf(outcome, taken), ms });
+    if (outcome.kind === 'answered' && taken) observe?.settled(job.keyId, tokenSum(outcome.tokens));
   }
 
   async #renewLease(job: ClaimedJob, progress: JobProgress | null, stop: AbortController): Promise<void> {
@@ -246,6 +262,12 @@ export class JobRunner {
       this.#waiting.add(resume);
     });
   }
+}
+
+function endOf({ kind }: JobOutcome, taken: boolean) {
+  if (kind === 'stopped') return 'stopped';
+  if (!taken) return 'lost';
+  return kind === 'answered' ? 'succeeded' : 'failed';
 }
 
 class CancelledMeanwhile extends Error {}

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { countTokens } from '../../../src/sidecar/accounts/service-metrics.ts';
 import type { JobExecutor, JobOutcome, JobRun } from '../../../src/sidecar/jobs/job.ts';
+import { countJobs } from '../../../src/sidecar/jobs/job-metrics.ts';
 import { JobQueue } from '../../../src/sidecar/jobs/job-queue.ts';
 import { HttpProblem } from '../../../src/sidecar/wire/problem.ts';
 import { createApiKey, findKeyById, revokeApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { jobBacklog } from '../../../src/store/job-backlog.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { imbalances } from '../../fixture/store/ledger.ts';
 import { newKey } from '../../fixture/store/new-key.ts';
 import { storeTest, type TestStore } from '../../fixture/store/stores.ts';
@@ -31,13 +35,16 @@ async function world(store: TestStore, t: TestContext) {
     close: async () => {},
   };
   const limits = { heartbeatMs: 5, pollMs: 5 };
-  const queue = new JobQueue({ database, executor, nowMs: Date.now, logger: createLogger('silent'), limits });
+  const metrics = createMetrics({ collectProcess: false });
+  const observe = countJobs(metrics, countTokens(metrics));
+  const logger = createLogger('silent');
+  const queue = new JobQueue({ database, executor, nowMs: Date.now, logger, limits, observe });
   t.after(() => queue.close());
   const caller = { key, requestId: 'r' };
   const submit = () => queue.submit({ task: 'finetune', caller, tokens: TOKENS, body: result, timeoutSeconds: 300 });
   const jobOf = async (id: string) => (await queue.find('ann', id))!;
   const credits = async () => (await findKeyById(database, 'ann'))!.credits;
-  return { database, queue, caller, runs, submit, jobOf, credits };
+  return { database, queue, caller, runs, submit, jobOf, credits, metrics };
 }
 
 const started = async (runs: readonly unknown[], count = 1) => {
@@ -109,4 +116,30 @@ storeTest('jobs of a revoked key end, and what they held is released', async (st
   while (!runs[0].run.signal.aborted) await wait(2);
   assert.equal(await credits(), 100);
   assert.deepEqual(await imbalances(database), []);
+});
+
+storeTest('jobs are counted by task and outcome, with their attempts, and those that wait by age', async (store, t) => {
+  const { database, queue, caller, runs, submit, jobOf, metrics } = await world(store, t);
+  const [first, second, third] = [await submit(), await submit(), await submit()];
+  await started(runs);
+  const backlog = await jobBacklog(database);
+  assert.deepEqual([backlog.pending, backlog.running], [2, 1]);
+  assert.ok(Math.abs(Date.now() - backlog.oldestPendingAtMs!) < 60_000);
+  runs[0].end(ANSWER);
+  await started(runs, 2);
+  runs[1].end({ kind: 'failed', error: 'why' });
+  await started(runs, 3);
+  await queue.cancel(caller, third);
+  const outcome = (name: string) => `tidewatch_jobs_total{task="finetune",outcome="${name}"} 1`;
+  const expected = ['succeeded', 'failed', 'stopped'].map(outcome);
+  let text = '';
+  while (!expected.every((line) => text.includes(line))) {
+    await wait(2);
+    text = await metrics.registry.metrics();
+  }
+  assert.match(text, /^tidewatch_job_attempts_total\{task="finetune"\} 3$/m);
+  assert.match(text, /^tidewatch_job_seconds_count\{task="finetune"\} 3$/m);
+  assert.match(text, /^tidewatch_tokens_total\{key="ann"\} 7$/m);
+  assert.deepEqual([(await jobOf(first)).status, (await jobOf(second)).status], ['succeeded', 'failed']);
+  assert.deepEqual(await jobBacklog(database), { pending: 0, running: 0, oldestPendingAtMs: null });
 });

@@ -52,7 +52,7 @@ postgresTest('over HTTP a store that is away is a 503 that is retryable, and /re
     key: { credits: 100 },
     nowMs: () => clock.nowMs,
   });
-  const calls = new Calls(database, () => clock.nowMs, createLogger('silent'));
+  const calls = new Calls(database, () => clock.nowMs, { logger: createLogger('silent') });
   assert.equal((await app.inject({ url: '/usage', headers: AUTHORIZED })).statusCode, 200);
   const postgres = await sharedPostgres();
   await postgres.stop();

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collectForecasts, createMetrics, forgetPartition } from '../../../src/telemetry/metrics.ts';
+import {
+  boundedLabel,
+  collectForecasts,
+  collectService,
+  createMetrics,
+  forgetPartition,
+} from '../../../src/telemetry/metrics.ts';
 
 test('every metric has the prefix, its unit last, and a help text', async () => {
   const { registry } = createMetrics({ collectProcess: false });
   collectForecasts({ registry }, () => ({ rowsWaiting: 0, runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 }));
+  collectService({ registry }, async () => ({ jobsPending: 0, jobsRunning: 0, oldestPendingMs: 0, bodyBytes: 0 }));
   for (const { name, help, type } of await registry.getMetricsAsJSON()) {
     assert.match(name, /^tidewatch_[a-z_]+$/);
     assert.equal(name.endsWith('_total'), String(type) === 'counter', name);
@@ -47,4 +54,26 @@ test('forecast sums are read at each scrape', async () => {
   ]) {
     assert.ok(text.includes(`\ntidewatch_forecast_${line}\n`), line);
   }
+});
+
+test('the state of the service is read once a scrape, and is 0 while it cannot be read', async () => {
+  const { registry } = createMetrics({ collectProcess: false });
+  let [reads, away] = [0, false];
+  collectService({ registry }, async () => {
+    reads++;
+    if (away) throw new Error('the store is away');
+    return { jobsPending: 3, jobsRunning: 2, oldestPendingMs: 1_500, bodyBytes: 4_096 };
+  });
+  const text = await registry.metrics();
+  assert.equal(reads, 1);
+  for (const line of ['jobs_pending 3', 'jobs_running 2', 'job_oldest_pending_seconds 1.5', 'body_bytes 4096']) {
+    assert.match(text, new RegExp(`^tidewatch_${line}$`, 'm'));
+  }
+  away = true;
+  assert.match(await registry.metrics(), /^tidewatch_jobs_pending 0$/m);
+});
+
+test('a label has as many values as it may, and other', () => {
+  const labelOf = boundedLabel(2);
+  assert.deepEqual(['a', 'b', 'c', 'a', 'd'].map(labelOf), ['a', 'b', 'other', 'a', 'other']);
 });

@@ -1,0 +1,22 @@
+import type { Database } from './database.ts';
+
+/** Told how long an operation of the store took, waiting included, also when it failed. */
+export type StoreTiming = (operation: 'query' | 'transaction', seconds: number) => void;
+
+/** A database whose operations are timed. */
+export function timedDatabase(database: Database, onTimed: StoreTiming): Database {
+  const timed = async <T>(operation: 'query' | 'transaction', run: () => Promise<T>): Promise<T> => {
+    const startedMs = performance.now();
+    try {
+      return await run();
+    } finally {
+      onTimed(operation, (performance.now() - startedMs) / 1_000);
+    }
+  };
+  return {
+    dialect: database.dialect,
+    query: (text, values) => timed('query', () => database.query(text, values)),
+    transaction: (work) => timed('transaction', () => database.transaction(work)),
+    close: () => database.close(),
+  };
+}
