@@ -1,5 +1,6 @@
 import { stdoutTakesColour } from '../config/colour.ts';
 import { readFlags } from '../config/command-line.ts';
+import { globPattern } from '../config/glob.ts';
 import { boolean, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, registryOptions, streamOptions, withDefault } from '../config/options.ts';
@@ -7,7 +8,6 @@ import { ServiceError } from '../service-error.ts';
 import { reasonOf } from '../stream/codec/quoted.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreDecoder, type DecodeScore } from '../stream/codec/score-decoder.ts';
-import { seriesPattern } from '../stream/engine/bound-detector.ts';
 import { type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
 import { aborted, type CommandIo, DONE, printProblems, type RunnableCommand } from './command.ts';
 import { SCORE_LINE_STYLE, scoreLineHeader } from './score-line.ts';
@@ -46,7 +46,7 @@ export const watchCommand: RunnableCommand = {
     const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
     const view = new ScoreView({
       selection: anomalies ? 'anomalies' : all || json ? 'all' : 'flagged',
-      series: seriesPattern([series ?? '*']),
+      series: globPattern([series ?? '*']),
       json,
       style,
     });

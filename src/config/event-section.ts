@@ -1,6 +1,6 @@
-import { isTimeZone, type TimesDaily, type TimesOnce, WEEKDAYS_OF_ISO } from '../calendar/local-times.ts';
 import { type EventRules, NO_RULES } from '../detector/event-rules.ts';
 import { boolean, durationMs, type Kind, numberFrom, oneOf, textMatching, textOf } from './kinds.ts';
+import { readTimes } from './times-section.ts';
 import type { Section } from './yaml-section.ts';
 
 const finite = numberFrom(-Number.MAX_VALUE, Number.MAX_VALUE);
@@ -8,19 +8,6 @@ const notNegative = numberFrom(0, Number.MAX_VALUE);
 const percent: Kind<number> = textOf('a share in percent such as 10%', (text) => {
   const match = /^(\d{1,6}(?:\.\d{1,6})?)%$/.exec(text);
   return match === null ? undefined : Number(match[1]) / 100;
-});
-const weekday = oneOf(...WEEKDAYS_OF_ISO);
-const date = textMatching('a date such as 2026-12-24, or 12-24 for every year', /^(?:\d{4}-)?\d{2}-\d{2}$/);
-const timeZone = textOf('a time zone such as Europe/Berlin or UTC', (name) => (isTimeZone(name) ? name : undefined));
-const instant = textOf('a time with its zone such as 2026-12-24T18:00:00+01:00', (text) => {
-  const ms = Date.parse(text);
-  return /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(text) && !Number.isNaN(ms) ? ms : undefined;
-});
-const DAY_MINUTES = 1_440;
-const timeOfDay = textOf('a time of the day such as 22:00', (text) => {
-  const match = /^(\d{2}):(\d{2})$/.exec(text);
-  const minutes = match === null ? Number.NaN : Number(match[1]) * 60 + Number(match[2]);
-  return minutes <= DAY_MINUTES && Number(match?.[2]) < 60 ? minutes : undefined;
 });
 
 /** Reads `events` of a detector: which alarms become events. */
@@ -51,31 +38,6 @@ function readRange(parent: Section, key: string): EventRules['validRange'] {
   if (min >= max) section.problem('max', `above min (${min})`, max);
   if (!section.has('min') && !section.has('max')) parent.problem(key, 'a mapping with min, max or both', undefined);
   return { min, max };
-}
-
-/** From one instant to another, or the same times of the day on some days. */
-function readTimes(section: Section): TimesOnce | TimesDaily | null {
-  const isOnce = section.has('start') || section.has('end');
-  const times = isOnce ? readOnce(section) : readDaily(section);
-  section.close();
-  return times;
-}
-
-function readOnce(section: Section): TimesOnce | null {
-  const start = section.read('start', instant, 'required');
-  const end = section.read('end', instant, 'required');
-  if (start === undefined || end === undefined) return null;
-  if (end <= start) section.problem('end', 'after start', new Date(end).toISOString());
-  return { startMs: start, endMs: end };
-}
-
-function readDaily(section: Section): TimesDaily | null {
-  const days = section.readList('days', weekday) ?? [];
-  const dates = section.readList('dates', date) ?? [];
-  const from = section.read('from', timeOfDay) ?? 0;
-  const to = section.read('to', timeOfDay) ?? DAY_MINUTES;
-  const zone = section.read('time_zone', timeZone, 'required');
-  return zone === undefined ? null : { days, dates, from, to, timeZone: zone };
 }
 
 const LABELS_MAX = 16;

@@ -1,4 +1,5 @@
 import type { DetectorConfig } from '../../config/config.ts';
+import { globPattern } from '../../config/glob.ts';
 import { NO_RULES } from '../../detector/event-rules.ts';
 import { type SeriesLayout, seriesLayout } from '../../detector/series-memory.ts';
 import type { StreamDetectionSettings } from '../../detector/settings.ts';
@@ -53,7 +54,7 @@ const MATCHES_MAX = 200_000;
 export function matchDetectors<D extends { readonly config: Pick<DetectorConfig, 'series'> }>(
   detectors: readonly D[],
 ): (series: string) => D | null {
-  const compiled = detectors.map((detector) => ({ detector, pattern: seriesPattern(detector.config.series) }));
+  const compiled = detectors.map((detector) => ({ detector, pattern: globPattern(detector.config.series) }));
   const matches = new Map<string, D | null>();
   return (series) => {
     const known = matches.get(series);
@@ -63,15 +64,4 @@ export function matchDetectors<D extends { readonly config: Pick<DetectorConfig,
     matches.set(series, match);
     return match;
   };
-}
-
-/** Matches what any of these globs matches: `*` is any run of characters, `?` is one character. */
-export function seriesPattern(globs: readonly string[]): RegExp {
-  const sources = globs.map((glob) =>
-    glob
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replace(/\*+/g, '.*')
-      .replace(/\?/g, '.'),
-  );
-  return new RegExp(`^(?:${sources.join('|')})$`, 'su');
 }

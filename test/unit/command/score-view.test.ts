@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SCORE_LINE_STYLE, scoreLine } from '../../../src/command/score-line.ts';
 import { type ScoreSelection, ScoreView } from '../../../src/command/score-view.ts';
-import { seriesPattern } from '../../../src/stream/engine/bound-detector.ts';
+import { globPattern } from '../../../src/config/glob.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const viewOf = (selection: ScoreSelection, { series = '*', json = false } = {}) =>
-  new ScoreView({ selection, series: seriesPattern([series]), json, style: SCORE_LINE_STYLE });
+  new ScoreView({ selection, series: globPattern([series]), json, style: SCORE_LINE_STYLE });
 
 const normal = scoreRecord({ series: 'web/a', anomaly: false, alarm: false });
 const flagged = scoreRecord({ series: 'web/b', anomaly: true, alarm: true });
