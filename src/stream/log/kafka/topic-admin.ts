@@ -57,6 +57,38 @@ export function ensureTopics(
   });
 }
 
+/**
+ * Creates a compacted topic of one partition where it is missing, with as many copies as `like` has. Throws a
+ * ServiceError, also where it exists and is not like that.
+ */
+export function ensureStateTopic(
+  connection: KafkaConnection,
+  { topic, like }: { readonly topic: string; readonly like: string },
+): Promise<void> {
+  return asAdmin(connection, `topic ${topic} was made`, async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    if (!existing.has(like)) throw new ServiceError('topic-mismatch', `Topic ${like} is missing: ${MAKE_TOPICS}`);
+    if (!existing.has(topic)) {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [like] });
+      const replicationFactor = topics[0].partitions[0].replicas.length;
+      const configEntries = Object.entries(CHANGELOG_CONFIG).map(([name, value]) => ({ name, value }));
+      const plan = { topic, numPartitions: 1, replicationFactor, configEntries };
+      // Another process may have made it meanwhile: then false is returned.
+      await admin.createTopics({ topics: [plan], waitForLeaders: false });
+      const backoff = UNTIL_TOPICS_ARE_KNOWN;
+      await retryWithBackoff(() => requireLeaders(admin, [topic]), { isRetryable: isNotKnownYet, backoff });
+      await retryWithBackoff(() => admin.fetchTopicOffsets(topic), { isRetryable: isLeaderChange, backoff });
+    }
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    if (topics[0].partitions.length !== 1) {
+      throw new ServiceError('topic-mismatch', `Topic ${topic} must have one partition`);
+    }
+    await refuseLossyChangelog(admin, topic);
+  });
+}
+
+const MAKE_TOPICS = 'make it with the command "topics", or name another one in the detectors file';
+
 /** Rejects with LEADER_NOT_AVAILABLE while a partition has no leader. */
 async function requireLeaders(admin: Admin, topics: readonly string[]): Promise<void> {
   const { topics: described } = await admin.fetchTopicMetadata({ topics: [...topics] });

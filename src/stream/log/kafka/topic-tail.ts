@@ -23,6 +23,8 @@ const LIMITS: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, re
 const RECONNECT_MS = 500;
 
 export interface TopicTail {
+  /** Where it began. */
+  readonly begin: TailPlace;
   /** No records are delivered afterwards. */
   stop(): Promise<void>;
 }
@@ -82,8 +84,10 @@ export async function tailTopic(
       }
     }
   };
+  const begin = { ...place, positions: new Map(place.positions) };
   const following = follow();
   return {
+    begin,
     stop: async () => {
       stopped = true;
       link.destroy();
