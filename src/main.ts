@@ -1,3 +1,4 @@
+import { alertsCommand } from './command/alerts.ts';
 import { backtestCommand } from './command/backtest.ts';
 import { brokerCommand } from './command/broker.ts';
 import { type CommandIo, FAILED, type RunnableCommand, WRONG_USE } from './command/command.ts';
@@ -16,6 +17,7 @@ const COMMANDS: readonly RunnableCommand[] = [
   startCommand,
   workerCommand,
   serveCommand,
+  alertsCommand,
   feedCommand,
   watchCommand,
   backtestCommand,

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { AlertService } from '../alerts/alert-service.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { historyOptions, httpOptions, workerOptions } from '../config/options.ts';
+import { alertOptions, historyOptions, httpOptions, workerOptions } from '../config/options.ts';
 import { KAFKA_VERSION } from '../local-kafka/java-artifacts.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { ServiceError } from '../service-error.ts';
@@ -23,6 +24,7 @@ import {
 } from './command.ts';
 import { makeOperations } from './history/make-operations.ts';
 import { runHistory } from './history/run-history.ts';
+import { loadRoutes, runAlerts } from './run-alerts.ts';
 import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from './run-demo.ts';
 import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
 import { type RunningWorker, resolveWithModels, runWorker } from './run-worker.ts';
@@ -41,6 +43,7 @@ export const startCommand: RunnableCommand = {
     ...workerOptions,
     ...httpOptions,
     ...historyOptions,
+    ...alertOptions,
     detectors: { ...workerOptions.detectors, fallback: DETECTORS },
     logLevel: { ...workerOptions.logLevel, fallback: LOG_LEVEL },
   }),
@@ -51,6 +54,8 @@ export const startCommand: RunnableCommand = {
     const { models, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems') return printProblems(result.problems, io);
     const { config } = result;
+    const routes = config.routes === null ? null : loadRoutes(config.routes);
+    if (routes?.kind === 'problems') return printProblems(routes.problems, io);
     const logger = createLogger(config.logLevel, process.stderr);
     const metrics = createMetrics({ collectProcess: true });
     const covered = coveredDemoSeries(config.stream, Date.now());
@@ -67,8 +72,10 @@ export const startCommand: RunnableCommand = {
       history.begin(found.config);
       const beside = { metrics, forecasts: () => sidecar.forecasts() };
       const startStream = (demo: DemoConfig) => runWorker({ config: demo, models, logger, beside });
+      const startAlerts = async (demo: DemoConfig, from: 'earliest' | 'latest') =>
+        routes && runAlerts({ config: demo, routes: routes.config, from, redeliver: false, metrics, logger });
       return await scoreDemo(
-        { config: { ...config, kafka: kafka.config }, startStream, covered, kafkaLost: kafka.lost },
+        { config: { ...config, kafka: kafka.config }, startStream, startAlerts, covered, kafkaLost: kafka.lost },
         io,
       );
     } catch (error) {
@@ -139,27 +146,40 @@ async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafk
 interface ScoredDemo {
   readonly config: DemoConfig;
   startStream(config: DemoConfig): Promise<RunningWorker>;
+  /** null without a routes file. */
+  startAlerts(config: DemoConfig, from: 'earliest' | 'latest'): Promise<AlertService | null>;
   readonly covered: ReadonlySet<string>;
   /** Resolves when the broker ended for good. */
   readonly kafkaLost: Promise<Error>;
 }
 
-async function scoreDemo({ config, startStream, covered, kafkaLost }: ScoredDemo, io: CommandIo): Promise<ExitCode> {
+async function scoreDemo(
+  { config, startStream, startAlerts, covered, kafkaLost }: ScoredDemo,
+  io: CommandIo,
+): Promise<ExitCode> {
   const plan = await prepareDemo(config);
-  const worker = await startStream(config);
+  // The events of a history that is still to be scored are told; those of one that was scored without alerts are not.
+  const alerts = await startAlerts(config, plan.newest.size === 0 ? 'earliest' : 'latest');
+  const worker = await startStream(config).catch(async (error: unknown) => {
+    await alerts?.stop();
+    throw error;
+  });
+  if (alerts !== null) io.out(`Events go to the receivers of ${config.routes}.`);
   const brokers = config.kafka.brokers.join(',');
   io.out(`Kafka is at ${brokers}. While this runs, open ${worker.opsUrl}/readyz and ${worker.opsUrl}/metrics,`);
   io.out(`or type in another terminal: KAFKA_BROKERS=${brokers} npm start -- watch`);
   let demo: RunningDemo | null = null;
   try {
     demo = await startDemo({ config, plan, covered }, io);
-    const failure = await Promise.race([worker.finished, demo.failed, kafkaLost, aborted(io.stop)]);
+    const alertsEnd = alerts?.finished ?? new Promise<never>(() => {});
+    const failure = await Promise.race([worker.finished, demo.failed, kafkaLost, alertsEnd, aborted(io.stop)]);
     if (failure) io.err(`The demo cannot continue: ${failure.message}`);
     else io.out('Stopping. The next start continues from here.');
     return failure ? FAILED : DONE;
   } finally {
     await demo?.stopFeed();
     await withDeadline(worker.stop(), config.worker.shutdownMsMax);
+    await withDeadline(alerts?.stop() ?? Promise.resolve(), config.worker.shutdownMsMax);
     await demo?.stopView();
   }
 }

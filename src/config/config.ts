@@ -156,6 +156,8 @@ export interface Config {
   /** Path of the detectors file; null where there is none. */
   readonly detectorsFile: string | null;
   readonly modelsDir: string | null;
+  /** Path of a routes file; null: no alerts are sent. */
+  readonly routes: string | null;
   readonly logLevel: LogLevel;
 }
 

@@ -16,7 +16,7 @@ export interface ConfigSources {
   readonly readFile: ReadFile;
   readonly processors: number;
   /** Options that the command requires. */
-  readonly requires: readonly ('brokers' | 'detectors')[];
+  readonly requires: readonly ('brokers' | 'detectors' | 'routes')[];
   readonly fallbacks?: CommandFallbacks;
 }
 
@@ -30,6 +30,7 @@ export interface CommandFallbacks {
 const NEEDED = {
   brokers: options.brokers.kind.expected,
   detectors: 'the path of a detectors file',
+  routes: 'the path of a routes file',
 } as const;
 
 const STORE_URL = { value: options.storeUrl, file: options.storeUrlFile };
@@ -62,6 +63,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
       url: readSecret(reader, HISTORY_URL, sources.readFile) ?? null,
     },
     modelsDir: reader.read(options.modelsDir) ?? null,
+    routes: reader.read(options.routes) ?? null,
     logLevel: reader.read(options.logLevel) ?? sources.fallbacks?.logLevel ?? options.logLevel.fallback,
   };
   reader.checkEnvironment();

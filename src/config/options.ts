@@ -156,6 +156,11 @@ export const processOptions = {
   logLevel: withDefault(setting('LOG_LEVEL', logLevel, logLevel.expected), 'info'),
 };
 
+/** Who is told of events. */
+export const alertOptions = {
+  routes: setting('ROUTES', text, 'routes file (YAML): which events go to which receivers'),
+};
+
 /** Where keys, credits, jobs and fine-tuned models are kept. */
 export const storeOptions = {
   storeUrl: {
@@ -228,4 +233,4 @@ export const httpOptions = {
 };
 
 /** Every setting of the environment. */
-export const options = { ...workerOptions, ...httpOptions, ...historyOptions };
+export const options = { ...workerOptions, ...httpOptions, ...historyOptions, ...alertOptions };

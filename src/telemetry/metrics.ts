@@ -7,6 +7,7 @@ const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const STORE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20];
 const JOB_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const TUNING_SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 180, 300];
+const DELIVERY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const FORECAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -72,6 +73,11 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     tuningSeconds: histogram('tuning_seconds', 'Duration of a fine-tuning, waiting not counted', TUNING_SECONDS),
     tuningsRunning: gauge('tunings_running', 'Fine-tunings that are made now'),
     tuningsWaiting: gauge('tunings_waiting', 'Fine-tunings that wait for their turn'),
+    // Alerts: from events to receivers.
+    alertEvents: counter('alert_events_total', 'Events that the alerts have read, by type', 'type'),
+    alertsSuppressed: counter('alerts_suppressed_total', 'Events not told at once, or not at all, by reason', 'reason'),
+    alertDeliveries: counter('alert_deliveries_total', 'Attempts to deliver, by outcome', 'receiver', 'outcome'),
+    alertDeliverySeconds: histogram('alert_delivery_seconds', 'Duration of an attempt to deliver', DELIVERY_SECONDS),
     // Inference; see also collectForecasts().
     forecastLatencySeconds: histogram('forecast_latency_seconds', 'From asking to having forecasts', FORECAST_SECONDS),
   };
@@ -81,6 +87,37 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
 export function forgetPartition(metrics: Metrics, partition: number): void {
   const { unitsHeld, journalBytes, partitionPaused, queueRecords } = metrics;
   for (const gauge of [unitsHeld, journalBytes, partitionPaused, queueRecords]) gauge.remove({ partition });
+}
+
+/** Registers the gauges of the alerts. `figures` is called at each scrape. */
+export function collectAlerts({ registry }: Pick<Metrics, 'registry'>, figures: () => AlertGauges): void {
+  const gauge = (name: string, help: string, read: (figures: AlertGauges) => number) =>
+    new Gauge({
+      name: `tidewatch_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read(figures()));
+      },
+    });
+  gauge('alerts_open', 'Events that are open, counted once a route', ({ open }) => open);
+  gauge('alert_dead_letters', 'Notifications that were given up and are kept', ({ deadLetters }) => deadLetters);
+  new Gauge({
+    name: 'tidewatch_alert_queue_notifications',
+    help: 'Notifications that wait for their receiver',
+    labelNames: ['receiver'],
+    registers: [registry],
+    collect() {
+      for (const [receiver, waiting] of figures().waiting) this.set({ receiver }, waiting);
+    },
+  });
+}
+
+/** What is open and what waits, by receiver. */
+export interface AlertGauges {
+  readonly open: number;
+  readonly deadLetters: number;
+  readonly waiting: ReadonlyMap<string, number>;
 }
 
 /** Sums since the start; `rowsWaiting` is current. */

@@ -33,6 +33,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   command: [
     'stream',
     'sidecar',
+    'alerts',
     'console',
     'history',
     'local-kafka',
@@ -43,6 +44,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'forecast',
     'calendar',
   ],
+  alerts: ['telemetry', 'config', 'detector', 'calendar'],
   console: [],
   stream: ['config', 'telemetry', ...DETECTING],
   sidecar: ['history', 'model', 'store', 'sandbox', 'telemetry', ...DETECTING],
@@ -85,6 +87,13 @@ test('every allowed direction between rooms is used', () => {
  * folders here.
  */
 const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
+  alerts: ['alerts/state', 'alerts/delivery', 'alerts/receivers', 'alerts/routes', 'alerts/message'],
+  'alerts/state': ['alerts/routes', 'alerts/message'],
+  'alerts/delivery': ['alerts/receivers', 'alerts/message'],
+  'alerts/receivers': ['alerts/routes', 'alerts/message', 'alerts/network'],
+  'alerts/routes': ['alerts/message', 'alerts/network'],
+  'alerts/message': [],
+  'alerts/network': [],
   command: ['command/csv', 'command/history'],
   'command/history': [],
   'command/csv': [],
@@ -178,6 +187,8 @@ const VENDORS: Readonly<Record<string, string>> = {
   uplot: 'src/console/page/',
   'csv-parse': 'src/command/csv/',
   kafkajs: 'src/stream/log/kafka/',
+  nodemailer: 'src/alerts/receivers/',
+  standardwebhooks: 'src/alerts/receivers/',
   pg: 'src/store/',
   '@duckdb/node-api': 'src/history/',
   'onnxruntime-node': 'src/model/',

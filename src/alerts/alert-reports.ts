@@ -1,0 +1,47 @@
+import type { EventType } from '../detector/event.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { DeadAlertReason } from './message/notification.ts';
+import type { DeliveryOutcome } from './receivers/receiver.ts';
+import type { Suppression } from './state/alert.ts';
+
+/** What happens, for metrics and log. Nothing of it is a secret. */
+export interface AlertReports {
+  observed(type: EventType): void;
+  suppressed(suppression: Suppression): void;
+  attempted(receiver: string, outcome: DeliveryOutcome, tookMs: number): void;
+  gaveUp(receiver: string, death: { readonly reason: DeadAlertReason; readonly detail: string }): void;
+  redelivered(count: number): void;
+  /** Whether this process is the one that sends. */
+  owner(owns: boolean): void;
+  connection(error: Error | null): void;
+  /** A run failed; the next one continues. */
+  interrupted(error: Error): void;
+}
+
+export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
+  return {
+    observed: (type) => metrics.alertEvents.inc({ type }),
+    suppressed: (reason) => {
+      metrics.alertsSuppressed.inc({ reason });
+      if (reason === 'full') logger.error('as many alerts are open as are kept: an event is not told');
+    },
+    attempted: (receiver, outcome, tookMs) => {
+      metrics.alertDeliveries.inc({ receiver, outcome: outcome.kind });
+      metrics.alertDeliverySeconds.observe(tookMs / 1_000);
+      if (outcome.kind === 'failed') {
+        logger.warn({ receiver, detail: outcome.detail }, 'a notification failed; it is repeated');
+      }
+    },
+    gaveUp: (receiver, { reason, detail }) =>
+      logger.error({ receiver, reason, detail }, 'a notification became a dead letter'),
+    redelivered: (count) => logger.info({ count }, 'dead letters were queued again'),
+    owner: (owns) => logger.info(owns ? 'this process sends the alerts' : 'another process sends the alerts'),
+    connection: (error) => {
+      metrics.brokerConnected.set(error === null ? 1 : 0);
+      if (error === null) logger.info('Kafka is back');
+      else logger.warn({ err: error }, 'Kafka is away');
+    },
+    interrupted: (error) => logger.warn({ err: error }, 'the alerts continue from what was written'),
+  };
+}

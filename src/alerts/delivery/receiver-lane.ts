@@ -1,0 +1,177 @@
+import type { DeadAlertReason, Notification } from '../message/notification.ts';
+import type { OpenReceiver } from '../receivers/open-receivers.ts';
+import type { DeliveryOutcome } from '../receivers/receiver.ts';
+
+/** Deliveries of one receiver at a time, while it is up. */
+const CONCURRENCY = 4;
+/** Failures in a row after which the receiver counts as down: it is left alone for a while, then asked one by one. */
+const FAILURES_DOWN = 4;
+/** Waiting deliveries that are looked at for one which may begin. */
+const LOOK_AHEAD = 1_000;
+
+export interface LaneBackoff {
+  readonly initialMs: number;
+  readonly delayMsMax: number;
+}
+
+export const LANE_BACKOFF: LaneBackoff = { initialMs: 500, delayMsMax: 300_000 };
+
+export interface LaneHandlers {
+  accepted(key: string): void;
+  failed(key: string, death: { readonly reason: DeadAlertReason; readonly detail: string }): void;
+  /** After each attempt. */
+  onAttempt(outcome: DeliveryOutcome, tookMs: number): void;
+}
+
+export interface LaneOptions {
+  readonly open: OpenReceiver;
+  readonly handlers: LaneHandlers;
+  readonly backoff: LaneBackoff;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  /** 0 to below 1. */
+  readonly random: () => number;
+}
+
+interface Delivery {
+  /** null where it is not kept: a failure is forgotten. */
+  readonly key: string | null;
+  readonly notification: Notification;
+  state: 'waiting' | 'running';
+  failures: number;
+  notBeforeMs: number;
+}
+
+/**
+ * The queue of one receiver. What concerns the same event is delivered in order, one after the other; other events pass
+ * it. Failures are repeated with back-off, until `retry_for` has passed. Receivers do not see each other's lanes.
+ */
+export class ReceiverLane {
+  readonly #options: LaneOptions;
+  readonly #deliveries: Delivery[] = [];
+  readonly #stopping = new AbortController();
+  #running = 0;
+  /** Failures since the last success, and how long the receiver is left alone after them. */
+  #failures = 0;
+  #pausedUntilMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  get waiting(): number {
+    return this.#deliveries.length;
+  }
+
+  /** Whether it must be reminded of what is open. */
+  get forgets(): boolean {
+    return this.#options.open.receiver.forgets;
+  }
+
+  /** Begins with it as soon as its turn comes. */
+  add(key: string, notification: Notification): void {
+    this.#deliveries.push({ key, notification, state: 'waiting', failures: 0, notBeforeMs: 0 });
+    this.#pump();
+  }
+
+  /** Tells again what is open, where the receiver forgets it. Not kept: the next time is soon. */
+  remind(notifications: readonly Notification[]): void {
+    if (this.#isDown) return;
+    if (this.#deliveries.some(({ key }) => key === null)) return;
+    for (const notification of notifications) {
+      this.#deliveries.push({ key: null, notification, state: 'waiting', failures: 0, notBeforeMs: 0 });
+    }
+    this.#pump();
+  }
+
+  /** Interrupts what runs: it is delivered again by whoever continues. */
+  stop(): void {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    this.#options.open.receiver.close();
+  }
+
+  #pump(): void {
+    if (this.#stopping.signal.aborted) return;
+    clearTimeout(this.#timer);
+    const nowMs = this.#options.nowMs();
+    let nextMs = Number.POSITIVE_INFINITY;
+    const busy = new Set<string>();
+    for (const delivery of this.#deliveries.slice(0, LOOK_AHEAD)) {
+      if (this.#running >= (this.#isDown ? 1 : CONCURRENCY)) return;
+      const ids = delivery.notification.notices.map(({ event }) => event.eventId);
+      const isFree = delivery.state === 'waiting' && !ids.some((id) => busy.has(id));
+      for (const id of ids) busy.add(id);
+      if (!isFree) continue;
+      const startMs = Math.max(delivery.notBeforeMs, this.#pausedUntilMs);
+      if (startMs <= nowMs) void this.#attempt(delivery);
+      else nextMs = Math.min(nextMs, startMs);
+    }
+    if (nextMs < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.#pump(), nextMs - nowMs);
+  }
+
+  async #attempt(delivery: Delivery): Promise<void> {
+    const { open, handlers, nowMs } = this.#options;
+    delivery.state = 'running';
+    this.#running++;
+    const startMs = performance.now();
+    const { signal } = this.#stopping;
+    const outcome = await open.receiver.send(delivery.notification, signal).catch(unexpected);
+    this.#running--;
+    if (signal.aborted) return;
+    handlers.onAttempt(outcome, performance.now() - startMs);
+    if (outcome.kind === 'failed') this.#failedOnce(delivery, outcome, nowMs());
+    else {
+      this.#failures = 0;
+      this.#remove(delivery);
+      if (delivery.key !== null && outcome.kind === 'accepted') handlers.accepted(delivery.key);
+      if (delivery.key !== null && outcome.kind === 'refused') handlers.failed(delivery.key, outcome);
+    }
+    this.#pump();
+  }
+
+  #failedOnce(
+    delivery: Delivery,
+    { detail, retryAfterMs }: Extract<DeliveryOutcome, { kind: 'failed' }>,
+    nowMs: number,
+  ): void {
+    const { handlers, open } = this.#options;
+    const { key, notification } = delivery;
+    delivery.state = 'waiting';
+    delivery.failures++;
+    this.#failures++;
+    if (key === null) {
+      this.#remove(delivery);
+    } else if (nowMs - notification.createdAtMs >= open.settings.retryForMs) {
+      this.#remove(delivery);
+      handlers.failed(key, { reason: 'expired', detail: `after ${delivery.failures} attempts: ${detail}` });
+    } else {
+      delivery.notBeforeMs = nowMs + Math.max(this.#delayMs(delivery.failures), retryAfterMs ?? 0);
+    }
+    const pauseMs = this.#isDown ? this.#delayMs(this.#failures - FAILURES_DOWN + 1) : 0;
+    this.#pausedUntilMs = nowMs + Math.max(pauseMs, retryAfterMs ?? 0);
+  }
+
+  get #isDown(): boolean {
+    return this.#failures >= FAILURES_DOWN;
+  }
+
+  /** Exponential, and up to a half shorter by chance, so that receivers are not asked by everyone at once. */
+  #delayMs(failures: number): number {
+    const { initialMs, delayMsMax } = this.#options.backoff;
+    const fullMs = Math.min(delayMsMax, initialMs * 2 ** Math.min(failures - 1, 30));
+    return fullMs * (1 - this.#options.random() / 2);
+  }
+
+  #remove(delivery: Delivery): void {
+    const at = this.#deliveries.indexOf(delivery);
+    if (at >= 0) this.#deliveries.splice(at, 1);
+  }
+}
+
+/** A receiver never rejects. If one does, it is a bug of its own, and the notification must not be lost by it. */
+function unexpected(error: unknown): DeliveryOutcome {
+  const detail = `unexpected: ${error instanceof Error ? error.message : String(error)}`;
+  return { kind: 'failed', detail, retryAfterMs: null };
+}

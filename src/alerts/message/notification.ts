@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { AnomalyEvent, EventKind, EventType } from '../../detector/event.ts';
+import type { Urgency } from './urgency.ts';
+
+/** What is said about one event. */
+export interface Notice {
+  readonly type: EventType;
+  readonly event: AnomalyEvent;
+  /** When and as what the event was first told. Alertmanager knows an alert by fields that must not change. */
+  readonly opening: Opening;
+}
+
+export interface Opening {
+  readonly kind: EventKind;
+  readonly urgency: Urgency;
+}
+
+/** One message to one receiver. It is kept until the receiver has accepted it, or it is a dead letter. */
+export interface Notification {
+  /** Digest of what is said to whom: a notification that is sent again has the same id. */
+  readonly id: string;
+  readonly receiver: string;
+  readonly route: string;
+  /** Fields that the events have in common, such as `detector=load`; null where each event is told by itself. */
+  readonly group: string | null;
+  /** In the order in which they happened. */
+  readonly notices: readonly Notice[];
+  /** Minutes after the first message, where it is told again because it is still open; else null. */
+  readonly escalatedAfterMinutes: number | null;
+  readonly createdAtMs: number;
+}
+
+/** A notification that was given up. */
+export interface AlertDeadLetter {
+  readonly notification: Notification;
+  readonly reason: DeadAlertReason;
+  /** One sentence, without secrets. */
+  readonly detail: string;
+  readonly atMs: number;
+}
+
+export type DeadAlertReason =
+  /** The receiver said that a repetition does not help. */
+  | 'refused'
+  /** The address of the receiver is private and not allowed by name. */
+  | 'address-refused'
+  /** It failed for longer than `retry_for`. */
+  | 'expired'
+  /** Too many notifications wait for the receiver. */
+  | 'queue-full'
+  /** The routes file does not have the receiver any more. */
+  | 'receiver-removed';
+
+export function identify(notification: Omit<Notification, 'id'>): Notification {
+  const { receiver, route, group, notices, escalatedAfterMinutes } = notification;
+  const said = notices.map(({ type, event }) => [type, event.eventId, event.revision]);
+  const canonical = JSON.stringify([receiver, route, group, escalatedAfterMinutes, said]);
+  return { id: createHash('sha256').update(canonical).digest('hex').slice(0, 32), ...notification };
+}
+
+/** `opened`, `updated` or `closed` where it says one thing; else `opened`, which asks for the most. */
+export function typeOf({ notices }: Pick<Notification, 'notices'>): EventType {
+  const types = new Set(notices.map(({ type }) => type));
+  if (types.has('opened')) return 'opened';
+  return types.has('updated') ? 'updated' : 'closed';
+}

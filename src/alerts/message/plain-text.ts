@@ -1,0 +1,22 @@
+/** Longest value of a field in a message. */
+export const FIELD_CHARACTERS_MAX = 500;
+
+/** Control characters, and the marks that change the direction of the text around them or cannot be seen. */
+const UNSAFE = /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/gu;
+/** Half of a character: no encoding can carry it. */
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+
+/**
+ * Text of a stream, such as the name of a series, as one visible line: it must not begin a line, a header or a
+ * direction of its own in a message.
+ */
+export function oneLine(text: string, charactersMax: number = FIELD_CHARACTERS_MAX): string {
+  const clean = text.replace(UNSAFE, ' ').replace(LONE_SURROGATE, '\ufffd');
+  return cut(clean, charactersMax);
+}
+
+/** Text of at most `charactersMax` UTF-16 units, never ending in half a character. */
+export function cut(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  return `${text.slice(0, charactersMax - 3).replace(/[\ud800-\udbff]$/, '')}...`;
+}

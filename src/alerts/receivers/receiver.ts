@@ -1,0 +1,21 @@
+import type { Notification } from '../message/notification.ts';
+
+/** What became of an attempt. */
+export type DeliveryOutcome =
+  | { readonly kind: 'accepted' }
+  /** It may succeed later. */
+  | { readonly kind: 'failed'; readonly detail: string; readonly retryAfterMs: number | null }
+  /** A repetition does not help. */
+  | { readonly kind: 'refused'; readonly reason: 'refused' | 'address-refused'; readonly detail: string };
+
+/** A channel to people or to another alerting system. */
+export interface Receiver {
+  readonly name: string;
+  /** Whether what is open must be told again and again, or the receiver takes it for closed. */
+  readonly forgets: boolean;
+  /** Never rejects. Ends soon when `signal` aborts. */
+  send(notification: Notification, signal: AbortSignal): Promise<DeliveryOutcome>;
+  close(): void;
+}
+
+export const ACCEPTED: DeliveryOutcome = { kind: 'accepted' };

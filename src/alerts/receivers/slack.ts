@@ -1,0 +1,67 @@
+import type { Notification } from '../message/notification.ts';
+import { cut } from '../message/plain-text.ts';
+import { type Worded, wordsOf } from '../message/wording.ts';
+import type { HttpPoster } from '../network/http-post.ts';
+import type { ReceiverSettings, SlackTarget } from '../routes/alert-route.ts';
+import { postAlert } from './http-receiver.ts';
+import type { Receiver } from './receiver.ts';
+import { pathOf } from './webhook.ts';
+
+/** Limits of Slack. */
+const HEADER_CHARACTERS_MAX = 150;
+const SECTION_CHARACTERS_MAX = 3_000;
+const SECTIONS_MAX = 5;
+
+/** An incoming webhook of Slack. */
+export function createSlack(
+  { name, wording, timeoutMs }: ReceiverSettings,
+  { url }: SlackTarget,
+  poster: HttpPoster,
+): Receiver {
+  return {
+    name,
+    forgets: false,
+    send: (notification, signal) => {
+      const body = JSON.stringify(slackMessage(notification, wordsOf(wording, notification)));
+      return postAlert({ poster, url, body, timeoutMs, signal, secrets: [url, pathOf(url)] });
+    },
+    close: () => {},
+  };
+}
+
+interface PlainText {
+  readonly type: 'plain_text';
+  readonly text: string;
+  readonly emoji: false;
+}
+
+/**
+ * A message in blocks of plain text: Slack formats none of it, so that the name of a series can neither mention a
+ * channel nor show a link that leads elsewhere. The text beside the blocks is for notifications and is escaped.
+ */
+export function slackMessage({ notices }: Pick<Notification, 'notices'>, { title, text }: Worded) {
+  const plain = (content: string, charactersMax: number): PlainText => {
+    return { type: 'plain_text', text: cut(content, charactersMax), emoji: false };
+  };
+  const sections = [];
+  for (let at = 0; at < text.length && sections.length < SECTIONS_MAX; at += SECTION_CHARACTERS_MAX) {
+    const part = text.slice(at, at + SECTION_CHARACTERS_MAX);
+    sections.push({ type: 'section' as const, text: plain(part, SECTION_CHARACTERS_MAX) });
+  }
+  const keys = [...new Set(notices.map(({ event }) => event.eventId))];
+  return {
+    text: escapeSlack(title),
+    blocks: [
+      { type: 'header' as const, text: plain(title || ' ', HEADER_CHARACTERS_MAX) },
+      ...sections,
+      { type: 'context' as const, elements: [plain(`event ${keys.join(' ')}`, HEADER_CHARACTERS_MAX)] },
+    ],
+    unfurl_links: false,
+    unfurl_media: false,
+  };
+}
+
+/** The three characters that have a meaning in text of Slack. */
+export function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

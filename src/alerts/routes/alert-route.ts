@@ -1,0 +1,109 @@
+import type { LocalTimes } from '../../calendar/local-times.ts';
+import type { EventDirection, EventKind } from '../../detector/event.ts';
+import type { Wording } from '../message/wording.ts';
+
+/** The content of a routes file. */
+export interface Routes {
+  /** Compacted topic, of one partition, that keeps what is open and what is not delivered yet. */
+  readonly stateTopic: string;
+  readonly routes: readonly AlertRoute[];
+  readonly receivers: readonly ReceiverSettings[];
+  /** Hosts, as they stand in the settings of receivers, that may have private addresses. */
+  readonly allowPrivate: ReadonlySet<string>;
+}
+
+/** Which events go where, and when. */
+export interface AlertRoute {
+  readonly name: string;
+  readonly match: EventMatch;
+  /** Names of receivers. */
+  readonly receivers: readonly string[];
+  /** Whether later routes see the event, too. */
+  readonly continues: boolean;
+  /** Whether each revision is told, or only the first and the last. */
+  readonly updates: boolean;
+  /** Fields whose values events of one message share; null: each event is told by itself. */
+  readonly groupBy: readonly string[] | null;
+  /** How long a message waits for further events of its group. */
+  readonly groupWaitMs: number;
+  /** How long the route is silent about a series after it told of an event. */
+  readonly coolDownMs: number;
+  /** An event whose newest observation is older than this when it arrives is not told; null: it is told. */
+  readonly ageLimitMs: number | null;
+  readonly mute: readonly MuteWindow[];
+  /** In the order of their time. */
+  readonly escalation: readonly EscalationStep[];
+}
+
+/** Hours in which a route tells nothing new. */
+export interface MuteWindow {
+  readonly name: string;
+  readonly times: LocalTimes;
+}
+
+export interface EscalationStep {
+  readonly afterMs: number;
+  readonly receivers: readonly string[];
+}
+
+/** Every condition must hold; null is none. */
+export interface EventMatch {
+  readonly detector: RegExp | null;
+  /** Of the series, or of the group. */
+  readonly series: RegExp | null;
+  readonly kinds: readonly EventKind[] | null;
+  readonly directions: readonly EventDirection[] | null;
+  readonly severityMin: number | null;
+  readonly gradeMin: number | null;
+  readonly labels: ReadonlyMap<string, RegExp>;
+}
+
+export interface ReceiverSettings {
+  readonly name: string;
+  readonly target: ReceiverTarget;
+  readonly wording: Wording;
+  /** How long a failed notification is repeated before it becomes a dead letter. */
+  readonly retryForMs: number;
+  readonly timeoutMs: number;
+}
+
+export type ReceiverTarget = WebhookTarget | SlackTarget | PagerDutyTarget | AlertmanagerTarget | EmailTarget;
+
+export interface WebhookTarget {
+  readonly kind: 'webhook';
+  readonly url: string;
+  /** Base64, after `whsec_` or not; null: not signed. */
+  readonly secret: string | null;
+  /** Value of the header `authorization`. */
+  readonly authorization: string | null;
+}
+
+export interface SlackTarget {
+  readonly kind: 'slack';
+  /** It is a secret: whoever has it can write to the channel. */
+  readonly url: string;
+}
+
+export interface PagerDutyTarget {
+  readonly kind: 'pagerduty';
+  readonly url: string;
+  readonly routingKey: string;
+}
+
+export interface AlertmanagerTarget {
+  readonly kind: 'alertmanager';
+  /** Without `/api/v2/alerts`. */
+  readonly url: string;
+  readonly authorization: string | null;
+}
+
+export interface EmailTarget {
+  readonly kind: 'email';
+  readonly host: string;
+  readonly port: number;
+  /** `starttls` refuses a server that does not offer it. */
+  readonly tls: 'implicit' | 'starttls' | 'none';
+  readonly login: { readonly username: string; readonly password: string } | null;
+  readonly from: string;
+  readonly to: readonly string[];
+}

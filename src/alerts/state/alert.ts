@@ -1,0 +1,68 @@
+import type { AnomalyEvent, EventType } from '../../detector/event.ts';
+import type { Opening } from '../message/notification.ts';
+
+/** One event on one route, from the first revision that matches to its last message. */
+export interface Alert {
+  readonly route: string;
+  /** The newest revision. */
+  readonly event: AnomalyEvent;
+  /** As what it was first told; null while it waits for a mute window, a cool-down or its group. */
+  readonly opening: Opening | null;
+  /** When it was first told. */
+  readonly toldAtMs: number | null;
+  /** Receivers that were told that it is open: each is told that it closes. */
+  readonly toldTo: readonly string[];
+  /** Steps of escalation that were taken. */
+  readonly escalated: number;
+  /** What the next message of its group says. */
+  readonly waiting: readonly EventType[];
+  /** Key of its group; null where each event is told by itself. */
+  readonly group: string | null;
+}
+
+/** A message that is being collected. */
+export interface AlertGroup {
+  readonly route: string;
+  /** Values of the fields of `group_by`. */
+  readonly fields: string;
+  readonly flushAtMs: number;
+}
+
+/** Why an event was not told at once, or not at all. */
+export type Suppression =
+  /** Within a mute window. */
+  | 'muted'
+  | 'cool-down'
+  /** Older than the age limit. */
+  | 'age'
+  /** As many alerts are open as are kept. */
+  | 'full';
+
+export function openingAlert(route: string, event: AnomalyEvent): Alert {
+  return { route, event, opening: null, toldAtMs: null, toldTo: [], escalated: 0, waiting: [], group: null };
+}
+
+/** It was neither told nor put into a message: it waits for the end of a mute window or a cool-down. */
+export function isHeld({ toldAtMs, waiting }: Alert): boolean {
+  return toldAtMs === null && waiting.length === 0;
+}
+
+export function alertKey(route: string, { eventId }: AnomalyEvent): string {
+  return `${route}/${eventId}`;
+}
+
+/** A route is silent about a series (or group) of a detector. */
+export function coolDownKey({ route, event: { detector, series, group } }: Alert): string {
+  return JSON.stringify([route, detector, group, series]);
+}
+
+/** The event as it was before it closed. */
+export function asOpen(event: AnomalyEvent): AnomalyEvent {
+  return event.type === 'closed' ? { ...event, type: 'updated', endedAtMs: null, closeReason: null } : event;
+}
+
+/** The order of events in a message: by their start, and the same after a restart. */
+export function inOrder(one: AnomalyEvent | undefined, other: AnomalyEvent | undefined): number {
+  const [oneMs, otherMs] = [one?.startedAtMs ?? 0, other?.startedAtMs ?? 0];
+  return oneMs - otherMs || ((one?.eventId ?? '') < (other?.eventId ?? '') ? -1 : 1);
+}

@@ -1,0 +1,134 @@
+import { type AlertDeadLetter, type DeadAlertReason, identify, type Notification } from '../message/notification.ts';
+import { Entries, type StateChanges } from './entries.ts';
+
+/** Notifications that wait for one receiver. Further ones become dead letters. */
+export const QUEUED_MAX = 10_000;
+/** Dead letters that are kept. Above it the oldest is removed. */
+export const DEAD_LETTERS_MAX = 10_000;
+
+/** Notices of one message. Further ones come in messages of their own. */
+const NOTICES_MAX = 100;
+/** Digits of a sequence number in a key: keys sort as numbers do. */
+const SEQUENCE_DIGITS = 12;
+
+/** Notifications that no receiver has accepted yet, and those that were given up. Both are kept. */
+export class Outbox {
+  readonly #receivers: ReadonlySet<string>;
+  readonly #queued: Entries<Notification>;
+  readonly #deadLetters: Entries<AlertDeadLetter>;
+  readonly #queuedOf = new Map<string, number>();
+  #added: [string, Notification][] = [];
+  #sequence = 0;
+
+  constructor(receivers: readonly string[], changes: StateChanges) {
+    this.#receivers = new Set(receivers);
+    this.#queued = new Entries('queued/', changes);
+    this.#deadLetters = new Entries('dead-letter/', changes);
+  }
+
+  restore(key: string, json: string | null): boolean {
+    return this.#queued.restore(key, json) || this.#deadLetters.restore(key, json);
+  }
+
+  /** Call it after the last kept entry. What is for a receiver that is gone becomes a dead letter. */
+  restored(nowMs: number): void {
+    for (const [key, notification] of this.#queued.all()) {
+      this.#sequence = Math.max(this.#sequence, Number(key) + 1);
+      if (this.#receivers.has(notification.receiver)) {
+        this.#countQueued(notification, 1);
+        this.#added.push([key, notification]);
+      } else {
+        this.#queued.delete(key);
+        this.#bury(notification, { reason: 'receiver-removed', detail: 'the routes file does not name it' }, nowMs);
+      }
+    }
+    this.#added.sort(([one], [other]) => (one < other ? -1 : 1));
+  }
+
+  /** What was queued since the last call, with its key, in the order in which it is to be sent. */
+  takeAdded(): readonly (readonly [string, Notification])[] {
+    const added = this.#added;
+    this.#added = [];
+    return added;
+  }
+
+  get deadLetterCount(): number {
+    return this.#deadLetters.size;
+  }
+
+  /** The oldest first. */
+  deadLetters(): readonly AlertDeadLetter[] {
+    return [...this.#deadLetters.values()].sort((one, other) => one.atMs - other.atMs);
+  }
+
+  /** Queues what is said, in as many messages as it takes. */
+  addAll({ notices, ...message }: Omit<Notification, 'id'>): void {
+    for (let first = 0; first < notices.length; first += NOTICES_MAX) {
+      this.add(identify({ ...message, notices: notices.slice(first, first + NOTICES_MAX) }));
+    }
+  }
+
+  add(notification: Notification): void {
+    const { receiver, createdAtMs } = notification;
+    if ((this.#queuedOf.get(receiver) ?? 0) >= QUEUED_MAX) {
+      const detail = `${QUEUED_MAX} notifications wait for ${receiver}`;
+      this.#bury(notification, { reason: 'queue-full', detail }, createdAtMs);
+      return;
+    }
+    const key = String(this.#sequence++).padStart(SEQUENCE_DIGITS, '0');
+    this.#queued.set(key, notification);
+    this.#added.push([key, notification]);
+    this.#countQueued(notification, 1);
+  }
+
+  /** The receiver has accepted it. */
+  accepted(key: string): void {
+    this.#take(key);
+  }
+
+  /** It is given up. */
+  failed(key: string, death: { readonly reason: DeadAlertReason; readonly detail: string }, nowMs: number): void {
+    const notification = this.#take(key);
+    if (notification !== undefined) this.#bury(notification, death, nowMs);
+  }
+
+  /**
+   * Queues the dead letters again, the oldest first. A notice that an event is open is left out unless the event is in
+   * `open`; without a notice the dead letter is removed. Returns how many were queued.
+   */
+  redeliver(open: ReadonlySet<string>, nowMs: number): number {
+    let count = 0;
+    for (const { notification } of this.deadLetters()) {
+      if (!this.#receivers.has(notification.receiver)) continue;
+      this.#deadLetters.delete(notification.id);
+      const notices = notification.notices.filter(({ type, event }) => type === 'closed' || open.has(event.eventId));
+      if (notices.length === 0) continue;
+      this.add({ ...notification, notices, createdAtMs: nowMs });
+      count++;
+    }
+    return count;
+  }
+
+  #take(key: string): Notification | undefined {
+    const notification = this.#queued.get(key);
+    if (notification === undefined) return undefined;
+    this.#queued.delete(key);
+    this.#countQueued(notification, -1);
+    return notification;
+  }
+
+  #countQueued({ receiver }: Notification, change: 1 | -1): void {
+    this.#queuedOf.set(receiver, (this.#queuedOf.get(receiver) ?? 0) + change);
+  }
+
+  #bury(
+    notification: Notification,
+    { reason, detail }: { readonly reason: DeadAlertReason; readonly detail: string },
+    atMs: number,
+  ): void {
+    this.#deadLetters.set(notification.id, { notification, reason, detail, atMs });
+    if (this.#deadLetters.size <= DEAD_LETTERS_MAX) return;
+    const [oldest] = this.deadLetters();
+    this.#deadLetters.delete(oldest.notification.id);
+  }
+}

@@ -1,0 +1,102 @@
+import type { AlertService } from '../alerts/alert-service.ts';
+import type { Routes } from '../alerts/routes/alert-route.ts';
+import { readFlags } from '../config/command-line.ts';
+import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
+import { boolean } from '../config/kinds.ts';
+import { loadProcessConfig } from '../config/load.ts';
+import {
+  alertOptions,
+  commandFlag,
+  kafkaOptions,
+  processOptions,
+  registryOptions,
+  streamOptions,
+  withDefault,
+  workerLimits,
+} from '../config/options.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { startOpsServer } from '../telemetry/ops-server.ts';
+import {
+  aborted,
+  type CommandIo,
+  DONE,
+  type ExitCode,
+  FAILED,
+  printProblems,
+  type RunnableCommand,
+  withDeadline,
+} from './command.ts';
+import { printDeadLetters } from './dead-alerts.ts';
+import { loadRoutes, runAlerts } from './run-alerts.ts';
+
+const ownFlags = {
+  fromBeginning: withDefault(
+    commandFlag('from-beginning', boolean, 'at the first start, also the events that are there already'),
+    false,
+  ),
+  deadLetters: withDefault(commandFlag('dead-letters', boolean, 'lists what was given up, and ends'), false),
+  redeliver: withDefault(commandFlag('redeliver', boolean, 'queues what was given up again, then goes on'), false),
+  json: withDefault(commandFlag('json', boolean, 'with --dead-letters: one JSON record a line'), false),
+};
+
+const { shutdownMsMax, sessionMs } = workerLimits;
+const { opsHost, opsPort, logLevel } = processOptions;
+
+/** Sends the events of a cluster to the receivers of a routes file until it is stopped. */
+export const alertsCommand: RunnableCommand = {
+  name: 'alerts',
+  summary: 'Sends the events of the cluster of KAFKA_BROKERS to webhooks, Slack, PagerDuty, Alertmanager and mail',
+  options: [
+    ...Object.values(ownFlags),
+    ...Object.values(alertOptions),
+    ...Object.values(kafkaOptions),
+    ...Object.values(registryOptions),
+    ...Object.values(streamOptions),
+    ...[shutdownMsMax, sessionMs, opsHost, opsPort, logLevel],
+  ],
+  async run(_operands, flags, io) {
+    const loaded = loadProcessConfig(flags, ['brokers', 'routes']);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
+    if (read.kind === 'problems') return printProblems(read.problems, io);
+    const config = { ...loaded.config, kafka: loaded.config.kafka! };
+    const routes = loadRoutes(config.routes!);
+    if (routes.kind === 'problems') return printProblems(routes.problems, io);
+    const { fromBeginning, deadLetters, redeliver, json } = read.values;
+    if (deadLetters) return printDeadLetters({ kafka: config.kafka, routes: routes.config, json }, io);
+    return send({ config, routes: routes.config, from: fromBeginning ? 'earliest' : 'latest', redeliver }, io);
+  },
+};
+
+interface AlertsToSend {
+  readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
+  readonly routes: Routes;
+  readonly from: 'earliest' | 'latest';
+  readonly redeliver: boolean;
+}
+
+async function send(sending: AlertsToSend, io: CommandIo): Promise<ExitCode> {
+  const { config } = sending;
+  const logger = createLogger(config.logLevel);
+  const metrics = createMetrics({ collectProcess: true });
+  let service: AlertService | null = null;
+  const ops = await startOpsServer({
+    host: config.opsHost,
+    port: config.opsPort,
+    metrics,
+    reasonsNotReady: () => service?.notReady() ?? ['the alerts are starting'],
+  });
+  try {
+    logger.info({ url: ops.url }, 'the operators port is open');
+    service = await runAlerts({ ...sending, metrics, logger });
+    logger.info({ routes: sending.routes.routes.length }, 'alerts started');
+    const failure = await Promise.race([service.finished, aborted(io.stop)]);
+    if (failure) logger.fatal({ err: failure }, 'the alerts cannot continue');
+    else logger.info('stopping');
+    await withDeadline(service.stop(), config.worker.shutdownMsMax);
+    return failure ? FAILED : DONE;
+  } finally {
+    await ops.close();
+  }
+}

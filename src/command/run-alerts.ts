@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { reportAlerts } from '../alerts/alert-reports.ts';
+import { type AlertService, startAlertService } from '../alerts/alert-service.ts';
+import type { Routes } from '../alerts/routes/alert-route.ts';
+import { readRoutesFile } from '../alerts/routes/routes-file.ts';
+import type { ConfigResult, KafkaConfig, LoadedConfig } from '../config/config.ts';
+import { readNamedFile } from '../config/named-file.ts';
+import { processSecrets } from '../config/secret-reference.ts';
+import { createEventDecoder } from '../stream/codec/event-codec.ts';
+import { connectRegistry } from '../stream/codec/registry.ts';
+import { ensureStateTopic } from '../stream/log/kafka/topic-admin.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { collectAlerts, type Metrics } from '../telemetry/metrics.ts';
+import { createKafkaAlertLog } from './kafka-alert-log.ts';
+
+/** The routes file at `path`, or all its problems. */
+export function loadRoutes(path: string): ConfigResult<Routes> {
+  const problems: string[] = [];
+  const content = readNamedFile({ key: 'ROUTES', path }, (file) => readFileSync(file, 'utf8'), problems);
+  const routes = content === null ? null : readRoutesFile({ name: path, content }, processSecrets, problems);
+  return routes === null ? { kind: 'problems', problems } : { kind: 'config', config: routes };
+}
+
+export interface RunAlertsOptions {
+  readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
+  readonly routes: Routes;
+  readonly from: 'earliest' | 'latest';
+  readonly redeliver: boolean;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** Makes the topic of the state where it is missing, and starts to send. Throws a ServiceError. */
+export async function runAlerts(options: RunAlertsOptions): Promise<AlertService> {
+  const { config, routes, from, redeliver, metrics, logger } = options;
+  const { kafka, stream, worker, registry: registryConfig } = config;
+  const connection = {
+    config: kafka,
+    log: (level: 'debug' | 'info' | 'warn' | 'error', text: string, detail?: object) =>
+      logger[level](detail ?? {}, text),
+  };
+  const { events: eventsTopic } = stream.topics;
+  await ensureStateTopic(connection, { topic: routes.stateTopic, like: eventsTopic });
+  const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
+  const log = createKafkaAlertLog({
+    ...connection,
+    eventsTopic,
+    stateTopic: routes.stateTopic,
+    groupId: `${stream.groupId}-alerts`,
+    sessionMs: worker.sessionMs,
+    decode: createEventDecoder(stream.output.format, registry),
+    from,
+    onUnreadable: (place, reason) => logger.error({ ...place, reason }, 'a record of the events topic is no event'),
+  });
+  const reports = reportAlerts(metrics, logger);
+  const nowMs = Date.now;
+  const service = await startAlertService({ log, routes, reports, nowMs, random: Math.random, redeliver }).catch(
+    async (error: unknown) => {
+      await registry?.close();
+      throw error;
+    },
+  );
+  collectAlerts(metrics, () => service.figures());
+  return {
+    ...service,
+    stop: async () => {
+      await service.stop();
+      await registry?.close();
+    },
+  };
+}

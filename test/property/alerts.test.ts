@@ -1,0 +1,100 @@
+/** Laws of alerting, for any events at any times, however often it is restarted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { AnomalyEvent } from '../../src/detector/event.ts';
+import { KeptAlerts } from '../fixture/alerts/kept-alerts.ts';
+import { revisionsOf } from '../fixture/alerts/notification.ts';
+import { routesOf } from '../fixture/alerts/routes.ts';
+
+const ROUTES = routesOf(`
+receivers:
+  - { name: a, webhook: { url: "https://example.com/a" } }
+  - { name: b, webhook: { url: "https://example.com/b" } }
+mute_windows: [{ name: often, time_zone: UTC, from: "00:10", to: "00:20" }]
+routes:
+  - { name: plain, receivers: a, continue: true, updates: true, escalate: [{ after: 4min, receivers: b }] }
+  - { name: grouped, receivers: [a, b], group_by: detector, group_wait: 2min, continue: true }
+  - { name: quiet, receivers: b, cool_down: 7min, mute: often, group_by: kind, group_wait: 1min }
+`);
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 0, 1);
+
+interface Step {
+  readonly kind: 'event' | 'wait' | 'restart';
+  readonly event: number;
+  readonly minutes: number;
+}
+
+const steps = fc.array(
+  fc.record({
+    kind: fc.constantFrom<Step['kind']>('event', 'event', 'wait', 'restart'),
+    event: fc.integer({ min: 0, max: 5 }),
+    minutes: fc.integer({ min: 0, max: 9 }),
+  }),
+  { maxLength: 60 },
+);
+
+/** Runs the steps; every event goes through its revisions, and then the next one of its series begins. */
+function run(all: readonly Step[], restarts: boolean): KeptAlerts {
+  const alerts = new KeptAlerts(ROUTES);
+  const waiting = new Map<number, AnomalyEvent[]>();
+  let [nowMs, lives] = [START, 0];
+  for (const { kind, event, minutes } of all) {
+    if (kind === 'wait') nowMs += minutes * MINUTE;
+    if (kind === 'restart' && restarts) alerts.restart(nowMs);
+    if (kind === 'event') {
+      const left = waiting.get(event) ?? [];
+      if (left.length === 0) {
+        const detector = `d${event % 2}`;
+        left.push(...Object.values(revisionsOf(event + 100 * lives++, { series: `s${event}`, detector })));
+      }
+      alerts.state.observe(left.shift()!, nowMs);
+      waiting.set(event, left);
+    }
+    alerts.state.advance(nowMs);
+    alerts.take();
+  }
+  return alerts;
+}
+
+/** Messages of different events may change places. */
+const byId = ({ sent }: KeptAlerts) => sent.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+
+test('a restart at any moment changes nothing of what is told', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      assert.deepEqual(byId(run(all, true)), byId(run(all, false)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('each receiver hears of an event in order: that it is open before its end, its end once, nothing after it', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const heard = new Map<string, string[]>();
+      for (const { receiver, route, notices } of run(all, true).sent) {
+        for (const { type, event } of notices) {
+          const key = `${receiver} ${route} ${event.eventId}`;
+          heard.set(key, [...(heard.get(key) ?? []), type]);
+        }
+      }
+      for (const [key, types] of heard) {
+        assert.equal(types[0], 'opened', key);
+        const closed = types.indexOf('closed');
+        assert.ok(closed === -1 || closed === types.length - 1, `${key}: ${types}`);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('no two notifications have one id', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const ids = run(all, true).sent.map(({ id }) => id);
+      assert.equal(new Set(ids).size, ids.length);
+    }),
+  );
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseTemplate, RENDERED_CHARACTERS_MAX, renderTemplate } from '../../../../src/alerts/message/template.ts';
+import { DEFAULT_WORDING, wordsOf } from '../../../../src/alerts/message/wording.ts';
+import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
+
+function render(source: string, ...events: Parameters<typeof notificationOf>[0]): string {
+  const parsed = parseTemplate(source);
+  if (parsed.kind === 'problem') throw new Error(parsed.problem);
+  return renderTemplate(parsed.template, notificationOf(events.length === 0 ? [anomalyEvent()] : events));
+}
+
+function problemOf(source: string): string | null {
+  const parsed = parseTemplate(source);
+  return parsed.kind === 'problem' ? parsed.problem : null;
+}
+
+test('fields, labels, conditions and loops', () => {
+  assert.equal(
+    render('{{series}}: {{value}} ({{ expected }}) {{labels.team}}{{labels.none}}'),
+    'web-1/cpu: 99 (42) platform',
+  );
+  assert.equal(render('{{#if unusual}}yes{{else}}no{{/if}}{{startedAt}}'), 'no2026-05-01 12:00:00 UTC');
+  const [a, b] = [revisionsOf(1).opened, revisionsOf(2).closed];
+  assert.equal(
+    render('{{count}}:{{#each events}} {{subject}}{{#if endedAt}} over{{/if}};{{/each}}', a, b),
+    '2: series-1; series-2 over;',
+  );
+});
+
+test('a problem names the tag that is wrong', () => {
+  assert.match(problemOf('{{sereis}}')!, /known fields, got \{\{sereis\}\}/);
+  assert.match(problemOf('{{constructor}}')!, /known fields/);
+  assert.match(problemOf('{{__proto__}}')!, /known fields/);
+  assert.match(problemOf('{{#if kind}}')!, /closes its \{\{#if\}\}/);
+  assert.match(problemOf('{{/if}}')!, /closed in the order/);
+  assert.match(problemOf('{{#each labels}}{{/each}}')!, /#each events/);
+  assert.match(problemOf('{{#each events}}{{#each events}}{{/each}}{{/each}}')!, /one \{\{#each events\}\} at a time/);
+  assert.match(problemOf('{{kind')!, /belong together/);
+  assert.match(problemOf(`${'{{#if kind}}'.repeat(9)}${'{{/if}}'.repeat(9)}`)!, /at most 8 blocks/);
+  assert.equal(problemOf('a } b { c'), null);
+});
+
+test('what a series is called is text: no tag of it is read, and it stays on its line', () => {
+  const hostile = '{{#each events}}{{value}}\r\nBcc: all@example.com\u202e\u0000\u2028<b>';
+  const rendered = render('[{{series}}]', anomalyEvent({ series: hostile }));
+  assert.equal(rendered, '[{{#each events}}{{value}} Bcc: all@example.com <b>]');
+});
+
+test('no field of an event can grow a message without a bound', () => {
+  const events = Array.from({ length: 100 }, (_, i) => revisionsOf(i, { summary: 'x'.repeat(100_000) }).opened);
+  const { title, text } = wordsOf(DEFAULT_WORDING, notificationOf(events));
+  assert.ok(title.length <= 200);
+  assert.ok(text.length <= RENDERED_CHARACTERS_MAX);
+});
+
+test('any template is parsed or refused, and a parsed one renders any event', () => {
+  const piece = fc.constantFrom(
+    '{{',
+    '}}',
+    '{{kind}}',
+    '{{#if kind}}',
+    '{{else}}',
+    '{{/if}}',
+    '{{#each events}}',
+    '{{/each}}',
+    'x',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), fc.string({ unit: 'binary' }), (pieces, series) => {
+      const parsed = parseTemplate(pieces.join(''));
+      if (parsed.kind === 'problem') return;
+      const rendered = renderTemplate(parsed.template, notificationOf([anomalyEvent({ series })]));
+      assert.doesNotMatch(rendered, /[\r\n]/);
+    }),
+  );
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv } from 'ajv';
+import { ALERT_LIFE_MS, postableAlert } from '../../../../src/alerts/receivers/alertmanager.ts';
+import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
+import { noticeOf, notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
+
+/** `postableAlerts` of the OpenAPI document of Alertmanager's API v2, with the rules it checks names and values by. */
+const labelSet = { type: 'object', additionalProperties: { type: 'string', minLength: 1 } };
+const isPostable = new Ajv({ strict: false }).compile({
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['labels'],
+    additionalProperties: false,
+    properties: {
+      startsAt: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d+Z$' },
+      endsAt: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d+Z$' },
+      annotations: labelSet,
+      labels: { ...labelSet, minProperties: 1, propertyNames: { pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$' } },
+      generatorURL: { type: 'string' },
+    },
+  },
+});
+
+const WORDS = { title: 'title', text: 'text' };
+
+test('what is posted is what the published schema describes', async () => {
+  const manager = await startHttpReceiver((response) => response.end());
+  const { send } = receiverOf(`alertmanager: { url: "${manager.url}/prefix/" }`);
+  const labels = { 'k8s.io/app': 'shop', '1st': 'a', empty: '', alertname: 'mine', hostile: 'a\u0000\nb' };
+  const { opened } = revisionsOf(1, { labels });
+  const { closed } = revisionsOf(2, { series: null, group: 'checkout', unusual: 'highest in 14 days' });
+  assert.equal((await send(notificationOf([opened, closed]))).kind, 'accepted');
+  assert.deepEqual(
+    manager.posts.map(({ path }) => path),
+    ['/prefix/api/v2/alerts', '/prefix/api/v2/alerts'],
+  );
+  for (const { body } of manager.posts) assert.ok(isPostable(JSON.parse(body)), JSON.stringify(isPostable.errors));
+  const [alert] = JSON.parse(manager.posts[0].body);
+  assert.deepEqual(alert.labels, {
+    k8s_io_app: 'shop',
+    _1st: 'a',
+    hostile: 'a b',
+    alertname: 'Anomaly',
+    detector: 'cpu',
+    series: 'series-1',
+    kind: 'spike',
+    severity: 'warning',
+    event_id: opened.eventId,
+  });
+});
+
+test('the labels of an event never change, so that its end finds it', () => {
+  const { opened, closed } = revisionsOf(1, { grade: 0.7 });
+  const { opening } = noticeOf(opened);
+  const first = postableAlert(noticeOf(opened), WORDS, 0);
+  const last = postableAlert(
+    { type: 'closed', event: { ...closed, kind: 'level_shift', grade: 0.99 }, opening },
+    WORDS,
+    0,
+  );
+  assert.deepEqual(last.labels, first.labels);
+});
+
+test('an open alert lives for a while, a closed one has ended, and neither begins after its end', () => {
+  const { opened, closed } = revisionsOf(1);
+  const nowMs = opened.startedAtMs - 1;
+  const open = postableAlert(noticeOf(opened), WORDS, nowMs);
+  assert.deepEqual([Date.parse(open.startsAt), Date.parse(open.endsAt)], [nowMs, nowMs + ALERT_LIFE_MS]);
+  const over = postableAlert(noticeOf(closed), WORDS, nowMs);
+  assert.deepEqual([Date.parse(over.startsAt), Date.parse(over.endsAt)], [nowMs, nowMs]);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KnownBlock } from '@slack/types';
+import { DEFAULT_WORDING, wordsOf } from '../../../../src/alerts/message/wording.ts';
+import { slackMessage } from '../../../../src/alerts/receivers/slack.ts';
+import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
+import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
+
+function messageOf(...events: Parameters<typeof notificationOf>[0]) {
+  const notification = notificationOf(events);
+  return slackMessage(notification, wordsOf(DEFAULT_WORDING, notification));
+}
+
+test('the message is of the types that Slack publishes, and within its limits', () => {
+  const events = Array.from({ length: 60 }, (_, i) => revisionsOf(i, { summary: 'x'.repeat(600) }).opened);
+  const { blocks } = messageOf(...events);
+  // The compiler compares them.
+  const known: readonly KnownBlock[] = blocks;
+  assert.ok(known.length <= 50);
+  for (const block of blocks) {
+    if (block.type === 'header') assert.ok(block.text.text.length <= 150);
+    if (block.type === 'section') assert.ok(block.text.text.length > 0 && block.text.text.length <= 3_000);
+    if (block.type === 'context') assert.ok(block.elements.length <= 10);
+  }
+});
+
+test('what a series is called is plain text: no mention, no link, no format', () => {
+  const { text, blocks } = messageOf(
+    revisionsOf(1, { series: '<!channel> <https://evil.example|login> *b* :fire:' }).opened,
+  );
+  assert.doesNotMatch(text, /<|>/);
+  assert.match(text, /&lt;!channel&gt;/);
+  const texts = blocks.flatMap((block) => (block.type === 'context' ? block.elements : [block.text]));
+  assert.ok(texts.every(({ type, emoji }) => type === 'plain_text' && emoji === false));
+  assert.ok(texts.some(({ text: shown }) => shown.includes('<!channel>')));
+});
+
+test('it is posted to the URL of the channel', async () => {
+  const slack = await startHttpReceiver((response) => response.end('ok'));
+  const { send } = receiverOf('slack: { url_env: URL }', { URL: `${slack.url}/services/T/B/X` });
+  assert.equal((await send(notificationOf([revisionsOf(1).closed]))).kind, 'accepted');
+  assert.equal(slack.posts[0].path, '/services/T/B/X');
+  assert.match(JSON.parse(slack.posts[0].body).text, /^\[closed\] spike in series-1$/);
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { groupOf, matchesEvent, routesOf } from '../../../../src/alerts/routes/match-event.ts';
+import { routesOf as readRoutes } from '../../../fixture/alerts/routes.ts';
+import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
+
+const RECEIVER = 'receivers: [{ name: hook, webhook: { url: "https://example.com/in" } }]';
+const matchOf = (match: string) =>
+  readRoutes(`${RECEIVER}\nroutes: [{ name: a, receivers: hook, match: ${match} }]`).routes[0].match;
+
+test('every condition must hold, and one of the alternatives of each', () => {
+  const event = anomalyEvent({ detector: 'cpu-5min', series: 'web-1/cpu', kind: 'dip', severity: 5, grade: 0.8 });
+  const holds = (match: string) => matchesEvent(matchOf(match), event);
+  assert.ok(holds('{}'));
+  assert.ok(
+    holds('{ detector: [mem*, "cpu-*"], series: "web-?/*", kind: [spike, dip], direction: up, labels: { team: p* } }'),
+  );
+  assert.ok(holds('{ severity_min: 5, grade_min: 0.8 }'));
+  assert.ok(!holds('{ detector: cpu }'));
+  assert.ok(!holds('{ kind: spike }'));
+  assert.ok(!holds('{ direction: down }'));
+  assert.ok(!holds('{ severity_min: 5.1 }'));
+  assert.ok(!holds('{ labels: { team: platform, tier: "*" } }'));
+});
+
+test('a bound on severity holds for no event that has none', () => {
+  const silence = anomalyEvent({ kind: 'silence', severity: null, grade: null });
+  assert.ok(!matchesEvent(matchOf('{ severity_min: 0 }'), silence));
+  assert.ok(matchesEvent(matchOf('{ kind: silence }'), silence));
+});
+
+test('a group is matched and named by its id', () => {
+  const event = anomalyEvent({ series: null, group: 'checkout' });
+  assert.ok(matchesEvent(matchOf('{ series: check* }'), event));
+  assert.equal(
+    groupOf(['detector', 'group', 'labels.team', 'labels.none'], event),
+    'detector=cpu,group=checkout,labels.team=platform,labels.none=',
+  );
+});
+
+test('the first route that matches takes an event, unless it continues', () => {
+  const { routes } = readRoutes(`${RECEIVER}
+routes:
+  - { name: a, receivers: hook, match: { kind: dip } }
+  - { name: b, receivers: hook, match: { detector: cpu }, continue: true }
+  - { name: c, receivers: hook }
+  - { name: d, receivers: hook }`);
+  const names = (changes: Parameters<typeof anomalyEvent>[0]) =>
+    routesOf(routes, anomalyEvent(changes)).map(({ name }) => name);
+  assert.deepEqual(names({ kind: 'dip' }), ['a']);
+  assert.deepEqual(names({ kind: 'spike' }), ['b', 'c']);
+  assert.deepEqual(names({ detector: 'other' }), ['c']);
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KeptAlerts, saidBy } from '../../../fixture/alerts/kept-alerts.ts';
+import { revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { routesOf } from '../../../fixture/alerts/routes.ts';
+
+const RECEIVERS =
+  'receivers: [{ name: hook, webhook: { url: "https://example.com/a" } }, { name: boss, webhook: { url: "https://example.com/b" } }]';
+const MINUTE = 60_000;
+/** A Saturday, 12:00 UTC. */
+const NOON = Date.UTC(2026, 4, 2, 12);
+
+const keptAlerts = (route: string, more = '') =>
+  new KeptAlerts(routesOf(`${RECEIVERS}\n${more}\nroutes: [{ name: all, receivers: hook${route} }]`));
+
+test('an event is told when it opens and when it closes, and once each', () => {
+  const alerts = keptAlerts('');
+  const { opened, updated, closed } = revisionsOf(1);
+  for (const event of [opened, opened, updated, closed, closed]) alerts.state.observe(event, NOON);
+  assert.deepEqual(saidBy(alerts.take()), ['hook opened series-1', 'hook closed series-1']);
+  assert.equal(alerts.state.open, 0);
+});
+
+test('with updates every revision is told', () => {
+  const alerts = keptAlerts(', updates: true');
+  for (const event of Object.values(revisionsOf(1))) alerts.state.observe(event, NOON);
+  assert.deepEqual(saidBy(alerts.take()), ['hook opened series-1', 'hook updated series-1', 'hook closed series-1']);
+});
+
+test('an event whose opening was not read is told at its next revision, but not at its end', () => {
+  const alerts = keptAlerts('');
+  alerts.state.observe(revisionsOf(1).updated, NOON);
+  alerts.state.observe(revisionsOf(2).closed, NOON);
+  assert.deepEqual(saidBy(alerts.take()), ['hook opened series-1']);
+});
+
+test('an event that becomes more severe reaches the route of severe ones, and is closed on both', () => {
+  const alerts = new KeptAlerts(
+    routesOf(`${RECEIVERS}
+routes:
+  - { name: severe, receivers: boss, match: { severity_min: 50 } }
+  - { name: rest, receivers: hook }`),
+  );
+  const { opened, updated, closed } = revisionsOf(1, { severity: 10 });
+  alerts.state.observe(opened, NOON);
+  alerts.state.observe({ ...updated, severity: 60 }, NOON);
+  alerts.state.observe({ ...closed, severity: 60 }, NOON);
+  assert.deepEqual(saidBy(alerts.take()), [
+    'hook opened series-1',
+    'boss opened series-1',
+    'boss closed series-1',
+    'hook closed series-1',
+  ]);
+});
+
+test('events of a group come in one message, also where one of them closed meanwhile', () => {
+  const alerts = keptAlerts(', group_by: detector, group_wait: 30s');
+  const [one, two, other] = [revisionsOf(1), revisionsOf(2), revisionsOf(3, { detector: 'memory' })];
+  alerts.state.observe(one.opened, NOON);
+  alerts.state.observe(two.opened, NOON + 10_000);
+  alerts.state.observe(two.closed, NOON + 20_000);
+  alerts.state.observe(other.opened, NOON + 20_000);
+  alerts.state.advance(NOON + 29_999);
+  assert.deepEqual(alerts.take(), []);
+  alerts.state.advance(NOON + 30_000);
+  const [message, ...more] = alerts.take();
+  assert.deepEqual(saidBy([message]), ['hook opened series-1, opened series-2, closed series-2']);
+  assert.deepEqual([message.group, more], ['detector=cpu', []]);
+  alerts.state.advance(NOON + 50_000);
+  assert.deepEqual(saidBy(alerts.take()), ['hook opened series-3']);
+  alerts.state.observe(one.closed, NOON + 60_000);
+  alerts.state.advance(NOON + 90_000);
+  assert.deepEqual(saidBy(alerts.take()), ['hook closed series-1']);
+});
+
+test('a message has a hundred events at most', () => {
+  const alerts = keptAlerts(', group_by: detector, group_wait: 30s');
+  for (let number = 0; number < 250; number++) alerts.state.observe(revisionsOf(number).opened, NOON);
+  alerts.state.advance(NOON + MINUTE);
+  assert.deepEqual(
+    alerts.take().map(({ notices }) => notices.length),
+    [100, 100, 50],
+  );
+});
+
+test('within the cool-down of a series a new event waits, and is dropped if it closes before', () => {
+  const alerts = keptAlerts(', cool_down: 10min');
+  const [first, second, third] = [1, 2, 3].map((number) => revisionsOf(number, { series: 'web' }));
+  alerts.state.observe(first.opened, NOON);
+  alerts.state.observe(first.closed, NOON + MINUTE);
+  alerts.state.observe(second.opened, NOON + 2 * MINUTE);
+  alerts.state.observe(revisionsOf(9, { series: 'other' }).opened, NOON + 2 * MINUTE);
+  alerts.state.observe(second.closed, NOON + 3 * MINUTE);
+  alerts.state.observe(third.opened, NOON + 4 * MINUTE);
+  alerts.state.advance(NOON + 10 * MINUTE - 1);
+  assert.deepEqual(saidBy(alerts.take()), ['hook opened web', 'hook closed web', 'hook opened other']);
+  alerts.state.advance(NOON + 10 * MINUTE);
+  const [late] = alerts.take();
+  assert.equal(late.notices[0].event.eventId, third.opened.eventId);
+  assert.deepEqual(alerts.suppressed, ['cool-down', 'cool-down']);
+});
+
+test('in a mute window nothing new is told; what is open at its end is told then', () => {
+  const windows = 'mute_windows: [{ name: noon, time_zone: UTC, from: "12:00", to: "13:00" }]';
+  const alerts = keptAlerts(', mute: noon', windows);
+  const [before, brief, long] = [revisionsOf(1), revisionsOf(2), revisionsOf(3)];
+  alerts.state.observe(before.opened, NOON - 1);
+  alerts.state.observe(brief.opened, NOON);
+  alerts.state.observe(long.opened, NOON + MINUTE);
+  alerts.state.observe(brief.closed, NOON + 2 * MINUTE);
+  alerts.state.observe(before.closed, NOON + 3 * MINUTE);
+  alerts.state.advance(NOON + 59 * MINUTE);
+  assert.deepEqual(saidBy(alerts.take()), ['hook opened series-1', 'hook closed series-1']);
+  alerts.state.advance(NOON + 60 * MINUTE);
+  assert.deepEqual(saidBy(alerts.take()), ['hook opened series-3']);
+});
+
+test('what stays open is escalated step by step, and everyone who was told hears of the end', () => {
+  const alerts = keptAlerts(', escalate: [{ after: 15min, receivers: boss }, { after: 1h, receivers: [hook, boss] }]');
+  const { opened, updated, closed } = revisionsOf(1);
+  alerts.state.observe(opened, NOON);
+  alerts.state.observe(updated, NOON + MINUTE);
+  for (const minute of [14, 15, 16, 59, 60, 61]) alerts.state.advance(NOON + minute * MINUTE);
+  alerts.state.observe(closed, NOON + 62 * MINUTE);
+  alerts.state.advance(NOON + 200 * MINUTE);
+  assert.deepEqual(saidBy(alerts.take()), [
+    'hook opened series-1',
+    'boss +opened series-1',
+    'hook +opened series-1',
+    'boss +opened series-1',
+    'hook closed series-1',
+    'boss closed series-1',
+  ]);
+});
+
+test('an event that is older than the age limit when it arrives is not told', () => {
+  const alerts = keptAlerts(', age_limit: 1d');
+  alerts.state.observe(revisionsOf(1, { updatedAtMs: NOON - 86_400_001 }).opened, NOON);
+  alerts.state.observe(revisionsOf(2, { updatedAtMs: NOON - 86_400_000 }).opened, NOON);
+  assert.deepEqual(saidBy(alerts.take()), ['hook opened series-2']);
+  assert.deepEqual(alerts.suppressed, ['age']);
+});
+
+test('a route that was removed still closes what it told, to the receivers that are left', () => {
+  const alerts = keptAlerts('');
+  alerts.state.observe(revisionsOf(1).opened, NOON);
+  alerts.restart(NOON, routesOf(`${RECEIVERS}\nroutes: [{ name: new, receivers: boss }]`));
+  alerts.state.observe(revisionsOf(1).updated, NOON);
+  alerts.state.observe(revisionsOf(1).closed, NOON);
+  alerts.take();
+  assert.deepEqual(saidBy(alerts.sent), [
+    'hook opened series-1',
+    'boss opened series-1',
+    'boss closed series-1',
+    'hook closed series-1',
+  ]);
+});
+
+test('a state of a newer version is refused', () => {
+  const alerts = keptAlerts('');
+  alerts.take();
+  assert.throws(() => alerts.state.restore('something/new', '1'), /newer version/);
+  assert.throws(() => alerts.state.restore('format', '2'), /newer version/);
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEAD_LETTERS_MAX, Outbox, QUEUED_MAX } from '../../../../src/alerts/state/outbox.ts';
+import { eventId, notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+
+const REFUSED = { reason: 'refused', detail: 'status 404' } as const;
+
+test('what waits and what was given up are restored, in their order', () => {
+  const changes = new Map<string, string | null>();
+  const outbox = new Outbox(['hook'], changes);
+  for (let number = 0; number < 12; number++) outbox.add(notificationOf([revisionsOf(number).opened]));
+  const keys = outbox.takeAdded().map(([key]) => key);
+  outbox.accepted(keys[0]);
+  outbox.failed(keys[1], REFUSED, 5);
+  const restored = new Outbox(['hook'], new Map());
+  for (const [key, json] of [...changes].reverse()) restored.restore(key, json);
+  restored.restored(0);
+  assert.deepEqual(
+    restored.takeAdded().map(([key]) => key),
+    keys.slice(2),
+  );
+  assert.deepEqual(restored.deadLetters(), outbox.deadLetters());
+  restored.add(notificationOf([revisionsOf(99).opened]));
+  assert.ok(restored.takeAdded()[0][0] > keys[11]);
+});
+
+test('a queue that is full turns what comes next into dead letters, and other receivers are not touched', () => {
+  const outbox = new Outbox(['hook', 'boss'], new Map());
+  for (let number = 0; number < QUEUED_MAX; number++) outbox.add(notificationOf([revisionsOf(number).opened]));
+  outbox.takeAdded();
+  outbox.add(notificationOf([revisionsOf(QUEUED_MAX).opened]));
+  outbox.add(notificationOf([revisionsOf(QUEUED_MAX).opened], { receiver: 'boss' }));
+  assert.deepEqual(
+    outbox.takeAdded().map(([, { receiver }]) => receiver),
+    ['boss'],
+  );
+  assert.deepEqual(
+    outbox.deadLetters().map(({ reason }) => reason),
+    ['queue-full'],
+  );
+});
+
+test('the oldest dead letter makes room', () => {
+  const outbox = new Outbox(['hook'], new Map());
+  for (let number = 0; number <= DEAD_LETTERS_MAX; number++) {
+    outbox.add(notificationOf([revisionsOf(number).opened]));
+    outbox.failed(outbox.takeAdded()[0][0], REFUSED, number);
+  }
+  assert.equal(outbox.deadLetterCount, DEAD_LETTERS_MAX);
+  assert.equal(outbox.deadLetters()[0].atMs, 1);
+});
+
+test('a dead letter that says that an event is open is not repeated after its end', () => {
+  const outbox = new Outbox(['hook'], new Map());
+  const [gone, open] = [revisionsOf(1), revisionsOf(2)];
+  for (const event of [gone.opened, gone.closed, open.opened]) {
+    outbox.add(notificationOf([event]));
+    outbox.failed(outbox.takeAdded()[0][0], REFUSED, event.revision);
+  }
+  assert.equal(outbox.redeliver(new Set([eventId(2)]), 9), 2);
+  const said = outbox.takeAdded().map(([, { notices }]) => `${notices[0].type} ${notices[0].event.series}`);
+  assert.deepEqual(said.sort(), ['closed series-1', 'opened series-2']);
+  assert.equal(outbox.deadLetterCount, 0);
+});
+
+test('what waits for a receiver that is gone becomes a dead letter', () => {
+  const changes = new Map<string, string | null>();
+  new Outbox(['hook'], changes).add(notificationOf([revisionsOf(1).opened]));
+  const outbox = new Outbox(['boss'], new Map());
+  for (const [key, json] of changes) outbox.restore(key, json);
+  outbox.restored(7);
+  assert.deepEqual(outbox.takeAdded(), []);
+  assert.deepEqual(
+    outbox.deadLetters().map(({ reason, atMs }) => [reason, atMs]),
+    [['receiver-removed', 7]],
+  );
+});
