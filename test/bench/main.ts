@@ -14,6 +14,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   jobs: () => import('./jobs.ts'),
   memory: () => import('./memory.ts'),
   quality: () => import('./quality.ts'),
+  recovery: () => import('./recovery.ts'),
   restore: () => import('./restore.ts'),
   seasons: () => import('./seasons.ts'),
   stream: () => import('./stream.ts'),
