@@ -1,3 +1,4 @@
+import type { TextPattern } from '../config/glob.ts';
 import { isFlagged, type ScoreRecord } from '../stream/record/score-record.ts';
 import { type ScoreLineStyle, scoreLine } from './score-line.ts';
 
@@ -7,7 +8,7 @@ export type ScoreSelection = 'flagged' | 'anomalies' | 'all';
 export interface ScoreViewOptions {
   readonly selection: ScoreSelection;
   /** Pattern of the series to show. */
-  readonly series: RegExp;
+  readonly series: TextPattern;
   /** Print one JSON record a line. */
   readonly json: boolean;
   readonly style: ScoreLineStyle;

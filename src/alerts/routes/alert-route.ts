@@ -1,4 +1,5 @@
 import type { LocalTimes } from '../../calendar/local-times.ts';
+import type { TextPattern } from '../../config/glob.ts';
 import type { EventDirection, EventKind } from '../../detector/event.ts';
 import type { Wording } from '../message/wording.ts';
 
@@ -48,14 +49,14 @@ export interface EscalationStep {
 
 /** Every condition must hold; null is none. */
 export interface EventMatch {
-  readonly detector: RegExp | null;
+  readonly detector: TextPattern | null;
   /** Of the series, or of the group. */
-  readonly series: RegExp | null;
+  readonly series: TextPattern | null;
   readonly kinds: readonly EventKind[] | null;
   readonly directions: readonly EventDirection[] | null;
   readonly severityMin: number | null;
   readonly gradeMin: number | null;
-  readonly labels: ReadonlyMap<string, RegExp>;
+  readonly labels: ReadonlyMap<string, TextPattern>;
 }
 
 export interface ReceiverSettings {

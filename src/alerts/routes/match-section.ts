@@ -1,4 +1,4 @@
-import { globPattern } from '../../config/glob.ts';
+import { globPattern, type TextPattern } from '../../config/glob.ts';
 import { numberBelow, oneOf, text } from '../../config/kinds.ts';
 import type { Section } from '../../config/yaml-section.ts';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../detector/event.ts';
@@ -26,8 +26,8 @@ export function readMatch(section: Section): EventMatch {
   return match;
 }
 
-function readLabels(section: Section): ReadonlyMap<string, RegExp> {
-  const labels = new Map<string, RegExp>();
+function readLabels(section: Section): ReadonlyMap<string, TextPattern> {
+  const labels = new Map<string, TextPattern>();
   for (const name of section.keys()) {
     const written = section.readList(name, text);
     if (written !== undefined) labels.set(name, globPattern(written));
