@@ -14,8 +14,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 import { aborted, DONE, printProblems, type RunnableCommand } from './command.ts';
-import { makeOperations } from './history/make-operations.ts';
-import { runHistory } from './history/run-history.ts';
+import { runOperations } from './run-operations.ts';
 import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
 
 /** Answers requests over HTTP until it is stopped. */
@@ -47,11 +46,10 @@ export const serveCommand: RunnableCommand = {
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady });
     try {
       const { config } = loaded;
-      const history = config.kafka === null ? null : runHistory(config, logger);
-      const detectorsFile = config.detectorsFile;
-      const operations = history === null ? null : makeOperations({ config, history, detectorsFile });
+      const stream = config.kafka === null ? null : runOperations({ config, catalog, logger });
+      const operations = stream?.operations ?? null;
       const running = await runSidecar({ config, catalog, metrics, logger, operations });
-      if (config.kafka !== null) history?.begin(config.kafka);
+      if (config.kafka !== null) stream?.begin(config.kafka);
       sidecar = running;
       collectForecasts(metrics, () => running.forecasts());
       if (running.madeKey !== null) {
@@ -62,7 +60,7 @@ export const serveCommand: RunnableCommand = {
       // An orchestrator sends requests until it has seen that the service is not ready; a person wants an end.
       if (io.stop.reason === 'SIGTERM') await setTimeout(loaded.config.http.drainMs);
       logger.info('ending: requests that are there are answered');
-      await Promise.all([running.stop(), history?.stop()]);
+      await Promise.all([running.stop(), stream?.stop()]);
     } finally {
       await ops.close();
     }

@@ -22,10 +22,9 @@ import {
   type RunnableCommand,
   withDeadline,
 } from './command.ts';
-import { makeOperations } from './history/make-operations.ts';
-import { runHistory } from './history/run-history.ts';
 import { loadRoutes, runAlerts } from './run-alerts.ts';
 import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from './run-demo.ts';
+import { runOperations } from './run-operations.ts';
 import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
 import { type RunningWorker, resolveWithModels, runWorker } from './run-worker.ts';
 
@@ -59,8 +58,8 @@ export const startCommand: RunnableCommand = {
     const logger = createLogger(config.logLevel, process.stderr);
     const metrics = createMetrics({ collectProcess: true });
     const covered = coveredDemoSeries(config.stream, Date.now());
-    const history = runHistory(config, logger);
-    const operations = makeOperations({ config, history, detectorsFile: config.detectorsFile });
+    const stream = runOperations({ config: loaded.config, catalog: models.catalog, logger });
+    const { operations } = stream;
     const sidecar = await runSidecar({ config, catalog: models.catalog, metrics, logger, operations });
     let kafka: DemoKafka | null = null;
     try {
@@ -69,7 +68,7 @@ export const startCommand: RunnableCommand = {
       if (io.stop.aborted) return DONE;
       if (found === null) return await serveAlone(config, { metrics, sidecar }, io);
       kafka = found;
-      history.begin(found.config);
+      stream.begin(found.config);
       const beside = { metrics, forecasts: () => sidecar.forecasts() };
       const startStream = (demo: DemoConfig) => runWorker({ config: demo, models, logger, beside });
       const startAlerts = async (demo: DemoConfig, from: 'earliest' | 'latest') =>
@@ -84,7 +83,7 @@ export const startCommand: RunnableCommand = {
       throw error;
     } finally {
       // The history reads Kafka until it is stopped.
-      await history.stop();
+      await stream.stop();
       await Promise.all([kafka?.stop(), sidecar.stop()]);
     }
   },

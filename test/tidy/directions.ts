@@ -32,6 +32,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   main: ['command', 'config'],
   command: [
     'stream',
+    'sandbox',
     'sidecar',
     'alerts',
     'console',

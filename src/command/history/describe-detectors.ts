@@ -1,9 +1,22 @@
+import { readFile } from 'node:fs/promises';
 import { type LoadedConfig, settingsDigest } from '../../config/config.ts';
 import { readDetectorsFile } from '../../config/detectors-file.ts';
 import type { DescribedDetector, DetectorsPort } from '../../sidecar/operations/operations.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 const NAME = 'detectors';
+
+const NO_DETECTORS = '# There is no detectors file: name it with DETECTORS.\n';
+
+/** The detectors file of this process, which nobody else sees changed. */
+export function detectorsOfFile(path: string | null): DetectorsPort {
+  return {
+    versions: async () => [],
+    fileText: async () => (path === null ? NO_DETECTORS : readFile(path, 'utf8')),
+    describe: describeDetectors,
+    publish: null,
+  };
+}
 
 /** The detectors of a text, or every problem of it. */
 export const describeDetectors: DetectorsPort['describe'] = async (text) => {

@@ -1,21 +1,19 @@
-import { readFile } from 'node:fs/promises';
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
-import type { Operations } from '../../sidecar/operations/operations.ts';
+import type { DetectorsPort, Operations, ScoreAgain } from '../../sidecar/operations/operations.ts';
 import { produceRecords } from '../../stream/log/kafka/bulk-producer.ts';
 import { readConsumerGroup, readTopicEnds } from '../../stream/log/kafka/consumer-group.ts';
-import { describeDetectors } from './describe-detectors.ts';
 import type { RunningHistory } from './run-history.ts';
 
 export interface OperationsOptions {
   readonly config: Pick<LoadedConfig, 'stream' | 'history'>;
   readonly history: RunningHistory;
-  /** Path of the detectors file; null: there is none. */
-  readonly detectorsFile: string | null;
+  readonly detectors: DetectorsPort;
+  readonly scoreAgain: ScoreAgain;
 }
 
 /** Connects what the sidecar knows of the stream with the history, Kafka and the detectors file. */
-export function makeOperations({ config, history, detectorsFile }: OperationsOptions): Operations {
+export function makeOperations({ config, history, detectors, scoreAgain }: OperationsOptions): Operations {
   const { stream, history: bounds } = config;
   const { topics } = stream;
   const { remote } = history;
@@ -28,13 +26,8 @@ export function makeOperations({ config, history, detectorsFile }: OperationsOpt
     bounds,
     topics: sources,
     problem: () => remote.problem,
-    detectors: {
-      versions: async () => [],
-      fileText: async () => (detectorsFile === null ? 'detectors: []\n' : readFile(detectorsFile, 'utf8')),
-      describe: describeDetectors,
-      publish: null,
-    },
-    scoreAgain: async () => ({ kind: 'problems', problems: ['this service cannot score again'] }),
+    detectors,
+    scoreAgain,
     cluster: {
       async historyEnds() {
         const ends = await readTopicEnds(connection(), Object.values(sources));

@@ -1,0 +1,36 @@
+import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
+import type { ModelCatalog } from '../model/catalog.ts';
+import type { Operations } from '../sidecar/operations/operations.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { detectorsOfFile } from './history/describe-detectors.ts';
+import { makeOperations } from './history/make-operations.ts';
+import { runHistory } from './history/run-history.ts';
+import { keptValuesScorer } from './score-kept-values.ts';
+
+export interface RunningOperations {
+  readonly operations: Operations;
+  /** Follows the topics of a cluster from now on. */
+  begin(kafka: KafkaConfig): void;
+  stop(): Promise<void>;
+}
+
+export interface OperationsToRun {
+  readonly config: LoadedConfig;
+  readonly catalog: ModelCatalog;
+  readonly logger: Logger;
+}
+
+/** What the sidecar knows of the stream: the history, the detectors, and what other settings would have raised. */
+export function runOperations({ config, catalog, logger }: OperationsToRun): RunningOperations {
+  const history = runHistory(config, logger);
+  const detectors = detectorsOfFile(config.detectorsFile);
+  const currentText = async () => (await detectors.versions())[0]?.text ?? detectors.fileText();
+  const again = keptValuesScorer({ config, catalog, currentText });
+  return {
+    operations: makeOperations({ config, history, detectors, scoreAgain: again.scoreAgain }),
+    begin: history.begin,
+    async stop() {
+      await Promise.all([history.stop(), again.close()]);
+    },
+  };
+}
