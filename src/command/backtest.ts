@@ -8,6 +8,7 @@ import { commandFlag, processOptions, storeOptions, streamOptions, workerLimits 
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import { ServiceError } from '../service-error.ts';
 import { type PastObservation, scoreHistory } from '../stream/engine/score-history.ts';
+import { BacktestEvents } from './backtest-events.ts';
 import { BacktestReport } from './backtest-report.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, printProblems, type RunnableCommand } from './command.ts';
 import { csvFlags, csvReading } from './csv/flags.ts';
@@ -26,6 +27,7 @@ const ownFlags = {
   ...csvFlags,
   ...detectorFlags,
   out: commandFlag('out', text, 'file for the scores as CSV (default: standard output)'),
+  eventsOut: commandFlag('events-out', text, 'file for the events as JSON, one revision a line'),
 };
 
 /** Scores the history in a CSV file with the stream's own code, without Kafka. */
@@ -68,7 +70,8 @@ export const backtestCommand: RunnableCommand = {
         return printProblems(fromFile ? result.problems : result.problems.map(inTermsOfFlags), io);
       }
       const group = values.group ?? null;
-      await score(history, { config: result.config, models, source: path, group, out: values.out }, io);
+      const { out, eventsOut } = values;
+      await score(history, { config: result.config, models, source: path, group, out, eventsOut }, io);
       return exitCode(pull);
     } catch (error) {
       if (!io.stop.aborted) throw error;
@@ -130,12 +133,14 @@ interface BacktestScoring {
   readonly source: string;
   readonly group: string | null;
   readonly out: string | undefined;
+  readonly eventsOut: string | undefined;
 }
 
 async function score(history: readonly PastObservation[], scoring: BacktestScoring, io: CommandIo): Promise<void> {
-  const { config, models, source, group, out } = scoring;
+  const { config, models, source, group, out, eventsOut } = scoring;
   const { detectors: configs } = config.stream;
   const output = out === undefined ? null : await openOutput(out);
+  const eventsOutput = eventsOut === undefined ? null : await openOutput(eventsOut);
   const forecasters = await Forecasters.start(modelsBelow(configs, models), {
     threads: config.worker.inferenceThreads,
   });
@@ -144,6 +149,7 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
       bindToModel(detector, models, (...asked) => forecasters.forecasterFor(...asked)),
     );
     const report = new BacktestReport();
+    const events = new BacktestEvents(configs);
     const write = async (lines: readonly string[]) => {
       if (output !== null) await output.appendFile(lines.map((line) => `${line}\n`).join(''));
       else for (const line of lines) io.out(line);
@@ -152,13 +158,21 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     const startedMs = performance.now();
     const onScores = async (scores: Parameters<typeof report.add>[0]) => {
       report.add(scores);
+      events.addScores(scores);
       await write(scores.map(scoreRow));
     };
-    const tally = await scoreHistory(history, { source, detectors, group, onScores }, io.stop);
+    const tally = await scoreHistory(
+      history,
+      { source, detectors, group, onScores, onEvent: (event) => void events.revisions.push(event) },
+      io.stop,
+    );
+    await eventsOutput?.appendFile(events.revisions.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    for (const line of events.lines()) io.err(line);
     for (const line of report.lines(tally, (performance.now() - startedMs) / 1_000)) io.err(line);
   } finally {
     await forecasters.close();
     await output?.close();
+    await eventsOutput?.close();
   }
 }
 

@@ -93,7 +93,7 @@ function formatNumber(value: number | null): string {
 }
 
 /** Two decimals after the point, without the zero before it: `.93`. */
-function formatGrade(grade: number | null): string {
+export function formatGrade(grade: number | null): string {
   return grade === null ? NOTHING : grade.toFixed(2).replace(/^0/, '');
 }
 

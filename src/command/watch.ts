@@ -1,17 +1,21 @@
 import { stdoutTakesColour } from '../config/colour.ts';
 import { readFlags } from '../config/command-line.ts';
+import type { StreamConfig } from '../config/config.ts';
 import { globPattern } from '../config/glob.ts';
 import { boolean, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, registryOptions, streamOptions, withDefault } from '../config/options.ts';
 import { ServiceError } from '../service-error.ts';
+import { createEventDecoder } from '../stream/codec/event-codec.ts';
 import { reasonOf } from '../stream/codec/quoted.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
-import { createScoreDecoder, type DecodeScore } from '../stream/codec/score-decoder.ts';
+import type { SchemaSource } from '../stream/codec/schema-source.ts';
+import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
 import { type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
 import { aborted, type CommandIo, DONE, printProblems, type RunnableCommand } from './command.ts';
+import { eventLine, eventLineHeader } from './event-text.ts';
 import { SCORE_LINE_STYLE, scoreLineHeader } from './score-line.ts';
-import { ScoreView } from './score-view.ts';
+import { type ScoreSelection, ScoreView, type ScoreViewOptions } from './score-view.ts';
 
 const SUMMARY_MS = 1_000;
 
@@ -23,13 +27,14 @@ const ownFlags = {
   anomalies: withDefault(commandFlag('anomalies', boolean, 'anomalies alone'), false),
   series: commandFlag('series', text, 'only series that match: * is any run of characters, ? one'),
   fromBeginning: withDefault(commandFlag('from-beginning', boolean, 'also what was scored before'), false),
+  events: withDefault(commandFlag('events', boolean, 'events in place of scores: opened, updated, closed'), false),
   json: withDefault(commandFlag('json', boolean, 'one JSON record a line; every score, but for --anomalies'), false),
 };
 
-/** Prints scores as they are committed, until it is stopped. */
+/** Prints scores, or events, as they are committed, until it is stopped. */
 export const watchCommand: RunnableCommand = {
   name: 'watch',
-  summary: 'Shows the scores of the cluster of KAFKA_BROKERS as they are committed',
+  summary: 'Shows the scores or events of the cluster of KAFKA_BROKERS as they are committed',
   options: [
     ...Object.values(ownFlags),
     ...Object.values(kafkaOptions),
@@ -41,36 +46,34 @@ export const watchCommand: RunnableCommand = {
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     if (read.kind === 'problems') return printProblems(read.problems, io);
-    const { all, anomalies, series, fromBeginning, json } = read.values;
-    if (all && anomalies) return printProblems(['--all and --anomalies exclude each other'], io);
-    const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
-    const view = new ScoreView({
-      selection: anomalies ? 'anomalies' : all || json ? 'all' : 'flagged',
-      series: globPattern([series ?? '*']),
-      json,
-      style,
-    });
+    const { all, anomalies, events, series, fromBeginning, json } = read.values;
+    const exclusive = Object.entries({ all, anomalies, events }).filter(([, given]) => given);
+    if (exclusive.length > 1) {
+      return printProblems([`${exclusive.map(([name]) => `--${name}`).join(' and ')} exclude each other`], io);
+    }
     const { stream, kafka, registry: registryConfig } = loaded.config;
-    const { format } = stream.output;
-    const registry = format === 'avro' ? await connectRegistry(registryConfig!) : null;
-    const decode = createScoreDecoder(format, registry);
-    const summary = setInterval(() => printIfAny(view.summary(), io), SUMMARY_MS);
+    const registry = stream.output.format === 'avro' ? await connectRegistry(registryConfig!) : null;
+    const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
+    const options = { stream, registry, series: globPattern([series ?? '*']), json, style };
+    const selection = anomalies ? 'anomalies' : all || json ? 'all' : 'flagged';
+    const watched = events ? watchedEvents(options) : watchedScores(selection, options);
+    const summary = setInterval(() => printIfAny(watched.summary(), io), SUMMARY_MS);
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     failed.catch(() => {});
     try {
       const from = fromBeginning ? 'earliest' : 'latest';
       const tail = await tailTopic(
         { config: kafka! },
-        { topic: stream.topics.scores, from },
+        { topic: watched.topic, from },
         {
-          onRecords: (records) => showRecords(records, { decode, view }, io).catch(fail),
+          onRecords: (records) => showRecords(records, watched, io).catch(fail),
           onConnection: (error) =>
             io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch continues when it is back.`),
         },
       );
-      if (!json) io.out(scoreLineHeader(style));
+      if (!json) io.out(watched.header);
       await Promise.race([aborted(io.stop), failed]).finally(() => tail.stop());
-      printIfAny(view.summary(), io);
+      printIfAny(watched.summary(), io);
       return DONE;
     } finally {
       clearInterval(summary);
@@ -79,17 +82,54 @@ export const watchCommand: RunnableCommand = {
   },
 };
 
-/** Rejects with `registry-unavailable` when a schema cannot be fetched. Reports and skips a record that is no score. */
-async function showRecords(
-  records: readonly TopicRecord[],
-  { decode, view }: { readonly decode: DecodeScore; readonly view: ScoreView },
-  io: CommandIo,
-): Promise<void> {
+/** What is watched, and how a record of it is shown. */
+interface Watched {
+  readonly topic: string;
+  readonly header: string;
+  /** null for a record that is not to be shown. Rejects where it is another record, or a schema cannot be fetched. */
+  lineOf(value: Buffer): Promise<string | null>;
+  /** Of what was not shown lately; null where there is nothing to say. */
+  summary(): string | null;
+}
+
+interface WatchOptions extends Pick<ScoreViewOptions, 'series' | 'json' | 'style'> {
+  readonly stream: Pick<StreamConfig, 'topics' | 'output'>;
+  readonly registry: SchemaSource | null;
+}
+
+function watchedScores(selection: ScoreSelection, { stream, registry, series, json, style }: WatchOptions): Watched {
+  const view = new ScoreView({ selection, series, json, style });
+  const decode = createScoreDecoder(stream.output.format, registry);
+  return {
+    topic: stream.topics.scores,
+    header: scoreLineHeader(style),
+    lineOf: async (value) => view.show(await decode(value)),
+    summary: () => view.summary(),
+  };
+}
+
+function watchedEvents({ stream, registry, series: pattern, json, style }: WatchOptions): Watched {
+  const decode = createEventDecoder(stream.output.format, registry);
+  return {
+    topic: stream.topics.events,
+    header: eventLineHeader(style),
+    async lineOf(value) {
+      const event = await decode(value);
+      const ids = event.series === null ? event.members.map(({ series }) => series) : [event.series];
+      if (!ids.some((id) => pattern.test(id))) return null;
+      return json ? JSON.stringify(event) : eventLine(event, style);
+    },
+    summary: () => null,
+  };
+}
+
+/** Rejects with `registry-unavailable` when a schema cannot be fetched. Reports and skips what is another record. */
+async function showRecords(records: readonly TopicRecord[], { lineOf }: Watched, io: CommandIo): Promise<void> {
   for (const { value, partition, offset } of records) {
     if (io.stop.aborted) return;
     if (value === null) continue;
     try {
-      const line = view.show(await decode(value));
+      const line = await lineOf(value);
       if (line !== null) io.out(line);
     } catch (error) {
       if (error instanceof ServiceError) throw error;

@@ -9,6 +9,8 @@ export interface KindEvidence {
   readonly residuals: ArrayLike<number>;
   /** How far the values lay from their forecasts just before, in the same unit. */
   readonly leading: number;
+  /** The most unusual alarm lies below its forecast. */
+  readonly isBelow: boolean;
   /** Rows from the first to the last alarm. */
   readonly span: number;
   /** Deviation of earlier changes. */
@@ -62,7 +64,7 @@ export function kindOf(evidence: KindEvidence): EventKind {
   if (isBurst(evidence)) return 'burst';
   if (lostItsSeason(evidence)) return 'missing_season';
   const { extreme, lasts } = displacement(evidence.residuals);
-  if (!lasts) return extreme < 0 ? 'dip' : 'spike';
+  if (!lasts) return evidence.isBelow ? 'dip' : 'spike';
   return evidence.leading * Math.sign(extreme) > DRIFT_LEADING * Math.abs(extreme) ? 'drift' : 'level_shift';
 }
 

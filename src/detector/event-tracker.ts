@@ -154,6 +154,7 @@ export class EventTracker {
       alarmsBelow: 0,
       lastAlarm: { position, timestampMs },
       checked: { position, alarms: 0 },
+      severity: null,
       peak: this.#peakOf(row, leader, position),
       shares: NO_SHARES,
     };
@@ -165,7 +166,8 @@ export class EventTracker {
     if (most.value < most.expected) event.alarmsBelow++;
     event.lastAlarm = { position, timestampMs };
     if (event.group !== null) event.shares = addShares(event.shares, seen);
-    if (event.alarms > 1 && verdict.severity > (event.peak.severity ?? 0)) {
+    if (verdict.severity > (event.severity ?? 0)) event.severity = verdict.severity;
+    if (event.alarms > 1 && verdict.grade > (event.peak.grade ?? 0)) {
       event.peak = this.#peakOf(row, most, event.start);
     }
   }
@@ -177,7 +179,6 @@ export class EventTracker {
     const rarity = rarityOf(seen, { value, position, side, start, windowSize: gap });
     return {
       timestampMs,
-      severity: finite(verdict.severity),
       grade: finite(verdict.grade),
       value,
       expected: finite(expected),
@@ -203,12 +204,12 @@ export class EventTracker {
     return event.kind === kind && event.alarms === checked.alarms ? null : revise(event, 'updated', row.timestampMs);
   }
 
-  #isOver({ lastAlarm, peak, kind }: OpenEvent, { position, verdict }: EventRow): boolean {
+  #isOver({ lastAlarm, severity, kind }: OpenEvent, { position, verdict }: EventRow): boolean {
     const { gap, rules } = this.#subject;
     const quiet = position - lastAlarm.position;
     if (quiet < gap) return false;
     if (kind === 'drift' && rules.onceInDrift) return quiet >= DRIFT_GAPS * gap;
-    const isHeld = LASTING.includes(kind) || verdict.severity > HELD_SHARE * (peak.severity ?? 0);
+    const isHeld = LASTING.includes(kind) || verdict.severity > HELD_SHARE * (severity ?? 0);
     return !isHeld || quiet >= HELD_GAPS * gap;
   }
 
@@ -229,6 +230,7 @@ export class EventTracker {
         start: event.start - oldest,
         residuals: event.residuals,
         leading: event.leading,
+        isBelow: event.peak.expected !== null && (event.peak.value ?? 0) < event.peak.expected,
         span: event.lastAlarm.position - event.start + 1,
         changeScale: event.changeScale,
       }),

@@ -59,14 +59,15 @@ export interface AnomalyEvent {
   readonly direction: EventDirection;
   /** Of the first alarm. */
   readonly startedAtMs: number;
-  /** Of the most severe observation. */
+  /** Of the peak: the alarm with the highest grade. */
   readonly peakAtMs: number;
   /** Of the observation that this revision was made at. */
   readonly updatedAtMs: number;
   /** Of the last alarm; null while the event is open. */
   readonly endedAtMs: number | null;
-  /** At the peak; null for an event that is none of unusual values. */
+  /** The highest of its alarms; null for an event that is none of unusual values. */
   readonly severity: number | null;
+  /** At the peak; null where the severity is. */
   readonly grade: number | null;
   /** At the peak; of the member with the largest share where it is a group's. */
   readonly value: number | null;

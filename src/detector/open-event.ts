@@ -28,6 +28,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   lastAlarm: EventMoment;
   /** Where it was last looked at whether something is new, and the alarms by then. */
   checked: { readonly position: number; readonly alarms: number };
+  /** The highest of its alarms; null where none had one. */
+  severity: number | null;
   peak: EventPeak;
   shares: MemberShares;
 }
@@ -37,9 +39,8 @@ export interface EventMoment {
   readonly timestampMs: number;
 }
 
-/** The most severe alarm. */
-export interface EventPeak
-  extends Pick<AnomalyEvent, 'severity' | 'grade' | 'value' | 'expected' | 'lo' | 'hi' | 'unusual'> {
+/** The most unusual alarm. */
+export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expected' | 'lo' | 'hi' | 'unusual'> {
   readonly timestampMs: number;
 }
 
@@ -60,8 +61,8 @@ export function conclude(event: OpenEvent, closeReason: CloseReason, timestampMs
 }
 
 function revisionOf(event: OpenEvent, type: EventType, updatedAtMs: number): AnomalyEvent {
-  const { start, startedAtMs, kind, alarms, lastAlarm, labels } = event;
-  const { timestampMs: peakAtMs, severity, grade, value, expected, lo, hi, unusual } = event.peak;
+  const { start, startedAtMs, kind, severity, alarms, lastAlarm, labels } = event;
+  const { timestampMs: peakAtMs, grade, value, expected, lo, hi, unusual } = event.peak;
   const direction = directionOf(event);
   const members = sharesOf(event.shares);
   const lastedMs = type === 'closed' ? lastAlarm.timestampMs - startedAtMs : null;
@@ -94,8 +95,9 @@ function revisionOf(event: OpenEvent, type: EventType, updatedAtMs: number): Ano
   };
 }
 
-function directionOf({ alarms, alarmsBelow }: OpenEvent): EventDirection {
+/** That of the peak, unless many alarms lie on the other side. */
+function directionOf({ alarms, alarmsBelow, peak }: OpenEvent): EventDirection {
   const below = alarmsBelow / alarms;
   if (below >= BOTH_SHARE && below <= 1 - BOTH_SHARE) return 'both';
-  return below > 0.5 ? 'down' : 'up';
+  return peak.expected !== null && (peak.value ?? 0) < peak.expected ? 'down' : 'up';
 }

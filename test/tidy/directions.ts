@@ -42,6 +42,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'store',
     'telemetry',
     'config',
+    'detector',
     'forecast',
     'calendar',
   ],

@@ -20,6 +20,7 @@ function kindAfter(
     start: ROWS,
     residuals: during.map((value, i) => value - usual(ROWS + i)),
     leading: more.leading ?? 0,
+    isBelow: during[0] < usual(ROWS),
     span: more.span ?? 1,
     changeScale: 1,
   });
@@ -71,7 +72,10 @@ test('a value that comes again and again is stuck, unless it did so before', () 
   );
   const values = Float32Array.from({ length: 200 }, (_, row) => (row % 20 < 10 ? 0 : 1 + (row % 3)));
   const residuals = Array.from({ length: 20 }, () => 4);
-  assert.notEqual(kindOf({ values, start: 180, residuals, leading: 0, span: 5, changeScale: 1 }), 'stuck');
+  assert.notEqual(
+    kindOf({ values, start: 180, residuals, leading: 0, isBelow: false, span: 5, changeScale: 1 }),
+    'stuck',
+  );
 });
 
 test('values that jump up and down are a burst', () => {

@@ -37,7 +37,7 @@ function trackerOf(rules: Partial<EventRules> = {}) {
     if (!tracker.wants(alarm, value)) return null;
     return tracker.observe({
       ...at,
-      verdict: { grade: alarm ? 0.8 : 0.1, severity, alarm },
+      verdict: { grade: severity / (severity + 14), severity, alarm },
       seen: Number.isNaN(value) ? [] : [seen],
       keptOf: () => seen,
     });
@@ -93,7 +93,7 @@ test('an update comes when something is new, and once a window at most', () => {
     revisions.map(({ revision }) => revision),
     [0, 1, 2, 3, 4, 5],
   );
-  assert.equal(revisions[3].value, 49, 'the peak is the most severe alarm by then');
+  assert.equal(revisions[3].value, 49, 'the peak is the most unusual alarm by then');
 });
 
 test('an event with a reason to end is closed once', () => {
