@@ -28,8 +28,8 @@ test('a bomb in a known field is refused with as many problems as are told of an
   for (const field of ['y', 'sizes', 'X', 'start_datetime', 'categorical_exog'] as const) {
     const list = `[${'{},'.repeat(3_000_000)}{}]`;
     const { status, body } = await post('/v2/forecast', TEXT.replace('"series":{', `"series":{"${field}":${list},`));
-    const repeated = field === 'y' || field === 'sizes';
-    assert.equal(status, repeated ? 200 : 422, `${field}: of equal names the last counts`);
+    const repeated = field === 'sizes';
+    assert.equal(status, repeated ? 200 : 422, `${field}: of equal names the last counts, where it is reached`);
     if (!repeated) assert.ok(body.detail.length <= 100, field);
   }
   const { status, body } = await post(
@@ -102,4 +102,13 @@ test('intervals of cross-validation from one sample are refused as those of a fo
   const { status, body } = await ask(app, '/v2/cross_validation', { ...short, level: [80] });
   assert.equal(status, 422);
   assert.match(body.detail[0].msg, /Minimum required 8 samples for computing prediction intervals/);
+});
+
+test('a body of nothing but problems is refused at the hundredth, and the rest of it is not read', async () => {
+  const many = `{"series":{"y":[${'{},'.repeat(400_000)}1],"sizes":[1]},"freq":"D","h":2}`;
+  const { status, body } = await post('/v2/forecast', many);
+  assert.deepEqual([status, body.detail.length], [422, 100]);
+  assert.deepEqual(body.detail[99].loc, ['body', 'series', 'y', 99]);
+  const unread = `{"series":{"y":[${'{},'.repeat(100)}no JSON at all`;
+  assert.equal((await post('/v2/forecast', unread)).status, 422);
 });

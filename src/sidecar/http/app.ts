@@ -6,7 +6,7 @@ import fastify from 'fastify';
 import type { TSchema } from 'typebox';
 import { RefusedCalls } from '../accounts/refused-calls.ts';
 import { BodyBudget } from '../wire/body-budget.ts';
-import { BodyThread } from '../wire/body-thread.ts';
+import { BodyThreads } from '../wire/body-threads.ts';
 import { invalidRequest } from '../wire/problem.ts';
 import { BODIES_BYTES_MAX, TRANSFER_RATE } from '../wire/read-bytes.ts';
 import { schemaCheck } from '../wire/schema-problems.ts';
@@ -97,7 +97,7 @@ export async function createApp(
   takeBodies(app, {
     budget: services.bodies ?? new BodyBudget(BODIES_BYTES_MAX),
     rate: services.transferRate ?? TRANSFER_RATE,
-    thread: services.bodyThread ?? new BodyThread(),
+    threads: services.bodyThreads ?? new BodyThreads(),
   });
   answerProblems(app, services.logger);
   app.addHook('onClose', async () => {

@@ -1,7 +1,7 @@
 import type { Server as TlsServer } from 'node:https';
 import { ServiceError } from '../../service-error.ts';
 import { BodyBudget } from '../wire/body-budget.ts';
-import { BodyThread } from '../wire/body-thread.ts';
+import { BodyThreads } from '../wire/body-threads.ts';
 import { BODIES_BYTES_MAX } from '../wire/read-bytes.ts';
 import { createApp } from './app.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts';
@@ -44,9 +44,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   } = others;
   const tls = paths === null ? null : await readTls(paths);
   const limits = { ...CONNECTION_LIMITS, connectionsMax, perAddressMax };
-  const bodyThread = new BodyThread();
+  const bodyThreads = new BodyThreads();
   const bodies = new BodyBudget(BODIES_BYTES_MAX);
-  const app = await createApp({ bodies, ...services, bodyThread }, limits, { tls, trustedProxies, corsOrigins });
+  const app = await createApp({ bodies, ...services, bodyThreads }, limits, { tls, trustedProxies, corsOrigins });
   const { logger } = services;
   if (paths !== null && tls !== null) renewTls(app.server as unknown as TlsServer, tls, { paths, logger });
   else if (!isLoopback(host) && trustedProxies.length === 0) logger.warn({ host }, PLAIN_BEYOND_LOOPBACK);
@@ -60,7 +60,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   }
   return {
     url,
-    trouble: () => bodyThread.trouble,
+    trouble: () => bodyThreads.trouble,
     bodyBytes: () => bodies.held,
     async close(msMax) {
       const deadline = setTimeout(() => app.server.closeAllConnections(), msMax);

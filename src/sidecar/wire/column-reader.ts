@@ -19,6 +19,16 @@ export interface NumberColumn extends ColumnReading {
   readonly hasText: boolean;
 }
 
+/** Reading stops here: more problems are not told, and millions of them would take long to count. */
+export class TooManyProblems extends Error {
+  readonly problems: readonly FieldProblem[];
+
+  constructor(problems: readonly FieldProblem[]) {
+    super('too many problems');
+    this.problems = problems;
+  }
+}
+
 interface ColumnSettings {
   readonly loc: FieldProblem['loc'];
   /** The type of its values: true for exogenous variables, which may be booleans and texts. */
@@ -37,7 +47,8 @@ export function readNumbers(cursor: JsonCursor, { loc, exogenous }: ColumnSettin
   let items = 0;
   let hasText = false;
   const report = (problem: FieldProblem) => {
-    if (problems.length < PROBLEMS_MAX) problems.push(problem);
+    problems.push(problem);
+    if (problems.length === PROBLEMS_MAX) throw new TooManyProblems(problems);
   };
   cursor.numbers(
     (i, value) => {
@@ -55,8 +66,7 @@ export function readNumbers(cursor: JsonCursor, { loc, exogenous }: ColumnSettin
       else if (kind === 'string' && exogenous) {
         hasText = true;
         cursor.skipValue();
-      } else if (problems.length < PROBLEMS_MAX) report(typeProblem('number', [...loc, i], readInput(cursor)));
-      else cursor.skipValue();
+      } else report(typeProblem('number', [...loc, i], readInput(cursor)));
     },
   );
   return { start, items, hasText, column: column.subarray(0, items), problems };
@@ -87,7 +97,8 @@ export class CategoryReader {
     cursor.items((i) => {
       const category = readCategory(cursor);
       if (category === undefined) {
-        if (problems.length < PROBLEMS_MAX) problems.push(typeProblem('number', [...loc, i], undefined));
+        problems.push(typeProblem('number', [...loc, i], undefined));
+        if (problems.length === PROBLEMS_MAX) throw new TooManyProblems(problems);
       } else if (category === null) column[i] = Number.NaN;
       else {
         const code = this.#codes.get(category) ?? this.#codes.size;

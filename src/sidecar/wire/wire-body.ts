@@ -1,4 +1,10 @@
-import { CategoryReader, type ColumnReading, type NumberColumn, readNumbers } from './column-reader.ts';
+import {
+  CategoryReader,
+  type ColumnReading,
+  type NumberColumn,
+  readNumbers,
+  TooManyProblems,
+} from './column-reader.ts';
 import { JsonCursor, JsonSyntaxError } from './json-cursor.ts';
 import { type FieldProblem, PROBLEMS_MAX } from './problem.ts';
 import type { CheckValue } from './schema-problems.ts';
@@ -52,6 +58,7 @@ export function readWireBody(bytes: Uint8Array, { check, fields }: BodyRules): W
     if (all.length > 0) return { kind: 'invalid', problems: all };
     return { kind: 'body', body: typed(plain as PlainBody, columns.found, reader.literals) };
   } catch (error) {
+    if (error instanceof TooManyProblems) return { kind: 'invalid', problems: error.problems };
     if (error instanceof JsonSyntaxError) return { kind: 'not-json', reason: error.message };
     throw error;
   }

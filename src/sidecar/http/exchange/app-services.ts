@@ -8,7 +8,7 @@ import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { BodyBudget } from '../../wire/body-budget.ts';
-import type { BodyThread } from '../../wire/body-thread.ts';
+import type { BodyThreads } from '../../wire/body-threads.ts';
 import type { TransferRate } from '../../wire/read-bytes.ts';
 
 /** Files of a web page, read when the service starts. */
@@ -41,7 +41,7 @@ export interface AppServices extends FinetunedServices {
   /** Memory budget of all request bodies. */
   readonly bodies?: BodyBudget;
   /** Reads large bodies. */
-  readonly bodyThread?: BodyThread;
+  readonly bodyThreads?: BodyThreads;
   /** The slowest sender of a body that is waited for. */
   readonly transferRate?: TransferRate;
 }

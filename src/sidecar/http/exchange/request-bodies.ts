@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { BodyBudget } from '../../wire/body-budget.ts';
 import { bodyName, bodyRules } from '../../wire/body-schemas.ts';
-import type { BodyThread } from '../../wire/body-thread.ts';
+import type { BodyThreads } from '../../wire/body-threads.ts';
 import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { BODY_BYTES_MAX, bodyTooLarge, readBytes, type TransferRate } from '../../wire/read-bytes.ts';
 import { readWireBody } from '../../wire/wire-body.ts';
@@ -35,16 +35,16 @@ interface BodyParts {
   readonly budget: BodyBudget;
   readonly rate: TransferRate;
   /** Closed with the application. */
-  readonly thread: BodyThread;
+  readonly threads: BodyThreads;
 }
 
 /**
  * Parses JSON bodies, plain or compressed, against the schema of the route. Routes without a body schema ignore the
  * body. The budget of a body is released when its request ends.
  */
-export function takeBodies(app: App, { budget, rate, thread }: BodyParts): void {
+export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void {
   const held = new WeakMap<FastifyRequest, HeldBody>();
-  app.addHook('onClose', () => thread.close());
+  app.addHook('onClose', () => threads.close());
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const schema = request.routeOptions.schema?.body as TSchema | undefined;
@@ -54,7 +54,7 @@ export function takeBodies(app: App, { budget, rate, thread }: BodyParts): void 
     }
     const { 'content-length': length, 'content-encoding': encoding } = request.headers;
     if (Number(length) > BODY_BYTES_MAX) throw bodyTooLarge(BODY_BYTES_MAX);
-    const keyId = callerOf(request).key.id;
+    const { id: keyId, owner } = callerOf(request).key;
     const bytes = await readBytes(payload, { encoding, budget, keyId, rate });
     const { length: taken } = bytes;
     held.get(request)?.hold(keyId, taken);
@@ -65,7 +65,7 @@ export function takeBodies(app: App, { budget, rate, thread }: BodyParts): void 
     if (KEPT.has(name))
       kept.set(request, await zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: KEPT_LEVEL } }));
     const small = taken <= INLINE_BYTES_MAX;
-    const reading = small ? readWireBody(bytes, bodyRules(name)) : await thread.read(bytes, name);
+    const reading = small ? readWireBody(bytes, bodyRules(name)) : await threads.read(owner, bytes, name);
     switch (reading.kind) {
       case 'body':
         return reading.body;

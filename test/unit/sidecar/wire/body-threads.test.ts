@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { BodyThreads } from '../../../../src/sidecar/wire/body-threads.ts';
+
+const threads = new BodyThreads();
+after(() => threads.close());
+
+const NAME = 'modelParams';
+const small = () => Buffer.from('{"freq":"h"}');
+/** Takes a while to be read. */
+const large = () => Buffer.from(`{"freq":"h","z":[${'{},'.repeat(2_000_000)}{}]}`);
+
+test('large bodies of one owner do not hold up the body of another', async () => {
+  const done: string[] = [];
+  const noted = (name: string, owner: string, bytes: Buffer) =>
+    threads.read(owner, bytes, NAME).then(({ kind }) => done.push(`${name} ${kind}`));
+  await Promise.all([
+    ...[1, 2, 3].map((number) => noted(`large ${number}`, 'ann', large())),
+    noted('small', 'bob', small()),
+  ]);
+  assert.equal(done[0], 'small body');
+  assert.deepEqual(done.slice(1), ['large 1 body', 'large 2 body', 'large 3 body']);
+});
+
+test('a body that cannot be read frees its thread', async () => {
+  for (let i = 0; i < 4; i++) assert.equal((await threads.read('ann', Buffer.from('{'), NAME)).kind, 'not-json');
+  assert.equal((await threads.read('ann', small(), NAME)).kind, 'body');
+});
