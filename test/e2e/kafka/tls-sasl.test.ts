@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { promisify } from 'node:util';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
+import { makeCertificate } from '../../fixture/kafka/certificate.ts';
 import { kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
@@ -21,7 +20,7 @@ const secured = (() => {
   let made: Promise<{ stream: KafkaStream; env: Record<string, string> }> | null = null;
   const make = async () => {
     const port = await freePort();
-    const { keyStore, certificate } = await makeCertificate();
+    const { keyStore, certificate } = await makeCertificate(folder, PASSWORD);
     await sharedKafka({ port, keyStore, keyStorePassword: PASSWORD, username: 'ada', password: PASSWORD });
     const env = {
       KAFKA_BROKERS: `127.0.0.1:${port}`,
@@ -38,27 +37,6 @@ const secured = (() => {
     return made;
   };
 })();
-
-/** By Java's own tool, since a broker needs Java anyway. */
-async function makeCertificate(): Promise<{ keyStore: string; certificate: string }> {
-  const keyStore = join(folder, 'key-store.p12');
-  const certificate = join(folder, 'certificate.pem');
-  const keytool = (...args: string[]) =>
-    promisify(execFile)('keytool', [...args, '-keystore', keyStore, '-storepass', PASSWORD, '-alias', 'broker']);
-  await keytool(
-    '-genkeypair',
-    '-keyalg',
-    'EC',
-    '-dname',
-    'CN=broker',
-    '-ext',
-    'san=ip:127.0.0.1',
-    '-storetype',
-    'PKCS12',
-  );
-  await keytool('-exportcert', '-rfc', '-file', certificate);
-  return { keyStore, certificate };
-}
 
 kafkaTest('a worker scores over TLS as a user of any SASL mechanism', async () => {
   const { stream, env } = await secured();

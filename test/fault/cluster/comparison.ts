@@ -1,0 +1,80 @@
+/** What came out for an input offset: the bytes of a score, or the reason of a dead letter. */
+export interface Outcome {
+  readonly partition: number;
+  readonly offset: number;
+  readonly content: string;
+}
+
+export interface Differences {
+  readonly compared: number;
+  readonly lost: number;
+  readonly twice: number;
+  readonly different: number;
+  readonly examples: readonly string[];
+}
+
+const EXAMPLES_MAX = 10;
+
+/**
+ * Compares what the workers wrote with what the oracle expects, record by record and in any order. Keeps only what
+ * has no counterpart yet.
+ */
+export class Comparison {
+  readonly #expected = new Map<string, string>();
+  readonly #actual = new Map<string, string>();
+  readonly #seen = new Map<number, Set<number>>();
+  readonly #examples: string[] = [];
+  #compared = 0;
+  #twice = 0;
+  #different = 0;
+
+  expect({ partition, offset, content }: Outcome): void {
+    this.#match(`${partition}/${offset}`, content, this.#actual, this.#expected);
+  }
+
+  found({ partition, offset, content }: Outcome): void {
+    const seen = this.#seen.get(partition) ?? new Set();
+    this.#seen.set(partition, seen);
+    if (seen.has(offset)) {
+      this.#twice++;
+      this.#example(`twice: ${partition}/${offset} ${content}`);
+      return;
+    }
+    seen.add(offset);
+    this.#match(`${partition}/${offset}`, content, this.#expected, this.#actual);
+  }
+
+  /** What has no counterpart is lost where it was expected, and different where it was not. */
+  conclude(): Differences {
+    for (const [place, content] of this.#expected) this.#example(`lost: ${place} ${content}`);
+    for (const [place, content] of this.#actual) this.#example(`not expected: ${place} ${content}`);
+    return {
+      compared: this.#compared,
+      lost: this.#expected.size,
+      twice: this.#twice,
+      different: this.#different + this.#actual.size,
+      examples: this.#examples,
+    };
+  }
+
+  get waiting(): number {
+    return this.#expected.size + this.#actual.size;
+  }
+
+  #match(place: string, content: string, others: Map<string, string>, own: Map<string, string>): void {
+    const other = others.get(place);
+    if (other === undefined) {
+      own.set(place, content);
+      return;
+    }
+    others.delete(place);
+    this.#compared++;
+    if (other === content) return;
+    this.#different++;
+    this.#example(`different: ${place}\n  ${other}\n  ${content}`);
+  }
+
+  #example(text: string): void {
+    if (this.#examples.length < EXAMPLES_MAX) this.#examples.push(text);
+  }
+}

@@ -1,0 +1,344 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Topics } from '../../../src/config/config.ts';
+import { kafkaClient, linkCluster } from '../../../src/stream/log/kafka/connection.ts';
+import { ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
+import { type TopicRecord, tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
+import type { InputRecord, SkippedRange } from '../../../src/stream/log/log.ts';
+import { type BrokerCluster, startBrokerCluster } from './broker-cluster.ts';
+import { Comparison, type Differences } from './comparison.ts';
+import { type FaultedWorkers, faultedWorkers } from './faulted-workers.ts';
+import { FAULTS, type Fault } from './faults.ts';
+import { startFeeder } from './feeder.ts';
+import { type Oracle, startOracle } from './oracle.ts';
+import { quantileSeconds, Recovery } from './recovery.ts';
+
+const PARTITIONS = 6;
+const SERIES = 60;
+const WORKERS = 2;
+const SESSION_MS = 6_000;
+/** The longest time that a partition may need to score again after a fault. */
+const RECOVERY_MS_MAX = 60_000;
+const SETTLED_MS_MAX = 90_000;
+
+const TOPICS: Topics = {
+  observations: 'observations',
+  scores: 'scores',
+  events: 'events',
+  changelog: 'changelog',
+  deadLetters: 'dead-letters',
+};
+
+/** Small segments, so that the changelog is compacted again and again. */
+const CHANGELOG_CONFIG = [
+  { name: 'segment.bytes', value: String(1024 * 1024) },
+  { name: 'segment.ms', value: '5000' },
+  { name: 'min.cleanable.dirty.ratio', value: '0.01' },
+  { name: 'max.compaction.lag.ms', value: '5000' },
+];
+
+export interface FaultRunOptions {
+  readonly minutes: number;
+  readonly perSecond: number;
+  readonly seed: number;
+  readonly log: (text: string) => void;
+}
+
+export interface FaultRunFigures extends Differences {
+  readonly cycles: number;
+  readonly recoveryP50: number | null;
+  readonly recoveryP99: number | null;
+  readonly brokerRecoveryP99: number | null;
+  /** Offsets that retention deleted before they were read, as dead letters name them. */
+  readonly overtaken: number;
+  /** Workers that ended by themselves. */
+  readonly crashes: readonly string[];
+}
+
+/** Three brokers, two workers, faults, and an oracle that compares every record. */
+export async function runFaults(options: FaultRunOptions): Promise<FaultRunFigures> {
+  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-fault-'));
+  const closing: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  try {
+    const cluster = await startBrokerCluster(folder);
+    closing.push(() => cluster.close());
+    await makeTopics(cluster);
+    const detectors = detectorsText();
+    const detectorsFile = join(folder, 'detectors.yaml');
+    await writeFile(detectorsFile, detectors);
+    const env = { ...cluster.workerEnv, KAFKA_GROUP_ID: 'faulted', KAFKA_SESSION_MS: String(SESSION_MS) };
+    const workers = faultedWorkers({ count: WORKERS, folder, detectorsFile, env });
+    closing.push(() => workers.stopAll());
+    const watched = await watch(cluster, detectors);
+    closing.push(() => watched.close());
+    workers.startAll();
+    return await faultCycles(options, { cluster, workers, watched });
+  } finally {
+    for (const close of closing.reverse()) await close().catch(() => undefined);
+  }
+}
+
+async function makeTopics({ direct }: BrokerCluster): Promise<void> {
+  await ensureTopics(direct, TOPICS, { partitions: PARTITIONS, replicationFactor: 3, retentionMs: null });
+  const { kafka, destroy } = kafkaClient(direct);
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.alterConfigs({
+    validateOnly: false,
+    resources: [
+      {
+        type: 2,
+        name: TOPICS.changelog,
+        configEntries: [{ name: 'cleanup.policy', value: 'compact' }, ...CHANGELOG_CONFIG],
+      },
+    ],
+  });
+  destroy();
+}
+
+function detectorsText(): string {
+  const { observations, scores, events, changelog, deadLetters } = TOPICS;
+  return `topics: { observations: ${observations}, scores: ${scores}, events: ${events}, changelog: ${changelog}, dead_letters: ${deadLetters} }
+worker: { commit_interval_ms: 50 }
+detectors:
+  - { name: every, series: "*", freq: min, h: 8, detection_size: 8, level: 95, context: 64 }
+`;
+}
+
+interface Watched {
+  readonly comparison: Comparison;
+  readonly recovery: Recovery;
+  /** Gives the oracle no more records, and waits until it has scored what it has. */
+  holdOracle(): Promise<void>;
+  /** Tells the oracle of ranges that dead letters name, and goes on after them. */
+  resumeOracle(): Promise<void>;
+  readonly skipped: ReadonlyMap<number, SkippedRange>;
+  close(): Promise<void>;
+}
+
+/** Reads what is fed and what is written, past the faults of the links. */
+async function watch({ direct }: BrokerCluster, detectors: string): Promise<Watched> {
+  const comparison = new Comparison();
+  const recovery = new Recovery(PARTITIONS, performance.now());
+  const skipped = new Map<number, SkippedRange>();
+  const oracle = await startOracle({
+    detectors,
+    partitions: PARTITIONS,
+    onOutputs: (outputs) => {
+      for (const { topic, value } of outputs) noteOutput(topic, value, (outcome) => comparison.expect(outcome));
+    },
+  });
+  const ends = new Map<number, number>();
+  let held = false;
+  const feedOracle = (records: readonly TopicRecord[]) => {
+    for (const [partition, some] of Map.groupBy(records, ({ partition }) => partition)) {
+      const after = skipped.get(partition)?.last ?? -1;
+      const wanted = some.filter(({ offset }) => offset > after && offset >= (ends.get(partition) ?? 0));
+      if (wanted.length === 0) continue;
+      oracle.take(partition, wanted);
+      ends.set(partition, wanted[wanted.length - 1].offset + 1);
+    }
+  };
+  let input = await tailTopic(direct, { topic: TOPICS.observations, from: 'earliest' }, { onRecords: feedOracle });
+  const scores = await tailTopic(
+    direct,
+    { topic: TOPICS.scores, from: 'earliest' },
+    {
+      onRecords: (records) => {
+        for (const { value } of records) {
+          noteOutput(TOPICS.scores, value, (outcome) => {
+            recovery.scored(outcome.partition, performance.now());
+            comparison.found(outcome);
+          });
+        }
+      },
+    },
+  );
+  const letters = await tailTopic(
+    direct,
+    { topic: TOPICS.deadLetters, from: 'earliest' },
+    {
+      onRecords: (records) => {
+        for (const { value } of records) {
+          noteOutput(TOPICS.deadLetters, value, (outcome) => comparison.found(outcome));
+          noteSkipped(value, skipped);
+        }
+      },
+    },
+  );
+  return {
+    comparison,
+    recovery,
+    skipped,
+    async holdOracle() {
+      await input.stop();
+      held = true;
+      await until('the oracle has caught up', () => hasCaughtUp(oracle, ends));
+    },
+    async resumeOracle() {
+      if (!held) return;
+      for (const [partition, range] of skipped) {
+        oracle.take(partition, [skippedInput(partition, range)]);
+        ends.set(partition, range.last + 1);
+      }
+      input = await tailTopic(direct, { topic: TOPICS.observations, from: 'earliest' }, { onRecords: feedOracle });
+    },
+    async close() {
+      await Promise.all([input.stop(), scores.stop(), letters.stop()]);
+      await oracle.close();
+    },
+  };
+}
+
+function hasCaughtUp(oracle: Oracle, ends: ReadonlyMap<number, number>): boolean {
+  return [...ends].every(([partition, end]) => oracle.position(partition) >= end);
+}
+
+function skippedInput(partition: number, skipped: SkippedRange): InputRecord {
+  return { partition, offset: skipped.last, timestampMs: -1, key: null, value: null, skipped };
+}
+
+type Note = (outcome: { partition: number; offset: number; content: string }) => void;
+
+/** Scores are compared byte for byte, dead letters by their reasons: they hold the time of their refusal. */
+function noteOutput(topic: string, value: Buffer | null, note: Note): void {
+  if (value === null || (topic !== TOPICS.scores && topic !== TOPICS.deadLetters)) return;
+  const { input, reason } = JSON.parse(value.toString()) as {
+    readonly input: { readonly partition: number; readonly offset: number };
+    readonly reason?: string;
+  };
+  const { partition, offset } = input;
+  note({ partition, offset, content: topic === TOPICS.scores ? value.toString() : `dead letter: ${reason}` });
+}
+
+function noteSkipped(value: Buffer | null, skipped: Map<number, SkippedRange>): void {
+  const letter = JSON.parse(String(value)) as {
+    readonly reason: string;
+    readonly input: { readonly partition: number; readonly offset: number; readonly lastOffset?: number };
+  };
+  const { partition, offset, lastOffset: last } = letter.input;
+  if (letter.reason !== 'records-expired' || last === undefined) return;
+  skipped.set(partition, { first: offset, last, reason: 'records-expired' });
+}
+
+interface Running {
+  readonly cluster: BrokerCluster;
+  readonly workers: FaultedWorkers;
+  readonly watched: Watched;
+}
+
+async function faultCycles(
+  { minutes, perSecond, seed, log }: FaultRunOptions,
+  { cluster, workers, watched }: Running,
+): Promise<FaultRunFigures> {
+  const { comparison, recovery, skipped } = watched;
+  const random = seededRandom(seed);
+  const feed = { topic: TOPICS.observations, partitions: PARTITIONS, series: SERIES, perSecond };
+  const feeder = startFeeder(cluster.direct, feed);
+  const workerSilences: number[] = [];
+  try {
+    const beganMs = performance.now();
+    await until('every partition is scored', () => recovery.allScoredSince(beganMs));
+    const endMs = performance.now() + minutes * 60_000;
+    let cycles = 0;
+    for (; performance.now() < endMs; cycles++) {
+      const fault = FAULTS[cycles < FAULTS.length ? cycles : Math.floor(random() * FAULTS.length)];
+      await oneCycle(fault, { cluster, workers, random, recovery });
+      const silences = recovery.silencesMs.slice(-PARTITIONS);
+      if (fault.on === 'worker') workerSilences.push(...silences);
+      log(`${cycles + 1}: ${fault.name}: silent for ${(Math.max(...silences) / 1000).toFixed(1)} s at most`);
+    }
+    await overtake({ cluster, workers, watched, feeder, log });
+    await feeder.pause();
+    await until('everything is compared', () => comparison.waiting === 0, SETTLED_MS_MAX).catch(() => undefined);
+    return {
+      cycles,
+      ...comparison.conclude(),
+      recoveryP50: quantileSeconds(workerSilences, 0.5),
+      recoveryP99: quantileSeconds(workerSilences, 0.99),
+      brokerRecoveryP99: quantileSeconds(recovery.brokerSilencesMs, 0.99),
+      overtaken: [...skipped.values()].reduce((sum, { first, last }) => sum + last - first + 1, 0),
+      crashes: workers.crashes,
+    };
+  } finally {
+    await feeder.stop();
+  }
+}
+
+async function oneCycle(
+  fault: Fault,
+  { cluster, workers, random, recovery }: Omit<Running, 'watched'> & { random: () => number; recovery: Recovery },
+): Promise<void> {
+  recovery.begin(performance.now());
+  const onLeadersBack = async () => {
+    await until('every partition has a leader', () => hasLeaders(cluster));
+    recovery.leadersAreBack(performance.now());
+  };
+  await fault.run({ cluster, workers, random, onLeadersBack });
+  const overMs = performance.now();
+  await until(`every partition is scored after: ${fault.name}`, () => recovery.allScoredSince(overMs));
+  // Another rebalance follows when the session of a dead member times out.
+  await sleep(fault.on === 'worker' ? SESSION_MS + 1_000 : 1_000);
+  await until(`every partition is scored after: ${fault.name}`, () => recovery.allScoredSince(overMs + 1_000));
+  recovery.end();
+}
+
+async function hasLeaders({ direct }: BrokerCluster): Promise<boolean> {
+  const topics = Object.values(TOPICS);
+  const link = await linkCluster(direct, topics).catch(() => null);
+  if (link === null) return false;
+  const leaders = topics.flatMap((topic) => link.cluster.findTopicPartitionMetadata(topic).map(({ leader }) => leader));
+  link.destroy();
+  return leaders.every((leader) => leader >= 0);
+}
+
+/** Retention overtakes a group whose workers are stopped. */
+async function overtake({
+  cluster,
+  workers,
+  watched,
+  feeder,
+  log,
+}: Running & { readonly feeder: ReturnType<typeof startFeeder>; readonly log: (text: string) => void }) {
+  await feeder.pause();
+  await sleep(1_000);
+  await watched.holdOracle();
+  await until('everything is compared', () => watched.comparison.waiting === 0, SETTLED_MS_MAX).catch(() => undefined);
+  await workers.stopAll();
+  feeder.resume();
+  await sleep(3_000);
+  await feeder.pause();
+  const { kafka, destroy } = kafkaClient(cluster.direct);
+  const admin = kafka.admin();
+  await admin.connect();
+  const ends = await admin.fetchTopicOffsets(TOPICS.observations);
+  const partitions = ends.map(({ partition, high }) => ({ partition, offset: String(Number(high) - 20) }));
+  await admin.deleteTopicRecords({ topic: TOPICS.observations, partitions });
+  destroy();
+  workers.startAll();
+  await until('the skipped ranges are named', () => watched.skipped.size === PARTITIONS);
+  await watched.resumeOracle();
+  feeder.resume();
+  const beganMs = performance.now();
+  await until('every partition is scored', () => watched.recovery.allScoredSince(beganMs));
+  log('retention overtook the stopped group');
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>, msMax = RECOVERY_MS_MAX): Promise<void> {
+  for (const deadline = performance.now() + msMax; !(await holds()); await sleep(50)) {
+    if (performance.now() > deadline) throw new Error(`It never came to be that ${what}`);
+  }
+}
+
+/** Mulberry32: the same faults for the same seed. */
+function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+
+const PROGRAM = join(import.meta.dirname, '../../../src/main.ts');
+
+export interface FaultedWorkers {
+  readonly count: number;
+  /** SIGKILL, or SIGTERM and an orderly end; then another one takes its place. */
+  replace(at: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  freeze(at: number): void;
+  thaw(at: number): void;
+  stopAll(): Promise<void>;
+  startAll(): void;
+  /** Exit codes of workers that nobody had ended. */
+  readonly crashes: readonly string[];
+}
+
+export interface WorkersOptions {
+  readonly count: number;
+  readonly folder: string;
+  readonly detectorsFile: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Workers as users run them. Their output goes to files in the folder. */
+export function faultedWorkers({ count, folder, detectorsFile, env }: WorkersOptions): FaultedWorkers {
+  const children: ChildProcess[] = [];
+  const wanted = new Set<ChildProcess>();
+  const crashes: string[] = [];
+  let started = 0;
+  const start = (at: number) => {
+    const log = openSync(join(folder, `worker-${started++}.log`), 'w');
+    const child = spawn(process.execPath, [PROGRAM, 'worker', '--detectors', detectorsFile], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, OPS_PORT: '0', INFERENCE_THREADS: '1', ...env },
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    children[at] = child;
+    wanted.add(child);
+    const name = `worker-${started - 1}`;
+    child.once('exit', (code, signal) => {
+      if (!wanted.delete(child)) return;
+      crashes.push(`${name} ended with ${code ?? signal}`);
+      start(at);
+    });
+  };
+  const end = async (at: number, signal: 'SIGKILL' | 'SIGTERM') => {
+    const child = children[at];
+    wanted.delete(child);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
+    await ended;
+    clearTimeout(late);
+  };
+  const each = Array.from({ length: count }, (_, at) => at);
+  return {
+    count,
+    crashes,
+    replace: async (at, signal) => {
+      await end(at, signal);
+      start(at);
+    },
+    freeze: (at) => void children[at].kill('SIGSTOP'),
+    thaw: (at) => void children[at].kill('SIGCONT'),
+    stopAll: async () => void (await Promise.all(each.map((at) => end(at, 'SIGTERM')))),
+    startAll: () => each.forEach(start),
+  };
+}

@@ -1,0 +1,120 @@
+import { bindToModel, modelsBelow } from '../../../src/command/detector-models.ts';
+import { resolveWithModels } from '../../../src/command/run-worker.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
+import { createEventEncoder } from '../../../src/stream/codec/event-codec.ts';
+import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
+import { startWorker, type WorkerOptions } from '../../../src/stream/engine/stream-worker.ts';
+import type { InputRecord, OutputRecord, StreamLog, SubscriptionHandlers } from '../../../src/stream/log/log.ts';
+
+export interface Oracle {
+  /** Records of any partition, in offset order. */
+  take(partition: number, records: readonly InputRecord[]): void;
+  /** The offset that everything before it is scored of. */
+  position(partition: number): number;
+  close(): Promise<void>;
+}
+
+export interface OracleOptions {
+  /** Text of the detectors file that the workers have. */
+  readonly detectors: string;
+  readonly partitions: number;
+  readonly onOutputs: (outputs: readonly OutputRecord[]) => void;
+}
+
+/** The same engine, without Kafka and without faults: every record once, in order. */
+export async function startOracle({ detectors: text, partitions, onOutputs }: OracleOptions): Promise<Oracle> {
+  const flags = { brokers: undefined, detectors: 'detectors.yaml' };
+  const env = { KAFKA_BROKERS: '127.0.0.1:9', DETECTORS: 'detectors.yaml', INFERENCE_THREADS: '1' };
+  const readFile = () => text;
+  const loaded = loadConfig({ flags, env, readFile, processors: 1, requires: ['detectors'] });
+  if (loaded.kind === 'problems') throw new Error(JSON.stringify(loaded.problems));
+  const { models, result } = await resolveWithModels(loaded.config);
+  if (result.kind === 'problems') throw new Error(JSON.stringify(result.problems));
+  const { stream, worker: limits } = result.config;
+  const forecasters = await Forecasters.start(modelsBelow(stream.detectors, models), { threads: 1 });
+  const positions = new Map<number, number>();
+  const { log, deliver } = oracleLog(partitions, onOutputs, (partition, offset) => positions.set(partition, offset));
+  const worker = await startWorker({
+    log,
+    stream,
+    limits,
+    detectors: stream.detectors.map((detector) =>
+      bindToModel(detector, models, (...asked) => forecasters.forecasterFor(...asked)),
+    ),
+    encodeScore: await createScoreEncoder('json', { topic: stream.topics.scores, registrar: null }),
+    encodeEvent: await createEventEncoder('json', { topic: stream.topics.events, registrar: null }),
+    schemas: null,
+    events: silent(),
+    nowMs: Date.now,
+  });
+  void worker.finished.then((error) => {
+    if (error !== null) throw error;
+  });
+  return {
+    take: deliver,
+    position: (partition) => positions.get(partition) ?? 0,
+    close: async () => {
+      await worker.stop();
+      await forecasters.close();
+    },
+  };
+}
+
+function oracleLog(
+  partitions: number,
+  onOutputs: OracleOptions['onOutputs'],
+  onCommitted: (partition: number, offset: number) => void,
+) {
+  let handlers: SubscriptionHandlers | null = null;
+  const waiting = Array.from({ length: partitions }, (): InputRecord[][] => []);
+  const held = new Set(Array.from({ length: partitions }, (_, partition) => partition));
+  const flush = (partition: number) => {
+    while (!held.has(partition)) {
+      const records = waiting[partition].shift();
+      if (records === undefined) return;
+      handlers?.onRecords(partition, records);
+    }
+  };
+  const release = (partition: number) => {
+    held.delete(partition);
+    setImmediate(flush, partition);
+  };
+  const log: StreamLog = {
+    partitionCount: async () => partitions,
+    subscribe: async (given) => {
+      handlers = given;
+      setImmediate(() => given.onAssignment([...held]));
+      return {
+        start: release,
+        resume: release,
+        pause: (partition) => void held.add(partition),
+        confirm: async () => undefined,
+        stop: async () => undefined,
+      };
+    },
+    openPartition: async (partition) => ({
+      partition,
+      committedOffset: null,
+      inputTopicId: null,
+      oldestOffset: async () => 0,
+      readChangelog: async () => undefined,
+      commit: async (outputs, nextOffset) => {
+        onOutputs(outputs);
+        onCommitted(partition, nextOffset);
+      },
+      close: async () => undefined,
+    }),
+    close: async () => undefined,
+  };
+  const deliver = (partition: number, records: readonly InputRecord[]) => {
+    waiting[partition].push([...records]);
+    flush(partition);
+  };
+  return { log, deliver };
+}
+
+/** Listens to nothing, whatever events there are. */
+function silent(): WorkerOptions['events'] {
+  return new Proxy({} as WorkerOptions['events'], { get: () => () => undefined });
+}
