@@ -98,6 +98,8 @@ async function startStream(
     topics: stream.topics,
     groupId: stream.groupId,
     sessionMs: limits.sessionMs,
+    compression: stream.output.compression,
+    headers: stream.output.headers,
   });
   const queueRowsMax = FORECAST_ROWS_MAX * (await log.partitionCount());
   const forecasters = await Forecasters.start(modelsBelow(stream.detectors, models), {

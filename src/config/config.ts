@@ -131,11 +131,21 @@ export interface HistoryConfig {
   readonly url: string | null;
 }
 
+export interface OutputSettings {
+  readonly format: 'json' | 'avro' | 'json-schema';
+  /** Of the batches of scores and events. */
+  readonly compression: 'none' | 'gzip' | 'zstd';
+  /** What the timestamps of scores and events are: their event time, or when they were made. */
+  readonly timestamps: 'event-time' | 'processing-time';
+  /** Headers of an input record that its score gets, too. */
+  readonly headers: readonly string[];
+}
+
 export interface StreamConfig {
   readonly groupId: string;
   readonly topics: Topics;
   readonly input: RecordMapping;
-  readonly output: { readonly format: 'json' | 'avro' | 'json-schema' };
+  readonly output: OutputSettings;
   readonly detectors: readonly DetectorConfig[];
 }
 

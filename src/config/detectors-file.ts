@@ -18,6 +18,8 @@ const topicName = textMatching(
   /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/,
 );
 
+const headerName = textMatching('the name of a header: 1 to 100 printable ASCII characters', /^[\x21-\x7e]{1,100}$/);
+
 /** Reads a detectors file; null when it cannot be parsed. Adds to `problems`, which begin with `name`. */
 export function readDetectorsFile(name: string, content: string, problems: string[]): DetectorsFile | null {
   const file = parseYaml(name, content, problems);
@@ -75,8 +77,11 @@ function readInput(section: Section): RecordMapping {
 
 function readOutput(section: Section): StreamConfig['output'] {
   const format = section.read('format', oneOf('json', 'avro', 'json-schema')) ?? 'json';
+  const compression = section.read('compression', oneOf('none', 'gzip', 'zstd')) ?? 'none';
+  const timestamps = section.read('timestamps', oneOf('event-time', 'processing-time')) ?? 'event-time';
+  const headers = section.readList('headers', headerName) ?? [];
   section.close();
-  return { format };
+  return { format, compression, timestamps, headers };
 }
 
 function readDetectors(file: Section): WrittenStream['detectors'] {

@@ -167,7 +167,10 @@ function propertiesFile(dataDir: string): string {
   return join(dataDir, 'server.properties');
 }
 
-/** One node that is broker and controller. The short broker session opens the port 2 s after a crash instead of 10. */
+/**
+ * One node that is broker and controller. The short broker session opens the port 2 s after a crash instead of 10.
+ * Nothing expires: scores of old history have old timestamps.
+ */
 function serverProperties(dataDir: string, port: number, controllerPort: number): string {
   return `process.roles=broker,controller
 node.id=1
@@ -192,6 +195,7 @@ broker.session.timeout.ms=1500
 broker.heartbeat.interval.ms=300
 log.cleaner.dedupe.buffer.size=4194304
 auto.create.topics.enable=false
+log.retention.ms=-1
 `;
 }
 

@@ -61,7 +61,7 @@ export function benchStream(topics: Topics, groupId: string, settings: BenchSett
       value: 'value',
       futureMsMax: DAY_MS,
     },
-    output: { format: 'json' },
+    output: { format: 'json', compression: 'none', timestamps: 'event-time', headers: [] },
     detectors: [benchDetector(settings)],
   };
 }

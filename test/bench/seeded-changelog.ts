@@ -93,7 +93,13 @@ async function* commitsOf(
   };
   const newPending = () =>
     new PendingCommit(
-      { place: state.place, topics, encodeScore: () => NO_BYTES, encodeEvent: () => NO_BYTES },
+      {
+        place: state.place,
+        topics,
+        encodeScore: () => NO_BYTES,
+        encodeEvent: () => NO_BYTES,
+        timestamps: 'event-time' as const,
+      },
       () => 0,
       0,
     );

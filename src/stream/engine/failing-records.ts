@@ -32,6 +32,8 @@ export class FailingRecords {
 
   /** Notes that a transaction failed. Returns the offset of the failing record once it is found. */
   failed({ records, nextOffset }: TriedRecords, error: Error): number | null {
+    // A transaction of what time alone decided has no records.
+    if (records === 0) return null;
     this.#until = Math.max(this.#until, nextOffset);
     if (records > 1) {
       this.#recordsMax = Math.floor(records / 2);

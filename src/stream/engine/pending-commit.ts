@@ -1,4 +1,4 @@
-import type { Topics } from '../../config/config.ts';
+import type { OutputSettings, Topics } from '../../config/config.ts';
 import type { AnomalyEvent } from '../../detector/event.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { Journal, JournalEntry } from '../changelog/journal.ts';
@@ -18,6 +18,7 @@ export interface CommitFormat {
   readonly topics: Topics;
   readonly encodeScore: EncodeScore;
   readonly encodeEvent: EncodeEvent;
+  readonly timestamps: OutputSettings['timestamps'];
 }
 
 /** The topic of dead letters has one partition: they are few. */
@@ -46,6 +47,8 @@ export class PendingCommit implements ScoreSink {
   #tally = emptyTally();
   #clock: ClockState | null = null;
   #decided = false;
+  /** Headers of input records that pass on to their scores, by offset. */
+  readonly #headers = new Map<number, Readonly<Record<string, string>>>();
   /** Input records that it covers. */
   records = 0;
   nextOffset: number;
@@ -60,6 +63,11 @@ export class PendingCommit implements ScoreSink {
   /** Whether there is something to commit: records, or what the clock decided. */
   get isDue(): boolean {
     return this.records > 0 || this.#decided;
+  }
+
+  /** The headers of these records pass on to scores that this commit writes. */
+  passHeaders(records: readonly InputRecord[]): void {
+    for (const { headers, offset } of records) if (headers !== undefined) this.#headers.set(offset, headers);
   }
 
   /** These input records were processed: the commit covers them. */
@@ -92,6 +100,8 @@ export class PendingCommit implements ScoreSink {
       key,
       value: this.#format.encodeScore(score),
       offset: score.input.offset,
+      ...this.#timestamp(score.timestampMs),
+      ...this.#passedHeaders(score.input.offset),
     });
   }
 
@@ -113,7 +123,14 @@ export class PendingCommit implements ScoreSink {
   event(event: AnomalyEvent, { key, offset }: { readonly key: Buffer | null; readonly offset: number }): void {
     this.#tally.events[event.type]++;
     const { topics, place, encodeEvent } = this.#format;
-    this.#publish({ topic: topics.events, partition: place.partition, key, value: encodeEvent(event), offset });
+    this.#publish({
+      topic: topics.events,
+      partition: place.partition,
+      key,
+      value: encodeEvent(event),
+      offset,
+      ...this.#timestamp(event.updatedAtMs),
+    });
   }
 
   deadLetter(record: InputRecord, { reason, detail, series = null, detector = null }: DeadLetterCause): void {
@@ -133,6 +150,16 @@ export class PendingCommit implements ScoreSink {
       headers,
       offset,
     });
+  }
+
+  /** Brokers refuse timestamps that are far in the future. */
+  #timestamp(eventMs: number): { readonly timestampMs?: number } {
+    return this.#format.timestamps === 'event-time' ? { timestampMs: Math.min(eventMs, this.#nowMs()) } : {};
+  }
+
+  #passedHeaders(offset: number): Pick<OutputRecord, 'headers'> {
+    const headers = this.#headers.size === 0 ? undefined : this.#headers.get(offset);
+    return headers === undefined ? {} : { headers };
   }
 
   duplicate(): void {

@@ -44,6 +44,7 @@ export async function scoreRecords(
     if ('reason' in observation) pending.deadLetter(record, observation);
     else observations.push(observation);
   }
+  pending.passHeaders(records);
   await state.score(observations, pending, signal);
   pending.consumed(records);
   pending.clockAt(state.clock.state);

@@ -151,6 +151,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGr
     partitionCount,
     encodeScore,
     encodeEvent,
+    timestamps: stream.output.timestamps,
     events,
     nowMs,
     detectorOf,

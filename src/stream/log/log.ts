@@ -19,6 +19,8 @@ export interface InputRecord {
   readonly timestampMs: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
+  /** Those of its headers that pass on to its score. */
+  readonly headers?: Readonly<Record<string, string>>;
   /**
    * Set where this is no record, but stands for offsets that cannot be read any more. Its offset is the one before the
    * position at which reading continues.
@@ -34,6 +36,8 @@ export interface OutputRecord {
   /** null is a tombstone: it deletes the key in a compacted topic. */
   readonly value: Buffer | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch; left out: when it is written. */
+  readonly timestampMs?: number;
 }
 
 /**

@@ -4,10 +4,53 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { kafkaClassPath } from '../../../src/local-kafka/java-artifacts.ts';
-import { committedRecords, freshTopics, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
+import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+
+import { until } from '../../fixture/until.ts';
 
 const run = promisify(execFile);
 const recordCount = 20_000;
+
+for (const compression of ['gzip', 'zstd'] as const) {
+  kafkaTest(
+    `scores compressed with ${compression} are read by any client, with their headers and timestamps`,
+    async (t) => {
+      const connection = await kafkaConnection();
+      const topics = await freshTopics(1);
+      const group = { topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 };
+      const log = createKafkaLog({ ...connection, ...group, compression });
+      t.after(() => log.close());
+      const session = await log.openPartition(0);
+      const headers = { traceparent: '00-abc' };
+      const outputs = Array.from({ length: 500 }, (_, i) => {
+        const place = { topic: topics.scores, partition: 0, key: Buffer.from('k') };
+        return { ...place, value: Buffer.from(`{"score":${i},"forecast":null}`), headers, timestampMs: 86_400_000 + i };
+      });
+      await session.commit(outputs, 500);
+      const read = await committedRecords(topics.scores, 0);
+      assert.deepEqual(
+        read.map((record) => [String(record.value), record.headers, record.timestampMs]),
+        outputs.map((output) => [String(output.value), headers, output.timestampMs]),
+      );
+      const { kafka, destroy } = kafkaClient(connection);
+      t.after(destroy);
+      if (compression === 'zstd') return;
+      const consumer = kafka.consumer({ groupId: `reader-${topics.scores}` });
+      await consumer.connect();
+      await consumer.subscribe({ topic: topics.scores, fromBeginning: true });
+      let seen = 0;
+      await consumer.run({
+        eachBatch: async ({ batch }) => {
+          seen += batch.messages.length;
+        },
+      });
+      await until('kafkajs has read them', () => seen === outputs.length);
+      await consumer.disconnect();
+    },
+  );
+}
 
 kafkaTest("records that Kafka's own client compressed are read, in every codec", async () => {
   const { brokers } = await sharedKafka();

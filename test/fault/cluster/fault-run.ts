@@ -244,7 +244,9 @@ async function faultCycles(
     const endMs = performance.now() + minutes * 60_000;
     let cycles = 0;
     for (; performance.now() < endMs; cycles++) {
-      const fault = FAULTS[cycles < FAULTS.length ? cycles : Math.floor(random() * FAULTS.length)];
+      // Each of them once, from a place that the seed says; then any of them.
+      const turn = cycles < FAULTS.length ? cycles + seed : Math.floor(random() * FAULTS.length);
+      const fault = FAULTS[turn % FAULTS.length];
       await oneCycle(fault, { cluster, workers, random, recovery });
       const silences = recovery.silencesMs.slice(-PARTITIONS);
       if (fault.on === 'worker') workerSilences.push(...silences);

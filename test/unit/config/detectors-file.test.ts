@@ -39,7 +39,7 @@ test('topics, mapping, output and several globs are read', () => {
   const { file, problems } = read(`
     topics: { observations: in, scores: out, events: told, changelog: state, dead_letters: lost }
     input: { format: protobuf, series: [$.a, 'b["c.d"]'], time: t, time_unit: ns, value: 'v[0].x', future_limit: 5min }
-    output: { format: json-schema }
+    output: { format: json-schema, compression: zstd, timestamps: processing-time, headers: [traceparent] }
     detectors: [{ ${ENTRY.replace('"*"', '[x, "y*"]')}, calibration_size: all }]`);
   assert.deepEqual(problems, []);
   const { topics, input, output, detectors } = file!.stream;
@@ -58,7 +58,12 @@ test('topics, mapping, output and several globs are read', () => {
     value: 'v[0].x',
     futureMsMax: 300_000,
   });
-  assert.equal(output.format, 'json-schema');
+  assert.deepEqual(output, {
+    format: 'json-schema',
+    compression: 'zstd',
+    timestamps: 'processing-time',
+    headers: ['traceparent'],
+  });
   assert.deepEqual(detectors[0].series, ['x', 'y*']);
   assert.equal(detectors[0].settings.calibrationSize, 'all');
 });

@@ -7,7 +7,7 @@ import { type Broker, errorFromCode } from './kafkajs-internals.ts';
 import { leaderOf } from './leader.ts';
 import { locatePosition } from './out-of-range.ts';
 import { FETCH_RETRY_MS_MAX, PartitionReading } from './partition-reading.ts';
-import { decodeRecords, endOffset } from './record-batch-decoder.ts';
+import { decodeRecords, endOffset, pickHeaders } from './record-batch-decoder.ts';
 import { knownTopicId } from './topic-id.ts';
 
 /** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
@@ -27,6 +27,8 @@ export interface FetchReport {
 }
 
 export interface FetchHandlers {
+  /** Headers that are delivered with the records; the others are left out. */
+  readonly headers?: readonly string[];
   onRecords(partition: number, records: readonly InputRecord[]): void;
   /** The whole cluster is out of reach (`error`), or back (`null`). */
   onConnection(error: ServiceError | null): void;
@@ -171,15 +173,14 @@ export class FetchLoop {
         if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
         // A paused partition delivers nothing: it is located when it is fetched again.
         if (!reading.paused) await this.#relocate(link, reading);
-      }
+      } else if (!reading.paused) this.#deliver(reading, fetched);
     } catch (error) {
       this.#backOff(link, reading, error);
       return;
     }
     if (reading.recovered()) this.#handlers.onStalled(reading.partition, null);
-    if (fetched.errorCode !== 0) return;
-    if (!reading.paused) this.#deliver(reading, fetched);
-    else if (fetched.records.length > 0) reading.held = { ...fetched, records: Buffer.from(fetched.records) };
+    if (fetched.errorCode !== 0 || !reading.paused || fetched.records.length === 0) return;
+    reading.held = { ...fetched, records: Buffer.from(fetched.records) };
   }
 
   #isCurrent(reading: PartitionReading): boolean {
@@ -190,24 +191,26 @@ export class FetchLoop {
     const { held } = reading;
     if (reading.paused || held === null || !this.#isCurrent(reading)) return;
     reading.held = null;
-    this.#deliver(reading, held);
+    try {
+      this.#deliver(reading, held);
+    } catch (error) {
+      if (this.#link !== null) this.#backOff(this.#link, reading, error);
+    }
     this.#fetchIdle();
   }
 
-  /** Copies the bytes of the partition once. So its records can be kept without the whole response. */
+  /** Copies the bytes once: its records may be kept without the whole response. Throws where they are damaged. */
   #deliver(reading: PartitionReading, fetched: FetchedPartition): void {
     const { partition } = reading;
     const records: InputRecord[] = [];
-    try {
-      const bytes = Buffer.from(fetched.records);
-      const options = { fromOffset: reading.offset, aborted: fetched.aborted };
-      decodeRecords(bytes, options, (offset, timestampMs, key, value) => {
-        records.push({ partition, offset, timestampMs, key, value });
-      });
-    } catch (error) {
-      this.#handlers.onFatal(explainFailure(error, `partition ${partition} of ${this.#topic} was decoded`));
-      return;
-    }
+    const headers = this.#handlers.headers ?? [];
+    const bytes = Buffer.from(fetched.records);
+    const options = { fromOffset: reading.offset, aborted: fetched.aborted };
+    decodeRecords(bytes, options, (offset, timestampMs, key, value, readHeaders) => {
+      const record = { partition, offset, timestampMs, key, value };
+      const passed = headers.length === 0 ? null : pickHeaders(readHeaders(), headers);
+      records.push(passed === null ? record : { ...record, headers: passed });
+    });
     reading.offset = Math.max(reading.offset, endOffset(fetched.records) ?? 0);
     this.#handlers.onFetch?.({
       partition,

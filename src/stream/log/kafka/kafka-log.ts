@@ -1,6 +1,7 @@
 import type { Topics } from '../../../config/config.ts';
 import { ServiceError } from '../../../service-error.ts';
 import type { PartitionSession, StreamLog, Subscription, SubscriptionHandlers } from '../log.ts';
+import type { Compression } from './compressed-batch.ts';
 import { type KafkaConnection, linkCluster } from './connection.ts';
 import { explainFailure } from './failure.ts';
 import { FetchLoop, type FetchReport } from './fetch-loop.ts';
@@ -17,6 +18,10 @@ export interface KafkaLogOptions extends KafkaConnection {
   readonly transactionalIdPrefix?: string;
   /** Session time-out: how long a dead worker keeps its partitions. Brokers set a minimum, usually 6 s. */
   readonly sessionMs: number;
+  /** Of batches of scores and events; none by default. */
+  readonly compression?: Compression;
+  /** Headers of input records that are delivered with them. */
+  readonly headers?: readonly string[];
   readonly onFetch?: (report: FetchReport) => void;
   readonly onCommit?: (report: CommitReport) => void;
 }
@@ -52,6 +57,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
         changelogTopic: topics.changelog,
         partitionedTopics: [topics.scores, topics.events],
         deadLettersTopic: topics.deadLetters,
+        compression: options.compression ?? 'none',
         transactionalId: `${prefix}-${topics.observations}-${partition}`,
         partition,
         ...(options.onCommit && { onCommit: options.onCommit }),
@@ -104,6 +110,7 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
     onConnection: (error) => connection('fetching', error),
     onStalled: (partition, error) => call(() => handlers.onStalled(partition, error)),
     onFatal,
+    headers: options.headers ?? [],
     ...(options.onFetch && { onFetch: options.onFetch }),
     ...(options.log && { log: options.log }),
   });

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../service-error.ts';
 import type { OutputRecord, PartitionSession } from '../log.ts';
 import { fetchCommittedOffset } from './committed-offset.ts';
+import type { Compression } from './compressed-batch.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from './connection.ts';
 import { Coordinator, GROUP_COORDINATOR } from './coordinator.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
@@ -20,6 +21,8 @@ export interface SessionOptions {
   /** Outputs with the partitions of the input, besides the changelog. */
   readonly partitionedTopics: readonly string[];
   readonly deadLettersTopic: string;
+  /** Of batches for `partitionedTopics`. */
+  readonly compression: Compression;
   /** Each input partition has its own, which never changes. The next session with it fences this one. */
   readonly transactionalId: string;
   readonly onCommit?: (commit: CommitReport) => void;
@@ -69,13 +72,16 @@ async function open(
   options: SessionOptions,
   signal: AbortSignal | undefined,
 ): Promise<PartitionSession> {
-  const { inputTopic, changelogTopic, partitionedTopics, deadLettersTopic } = options;
+  const { inputTopic, changelogTopic, partitionedTopics, deadLettersTopic, compression } = options;
   const link = await linkCluster(connection, [inputTopic, changelogTopic, ...partitionedTopics, deadLettersTopic]);
   signal?.addEventListener('abort', link.destroy);
   try {
     const ended = new AbortController();
     const untilEnded = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
-    const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, untilEnded);
+    const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, {
+      signal: untilEnded,
+      compressionOf: (topic) => (partitionedTopics.includes(topic) ? compression : 'none'),
+    });
     const parts = { link, producer, options, ended };
     const committedOffset = await settleOffset(connection, parts);
     return createSession(parts, { committedOffset, inputTopicId: await knownTopicId(link.cluster, inputTopic) });

@@ -1,4 +1,5 @@
 import { decompress } from './compression.ts';
+import { crc32c } from './crc32c.ts';
 import {
   CODEC_MASK,
   CONTROL_FLAG,
@@ -42,8 +43,8 @@ export interface DecodeOptions {
 
 /**
  * Decodes the fetched bytes of a partition: the records from `fromOffset` on that were committed or written outside of
- * transactions, in offset order. An incomplete batch at the end is left for the next fetch. Throws on a format before
- * v2.
+ * transactions, in offset order. An incomplete batch at the end is left for the next fetch. Throws on a wrong checksum
+ * and on a format before v2.
  */
 export function decodeRecords(section: Buffer, { fromOffset, aborted }: DecodeOptions, sink: RecordSink): void {
   const open = new Set<number>();
@@ -52,6 +53,7 @@ export function decodeRecords(section: Buffer, { fromOffset, aborted }: DecodeOp
   for (let at = 0; completeBatchAt(section, at); at = batchEnd(section, at)) {
     if (section[at + 16] !== MAGIC)
       throw new Error(`Record batches of format ${section[at + 16]} are too old to be read`);
+    refuseDamaged(section, at);
     while (waiting.length > begun && waiting[begun].firstOffset <= lastOffset(section, at)) {
       open.add(waiting[begun++].producerId);
     }
@@ -63,6 +65,13 @@ export function decodeRecords(section: Buffer, { fromOffset, aborted }: DecodeOp
       decodeBatch(section.subarray(at, batchEnd(section, at)), fromOffset, sink);
     }
   }
+}
+
+/** Throws when the checksum of a batch is wrong. */
+function refuseDamaged(section: Buffer, at: number): void {
+  const wanted = section.readUInt32BE(at + 17);
+  if (crc32c(section, at + 21, batchEnd(section, at)) === wanted) return;
+  throw new Error(`The checksum of the record batch at offset ${readInt64(section, at)} is wrong`);
 }
 
 function decodeBatch(batch: Buffer, fromOffset: number, sink: RecordSink): void {
@@ -108,6 +117,15 @@ function readHeaders(bytes: Buffer, start: number): Record<string, string> {
     headers.push([name, readBytes(bytes, cursor)?.toString() ?? '']);
   }
   return Object.fromEntries(headers);
+}
+
+/** The headers with these names; null without any. */
+export function pickHeaders(
+  headers: Readonly<Record<string, string>>,
+  names: readonly string[],
+): Record<string, string> | null {
+  const picked = names.filter((name) => headers[name] !== undefined).map((name) => [name, headers[name]]);
+  return picked.length === 0 ? null : Object.fromEntries(picked);
 }
 
 /** The key of a control record is version i16, type i16. Type 0 is an abort marker, 1 a commit marker. */

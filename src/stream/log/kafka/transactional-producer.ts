@@ -1,5 +1,6 @@
 import type { OutputRecord } from '../log.ts';
 import type { GroupPartition } from './committed-offset.ts';
+import { type Compression, compressBatch } from './compressed-batch.ts';
 import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from './coordinator.ts';
 import type { Cluster, ProducerIdentity } from './kafkajs-internals.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
@@ -37,6 +38,13 @@ export interface TopicPartitions {
   readonly partitions: readonly number[];
 }
 
+export interface ProducerOptions {
+  /** Ends the retries. */
+  readonly signal?: AbortSignal | undefined;
+  /** Without it nothing is compressed. */
+  readonly compressionOf?: (topic: string) => Compression;
+}
+
 /**
  * Fences every earlier producer with this id. When it resolves, their open transaction is aborted, or committed if that
  * was already decided, and their further requests are refused.
@@ -44,7 +52,7 @@ export interface TopicPartitions {
 export async function fenceTransactionalProducer(
   cluster: Cluster,
   transactionalId: string,
-  signal?: AbortSignal,
+  { signal, compressionOf = () => 'none' }: ProducerOptions = {},
 ): Promise<TransactionalProducer> {
   const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: transactionalId, signal });
   // The fence overwrites it.
@@ -54,21 +62,21 @@ export async function fenceTransactionalProducer(
   );
   const earlierCommit = wasDecidedToCommit(before, producerEpoch);
   return createProducer(
-    { cluster, coordinator, signal, earlierCommit },
+    { cluster, coordinator, signal, earlierCommit, compressionOf },
     { transactionalId, producerId, producerEpoch },
   );
 }
 
-interface ProducerParts {
+interface ProducerParts extends ProducerOptions {
   readonly cluster: Cluster;
   readonly coordinator: Coordinator;
   readonly earlierCommit: boolean;
-  readonly signal: AbortSignal | undefined;
+  readonly compressionOf: (topic: string) => Compression;
 }
 
 /** All requests of a transaction may be repeated: a coordinator ignores what it has done already. */
 function createProducer(
-  { cluster, coordinator, signal, earlierCommit }: ProducerParts,
+  { cluster, coordinator, signal, earlierCommit, compressionOf }: ProducerParts,
   producer: ProducerIdentity,
 ): TransactionalProducer {
   /** The next sequence number by `topic/partition`. Brokers refuse a gap and ignore a repetition. */
@@ -87,7 +95,8 @@ function createProducer(
     sequences.set(at, (firstSequence + records.length) % SEQUENCE_MODULUS);
     const { producerEpoch } = producer;
     const identity = { producerId: Number(producer.producerId), producerEpoch, firstSequence, transactional: true };
-    return { topic, partition, batch: encodeRecordBatch(records, identity, Date.now()) };
+    const batch = encodeRecordBatch(records, identity, Date.now());
+    return { topic, partition, batch: compressBatch(batch, compressionOf(topic)) };
   };
 
   /** One round after the other: overlapping rounds could change the order of a partition's batches. */

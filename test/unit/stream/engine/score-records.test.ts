@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InputRecord, SkippedRange, StreamLog } from '../../../../src/stream/log/log.ts';
-import { observationRecord, type StreamRun, streamRun } from '../../../fixture/stream/stream-run.ts';
+import {
+  observationRecord,
+  START_MS,
+  STEP_MS,
+  type StreamRun,
+  streamRun,
+  TOPICS,
+} from '../../../fixture/stream/stream-run.ts';
 
 /** A log on which a range cannot be read: it is delivered in place of the records of these offsets. */
 function skippingLog(log: StreamLog, skipped: SkippedRange): StreamLog {
@@ -55,5 +62,26 @@ test('a skipped range of offsets is one dead letter and is counted, and the comm
   assert.equal(
     run.tallies.reduce((sum, { skippedOffsets }) => sum + skippedOffsets, 0),
     3,
+  );
+});
+
+test('a score has the event time as its timestamp, and the headers that pass through', async () => {
+  const clockMs = START_MS + 1.5 * STEP_MS;
+  const run = streamRun({ nowMs: () => clockMs });
+  const headers = { traceparent: '00-abc' };
+  run.broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
+  run.broker.appendRecord(0, { ...observationRecord('s', 1, 1), headers, timestampMs: 7 });
+  // Ahead of the clock, as far as may be: brokers refuse timestamps in the future.
+  run.broker.append(0, Buffer.from('s'), observationRecord('s', 2, 1).value);
+  const worker = await run.start();
+  await run.settled();
+  await worker.stop();
+  assert.deepEqual(
+    run.broker.read(TOPICS.scores, 0).map((score) => [score.timestampMs, score.headers]),
+    [
+      [START_MS, {}],
+      [START_MS + STEP_MS, headers],
+      [clockMs, {}],
+    ],
   );
 });

@@ -13,6 +13,8 @@ const noIdentity = { producerId: -1, producerEpoch: 0, firstSequence: 0, transac
 
 /** A record at offset 0: the log of a partition that never moves on, so that each fetch counts. */
 const RECORD = encodeRecordBatch([{ key: null, value: Buffer.from('x') }], noIdentity, 0);
+const DAMAGED = Buffer.from(RECORD);
+DAMAGED[DAMAGED.length - 2] ^= 1;
 
 interface StubCluster {
   /** The leader of each partition; -1 is none. */
@@ -21,6 +23,8 @@ interface StubCluster {
   errors: number[];
   /** Nodes whose requests fail. */
   readonly away: Set<number>;
+  /** Partitions whose bytes were changed on the way. */
+  readonly damaged: Set<number>;
   /** Every node is away, and there are no metadata. */
   lost: boolean;
   /** Responses so far in which each partition was. */
@@ -35,6 +39,7 @@ function stubCluster(partitions: number): { readonly stub: StubCluster; connect(
     leaders: Array.from({ length: partitions }, () => 1),
     errors: Array.from({ length: partitions }, () => 0),
     away: new Set(),
+    damaged: new Set(),
     lost: false,
     fetches: Array.from({ length: partitions }, () => 0),
     links: 0,
@@ -44,7 +49,7 @@ function stubCluster(partitions: number): { readonly stub: StubCluster; connect(
   const answer = (partition: number): FetchedPartition => {
     stub.fetches[partition]++;
     const errorCode = stub.errors[partition];
-    const records = errorCode === 0 ? RECORD : Buffer.alloc(0);
+    const records = errorCode === 0 ? (stub.damaged.has(partition) ? DAMAGED : RECORD) : Buffer.alloc(0);
     return { partition, errorCode, endOffset: 1, lastStableOffset: 1, aborted: [], records };
   };
   const broker = (nodeId: number) => ({
@@ -105,6 +110,7 @@ suite('fetch loop', { concurrency: true }, () => {
   for (const [what, fail] of [
     ['that its broker does not lead', (stub: StubCluster) => stub.errors.splice(0, 1, NOT_LEADER)],
     ['with an error of its broker', (stub: StubCluster) => stub.errors.splice(0, 1, UNKNOWN_SERVER_ERROR)],
+    ['whose bytes have a wrong checksum', (stub: StubCluster) => stub.damaged.add(0)],
     ['without a leader', (stub: StubCluster) => stub.leaders.splice(0, 1, -1)],
   ] as const) {
     test(`a partition ${what} does not starve its neighbours, and is named as stalled until it recovers`, async (t) => {
@@ -121,6 +127,7 @@ suite('fetch loop', { concurrency: true }, () => {
       assert.equal(stub.links, 1);
       stub.errors[0] = 0;
       stub.leaders[0] = 1;
+      stub.damaged.clear();
       await until('it recovers', async () => stalled.size === 0);
       assert.ok(connections.every((error) => error === null));
     });

@@ -125,6 +125,12 @@ test('the checksum is CRC-32C, at any length and start', () => {
   );
 });
 
+/** With the checksum of what it holds now. */
+function sealed(batch: Buffer): Buffer {
+  batch.writeUInt32BE(crc32c(batch, 21), 17);
+  return batch;
+}
+
 /** A batch at an offset, with the given attributes and perhaps other bytes for its records. */
 function batchAt(baseOffset: number, values: readonly string[], of: { producerId?: number; attributes?: number } = {}) {
   const plain = values.map((value) => ({ key: null, value: Buffer.from(value) }));
@@ -133,7 +139,7 @@ function batchAt(baseOffset: number, values: readonly string[], of: { producerId
   const batch = encodeRecordBatch(plain, who, nowMs);
   batch.writeInt32BE(baseOffset, 4);
   batch[22] = batch[22] | (of.attributes ?? 0);
-  return batch;
+  return sealed(batch);
 }
 
 /** The control record that ends a transaction; `outcome` 0 aborts, 1 commits. */
@@ -146,7 +152,7 @@ function markerAt(baseOffset: number, producerId: number, outcome: 0 | 1): Buffe
   );
   batch.writeInt32BE(baseOffset, 4);
   batch[22] = batch[22] | 0x20;
-  return batch;
+  return sealed(batch);
 }
 
 function decoded(
@@ -198,7 +204,7 @@ test('batches with log append time have the time of the broker', () => {
   const times: number[] = [];
   const batch = batchAt(0, ['a', 'b'], { attributes: 0x08 });
   batch.writeBigInt64BE(123_456n, 35);
-  decodeRecords(batch, { fromOffset: 0, aborted: [] }, (_offset, timestampMs) => times.push(timestampMs));
+  decodeRecords(sealed(batch), { fromOffset: 0, aborted: [] }, (_offset, timestampMs) => times.push(timestampMs));
   assert.deepEqual(times, [123_456, 123_456]);
 });
 
@@ -211,6 +217,6 @@ for (const [name, codec, compress] of [
     const packed = Buffer.concat([plain.subarray(0, HEADER_BYTES), compress(plain.subarray(HEADER_BYTES))]);
     packed.writeInt32BE(packed.length - 12, 8);
     packed[22] = codec;
-    assert.deepEqual(decoded(packed), ['5:a', '6:b']);
+    assert.deepEqual(decoded(sealed(packed)), ['5:a', '6:b']);
   });
 }

@@ -1,0 +1,22 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { crc32c } from './crc32c.ts';
+import { HEADER_BYTES, LENGTH_PREFIX_BYTES } from './record-batch-layout.ts';
+
+export type Compression = 'none' | 'gzip' | 'zstd';
+
+const CODECS = { gzip: { code: 1, compress: gzipSync }, zstd: { code: 4, compress: zstdCompressSync } } as const;
+/** Smaller batches gain nothing. */
+const BATCH_BYTES_MIN = 512;
+
+/** Compresses the records of an encoded batch. Returns the batch as it is where that gains nothing. */
+export function compressBatch(batch: Buffer, compression: Compression): Buffer {
+  if (compression === 'none' || batch.length < BATCH_BYTES_MIN) return batch;
+  const { code, compress } = CODECS[compression];
+  const records = compress(batch.subarray(HEADER_BYTES));
+  if (records.length >= batch.length - HEADER_BYTES) return batch;
+  const compressed = Buffer.concat([batch.subarray(0, HEADER_BYTES), records]);
+  compressed.writeInt32BE(compressed.length - LENGTH_PREFIX_BYTES, 8);
+  compressed.writeInt16BE(compressed.readInt16BE(21) | code, 21);
+  compressed.writeUInt32BE(crc32c(compressed, 21), 17);
+  return compressed;
+}
