@@ -9,6 +9,7 @@ import { Forecasters } from '../model/onnx-forecaster.ts';
 import { ServiceError } from '../service-error.ts';
 import { type PastObservation, scoreHistory } from '../stream/engine/score-history.ts';
 import { BacktestEvents } from './backtest-events.ts';
+import { BacktestPages } from './backtest-pages.ts';
 import { BacktestReport } from './backtest-report.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, printProblems, type RunnableCommand } from './command.ts';
 import { csvFlags, csvReading } from './csv/flags.ts';
@@ -28,6 +29,7 @@ const ownFlags = {
   ...detectorFlags,
   out: commandFlag('out', text, 'file for the scores as CSV (default: standard output)'),
   eventsOut: commandFlag('events-out', text, 'file for the events as JSON, one revision a line'),
+  report: commandFlag('report', text, 'file for a page that shows the scores and events in any browser'),
 };
 
 /** Scores the history in a CSV file with the stream's own code, without Kafka. */
@@ -69,9 +71,8 @@ export const backtestCommand: RunnableCommand = {
       if (result.kind === 'problems') {
         return printProblems(fromFile ? result.problems : result.problems.map(inTermsOfFlags), io);
       }
-      const group = values.group ?? null;
-      const { out, eventsOut } = values;
-      await score(history, { config: result.config, models, source: path, group, out, eventsOut }, io);
+      const { out, eventsOut, report, group = null } = values;
+      await score(history, { config: result.config, models, source: path, group, out, eventsOut, report }, io);
       return exitCode(pull);
     } catch (error) {
       if (!io.stop.aborted) throw error;
@@ -134,10 +135,12 @@ interface BacktestScoring {
   readonly group: string | null;
   readonly out: string | undefined;
   readonly eventsOut: string | undefined;
+  /** File of the page. */
+  readonly report: string | undefined;
 }
 
 async function score(history: readonly PastObservation[], scoring: BacktestScoring, io: CommandIo): Promise<void> {
-  const { config, models, source, group, out, eventsOut } = scoring;
+  const { config, models, source, group, out, eventsOut, report: page } = scoring;
   const { detectors: configs } = config.stream;
   const output = out === undefined ? null : await openOutput(out);
   const eventsOutput = eventsOut === undefined ? null : await openOutput(eventsOut);
@@ -150,6 +153,7 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     );
     const report = new BacktestReport();
     const events = new BacktestEvents(configs);
+    const pages = page === undefined ? null : new BacktestPages();
     const write = async (lines: readonly string[]) => {
       if (output !== null) await output.appendFile(lines.map((line) => `${line}\n`).join(''));
       else for (const line of lines) io.out(line);
@@ -159,15 +163,23 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     const onScores = async (scores: Parameters<typeof report.add>[0]) => {
       report.add(scores);
       events.addScores(scores);
+      pages?.add(scores);
       await write(scores.map(scoreRow));
     };
     const tally = await scoreHistory(
       history,
-      { source, detectors, group, onScores, onEvent: (event) => void events.revisions.push(event) },
+      {
+        ...{ source, detectors, group, onScores },
+        onEvent: (event) => {
+          events.revisions.push(event);
+          pages?.addEvent(event);
+        },
+      },
       io.stop,
     );
     await eventsOutput?.appendFile(events.revisions.map((event) => `${JSON.stringify(event)}\n`).join(''));
     for (const line of events.lines()) io.err(line);
+    if (page !== undefined) await pages?.write(page, `Backtest of ${source === '-' ? 'standard input' : source}`);
     for (const line of report.lines(tally, (performance.now() - startedMs) / 1_000)) io.err(line);
   } finally {
     await forecasters.close();

@@ -99,7 +99,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   command: ['command/csv', 'command/history'],
   'command/history': [],
   'command/csv': [],
-  console: ['console/page'],
+  console: ['console/page', 'console/view'],
   'console/page': ['console/view'],
   'console/view': [],
   forecast: [],

@@ -24,11 +24,14 @@ export function NowPage({ app }: { readonly app: Console }): Shown {
   const waiting = sorted.filter((event) => event.acknowledgedBy === null && !isMuted(event, nowMs));
   if (events === null)
     return failure === null ? html`<${Loading} what="events" />` : html`<${Failure} text=${failure} />`;
-  const headline = total === 0 ? 'Nothing is wrong now' : `${counted(total, 'event is', 'events are')} open`;
+  const isPast = app.source.kind === 'report';
+  const headline = total === 0 ? 'Nothing is wrong' : counted(total, 'event is', 'events are');
+  const unseen = total > 0 && !isPast && `${waiting.length} not yet acknowledged, `;
+  const when = isPast ? ' at its end' : total === 0 ? ' now' : '';
   return html`<div class="page now">
     <header class="page-head">
-      <h1>${headline}</h1>
-      <p class="aside">${total > 0 && `${waiting.length} not yet acknowledged, `}as of <time>${timeText(nowMs, nowMs)}
+      <h1>${headline}${total > 0 && ' open'}${when}</h1>
+      <p class="aside">${unseen}as of <time>${timeText(nowMs, nowMs)}
       </time></p>
     </header>
     ${failure !== null && html`<${Failure} text=${failure} />`}

@@ -64,6 +64,9 @@ function detailOf(body: unknown): string | null {
   if (typeof detail === 'string') return detail;
   if (!Array.isArray(detail)) return null;
   return detail
-    .map(({ msg, loc }: { msg: string; loc: readonly string[] }) => `${loc.slice(1).join('.')}: ${msg}`)
+    .map(
+      ({ msg, loc }: { msg: string; loc: readonly string[] }) =>
+        `${loc.slice(1).join('.')}: ${msg.replace('Value error, ', '')}`,
+    )
     .join('; ');
 }

@@ -35,10 +35,12 @@ interface ShellProps {
   readonly source: ConsoleSource;
   readonly session: Session | null;
   readonly onLeave: (() => void) | null;
+  /** Of a report. */
+  readonly title?: string;
 }
 
 /** Navigation, and the page of the address. */
-export function Shell({ source, session, onLeave }: ShellProps): Shown {
+export function Shell({ source, session, onLeave, title }: ShellProps): Shown {
   const app = useMemo<Console>(() => {
     const isService = source.kind === 'service' && session !== null;
     return {
@@ -67,10 +69,12 @@ export function Shell({ source, session, onLeave }: ShellProps): Shown {
     <a class="skip" href="#content" onClick=${toContent}>Skip to the content</a>
     <header class="rail">
       <a class="brand" href=${routeTo('now')}><${Wave} /><span>Tidewatch</span></a>
+      ${title !== undefined && html`<p class="report-title" title=${title}>${title}</p>`}
       <nav aria-label="Pages">
         ${pages.map(
           ({ name, title }) => html`<a href=${routeTo(name)} aria-current=${name === shown.name ? 'page' : null}>
-            <${Icon} name=${name} /><span>${title}</span>${name === 'now' && html`<${OpenCount} app=${app} />`}
+            <${Icon} name=${name} /><span>${name === 'now' && source.kind === 'report' ? 'At its end' : title}</span>
+              ${name === 'now' && html`<${OpenCount} app=${app} />`}
           </a>`,
         )}
       </nav>

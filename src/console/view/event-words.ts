@@ -122,3 +122,8 @@ export const isOfGroup = ({ series, group }: Pick<SeenEvent, 'series' | 'group'>
 export function addressOf(event: SeenEvent): string {
   return isOfGroup(event) ? routeTo('events', event.id) : routeTo('series', event.series, { event: event.id });
 }
+
+/** The series that an event is about: its own, or the members of its group. */
+export function addressedSeries({ series, members }: Pick<SeenEvent, 'series' | 'members'>): readonly string[] {
+  return [series, ...members.map((member) => member.series)];
+}

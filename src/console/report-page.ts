@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { linkModules } from './link-modules.ts';
+import { consoleStyle, ICON } from './page-files.ts';
+import type { ReportData } from './view/report-source.ts';
+
+const ENTRY = new URL('./page/report-console.ts', import.meta.url);
+
+/**
+ * A page with everything inside it, for a browser without any service: the modules of the console as data addresses
+ * in an import map, which a relative address would not survive. Its policy lets in what stands there and nothing else,
+ * so a report of hostile data is as safe as the console.
+ */
+export function reportPage(data: ReportData): string {
+  const modules = linkModules(ENTRY, (name) => `console/${name}`);
+  const imports = Object.fromEntries(
+    modules.map(({ name, code }) => [`console/${name}`, `data:text/javascript;base64,${base64(code)}`]),
+  );
+  const map = embedded(JSON.stringify({ imports }));
+  const entry = `import 'console/${modules.at(-1)?.name}';`;
+  const style = consoleStyle();
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(map)} ${hashOf(entry)} data:`,
+    `style-src ${hashOf(style)}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="content-security-policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Tidewatch</title>
+<link rel="icon" href="data:image/svg+xml;base64,${base64(ICON)}">
+<style>${style}</style>
+<script type="importmap">${map}</script>
+</head>
+<body>
+<div id="console"></div>
+<noscript>The report needs JavaScript.</noscript>
+<script type="application/json" id="report">${embedded(JSON.stringify(data))}</script>
+<script type="module">${entry}</script>
+</body>
+</html>
+`;
+}
+
+/** JSON whose texts cannot end the element that they stand in. */
+const embedded = (json: string) => json.replaceAll('<', '\\u003c');
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { startCommand } from '../../fixture/command.ts';
+import { axeFindings, goTo, openFile } from '../../fixture/console/opened-page.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'tidewatch-report-'));
+after(() => rm(folder, { recursive: true }));
+
+const ROWS = 900;
+const HOSTILE = '</script><img src=x onerror=window.hit=1>';
+
+/** Two series with a season; one of them jumps near its end. */
+function csv(): string {
+  const rows = Array.from({ length: ROWS }, (_, i) => {
+    const season = Math.sin((i / 24) * 2 * Math.PI) + 0.1 * Math.sin(i * 12.9898);
+    const time = new Date(Date.UTC(2026, 0, 1) + i * 3_600_000).toISOString();
+    return `web-1/cpu,${time},${10 + season}\n"${HOSTILE}",${time},${10 + season + (i > 860 ? 9 : 0)}\n`;
+  });
+  return `series,timestamp,value\n${rows.join('')}`;
+}
+
+test('a backtest writes one page that shows scores and events in a browser, without any service', async () => {
+  const [input, report] = [join(folder, 'past.csv'), join(folder, 'report.html')];
+  await writeFile(input, csv());
+  const flags = ['--h', '24', '--detection-size', '24', '--out', join(folder, 'scores.csv'), '--report', report];
+  const command = startCommand(['backtest', input, ...flags], { DATA_DIR: folder, INFERENCE_THREADS: '1' });
+  assert.equal(await command.exitCode, 0, command.err.join('\n'));
+  const { page, troubles } = await openFile(pathToFileURL(report).href);
+  await page.getByRole('heading', { name: /event/ }).waitFor();
+  await goTo(page, '#/series', '.tile');
+  assert.deepEqual((await page.locator('.tile .name').allTextContents()).toSorted(), [HOSTILE, 'web-1/cpu']);
+  await goTo(page, `#/series/${encodeURIComponent(HOSTILE)}`, '.event-detail');
+  await page.locator('.chart[aria-label*="values from"]').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Acknowledge' }).count(), 0);
+  await goTo(page, '#/events', '.table');
+  assert.deepEqual(await axeFindings(page), []);
+  assert.equal(await page.evaluate('window.hit'), undefined);
+  assert.deepEqual(troubles, []);
+});
