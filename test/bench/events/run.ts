@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import type { Figures } from '../bench.ts';
 import { generatedIncidents } from '../detection/injected-incidents.ts';
 import { readLabelled } from '../detection/labelled-data.ts';
+import { alertFigures, startFigures } from './alert-latency.ts';
 import { incidentFigures } from './incident-events.ts';
 import { kindFigures } from './kind-confusion.ts';
 
@@ -20,6 +21,8 @@ interface Options {
 const PARTS: Readonly<Record<string, (options: Options) => Promise<Figures>>> = {
   incidents: ({ data, everyNth }) => incidentFigures(readLabelled(data, 'uni', everyNth), readLabelled(data, 'multi')),
   kinds: ({ everyNth }) => kindFigures(generatedIncidents(everyNth)),
+  alerts: () => alertFigures(),
+  start: () => startFigures(),
 };
 
 /** Of a quick run: every so many series. Three and two have no factor in common, so that both halves are in it. */
