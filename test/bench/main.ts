@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   fairness: () => import('./fairness.ts'),
   finetune: () => import('./finetune.ts'),
   forecast: () => import('./forecast.ts'),
+  history: () => import('./history.ts'),
   http: () => import('./http.ts'),
   'in-sample': () => import('./in-sample.ts'),
   jobs: () => import('./jobs.ts'),

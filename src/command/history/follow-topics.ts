@@ -81,6 +81,7 @@ interface FollowedTopic extends Following {
 async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise<void> {
   const { signal, topic, source, history, say } = followed;
   while (!signal.aborted) {
+    const batches = new BatchStore(followed);
     let tail: TopicTail;
     try {
       const from = placeOf(await history.positions(), source);
@@ -88,7 +89,7 @@ async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise
         { config: kafka },
         { topic, from },
         {
-          onRecords: (records, after) => store(followed, records, after),
+          onRecords: (records, after) => batches.take(records, after),
           onConnection: (error) => say(error?.message ?? null),
         },
       );
@@ -101,6 +102,7 @@ async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise
     say(null);
     if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     await tail.stop();
+    await batches.stored;
   }
 }
 
@@ -112,21 +114,40 @@ function placeOf(positions: readonly SourcePosition[], source: HistorySource): T
   };
 }
 
-/** Until it is stored, or the thread ends: what is not stored is read again after a restart. */
-async function store(followed: FollowedTopic, records: readonly TopicRecord[], after: TailPlace): Promise<void> {
-  const { source, history, read, signal, onStored, say } = followed;
-  const { topicId } = after;
-  const positions = [...after.positions].map(([partition, nextOffset]) => ({ source, topicId, partition, nextOffset }));
-  for (let failed = false; !signal.aborted; ) {
-    try {
-      onStored(await history.append({ ...(await read(records)), positions }));
-      if (failed) say(null);
-      return;
-    } catch (error) {
-      failed = true;
-      say((error as Error).message);
-      await pause(signal);
+/** Stores one batch while the next one is read: decoding takes this thread, storing those of the database. */
+class BatchStore {
+  readonly #followed: FollowedTopic;
+  stored: Promise<void> = Promise.resolve();
+
+  constructor(followed: FollowedTopic) {
+    this.#followed = followed;
+  }
+
+  /** Resolves when the next batch may be read. */
+  async take(records: readonly TopicRecord[], { topicId, positions }: TailPlace): Promise<void> {
+    const { source, history, read, onStored } = this.#followed;
+    const after = [...positions].map(([partition, nextOffset]) => ({ source, topicId, partition, nextOffset }));
+    const batch = await this.#untilDone(async () => ({ ...(await read(records)), positions: after }));
+    await this.stored;
+    if (batch === null) return;
+    this.stored = this.#untilDone(async () => onStored(await history.append(batch))).then(() => undefined);
+  }
+
+  /** Tries again until the thread ends (null): what is not stored is read again after a restart. */
+  async #untilDone<T>(work: () => Promise<T>): Promise<T | null> {
+    const { signal, say } = this.#followed;
+    for (let failed = false; !signal.aborted; ) {
+      try {
+        const done = await work();
+        if (failed) say(null);
+        return done;
+      } catch (error) {
+        failed = true;
+        say((error as Error).message);
+        await pause(signal);
+      }
     }
+    return null;
   }
 }
 

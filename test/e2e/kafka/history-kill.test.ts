@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { encodeDeadLetter } from '../../../src/stream/codec/dead-letter-json.ts';
 import { openBulkProducer, produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import { anomalyEvent } from '../../fixture/history/kept-records.ts';
@@ -11,7 +13,7 @@ import { until } from '../../fixture/until.ts';
 
 const KEY = 'a-key-of-the-tests-and-of-nobody-else';
 const SERIES = 20;
-const STEPS = 600;
+const STEPS = 400;
 const STEP_MS = 60_000;
 const START_MS = Date.UTC(2026, 0, 1);
 const PARTITIONS = 3;
@@ -84,12 +86,22 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
     );
   }
   assert.equal((await ask(served, '/v1/events')).events[0].revision, 2);
-  const redriven = await fetch(`${served.url}/v1/dead-letters/0-0/redrive`, { method: 'POST', headers: HEADERS });
-  assert.deepEqual(await redriven.json(), { id: '0-0', topic: observations, partition: 1 });
+  await runExamples(served);
   const { workers } = await ask(served, '/v1/service');
   assert.deepEqual([workers.members, workers.partitions[1].end_offset], [0, 1]);
   await stop(served);
 });
+
+/** The commands of the documentation, one after the other. */
+async function runExamples({ url }: Served): Promise<void> {
+  const page = await readFile(new URL('../../../src/sidecar/README.md', import.meta.url), 'utf8');
+  const blocks = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
+  assert.ok(blocks.length > 15);
+  const env = { ...process.env, URL: url, TIDEWATCH_API_KEY: KEY };
+  const { stdout } = await promisify(execFile)('sh', ['-euc', blocks.join('\n')], { env, maxBuffer: 2 ** 24 });
+  assert.match(stdout, /^event: score$/m);
+  assert.match(stdout, /"before":\{"events":/);
+}
 
 const HEADERS = { authorization: `Bearer ${KEY}` };
 
