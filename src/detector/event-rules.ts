@@ -66,7 +66,12 @@ export function isWanted({ timestampMs, value, expected, previous }: RuledRow, r
     if (Math.abs(deviation) < Math.max(minDeviation, minDeviationShare * Math.abs(expected))) return false;
     if (normalRange !== null && contains(normalRange, value)) return false;
   }
-  return !quiet.some((times) => isWithin(times, timestampMs));
+  return !isQuiet(timestampMs, { quiet });
+}
+
+/** Whether nothing counts at this time. */
+export function isQuiet(timestampMs: number, { quiet }: Pick<EventRules, 'quiet'>): boolean {
+  return quiet.some((times) => isWithin(times, timestampMs));
 }
 
 function contains({ min, max }: ValueRange, value: number): boolean {

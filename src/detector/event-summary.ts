@@ -26,8 +26,9 @@ type Summarised = Pick<AnomalyEvent, 'kind' | 'direction' | 'value' | 'expected'
 export function summaryOf(event: Summarised, lastedMs: number | null): string {
   const { kind, direction, value, expected, unusual, members } = event;
   const way = DIRECTED.includes(kind) ? DIRECTION_NAMES[direction] : '';
-  const seen =
-    value === null ? '' : `: ${shown(value)}${expected === null ? '' : ` where ${shown(expected)} was expected`}`;
+  const expectation = expected === null ? '' : ` where ${shown(expected)} was expected`;
+  const nothing = kind === 'silence' ? ': no value where one was due' : '';
+  const seen = value === null ? nothing : `: ${shown(value)}${expectation}`;
   const [first] = members;
   const mostly = first === undefined ? '' : `, mostly ${first.series} (${Math.round(100 * first.share)} %)`;
   const over = lastedMs === null ? '' : lastedMs === 0 ? ', at one time step' : `, for ${durationText(lastedMs)}`;

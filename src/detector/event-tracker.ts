@@ -19,8 +19,8 @@ export interface EventSubject {
   /** Rows without an alarm that end an episode: the detection size. */
   readonly gap: number;
   readonly stepMs: number;
-  /** Id of the event whose first alarm has this input offset. */
-  readonly idOf: (offset: number) => string;
+  /** Id of the event that begins at this input offset; a text tells events apart that do not begin with an alarm. */
+  readonly idOf: (start: number | string) => string;
 }
 
 /** An observed value of a row, of the series itself or of a member of the group. */
@@ -237,6 +237,9 @@ export class EventTracker {
     );
   }
 }
+
+/** Of a new tracker. */
+export const NOTHING_KEPT: KeptTracker = { open: null, coolUntilMs: null, previous: null };
 
 /** Whether a row may matter to a tracker that has no open event. */
 export function mayMatter(alarm: boolean, value: number, rules: EventRules): boolean {

@@ -96,7 +96,8 @@ function revisionOf(event: OpenEvent, type: EventType, updatedAtMs: number): Ano
 }
 
 /** That of the peak, unless many alarms lie on the other side. */
-function directionOf({ alarms, alarmsBelow, peak }: OpenEvent): EventDirection {
+function directionOf({ kind, alarms, alarmsBelow, peak }: OpenEvent): EventDirection {
+  if (kind === 'silence') return 'down';
   const below = alarmsBelow / alarms;
   if (below >= BOTH_SHARE && below <= 1 - BOTH_SHARE) return 'both';
   return peak.expected !== null && (peak.value ?? 0) < peak.expected ? 'down' : 'up';

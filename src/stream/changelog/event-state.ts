@@ -1,4 +1,5 @@
 import type { KeptTracker } from '../../detector/event-tracker.ts';
+import type { OpenEvent } from '../../detector/open-event.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /**
@@ -8,6 +9,8 @@ import type { StateReader, StateWriter } from './state-bytes.ts';
 export interface EventState extends KeptTracker {
   /** Key of the scores, one character a byte; null where they have none. */
   readonly key: string | null;
+  /** The series sends nothing; null while it does. */
+  readonly silence: OpenEvent | null;
 }
 
 /** Earlier formats have no events. */

@@ -14,8 +14,8 @@ export function closeOrphans(stale: Iterable<StaleState>, sink: ScoreSink): void
   for (const entry of stale) {
     if (entry.orphan === null) continue;
     const { state, reason } = entry.orphan;
-    const { open } = state;
-    if (open !== null && open.revision >= 0) {
+    for (const open of [state.open, state.silence]) {
+      if (open === null || open.revision < 0) continue;
       sink.event(conclude(open, reason, open.lastAlarm.timestampMs), { key: keyOf(state), offset: FIRST });
     }
     sink.touched(entry);

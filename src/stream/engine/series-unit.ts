@@ -119,7 +119,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
         return true;
       case 'restart':
         sink.restarted('gap');
-        this.events.close('silent', { ...observation, offset: observation.record.offset }, sink);
+        if (!this.silent) this.events.close('silent', { ...observation, offset: observation.record.offset }, sink);
         this.startOver('gap');
         return this.take(observation, sink);
       case 'next':
@@ -250,8 +250,11 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   #say(state: 'silent' | 'returned', said: SaidSilence, sink: ScoreSink): void {
     this.silent = state === 'silent';
     const { key: series, bound, detector } = this;
-    const { timestampMs, cause, record } = said;
-    const input = { ...this.#place, offset: said.lastOffset };
+    const { timestampMs, cause, record, lastOffset } = said;
+    const at = { timestampMs, offset: record.offset, position: detector.positions, lastOffset };
+    if (this.silent) this.events.fallSilent(at, sink);
+    else this.events.returned(at, sink);
+    const input = { ...this.#place, offset: lastOffset };
     sink.silence(
       silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, said.value),
       record.offset,

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { meanStepMs } from '../../calendar/frequency.ts';
 import type { AnomalyEvent, CloseReason } from '../../detector/event.ts';
-import { type EventRow, type EventSubject, EventTracker, mayMatter } from '../../detector/event-tracker.ts';
+import {
+  type EventRow,
+  type EventSubject,
+  EventTracker,
+  mayMatter,
+  NOTHING_KEPT,
+} from '../../detector/event-tracker.ts';
+import { conclude, type OpenEvent, revise } from '../../detector/open-event.ts';
+import { concludeSilence, silenceEvent } from '../../detector/silence-event.ts';
 import type { EventState } from '../changelog/event-state.ts';
 import type { InputPlace } from '../record/score-record.ts';
 import type { ScoreSink } from './batch-outcome.ts';
@@ -21,6 +29,8 @@ export class UnitEvents {
   #tracker: EventTracker | null = null;
   /** Key of the scores. */
   #key: Buffer | null = null;
+  /** The event of a series that sends nothing. */
+  #silence: OpenEvent | null = null;
   /** Newest offset so far: a record that was held back is older than those before it. */
   #newestOffset = -1;
 
@@ -49,10 +59,27 @@ export class UnitEvents {
   }
 
   /** The unit ends, or starts over. */
-  close(reason: CloseReason, at: { readonly timestampMs: number; readonly offset: number }, sink: ScoreSink): void {
+  close(reason: CloseReason, at: UnitMoment, sink: ScoreSink): void {
     const event = this.#tracker?.close(reason, at.timestampMs) ?? null;
     if (event !== null) this.#publish(event, at.offset, sink);
     this.#tracker = null;
+    if (this.#silence !== null) this.#publish(conclude(this.#silence, reason, at.timestampMs), at.offset, sink);
+    this.#silence = null;
+  }
+
+  /** The series has stopped. `lastOffset` is that of its last observation. */
+  fallSilent(at: UnitMoment & { readonly position: number; readonly lastOffset: number }, sink: ScoreSink): void {
+    const { series, group } = this.#owner;
+    this.#key ??= Buffer.from(group ?? series ?? '');
+    this.close('silent', at, sink);
+    this.#silence = silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
+    if (this.#silence !== null) this.#publish(revise(this.#silence, 'opened', at.timestampMs), at.offset, sink);
+  }
+
+  /** It sends again. */
+  returned(at: UnitMoment & { readonly position: number }, sink: ScoreSink): void {
+    if (this.#silence !== null) this.#publish(concludeSilence(this.#silence, at), at.offset, sink);
+    this.#silence = null;
   }
 
   #publish(event: AnomalyEvent, offset: number, sink: ScoreSink): void {
@@ -62,15 +89,24 @@ export class UnitEvents {
 
   state(): EventState | null {
     const kept = this.#tracker?.kept() ?? null;
-    return kept === null ? null : { ...kept, key: this.#key?.toString('latin1') ?? null };
+    if (kept === null && this.#silence === null) return null;
+    return { ...NOTHING_KEPT, ...kept, silence: this.#silence, key: this.#key?.toString('latin1') ?? null };
   }
 
   resume(state: EventState | null): void {
     if (state === null) return;
     this.#tracker = new EventTracker(subjectOf(this.#owner));
     this.#tracker.resume(state);
+    if (this.#tracker.kept() === null) this.#tracker = null;
+    this.#silence = state.silence;
     this.#key = keyOf(state);
   }
+}
+
+/** Where something came to an end, or began. */
+interface UnitMoment {
+  readonly timestampMs: number;
+  readonly offset: number;
 }
 
 export function keyOf({ key }: EventState): Buffer | null {
@@ -87,7 +123,7 @@ function subjectOf({ bound, series, group, place }: EventOwner): EventSubject {
     rules,
     gap: settings.detectionSize,
     stepMs: meanStepMs(settings.freq),
-    idOf: (offset) => digestOf([series, group, detector, place.partition, offset]),
+    idOf: (start) => digestOf([series, group, detector, place.partition, start]),
   };
 }
 

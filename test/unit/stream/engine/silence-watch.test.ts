@@ -57,6 +57,31 @@ function observationsBefore(step: number): number {
   return 3 * step;
 }
 
+test('a silence is an event that is opened, and closed when the series returns; an alarm before it is closed', async () => {
+  const run = streamRun({ detectors: [detector] });
+  const worker = await run.start();
+  for (const [series, step] of steps(0, 90, (at) => at < 30 || at >= 60)) {
+    const { key, value } = observationRecord(series, step, series === 'stops' && step === 29 ? 900 : step % 4);
+    run.broker.append(0, key, value);
+  }
+  await run.settled();
+  await worker.stop();
+  const events = run.events().filter(({ series }) => series === 'stops');
+  assert.deepEqual(
+    events.slice(0, 4).map(({ type, kind, closeReason }) => [type, kind, closeReason]),
+    [
+      ['opened', 'spike', null],
+      ['closed', 'spike', 'silent'],
+      ['opened', 'silence', null],
+      ['closed', 'silence', 'returned'],
+    ],
+  );
+  const [, , opened, closed] = events;
+  assert.equal(closed.eventId, opened.eventId);
+  assert.deepEqual([opened.startedAtMs, closed.endedAtMs], [START_MS + 34 * STEP_MS, START_MS + 60 * STEP_MS]);
+  assert.equal(closed.summary, 'Silence: no value where one was due, for 26 minutes');
+});
+
 test('one record with a wrong time silences nobody', async () => {
   const observations = [...steps(0, 30), ['a', 42, 1] as const, ...steps(30, 60)];
   const { scores } = await inStream(observations, detector);
