@@ -13,6 +13,7 @@ import {
 } from '../stream/demo/demo-feed.ts';
 import { timeOf } from '../stream/demo/demo-time.ts';
 import { openBulkProducer } from '../stream/log/kafka/bulk-producer.ts';
+import { topicsInUse } from '../stream/log/kafka/changelog-name.ts';
 import type { KafkaConnection } from '../stream/log/kafka/connection.ts';
 import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
 import { readTail, type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
@@ -33,8 +34,9 @@ export interface RunningDemo {
 export type DemoConfig = Config & { readonly kafka: KafkaConfig };
 
 /** Creates missing topics, and finds the step at which the demo continues. Throws a ServiceError. */
-export async function prepareDemo({ stream: { topics }, kafka }: DemoConfig): Promise<FeedPlan> {
+export async function prepareDemo({ stream, kafka }: DemoConfig): Promise<FeedPlan> {
   const connection = { config: kafka };
+  const topics = await topicsInUse(connection, stream);
   await ensureTopics(connection, topics, CREATION);
   const partitions = Array.from({ length: await checkTopics(connection, topics) }, (_, partition) => partition);
   const tails = await Promise.all(

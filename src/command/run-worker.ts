@@ -9,6 +9,7 @@ import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
 import { reportEvents, timeForecasts } from '../stream/engine/report-events.ts';
 import { startWorker, type Worker } from '../stream/engine/stream-worker.ts';
 import { FORECAST_ROWS_MAX } from '../stream/engine/supply-forecasts.ts';
+import { topicsInUse } from '../stream/log/kafka/changelog-name.ts';
 import { createKafkaLog } from '../stream/log/kafka/kafka-log.ts';
 import { checkTopics } from '../stream/log/kafka/topic-admin.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -85,7 +86,8 @@ async function startStream(
   { config, models, metrics, logger }: Omit<RunWorkerOptions, 'beside'> & { readonly metrics: Metrics },
   onOpened: (close: () => Promise<unknown> | undefined) => void,
 ): Promise<{ readonly worker: Worker; readonly forecasters: Forecasters }> {
-  const { kafka, stream, worker: limits, registry: registryConfig } = config;
+  const { kafka, worker: limits, registry: registryConfig } = config;
+  const stream = { ...config.stream, topics: await topicsInUse({ config: kafka }, config.stream) };
   await checkTopics({ config: kafka }, stream.topics);
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   onOpened(() => registry?.close());

@@ -2,6 +2,7 @@ import { readFlags } from '../config/command-line.ts';
 import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, streamOptions, withDefault } from '../config/options.ts';
+import { topicsInUse } from '../stream/log/kafka/changelog-name.ts';
 import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
 import { DONE, printProblems, type RunnableCommand } from './command.ts';
 
@@ -23,14 +24,14 @@ const ownFlags = {
 export const topicsCommand: RunnableCommand = {
   name: 'topics',
   summary: 'Makes the topics that are missing on the cluster of KAFKA_BROKERS, and checks all of them',
-  options: [...Object.values(ownFlags), ...Object.values(kafkaOptions), streamOptions.detectors],
+  options: [...Object.values(ownFlags), ...Object.values(kafkaOptions), ...Object.values(streamOptions)],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     if (read.kind === 'problems') return printProblems(read.problems, io);
     const connection = { config: loaded.config.kafka! };
-    const { topics } = loaded.config.stream;
+    const topics = await topicsInUse(connection, loaded.config.stream);
     const { partitions, replicationFactor, retentionDays } = read.values;
     const retentionMs = retentionDays === 0 ? null : retentionDays * DAY_MS;
     const made = await ensureTopics(connection, topics, { partitions, replicationFactor, retentionMs });

@@ -144,6 +144,8 @@ export interface OutputSettings {
 export interface StreamConfig {
   readonly groupId: string;
   readonly topics: Topics;
+  /** The default name of the changelog in earlier versions; null where it is the present name, or a name is given. */
+  readonly earlierChangelog: string | null;
   readonly input: RecordMapping;
   readonly output: OutputSettings;
   readonly detectors: readonly DetectorConfig[];

@@ -8,9 +8,12 @@ type WrittenStream = LoadedConfig['stream'];
 
 /** The content of a detectors file. Limits that it does not name are absent. */
 export interface DetectorsFile {
-  readonly stream: Omit<WrittenStream, 'groupId'>;
+  readonly stream: Omit<WrittenStream, 'groupId' | 'topics' | 'earlierChangelog'> & { readonly topics: WrittenTopics };
   readonly worker: Partial<WorkerLimits>;
 }
+
+/** The default name of the changelog contains the group id, which the file does not have. */
+export type WrittenTopics = Omit<Topics, 'changelog'> & { readonly changelog: string | null };
 
 /** Kafka's rule for topic names. */
 const topicName = textMatching(
@@ -30,7 +33,7 @@ export function readDetectorsFile(name: string, content: string, problems: strin
   return { stream, worker };
 }
 
-function readRecords(file: Section): Pick<WrittenStream, 'topics' | 'input' | 'output'> {
+function readRecords(file: Section): Pick<DetectorsFile['stream'], 'topics' | 'input' | 'output'> {
   return {
     topics: readTopics(file.section('topics')),
     input: readInput(file.section('input')),
@@ -44,12 +47,12 @@ export const noDetectorsFile: DetectorsFile = {
   worker: {},
 };
 
-function readTopics(section: Section): Topics {
+function readTopics(section: Section): WrittenTopics {
   const topics = {
     observations: section.read('observations', topicName) ?? 'observations',
     scores: section.read('scores', topicName) ?? 'anomaly-scores',
     events: section.read('events', topicName) ?? 'anomaly-events',
-    changelog: section.read('changelog', topicName) ?? 'tidewatch-changelog',
+    changelog: section.read('changelog', topicName) ?? null,
     deadLetters: section.read('dead_letters', topicName) ?? 'dead-letters',
   };
   section.close();

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { ConfigResult, LoadedConfig, LogLevel, WorkerLimits } from './config.ts';
+import type { ConfigResult, LoadedConfig, LogLevel, Topics, WorkerLimits } from './config.ts';
 import { readKafka, readRegistry } from './connections.ts';
-import { type DetectorsFile, noDetectorsFile, readDetectorsFile } from './detectors-file.ts';
+import { type DetectorsFile, noDetectorsFile, readDetectorsFile, type WrittenTopics } from './detectors-file.ts';
 import { readHttp } from './http-config.ts';
 import { type ReadFile, readNamedFile } from './named-file.ts';
 import { type Environment, type Flags, OptionReader } from './option-reader.ts';
@@ -33,6 +33,18 @@ const NEEDED = {
   routes: 'the path of a routes file',
 } as const;
 
+/** Of all groups, before the name contained the group id. For the default group both are the same. */
+const EARLIER_CHANGELOG = 'tidewatch-changelog';
+
+function withChangelog(
+  groupId: string,
+  topics: WrittenTopics,
+): { readonly topics: Topics; readonly earlierChangelog: string | null } {
+  const changelog = topics.changelog ?? `${groupId.replaceAll(/[^a-zA-Z0-9._-]/g, '-').slice(0, 239)}-changelog`;
+  const isEarlier = topics.changelog !== null || changelog === EARLIER_CHANGELOG;
+  return { topics: { ...topics, changelog }, earlierChangelog: isEarlier ? null : EARLIER_CHANGELOG };
+}
+
 const STORE_URL = { value: options.storeUrl, file: options.storeUrlFile };
 const HISTORY_URL = { value: options.historyUrl, file: options.historyUrlFile };
 
@@ -49,7 +61,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   const config: LoadedConfig = {
     kafka,
     registry,
-    stream: { groupId, ...file.stream },
+    stream: { groupId, ...file.stream, ...withChangelog(groupId, file.stream.topics) },
     worker: readWorkerLimits(reader, file.worker, sources.processors),
     http: readHttp(reader, sources.readFile),
     opsHost: reader.readOr(options.opsHost),

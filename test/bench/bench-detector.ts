@@ -61,6 +61,7 @@ export function benchStream(topics: Topics, groupId: string, settings: BenchSett
       value: 'value',
       futureMsMax: DAY_MS,
     },
+    earlierChangelog: null,
     output: { format: 'json', compression: 'none', timestamps: 'event-time', headers: [] },
     detectors: [benchDetector(settings)],
   };

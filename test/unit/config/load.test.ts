@@ -9,6 +9,17 @@ import { load, problemsOf, type Settings } from '../../fixture/configuration.ts'
 const PEM = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
 const FILES = { 'ca.pem': PEM, 'cert.pem': PEM, 'key.pem': PEM, 'password.txt': 'from a file\n', 'empty.txt': '' };
 
+test('the default name of the changelog contains the group id, and the earlier name is looked for', () => {
+  const changelogOf = (groupId: string) => {
+    const result = load({ env: { KAFKA_GROUP_ID: groupId } });
+    assert.equal(result.kind, 'config');
+    const { earlierChangelog, topics } = result.config.stream;
+    return [topics.changelog, earlierChangelog];
+  };
+  assert.deepEqual(changelogOf('tidewatch'), ['tidewatch-changelog', null]);
+  assert.deepEqual(changelogOf('team/a'), ['team-a-changelog', 'tidewatch-changelog']);
+});
+
 test('an environment without a single setting gives every default', () => {
   const result = load({});
   assert.equal(result.kind, 'config');
