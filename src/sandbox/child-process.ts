@@ -15,6 +15,7 @@ export interface ChildOptions {
   readonly heapMbMax: number;
   /** Largest input, bytes. */
   readonly inputBytesMax: number;
+  readonly niceness: number;
 }
 
 /** A child process, its socket and its standard error. */
@@ -25,8 +26,6 @@ export interface Child {
   stderrTail(): string;
 }
 
-/** Low priority: the child runs on idle processors and yields to request handling. */
-const NICENESS = 10;
 const LINK_FD = 3;
 const STDERR_LENGTH_MAX = 8_192;
 
@@ -44,7 +43,7 @@ function readFlags(path: string): string[] {
  * environment. Native addons load; only the limits of the process apply to them. Throws when the system has no room
  * for another process; a child that ends later emits `error` or `close`.
  */
-export function startChild({ entry, readable, heapMbMax, inputBytesMax }: ChildOptions): Child {
+export function startChild({ entry, readable, heapMbMax, inputBytesMax, niceness }: ChildOptions): Child {
   const paths = [ofRoot('src/'), ofRoot('node_modules/'), ofRoot('package.json'), ...readable];
   const flags = [
     '--permission',
@@ -68,7 +67,7 @@ export function startChild({ entry, readable, heapMbMax, inputBytesMax }: ChildO
   const link = child.stdio?.[LINK_FD] as Duplex | null | undefined;
   // Without free file descriptors Node makes no pipes.
   if (!child.stderr || !link) throw new Error('there is no room for another process');
-  if (child.pid !== undefined) lowerPriority(child.pid);
+  if (child.pid !== undefined) lowerPriority(child.pid, niceness);
   let stderrTail = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderrTail = (stderrTail + text).slice(-STDERR_LENGTH_MAX);
@@ -79,9 +78,9 @@ export function startChild({ entry, readable, heapMbMax, inputBytesMax }: ChildO
 }
 
 /** Called before the child has threads, because they inherit its priority. */
-function lowerPriority(pid: number): void {
+function lowerPriority(pid: number, niceness: number): void {
   try {
-    setPriority(pid, NICENESS);
+    setPriority(pid, niceness);
   } catch {
     // The child has ended already, or the platform has no priorities.
   }

@@ -18,10 +18,10 @@ export class RunningChild {
   #onFrame: (frame: Frame) => void = () => {};
 
   constructor({ entry, setup, readable }: SandboxProgram, limits: SandboxLimits) {
-    const { heapMbMax, inputBytesMax, outputBytesMax } = limits;
+    const { heapMbMax, inputBytesMax, outputBytesMax, niceness } = limits;
     this.#limits = limits;
     this.#reader = new FrameReader(outputBytesMax);
-    this.#child = startChild({ entry, readable, heapMbMax, inputBytesMax });
+    this.#child = startChild({ entry, readable, heapMbMax, inputBytesMax, niceness });
     const { process, link } = this.#child;
     this.#closed = new Promise<void>((resolve) => {
       const end = () => {

@@ -16,7 +16,12 @@ export interface SandboxLimits {
   readonly stopMsMax: number;
   /** An idle child ends after this time, to free its memory. */
   readonly idleMsMax: number;
+  /** Priority of the child: 0 as this process, up to 19, which runs on idle processors only. */
+  readonly niceness: number;
 }
+
+/** The child yields to request handling. */
+const NICENESS = 10;
 
 export const SANDBOX_LIMITS: SandboxLimits = {
   memoryMbMax: 4_096,
@@ -27,6 +32,7 @@ export const SANDBOX_LIMITS: SandboxLimits = {
   startMsMax: 60_000,
   stopMsMax: 1_000,
   idleMsMax: 60_000,
+  niceness: NICENESS,
 };
 
 export interface SandboxRun {

@@ -106,7 +106,7 @@ const HEAD = ['series', 'MAE to zero-shot, mean', 'geometric mean', `share above
 /** One model for all series of a collection. */
 async function tunedTogether(model: Model, tasks: readonly Task[]): Promise<Figures> {
   const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
-  const tuner = new Tuner([model]);
+  const tuner = new Tuner([model], { answerMsMax: Number.POSITIVE_INFINITY });
   const collections = Map.groupBy(
     tasks.filter(({ kind }) => kind !== 'M4 hourly, competition'),
     ({ collection }) => collection,

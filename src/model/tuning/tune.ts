@@ -1,5 +1,6 @@
 import { fillBatch, scaleOf } from './batch.ts';
 import { COEFFICIENT_DEFAULT, type Interpolation, mean, selectInterpolation, validatorOf } from './interpolation.ts';
+import { trialStepsOf } from './step-times.ts';
 import { interpolateWeights, type StepGraph, trainSteps } from './train-steps.ts';
 import { planWindows, type TuningWindow } from './windows.ts';
 
@@ -39,9 +40,6 @@ export interface TuningRun {
   progress(step: number): void;
 }
 
-/** The trial takes this share of the steps, and at least this many. */
-const TRIAL_SHARE = 0.25;
-const TRIAL_STEPS_MIN = 10;
 /** Size of the validation set, batches. */
 const VALIDATION_BATCHES = 2;
 
@@ -65,7 +63,7 @@ export async function tune(task: TuningTask, { base, graph, random, signal, prog
   const settings = { base, graph, rate: task.rate, batchOf, random, signal };
   const validate = validatorOf(plan.validation, graph, batchOf);
   const before = await validate(base);
-  const trialSteps = Math.min(task.steps, Math.max(TRIAL_STEPS_MIN, Math.ceil(task.steps * TRIAL_SHARE)));
+  const trialSteps = trialStepsOf(task.steps);
   const validated = before.length > 0;
   const counted = stepCounter(task.steps, task.steps + (validated ? trialSteps : 0), progress);
 

@@ -5,6 +5,7 @@ import type { Model } from '../catalog.ts';
 import { currentOwner } from '../request-owner.ts';
 import { readWeights, type TuningGraphs, weightCount } from '../tuning-graphs.ts';
 import { tunableModels } from './in-thread-tuner.ts';
+import { StepTimes } from './step-times.ts';
 import type { Tuned } from './tune.ts';
 import { inputBytes, readOutput, type TuningRequest } from './tuning-bytes.ts';
 import { Turns } from './turns.ts';
@@ -14,11 +15,25 @@ export interface TunerLimits {
   readonly tuningMsMax: number;
   /** Memory of the child process, MiB. A tuning that needs more is stopped. */
   readonly memoryMbMax: number;
+  /** A tuning whose answer would take longer, waiting included, is refused at once. */
+  readonly answerMsMax: number;
   /** Tunings of one owner that wait. Beyond it a tuning is rejected as `overloaded`. */
   readonly waitingMax: number;
 }
 
-export const TUNER_LIMITS: TunerLimits = { tuningMsMax: 300_000, memoryMbMax: 2_048, waitingMax: 32 };
+export const TUNER_LIMITS: TunerLimits = {
+  tuningMsMax: 300_000,
+  memoryMbMax: 2_048,
+  // Public clients wait 60 s for an answer.
+  answerMsMax: 55_000,
+  waitingMax: 32,
+};
+
+/** Somebody waits for the answer: it has its share of the processors, also beside a busy stream. */
+const NICENESS = 0;
+
+/** The first steps say how long all of them will take, where no earlier tuning has. */
+const TELLING_SHARE = 0.2;
 
 /** How many owners may have full queues at once. */
 const OWNERS_WAITING_MAX = 4;
@@ -26,7 +41,9 @@ const OWNERS_WAITING_MAX = 4;
 export type TuningOutcome =
   | { readonly kind: 'tuned'; readonly tuned: Tuned }
   /** Over the limits of time or memory; fewer steps or series may fit. */
-  | { readonly kind: 'too-long' | 'too-large' };
+  | { readonly kind: 'too-long' | 'too-large' }
+  /** It would take about so long, more than its client waits. As a job it has more time. */
+  | { readonly kind: 'too-late'; readonly ms: number };
 
 export interface TuningCall {
   /** Name of the pretrained model. */
@@ -39,6 +56,8 @@ export interface TuningCall {
   readonly onStep?: (step: number) => void;
 }
 
+type RunningTuning = Pick<TuningCall, 'model' | 'request' | 'signal' | 'onStep'>;
+
 /** Tunes models in a child process, one at a time. Owners take turns; those of one owner run first in, first out. */
 export class Tuner {
   readonly #limits: TunerLimits;
@@ -48,6 +67,9 @@ export class Tuner {
   readonly #closing = new AbortController();
   readonly #turns = new Turns();
   readonly #running = new Set<Promise<unknown>>();
+  readonly #times = new StepTimes();
+  /** Estimates of what runs or waits; 0 where unknown. */
+  readonly #expectedMs = new Map<Promise<unknown>, { readonly owner: string; readonly ms: number }>();
 
   constructor(models: readonly Model[], limits: Partial<TunerLimits> = {}) {
     this.#limits = { ...TUNER_LIMITS, ...limits };
@@ -62,7 +84,7 @@ export class Tuner {
       setup: Buffer.from(JSON.stringify(tunables)),
       readable: tunables.map(({ stepPath }) => stepPath),
     };
-    this.#sandbox = new Sandbox(program, { memoryMbMax: this.#limits.memoryMbMax });
+    this.#sandbox = new Sandbox(program, { memoryMbMax: this.#limits.memoryMbMax, niceness: NICENESS });
   }
 
   /**
@@ -80,13 +102,32 @@ export class Tuner {
       const text = `${own} tunings of this owner and ${all} in all wait already, at most ${waitingMax} of an owner may`;
       throw new ServiceError('overloaded', text, { retryable: true });
     }
+    const expectedMs = this.#times.estimate(model, request) ?? 0;
+    if (expectedMs > this.#limits.answerMsMax) return { kind: 'too-late', ms: expectedMs };
+    const waitMs = this.#waitOf(owner);
+    if (waitMs + expectedMs > this.#limits.answerMsMax) {
+      const text = `a tuning would wait ${Math.round(waitMs / 1_000)} s for others and miss its client's time-out`;
+      throw new ServiceError('overloaded', text, { retryable: true });
+    }
     const stopped = AbortSignal.any([signal, this.#closing.signal]);
     const tuning = this.#turns.run(owner, stopped, async () => {
       const input = inputBytes({ ...request, model, base: base ?? (await this.#pretrainedWeights(known)) });
-      return this.#run(input, stopped, onStep);
+      return this.#run(input, { model, request, signal: stopped, onStep });
     });
     this.#running.add(tuning);
-    return tuning.finally(() => this.#running.delete(tuning));
+    this.#expectedMs.set(tuning, { owner, ms: expectedMs });
+    return tuning.finally(() => {
+      this.#running.delete(tuning);
+      this.#expectedMs.delete(tuning);
+    });
+  }
+
+  /** How long the next tuning of an owner waits: for those of its own, and in turns for as many of each other owner. */
+  #waitOf(owner: string): number {
+    const byOwner = Map.groupBy(this.#expectedMs.values(), (expected) => expected.owner);
+    const turns = (byOwner.get(owner)?.length ?? 0) + 1;
+    const sum = (all: readonly { readonly ms: number }[]) => all.reduce((total, { ms }) => total + ms, 0);
+    return [...byOwner].reduce((total, [other, all]) => total + sum(other === owner ? all : all.slice(0, turns)), 0);
   }
 
   /** Aborts the running tuning and those in the queue, and ends the child. */
@@ -96,11 +137,29 @@ export class Tuner {
     await this.#sandbox.close();
   }
 
-  async #run(input: Uint8Array, signal: AbortSignal, onStep: (step: number) => void): Promise<TuningOutcome> {
+  async #run(input: Uint8Array, { model, request, signal, onStep }: Required<RunningTuning>): Promise<TuningOutcome> {
     signal.throwIfAborted();
     onStep(0);
-    const onProgress = (bytes: Buffer) => onStep(bytes.readUInt32LE());
-    const outcome = await this.#sandbox.run(input, { timeoutMs: this.#limits.tuningMsMax, signal, onProgress });
+    const { tuningMsMax, answerMsMax } = this.#limits;
+    const late = new AbortController();
+    let lateMs = 0;
+    const startedMs = performance.now();
+    const onProgress = (bytes: Buffer) => {
+      const step = bytes.readUInt32LE();
+      const projectedMs = ((performance.now() - startedMs) / step) * request.steps;
+      if (step > 0 && step <= request.steps * TELLING_SHARE && projectedMs > answerMsMax) {
+        lateMs = projectedMs;
+        late.abort();
+      }
+      onStep(step);
+    };
+    const stopped = AbortSignal.any([signal, late.signal]);
+    const outcome = await this.#sandbox.run(input, { timeoutMs: tuningMsMax, signal: stopped, onProgress });
+    if (lateMs > 0 && !signal.aborted) {
+      this.#times.note(model, request, lateMs);
+      return { kind: 'too-late', ms: lateMs };
+    }
+    if (outcome.kind === 'output') this.#times.note(model, request, performance.now() - startedMs);
     switch (outcome.kind) {
       case 'output':
         return { kind: 'tuned', tuned: readOutput(outcome.output) };

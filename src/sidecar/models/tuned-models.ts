@@ -95,13 +95,23 @@ export function tuneInSandbox(tuner: Tuner, observe: TuningObserver = noObserver
   return async (model, base, request, signal): Promise<TunedWeights> => {
     const outcome = await observed(observe(requestedTuning(model, request)), signal, async (onStep) => {
       const made = await tuner.tune({ model, base: base?.theta ?? null, request, signal, onStep });
-      return [made, made.kind === 'tuned' ? endOf(made.tuned) : made];
+      return [made, made.kind === 'tuned' ? endOf(made.tuned) : { kind: made.kind }];
     });
     if (outcome.kind === 'tuned') return shareWeights(outcome.tuned.theta);
-    const limit = outcome.kind === 'too-long' ? 'took longer' : 'needed more memory';
-    const text = `fine-tuning ${limit} than one request may; use fewer steps, or fewer series`;
+    const text = outcome.kind === 'too-late' ? tooLate(request.steps, outcome.ms) : tooMuch(outcome.kind);
     throw invalidRequest([fieldProblem(['body', 'finetune_steps'], text)]);
   };
+}
+
+function tooLate(steps: number, ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  const needs = `${steps} steps would take about ${seconds} seconds here, longer than clients wait for an answer`;
+  return `${needs}; use fewer steps, or a job (/async)`;
+}
+
+function tooMuch(kind: 'too-long' | 'too-large'): string {
+  const limit = kind === 'too-long' ? 'took longer' : 'needed more memory';
+  return `fine-tuning ${limit} than one request may; use fewer steps, or fewer series`;
 }
 
 /** Fine-tunes in this process, which is a sandbox itself. */

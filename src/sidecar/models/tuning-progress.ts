@@ -14,8 +14,11 @@ export interface RequestedTuning extends Pick<TuningRequest, 'steps' | 'loss' | 
 export type TuningEnd =
   /** `unchanged`: the validation loss got significantly worse, or no step was requested. */
   | ({ readonly kind: 'tuned' | 'unchanged' } & Pick<Tuned, 'step' | 'validation'> & { readonly share: number })
-  /** It exceeded its time or memory, was stopped by the client, was refused by a full queue, or failed internally. */
-  | { readonly kind: 'too-long' | 'too-large' | 'stopped' | 'refused' | 'failed' };
+  /**
+   * It exceeded its time or memory, could not be answered in time, was stopped by the client, was refused by a full
+   * queue, or failed internally.
+   */
+  | { readonly kind: 'too-long' | 'too-late' | 'too-large' | 'stopped' | 'refused' | 'failed' };
 
 /** Receives the progress of one fine-tuning. */
 export interface ObservedTuning {

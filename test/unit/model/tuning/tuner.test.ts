@@ -9,7 +9,9 @@ import type { TuningRequest } from '../../../../src/model/tuning/tuning-bytes.ts
 
 const catalog = await openCatalog({ modelsDir: null });
 const models = catalog.names.map(catalog.get);
-const tuner = new Tuner(models);
+/** Nobody waits for the answers of these tests. */
+const PATIENT = { answerMsMax: Number.POSITIVE_INFINITY };
+const tuner = new Tuner(models, PATIENT);
 after(() => tuner.close());
 
 const request: TuningRequest = {
@@ -42,14 +44,14 @@ test('a tuning beyond the limit of time or memory is stopped, and the outcome na
     [{ tuningMsMax: 1 }, 'too-long'],
     [{ memoryMbMax: 1 }, 'too-large'],
   ] as const) {
-    const limited = new Tuner(models, limits);
+    const limited = new Tuner(models, { ...PATIENT, ...limits });
     assert.deepEqual(await limited.tune({ ...call, request: endless }), { kind });
     await limited.close();
   }
 });
 
 test('a tuning beyond the queue is rejected as retryable', async () => {
-  const limited = new Tuner(models, { waitingMax: 0 });
+  const limited = new Tuner(models, { ...PATIENT, waitingMax: 0 });
   const stop = new AbortController();
   const endless = limited.tune({ ...call, request: { ...request, steps: 1_000_000 }, signal: stop.signal });
   await assert.rejects(limited.tune(call), { code: 'overloaded', retryable: true });
@@ -58,8 +60,36 @@ test('a tuning beyond the queue is rejected as retryable', async () => {
   await limited.close();
 });
 
+test('a tuning that its client would not wait for is refused by its first steps, and then at once', async () => {
+  const limited = new Tuner(models, { answerMsMax: 2_000 });
+  const long = { ...call, request: { ...request, steps: 5_000 } };
+  const steps: number[] = [];
+  const first = await limited.tune({ ...long, onStep: (step) => void steps.push(step) });
+  assert.equal(first.kind, 'too-late');
+  assert.ok(first.kind === 'too-late' && first.ms > 2_000 && steps.at(-1)! <= 1_000);
+  let begun = false;
+  const again = await limited.tune({ ...long, onStep: () => (begun = true) });
+  assert.deepEqual([again.kind, begun], ['too-late', false]);
+  await limited.close();
+});
+
+test('a tuning that would wait too long for others is rejected at once, as retryable', async () => {
+  const startedMs = performance.now();
+  await tuner.tune(call);
+  // One alone is in time, and so are a few of them; all of them are not.
+  const limited = new Tuner(models, { answerMsMax: 8 * (performance.now() - startedMs) });
+  await limited.tune(call);
+  const stop = new AbortController();
+  const settled = Promise.allSettled(Array.from({ length: 32 }, () => limited.tune({ ...call, signal: stop.signal })));
+  stop.abort(new Error('enough'));
+  const messages = (await settled).map((each) => (each.status === 'rejected' ? (each.reason as Error).message : ''));
+  assert.equal(messages[0], 'enough');
+  assert.match(messages[31], /^a tuning would wait \d+ s for others/);
+  await limited.close();
+});
+
 test('close aborts the running tuning and those in the queue', async () => {
-  const closing = new Tuner(models);
+  const closing = new Tuner(models, PATIENT);
   const both = [1, 2].map(() => closing.tune({ ...call, request: { ...request, steps: 1_000_000 } }));
   const settled = Promise.allSettled(both);
   await closing.close();

@@ -1,0 +1,62 @@
+/** Weight of a finished tuning in the moving average. */
+const NEWEST = 0.5;
+
+/** Train steps of a tuning of `steps`, its trial included. */
+export function workSteps(steps: number): number {
+  return steps === 0 ? 0 : steps + trialStepsOf(steps);
+}
+
+/** The trial takes this share of the steps, and at least this many. */
+const TRIAL_SHARE = 0.25;
+const TRIAL_STEPS_MIN = 10;
+
+/** Train steps of the trial. */
+export function trialStepsOf(steps: number): number {
+  return Math.min(steps, Math.max(TRIAL_STEPS_MIN, Math.ceil(steps * TRIAL_SHARE)));
+}
+
+/** Load changes: an older measurement says nothing. */
+const FRESH_MS = 600_000;
+
+interface StepTime {
+  readonly ms: number;
+  readonly atMs: number;
+}
+
+/** The parameters that decide how long a tuning takes. */
+export interface TuningSize {
+  readonly steps: number;
+  readonly depth: number;
+}
+
+/** How long a train step takes here: a moving average by model and depth, under whatever load there is. */
+export class StepTimes {
+  readonly #known = new Map<string, StepTime>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Milliseconds of a tuning; null while none of the model at this depth has ended lately. */
+  estimate(model: string, { steps, depth }: TuningSize): number | null {
+    const known = this.#fresh(nameOf(model, depth));
+    return known === null ? null : known.ms * workSteps(steps);
+  }
+
+  /** Notes a tuning that ended, or would have ended, after `ms`. */
+  note(model: string, { steps, depth }: TuningSize, ms: number): void {
+    const work = workSteps(steps);
+    if (work === 0) return;
+    const name = nameOf(model, depth);
+    const before = this.#fresh(name)?.ms ?? ms / work;
+    this.#known.set(name, { ms: before + NEWEST * (ms / work - before), atMs: this.#nowMs() });
+  }
+
+  #fresh(name: string): StepTime | null {
+    const known = this.#known.get(name);
+    return known !== undefined && this.#nowMs() - known.atMs < FRESH_MS ? known : null;
+  }
+}
+
+const nameOf = (model: string, depth: number) => `${depth} ${model}`;
