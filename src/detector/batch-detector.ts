@@ -12,6 +12,7 @@ import {
   type ResidualSums,
 } from './calibration.ts';
 import { cutoffsOfWindow, residualPlaces, stepOfHorizon } from './cutoff-grid.ts';
+import type { AnomalyEvent } from './event.ts';
 import { gradeHistories } from './grade-history.ts';
 import { PRIOR_ROWS } from './grade-terms.ts';
 import {
@@ -41,6 +42,8 @@ export interface OnlineDetection {
   readonly grade: Float64Array;
   readonly severity: Float64Array;
   readonly alarm: readonly boolean[];
+  /** Revisions of the events of the whole history, where they are wanted; see grade-history.ts. */
+  readonly events: readonly AnomalyEvent[];
   /** Residuals the score was calibrated on: those before the window, or the whole series when they are too few. */
   readonly calibratedOn: 'before-window' | 'whole-series';
 }
@@ -115,14 +118,23 @@ function priorFoldsOf(history: History, series: number, settings: DetectionSetti
   return cutoffs.map((cutoff) => ({ series, cutoff, time: 0, requested: null }));
 }
 
-/** Judges the last `detectionSize` observations of every history, once all folds have their forecasts. */
-export function concludeDetection({ histories, settings }: DetectionPlan): OnlineDetection[] {
+/**
+ * Judges the last `detectionSize` observations of every history, once all folds have their forecasts.
+ * @param eventStepMs mean step of the series; null where no events are wanted
+ */
+export function concludeDetection(
+  { histories, settings }: DetectionPlan,
+  eventStepMs: number | null = null,
+): OnlineDetection[] {
   const judged =
     settings.thresholdMethod === 'univariate'
       ? histories.map((history) => judgeAlone(history, settings))
       : judgeTogether(histories, settings);
-  const verdicts = gradeHistories(histories, settings);
-  return judged.map((detection, i) => ({ ...detection, ...verdictColumns(verdicts[i], settings) }));
+  const graded = gradeHistories(histories, settings, eventStepMs);
+  return judged.map((detection, i) => {
+    const { verdicts, events } = graded[i];
+    return { ...detection, ...verdictColumns(verdicts, settings), events };
+  });
 }
 
 function verdictColumns(verdicts: readonly Verdict[], { detectionSize }: DetectionSettings) {
@@ -178,7 +190,7 @@ function sumResiduals(residuals: Float32Array, places: ResidualPlaces): Residual
   return residuals.reduce((sums, r, i) => addResidual(sums, r, i, { method: 'robust', places }), NO_RESIDUALS);
 }
 
-type Judged = Omit<OnlineDetection, keyof Verdict>;
+type Judged = Omit<OnlineDetection, keyof Verdict | 'events'>;
 
 function judgeAlone(history: History, settings: DetectionSettings): Judged {
   const before = calibrateHistory(history, 'before-window', settings);

@@ -171,6 +171,38 @@ test('a rate of false alarms that means nothing is refused, not replaced by the 
   }
 });
 
+test('events that reach into the scored values are given on request, with places in their series', async () => {
+  const quiet = wave(120);
+  const late = wave(120, 2);
+  late[116] = 60;
+  const early = wave(120, 4);
+  early[60] = 60;
+  const series = { y: [...quiet, ...late, ...early], sizes: [120, 120, 120] };
+  const { body } = await ask({ series, model_parameters: { events: true } });
+  assert.equal(Check(OnlineDetectionAnswer, body), true);
+  assert.equal('grade' in body, false);
+  assert.equal(body.events.length, 1);
+  const [{ summary, severity, grade, expected, end, alarms, direction: _, ...event }] = body.events;
+  assert.deepEqual(event, {
+    ...{ series: 1, kind: 'spike', open: true, start: 116, peak: 116, value: 60 },
+    ...{ unusual: 'highest in 4 days', members: [] },
+  });
+  assert.ok(end >= 116 && end < 120 && alarms > 0);
+  assert.match(summary, /^Spike: 60 where [\d.]+ was expected, highest in 4 days$/);
+  for (const number of [severity, grade, expected]) assert.equal(typeof number, 'number');
+});
+
+test('all series together have events of their own, with the share of each', async () => {
+  const [first, second] = [wave(120), wave(120, 2)];
+  second[116] = 60;
+  const series = { y: [...first, ...second], sizes: [120, 120] };
+  const { body } = await ask({ series, threshold_method: 'multivariate', model_parameters: { events: true } });
+  assert.equal(Check(OnlineDetectionAnswer, body), true);
+  const [{ series: index, members, value }] = body.events;
+  assert.deepEqual([index, members[0].series, value], [null, 1, 60]);
+  assert.ok(members[0].share > 0.5);
+});
+
 test('an unknown fine-tuned model gets 404', async () => {
   const { status, body } = await ask({ series: both, finetuned_model_id: 'mine' });
   assert.deepEqual([status, body], [404, { detail: 'Finetuned model not found' }]);

@@ -15,6 +15,8 @@ export interface DetectionRequest extends Pick<DetectionInput, 'series' | 'setti
   readonly forecaster: Forecaster;
   /** Of exogenous variables, one for each series. */
   readonly effects?: readonly ExogenousEffects[] | undefined;
+  /** Mean step of the series; absent where no events are wanted. */
+  readonly eventStepMs?: number | null | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -28,7 +30,7 @@ export async function detectOnline(request: DetectionRequest): Promise<OnlineDet
     const added = await effects?.[i]?.added(residualsOf(history));
     if (added !== undefined) shiftForecasts(history, added);
   }
-  return concludeDetection(plan);
+  return concludeDetection(plan, request.eventStepMs ?? null);
 }
 
 /** What the model's quantiles say of its deviation, for the first rows of a grade. A series alone, as in the stream. */

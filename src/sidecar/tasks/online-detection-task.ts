@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { parseFrequency } from '../../calendar/frequency.ts';
+import { meanStepMs, parseFrequency } from '../../calendar/frequency.ts';
 import type { OnlineDetection } from '../../detector/batch-detector.ts';
 import { alarmRateOf, parseFalseAlarms } from '../../detector/false-alarms.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
@@ -18,6 +18,7 @@ import { effectsOf } from './exogenous-request.ts';
 import { tooManyForecasts } from './request-limits.ts';
 import { modelOf, seriesProblems, tooShort } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
+import { windowEvents } from './window-events.ts';
 
 /** Throws an HttpProblem for an invalid request. */
 export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedModels): Work {
@@ -40,7 +41,8 @@ export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedMod
     const { forecaster } = tuned;
     const effects = await effectsOf(body, body.detection_size, signal);
     const offsets = alignmentOf(body, tuned);
-    const detections = await detectOnline({ series, settings, forecaster, effects, offsets, signal });
+    const eventStepMs = eventStepOf(body);
+    const detections = await detectOnline({ series, settings, forecaster, effects, offsets, eventStepMs, signal });
     return { ...tokens, ...answerOf(body, detections) } satisfies Static<typeof OnlineDetectionAnswer>;
   };
   return { tokens, run };
@@ -82,18 +84,16 @@ function settingsOf(body: OnlineDetectionBody, context: number): DetectionSettin
   };
 }
 
-/** null where no grade is asked for, or the frequency has no grid. */
+/** null where neither grade nor events are asked for, or the frequency has no grid. */
 function alarmRateFor({ model_parameters, level, freq }: OnlineDetectionBody): number | null {
   const frequency = parseFrequency(freq);
-  if (!model_parameters?.grade || frequency === null) return null;
+  if (!(model_parameters?.grade || model_parameters?.events) || frequency === null) return null;
   const falseAlarms = parseFalseAlarms(model_parameters.false_alarms ?? '');
   return alarmRateOf({ falseAlarms, level: level?.value }, frequency);
 }
 
-function answerOf(
-  { series, detection_size: size, level, threshold_method, model_parameters }: OnlineDetectionBody,
-  detections: OnlineDetection[],
-) {
+function answerOf(body: OnlineDetectionBody, detections: OnlineDetection[]) {
+  const { series, detection_size: size, level, threshold_method, model_parameters } = body;
   const together = threshold_method === 'multivariate';
   const { lo, hi } = intervalKeys(level ?? DEFAULT_LEVEL);
   const numbers = (of: (detection: OnlineDetection) => Float64Array) => joined(detections.map(of));
@@ -110,7 +110,28 @@ function answerOf(
     anomaly_score: numbers(({ score }) => score),
     ...(together ? { accumulated_anomaly_score: numbers(({ accumulatedScore }) => accumulatedScore!) } : {}),
     ...gradesOf(model_parameters?.grade === true, detections),
+    ...eventsOf(body, detections),
     intervals: together ? null : { [lo]: numbers(({ lo }) => lo), [hi]: numbers(({ hi }) => hi) },
+  };
+}
+
+/** Mean step of the series; null where no events are asked for. */
+function eventStepOf({ model_parameters, freq }: OnlineDetectionBody): number | null {
+  const frequency = parseFrequency(freq);
+  return !model_parameters?.events || frequency === null ? null : meanStepMs(frequency);
+}
+
+function eventsOf(body: OnlineDetectionBody, detections: readonly OnlineDetection[]) {
+  const stepMs = eventStepOf(body);
+  if (body.model_parameters?.events !== true) return {};
+  if (stepMs === null) return { events: [] };
+  const together = body.threshold_method === 'multivariate';
+  const own = together ? detections.slice(0, 1) : detections;
+  const { sizes } = body.series;
+  return {
+    events: own.flatMap(({ events }, i) =>
+      windowEvents(events, { stepMs, windowStart: sizes[i] - body.detection_size }),
+    ),
   };
 }
 

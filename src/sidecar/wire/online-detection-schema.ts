@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../detector/event.ts';
 import {
   AnomalyFlags,
   CleanExFirst,
@@ -23,6 +24,7 @@ interface DetectionParameters {
   readonly calibration?: 'plain' | 'robust' | null;
   readonly calibration_size?: number | string | null;
   readonly grade?: boolean | null;
+  readonly events?: boolean | null;
   readonly false_alarms?: string | null;
 }
 
@@ -42,6 +44,12 @@ const DetectionParameters = Type.Optional(
         type: ['boolean', 'null'],
         description:
           'Adds `grade`, `severity` and `alarm` to the answer, as the stream would have them for this history.',
+      },
+      events: {
+        type: ['boolean', 'null'],
+        description:
+          'Adds `events` to the answer: what the alarms of this history are, as far as they reach into the scored ' +
+          'values. The stream writes the same for this history.',
       },
       false_alarms: {
         type: ['string', 'null'],
@@ -79,6 +87,33 @@ export const OnlineDetectionRequest = Type.Object({
 
 export type OnlineDetectionBody = Type.Static<typeof OnlineDetectionRequest>;
 
+const Place = (description: string) => Type.Integer({ minimum: 0, description });
+const NumberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
+
+const DetectionEvents = Type.Array(
+  Type.Object({
+    series: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: 'Index of the series in `sizes`; null for all of them together (`multivariate`).',
+    }),
+    kind: Type.Enum(EVENT_KINDS),
+    direction: Type.Enum(EVENT_DIRECTIONS),
+    open: Type.Boolean({ description: 'It goes on at the end of the history.' }),
+    start: Place('Position of its first alarm in the series, from 0.'),
+    peak: Place('Position of the alarm with the highest grade.'),
+    end: Place('Position of its last alarm so far.'),
+    alarms: Place('Alarms from start to end.'),
+    severity: NumberOrNull('The highest of its alarms.'),
+    grade: NumberOrNull('At the peak.'),
+    value: NumberOrNull('At the peak; of the member with the largest share where all are scored together.'),
+    expected: NumberOrNull('Forecast of that value.'),
+    summary: Type.String({ description: 'One sentence: what was seen, and what was expected.' }),
+    unusual: Type.Union([Type.String(), Type.Null()], { description: 'How rare the peak is; null where it is not.' }),
+    members: Type.Array(Type.Object({ series: Type.Integer({ minimum: 0 }), share: Type.Number() }), {
+      description: 'Of `multivariate`, the largest share first; otherwise empty.',
+    }),
+  }),
+);
+
 export const OnlineDetectionAnswer = Type.Object({
   ...TokenFields,
   mean: Mean,
@@ -90,5 +125,6 @@ export const OnlineDetectionAnswer = Type.Object({
   grade: Type.Optional(Scores),
   severity: Type.Optional(Scores),
   alarm: Type.Optional(AnomalyFlags),
+  events: Type.Optional(DetectionEvents),
   intervals: Intervals,
 });
