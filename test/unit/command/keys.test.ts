@@ -26,7 +26,7 @@ async function create(flags: Readonly<Record<string, string>> = {}): Promise<str
 test('a wrong use gives one sentence and changes nothing', async () => {
   const id = await create();
   for (const [operands, flags, said] of [
-    [['make'], {}, /ACTION must be create, list, revoke or credit, got "make"/],
+    [['make'], {}, /ACTION must be create, list, revoke, credit or role, got "make"/],
     [['revoke'], {}, /revoke needs a KEY/],
     [['revoke', 'unheard-of'], {}, /There is no key "unheard-of"/],
     [['revoke', id], { name: 'new' }, /revoke changes nothing/],
@@ -64,6 +64,6 @@ test('the limits and the credits of a key are listed', async () => {
   const id = await create({ name: 'shop', ...limits });
   assert.match((await keys(['credit', id], { credits: '70' })).out, /has 70 tokens left/);
   const day = String.raw`\d{4}-\d\d-\d\d`;
-  const row = `^${id} +tw_.{5}… +shop +ann +valid +${day} +${day} +60 +4 +70 +tsmodel-1,mine$`;
+  const row = `^${id} +tw_.{5}… +shop +ann +operator +valid +${day} +${day} +60 +4 +70 +tsmodel-1,mine$`;
   assert.match((await keys(['list'])).out, new RegExp(row, 'm'));
 });
