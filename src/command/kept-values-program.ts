@@ -65,7 +65,7 @@ export const sandboxed: Sandboxed = async (setup) => {
 };
 
 async function raised(
-  { series, timestamps, values }: KeptValues,
+  { series, timestamps, values }: Omit<KeptValues, 'detectorsText'>,
   bound: ReturnType<typeof bindToModel>,
   signal: AbortSignal,
 ): Promise<RaisedAgain> {

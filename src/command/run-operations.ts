@@ -1,9 +1,11 @@
 import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import type { Operations } from '../sidecar/operations/operations.ts';
+import type { DetectorVersion } from '../store/detector-versions.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { detectorsOfFile } from './history/describe-detectors.ts';
-import { makeOperations } from './history/make-operations.ts';
+import { describeDetectors, detectorsFileText } from './history/describe-detectors.ts';
+import { knownCluster, makeOperations } from './history/make-operations.ts';
+import { publishDetectors } from './history/publish-detectors.ts';
 import { runHistory } from './history/run-history.ts';
 import { keptValuesScorer } from './score-kept-values.ts';
 
@@ -23,9 +25,14 @@ export interface OperationsToRun {
 /** What the sidecar knows of the stream: the history, the detectors, and what other settings would have raised. */
 export function runOperations({ config, catalog, logger }: OperationsToRun): RunningOperations {
   const history = runHistory(config, logger);
-  const detectors = detectorsOfFile(config.detectorsFile);
-  const currentText = async () => (await detectors.versions())[0]?.text ?? detectors.fileText();
-  const again = keptValuesScorer({ config, catalog, currentText });
+  const { detectorsFile, detectorsTopic: topic, stream } = config;
+  const again = keptValuesScorer({ config, catalog });
+  const detectors = {
+    fileText: () => detectorsFileText(detectorsFile),
+    describe: describeDetectors,
+    publish: (next: DetectorVersion) =>
+      publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.changelog }, next),
+  };
   return {
     operations: makeOperations({ config, history, detectors, scoreAgain: again.scoreAgain }),
     begin: history.begin,

@@ -21,8 +21,6 @@ const EVENT_KEYS: ReadonlySet<string> = new Set(['direction', 'min_deviation', '
 export interface WhatIfOptions {
   readonly config: LoadedConfig;
   readonly catalog: ModelCatalog;
-  /** The detectors file that workers score by. */
-  currentText(): Promise<string>;
 }
 
 export interface KeptValuesScorer {
@@ -31,7 +29,7 @@ export interface KeptValuesScorer {
 }
 
 /** Scores kept values again in a sandboxed process, one question at a time. */
-export function keptValuesScorer({ config, catalog, currentText }: WhatIfOptions): KeptValuesScorer {
+export function keptValuesScorer({ config, catalog }: WhatIfOptions): KeptValuesScorer {
   const models = catalog.names.map((name) => catalog.get(name));
   const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
   const setup: WhatIfSetup = { models, aliases };
@@ -51,7 +49,7 @@ export function keptValuesScorer({ config, catalog, currentText }: WhatIfOptions
   };
   return {
     async scoreAgain(past, changes, signal) {
-      const beforeText = await currentText();
+      const { detectorsText: beforeText } = past;
       const found = writtenDetectorOf(beforeText, past.series);
       if (found.kind === 'problems') return found;
       const afterText = withChangedDetector(beforeText, found.index, inFile(changes));

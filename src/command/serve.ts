@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { loadProcessConfig } from '../config/load.ts';
 import {
+  detectorsOptions,
   historyOptions,
   httpOptions,
   kafkaOptions,
@@ -27,6 +28,7 @@ export const serveCommand: RunnableCommand = {
     ...Object.values(registryOptions),
     ...Object.values(streamOptions),
     ...Object.values(historyOptions),
+    ...Object.values(detectorsOptions),
     workerLimits.inferenceThreads,
     workerLimits.shutdownMsMax,
     ...Object.values(processOptions),

@@ -4,7 +4,7 @@ import type { AlertService } from '../alerts/alert-service.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { alertOptions, historyOptions, httpOptions, workerOptions } from '../config/options.ts';
+import { alertOptions, detectorsOptions, historyOptions, httpOptions, workerOptions } from '../config/options.ts';
 import { KAFKA_VERSION } from '../local-kafka/java-artifacts.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { ServiceError } from '../service-error.ts';
@@ -42,6 +42,7 @@ export const startCommand: RunnableCommand = {
     ...workerOptions,
     ...httpOptions,
     ...historyOptions,
+    ...detectorsOptions,
     ...alertOptions,
     detectors: { ...workerOptions.detectors, fallback: DETECTORS },
     logLevel: { ...workerOptions.logLevel, fallback: LOG_LEVEL },

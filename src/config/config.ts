@@ -167,6 +167,8 @@ export interface Config {
   readonly history: HistoryConfig;
   /** Path of the detectors file; null where there is none. */
   readonly detectorsFile: string | null;
+  /** Topic of detectors that are saved over HTTP. */
+  readonly detectorsTopic: string;
   readonly modelsDir: string | null;
   /** Path of a routes file; null: no alerts are sent. */
   readonly routes: string | null;

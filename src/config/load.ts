@@ -68,6 +68,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     opsPort: reader.readOr(options.opsPort),
     dataDir: reader.readOr(options.dataDir),
     storeUrl: readSecret(reader, STORE_URL, sources.readFile) ?? null,
+    detectorsTopic: reader.readOr(options.detectorsTopic),
     detectorsFile: reader.read(options.detectors) ?? sources.fallbacks?.detectors ?? null,
     history: {
       days: reader.readOr(options.historyDays),

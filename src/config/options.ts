@@ -181,6 +181,14 @@ export const historyOptions = {
   historyUrlFile: secretFile('HISTORY_URL'),
 };
 
+/** Where versions of the detectors file are published. */
+export const detectorsOptions = {
+  detectorsTopic: withDefault(
+    setting('DETECTORS_TOPIC', text, 'topic of detectors that are saved over HTTP'),
+    'tidewatch-detectors',
+  ),
+};
+
 /** Every setting of what scores a stream. */
 export const workerOptions = {
   ...kafkaOptions,
@@ -233,4 +241,4 @@ export const httpOptions = {
 };
 
 /** Every setting of the environment. */
-export const options = { ...workerOptions, ...httpOptions, ...historyOptions, ...alertOptions };
+export const options = { ...workerOptions, ...httpOptions, ...historyOptions, ...detectorsOptions, ...alertOptions };

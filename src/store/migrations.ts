@@ -10,6 +10,7 @@ import { keyRoles } from './schema/key-roles.ts';
 import type { ColumnTypes, Migration } from './schema/migration.ts';
 import { namedModels } from './schema/named-models.ts';
 import { eventReviews } from './schema/reviewed-events.ts';
+import { savedDetectors } from './schema/saved-detectors.ts';
 import { consoleSessions } from './schema/sessions-of-keys.ts';
 import { usageByTime } from './schema/usage-by-time.ts';
 
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   eventReviews,
   keptAnswers,
   consoleSessions,
+  savedDetectors,
 ];
 
 /** Advisory lock of migrations. */

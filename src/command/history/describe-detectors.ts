@@ -8,14 +8,9 @@ const NAME = 'detectors';
 
 const NO_DETECTORS = '# There is no detectors file: name it with DETECTORS.\n';
 
-/** The detectors file of this process, which nobody else sees changed. */
-export function detectorsOfFile(path: string | null): DetectorsPort {
-  return {
-    versions: async () => [],
-    fileText: async () => (path === null ? NO_DETECTORS : readFile(path, 'utf8')),
-    describe: describeDetectors,
-    publish: null,
-  };
+/** The text of the detectors file of this process. */
+export async function detectorsFileText(path: string | null): Promise<string> {
+  return path === null ? NO_DETECTORS : readFile(path, 'utf8');
 }
 
 /** The detectors of a text, or every problem of it. */

@@ -18,7 +18,7 @@ export function makeOperations({ config, history, detectors, scoreAgain }: Opera
   const { topics } = stream;
   const { remote } = history;
   const sources = { scores: topics.scores, events: topics.events, 'dead-letters': topics.deadLetters };
-  const connection = () => ({ config: known(history.kafka()) });
+  const connection = () => ({ config: knownCluster(history.kafka()) });
   return {
     reader: remote.reader,
     feed: remote,
@@ -46,7 +46,8 @@ export function makeOperations({ config, history, detectors, scoreAgain }: Opera
   };
 }
 
-function known(kafka: KafkaConfig | null): KafkaConfig {
+/** Throws a ServiceError before there is one. */
+export function knownCluster(kafka: KafkaConfig | null): KafkaConfig {
   if (kafka !== null) return kafka;
   throw new ServiceError('broker-unavailable', 'Kafka has not started yet', { retryable: true });
 }

@@ -1,5 +1,6 @@
 import type { AnomalyEvent } from '../../detector/event.ts';
 import type { HistoryFeed, HistoryReader, HistoryState } from '../../history/history-port.ts';
+import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';
 
 /** A detector of the current detectors file. */
@@ -16,19 +17,9 @@ export interface DescribedDetector {
   readonly alarmsPerWeek: number | null;
 }
 
-export interface SavedDetectors {
-  readonly version: number;
-  readonly savedAtMs: number;
-  readonly savedBy: string;
-  readonly comment: string | null;
-  readonly text: string;
-}
-
 /** The detectors that workers score by. */
 export interface DetectorsPort {
-  /** Published versions, newest first; empty where the file alone counts. */
-  versions(): Promise<readonly SavedDetectors[]>;
-  /** The text of the detectors file of this process. */
+  /** The text of the detectors file of this process, which counts until a version is saved. */
   fileText(): Promise<string>;
   /** The detectors of a text, or every problem of it. */
   describe(
@@ -38,7 +29,7 @@ export interface DetectorsPort {
     | { readonly kind: 'problems'; readonly problems: readonly string[] }
   >;
   /** Publishes the next version to workers; null where they do not listen. */
-  readonly publish: ((next: SavedDetectors) => Promise<void>) | null;
+  readonly publish: ((next: DetectorVersion) => Promise<void>) | null;
 }
 
 export interface ScoredAgain {
@@ -58,6 +49,8 @@ export interface RaisedAgain {
 }
 
 export interface KeptValues {
+  /** The detectors file that workers score by. */
+  readonly detectorsText: string;
   readonly series: string;
   readonly timestamps: Float64Array;
   readonly values: Float64Array;

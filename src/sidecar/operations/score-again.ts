@@ -6,7 +6,11 @@ import type { Operations, RaisedAgain } from './operations.ts';
 const VALUES_MAX = 200_000;
 
 /** Scores the kept values of a series again, by the settings of its detector and by changed ones. */
-export async function scoredAgain({ reader, scoreAgain }: Operations, body: WhatIfBody, signal: AbortSignal) {
+export async function scoredAgain(
+  { reader, scoreAgain }: Operations,
+  { body, detectorsText }: { readonly body: WhatIfBody; readonly detectorsText: string },
+  signal: AbortSignal,
+) {
   const range = { series: body.series, fromMs: body.from ?? null, toMs: body.to ?? null, pointsMax: VALUES_MAX };
   const kept = await reader.scores(range);
   if (kept === null) throw new HttpProblem(404, `There are no scores of series ${body.series}`);
@@ -16,7 +20,7 @@ export async function scoredAgain({ reader, scoreAgain }: Operations, body: What
       fieldProblem(['body', 'from'], `at most ${VALUES_MAX} values are scored again: shorten the range`),
     ]);
   }
-  const past = { series: body.series, timestamps: columns.timestamp, values: columns.value };
+  const past = { detectorsText, series: body.series, timestamps: columns.timestamp, values: columns.value };
   const result = await scoreAgain(past, body.changes, signal);
   if (result.kind === 'problems') {
     throw invalidRequest(result.problems.map((problem) => fieldProblem(['body', 'changes'], problem)));

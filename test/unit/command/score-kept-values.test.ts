@@ -21,7 +21,7 @@ await writeModelFolder(modelsDir, 'tsmodel-1');
 const catalog = await openCatalog({ modelsDir, pretrainedDir });
 const loaded = loadConfig({ flags: {}, env: {}, readFile: () => '', processors: 1, requires: [] });
 assert.equal(loaded.kind, 'config');
-const asking = keptValuesScorer({ config: loaded.config, catalog, currentText: async () => TEXT });
+const asking = keptValuesScorer({ config: loaded.config, catalog });
 after(() => asking.close());
 const { signal } = new AbortController();
 
@@ -30,7 +30,7 @@ const LENGTH = 2_000;
 const SPIKE_AT = 1_500;
 const values = Float64Array.from({ length: LENGTH }, (_, i) => (i === SPIKE_AT ? 90 : 50 + ((i * 7919) % 13) / 10));
 const timestamps = Float64Array.from({ length: LENGTH }, (_, i) => START_MS + i * 60_000);
-const past = { series: 'host-1', timestamps, values };
+const past = { detectorsText: TEXT, series: 'host-1', timestamps, values };
 
 test('values are scored twice, and other settings raise other events', async () => {
   const result = await asking.scoreAgain(past, { direction: 'down', min_deviation: '5%' }, signal);

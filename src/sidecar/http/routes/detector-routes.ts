@@ -1,6 +1,6 @@
 import type { DetectorRow } from '../../../history/history-port.ts';
+import { addDetectorVersion, type DetectorVersion, listDetectorVersions } from '../../../store/detector-versions.ts';
 import { audit } from '../../accounts/audit-log.ts';
-import type { Caller } from '../../accounts/caller.ts';
 import { changedDetectors } from '../../operations/detector-changes.ts';
 import { type DescribedDetector, type DetectorsPort, operationsOf } from '../../operations/operations.ts';
 import { scoredAgain } from '../../operations/score-again.ts';
@@ -35,11 +35,16 @@ export function addDetectorRoutes(app: App, services: AppServices): void {
         response: { ...bodyAnswers(WhatIfAnswer), 404: Detail },
       },
     },
-    async (request, reply) => scoredAgain(operationsOf(services.operations), request.body, clientGone(reply)),
+    async (request, reply) => {
+      const operations = operationsOf(services.operations);
+      const [newest] = await listDetectorVersions(services.store);
+      const { text } = newest ?? (await fileVersion(operations.detectors));
+      return scoredAgain(operations, { body: request.body, detectorsText: text }, clientGone(reply));
+    },
   );
 }
 
-function addDetectors(app: App, { operations, nowMs }: AppServices): void {
+function addDetectors(app: App, { operations, store, nowMs }: AppServices): void {
   app.get(
     '/v1/detectors',
     {
@@ -52,11 +57,8 @@ function addDetectors(app: App, { operations, nowMs }: AppServices): void {
     },
     async () => {
       const { detectors: port, reader } = operationsOf(operations);
-      const [{ version, text }, versions, counts] = await Promise.all([
-        currentText(port),
-        port.versions(),
-        reader.detectors(),
-      ]);
+      const [versions, counts] = await Promise.all([listDetectorVersions(store), reader.detectors()]);
+      const { version, text } = versions[0] ?? (await fileVersion(port));
       const described = await port.describe(text);
       const detectors = described.kind === 'detectors' ? described.detectors : [];
       return {
@@ -89,53 +91,57 @@ function addSaving(app: App, { operations, store, logger, nowMs }: AppServices):
     async (request) => {
       const { detectors: port } = operationsOf(operations);
       const { base_version: base, dry_run: dryRun = false, comment = null } = request.body;
-      const [current, text] = await Promise.all([currentText(port), textToSave(port, request.body)]);
+      const versions = await listDetectorVersions(store);
+      const current = versions[0] ?? (await fileVersion(port));
+      const text = textToSave(versions, request.body);
       const [before, after] = await Promise.all([port.describe(current.text), port.describe(text)]);
-      if (after.kind === 'problems')
+      if (after.kind === 'problems') {
         throw invalidRequest(after.problems.map((said) => fieldProblem(['body', 'text'], said)));
+      }
       const changes = changedDetectors(before.kind === 'detectors' ? before.detectors : [], after.detectors);
       if (dryRun) return { version: null, changes };
-      if (port.publish === null) throw new HttpProblem(409, 'Workers do not listen for detectors: nothing was saved');
-      if (base !== current.version) {
-        throw new HttpProblem(409, `Version ${current.version} was saved since then: compare and save again`);
-      }
-      const caller = callerOf(request);
-      const version = (current.version ?? 0) + 1;
-      await port.publish({ version, text, comment, savedAtMs: nowMs(), savedBy: caller.key.name });
-      await auditSave({ store, logger }, caller, { version, changes: changes.length, happenedAtMs: nowMs() });
-      return { version, changes };
+      const { publish } = port;
+      if (publish === null) throw new HttpProblem(409, 'Workers do not listen for detectors: nothing was saved');
+      if (base !== current.version) throw changedMeanwhile(current.version);
+      const actor = callerOf(request);
+      const savedAtMs = nowMs();
+      const next = { version: (current.version ?? 0) + 1, text, comment, savedAtMs, savedBy: actor.key.name };
+      await store.transaction(async (sql) => {
+        if (!(await addDetectorVersion(sql, next))) throw changedMeanwhile(next.version);
+        const detail = { changes: changes.length };
+        const event = {
+          happenedAtMs: savedAtMs,
+          action: 'detectors-saved',
+          subject: String(next.version),
+          detail,
+        } as const;
+        await audit(sql, logger, { actor, event });
+        // Last: where Kafka refuses, nothing is saved.
+        await publish(next);
+      });
+      return { version: next.version, changes };
     },
   );
 }
 
-async function auditSave(
-  { store, logger }: Pick<AppServices, 'store' | 'logger'>,
-  actor: Caller,
-  {
-    version,
-    changes,
-    happenedAtMs,
-  }: { readonly version: number; readonly changes: number; readonly happenedAtMs: number },
-): Promise<void> {
-  const event = { happenedAtMs, action: 'detectors-saved', subject: String(version), detail: { changes } } as const;
-  await store.transaction((sql) => audit(sql, logger, { actor, event }));
+function changedMeanwhile(version: number | null): HttpProblem {
+  return new HttpProblem(409, `Version ${version} was saved since then: compare and save again`);
 }
 
-/** The newest published text; that of the file where none was published. */
-async function currentText(port: DetectorsPort): Promise<{ readonly version: number | null; readonly text: string }> {
-  const newest = (await port.versions())[0];
-  return newest ?? { version: null, text: await port.fileText() };
+/** The file counts until a version is saved. */
+async function fileVersion(port: DetectorsPort): Promise<{ readonly version: null; readonly text: string }> {
+  return { version: null, text: await port.fileText() };
 }
 
-async function textToSave(
-  port: DetectorsPort,
+function textToSave(
+  versions: readonly DetectorVersion[],
   { text, roll_back_to: wanted }: { readonly text?: string; readonly roll_back_to?: number },
-): Promise<string> {
+): string {
   if ((text === undefined) === (wanted === undefined)) {
     throw invalidRequest([fieldProblem(['body', 'text'], 'either text or roll_back_to must be given')]);
   }
   if (text !== undefined) return text;
-  const found = (await port.versions()).find(({ version }) => version === wanted);
+  const found = versions.find(({ version }) => version === wanted);
   if (found === undefined) throw invalidRequest([fieldProblem(['body', 'roll_back_to'], 'there is no such version')]);
   return found.text;
 }
