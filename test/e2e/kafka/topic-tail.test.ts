@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
 import { type TailOptions, type TailPlace, tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
+import { alteredResponses, FETCH, withFetchError } from '../../fixture/kafka/altered-responses.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { until } from '../../fixture/until.ts';
+
+const STORAGE_ERROR = 56;
 
 kafkaTest('a tail that retention overtakes continues with the oldest record', async () => {
   const connection = await kafkaConnection();
@@ -87,4 +91,34 @@ kafkaTest('a tail begins where an earlier one was, unless the topic was created 
   assert.deepEqual(second.values, ['c']);
   const other = await readUntil('c', { ...second.place, topicId: 'f'.repeat(32) });
   assert.deepEqual(other.values, ['a', 'b', 'c'], 'positions of another topic of the name do not count');
+});
+
+kafkaTest('a tail loses no record of a partition when another one cannot be read', async (t) => {
+  const connection = await kafkaConnection();
+  const { scores: topic } = await freshTopics(2);
+  let failing = true;
+  // Partition 1 comes after partition 0 in every response.
+  const socketFactory = alteredResponses(({ apiKey, body }) => {
+    if (apiKey === FETCH && failing) withFetchError(body, 1, STORAGE_ERROR);
+  });
+  const seen: string[] = [];
+  let losses = 0;
+  const tail = await tailTopic(
+    { ...connection, socketFactory },
+    { topic, from: 'earliest' },
+    {
+      onRecords: (records) => void seen.push(...records.map(({ value }) => String(value))),
+      onConnection: (error) => {
+        if (error !== null) losses++;
+      },
+    },
+  );
+  t.after(() => tail.stop());
+  const record = (partition: number, value: string) => ({ partition, key: null, value: Buffer.from(value) });
+  await produceRecords(connection, topic, [record(0, 'a'), record(0, 'b'), record(1, 'c')]);
+  await until('partition 0 is read', () => seen.length === 2);
+  assert.ok(losses > 0);
+  failing = false;
+  await until('partition 1 is read', () => seen.length === 3);
+  assert.deepEqual(seen, ['a', 'b', 'c']);
 });

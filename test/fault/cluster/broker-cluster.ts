@@ -121,7 +121,7 @@ interface NodeSettings {
   readonly keyStore: string;
 }
 
-/** Leaders go back to their preferred broker after seconds, so that they move after each restart. */
+/** Leaders go back to their preferred broker after seconds, so that they move after each restart. Nothing expires. */
 function properties({ id, own, all, dataDir, keyStore }: NodeSettings): string {
   const at = (port: number) => `127.0.0.1:${port}`;
   return `process.roles=broker,controller
@@ -155,5 +155,6 @@ leader.imbalance.check.interval.seconds=5
 log.cleaner.dedupe.buffer.size=4194304
 log.cleaner.backoff.ms=500
 auto.create.topics.enable=false
+log.retention.ms=-1
 `;
 }

@@ -2,6 +2,7 @@
 export interface Outcome {
   readonly partition: number;
   readonly offset: number;
+  readonly kind: 'observation' | 'silent' | 'returned';
   readonly content: string;
 }
 
@@ -22,26 +23,25 @@ const EXAMPLES_MAX = 10;
 export class Comparison {
   readonly #expected = new Map<string, string>();
   readonly #actual = new Map<string, string>();
-  readonly #seen = new Map<number, Set<number>>();
+  readonly #seen = new Set<string>();
   readonly #examples: string[] = [];
   #compared = 0;
   #twice = 0;
   #different = 0;
 
-  expect({ partition, offset, content }: Outcome): void {
-    this.#match(`${partition}/${offset}`, content, this.#actual, this.#expected);
+  expect(outcome: Outcome): void {
+    this.#match(placeOf(outcome), outcome.content, this.#actual, this.#expected);
   }
 
-  found({ partition, offset, content }: Outcome): void {
-    const seen = this.#seen.get(partition) ?? new Set();
-    this.#seen.set(partition, seen);
-    if (seen.has(offset)) {
+  found(outcome: Outcome): void {
+    const place = placeOf(outcome);
+    if (this.#seen.has(place)) {
       this.#twice++;
-      this.#example(`twice: ${partition}/${offset} ${content}`);
+      this.#example(`twice: ${place} ${outcome.content}`);
       return;
     }
-    seen.add(offset);
-    this.#match(`${partition}/${offset}`, content, this.#expected, this.#actual);
+    this.#seen.add(place);
+    this.#match(place, outcome.content, this.#expected, this.#actual);
   }
 
   /** What has no counterpart is lost where it was expected, and different where it was not. */
@@ -77,4 +77,8 @@ export class Comparison {
   #example(text: string): void {
     if (this.#examples.length < EXAMPLES_MAX) this.#examples.push(text);
   }
+}
+
+function placeOf({ partition, offset, kind }: Outcome): string {
+  return `${partition}/${offset}${kind === 'observation' ? '' : `/${kind}`}`;
 }

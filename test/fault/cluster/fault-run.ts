@@ -8,7 +8,7 @@ import { ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
 import { type TopicRecord, tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
 import type { InputRecord, SkippedRange } from '../../../src/stream/log/log.ts';
 import { type BrokerCluster, startBrokerCluster } from './broker-cluster.ts';
-import { Comparison, type Differences } from './comparison.ts';
+import { Comparison, type Differences, type Outcome } from './comparison.ts';
 import { type FaultedWorkers, faultedWorkers } from './faulted-workers.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { startFeeder } from './feeder.ts';
@@ -60,7 +60,7 @@ export interface FaultRunFigures extends Differences {
 /** Three brokers, two workers, faults, and an oracle that compares every record. */
 export async function runFaults(options: FaultRunOptions): Promise<FaultRunFigures> {
   const folder = await mkdtemp(join(tmpdir(), 'tidewatch-fault-'));
-  const closing: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const closing: (() => Promise<unknown>)[] = [];
   try {
     const cluster = await startBrokerCluster(folder);
     closing.push(() => cluster.close());
@@ -74,7 +74,11 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultRunFigur
     const watched = await watch(cluster, detectors);
     closing.push(() => watched.close());
     workers.startAll();
-    return await faultCycles(options, { cluster, workers, watched });
+    const figures = await faultCycles(options, { cluster, workers, watched });
+    const { lost, twice, different } = figures;
+    if (lost + twice + different === 0) closing.unshift(() => rm(folder, { recursive: true, force: true }));
+    else options.log(`the logs of workers and brokers are kept in ${folder}`);
+    return figures;
   } finally {
     for (const close of closing.reverse()) await close().catch(() => undefined);
   }
@@ -200,17 +204,24 @@ function skippedInput(partition: number, skipped: SkippedRange): InputRecord {
   return { partition, offset: skipped.last, timestampMs: -1, key: null, value: null, skipped };
 }
 
-type Note = (outcome: { partition: number; offset: number; content: string }) => void;
+type Note = (outcome: Outcome) => void;
 
 /** Scores are compared byte for byte, dead letters by their reasons: they hold the time of their refusal. */
 function noteOutput(topic: string, value: Buffer | null, note: Note): void {
   if (value === null || (topic !== TOPICS.scores && topic !== TOPICS.deadLetters)) return;
-  const { input, reason } = JSON.parse(value.toString()) as {
+  const {
+    input,
+    reason,
+    state = '',
+  } = JSON.parse(value.toString()) as {
     readonly input: { readonly partition: number; readonly offset: number };
     readonly reason?: string;
+    readonly state?: string;
   };
   const { partition, offset } = input;
-  note({ partition, offset, content: topic === TOPICS.scores ? value.toString() : `dead letter: ${reason}` });
+  // A silence has the offset of the last observation.
+  const kind = state === 'silent' || state === 'returned' ? state : 'observation';
+  note({ partition, offset, kind, content: topic === TOPICS.scores ? value.toString() : `dead letter: ${reason}` });
 }
 
 function noteSkipped(value: Buffer | null, skipped: Map<number, SkippedRange>): void {

@@ -68,11 +68,12 @@ export async function tailTopic(
   const follow = async () => {
     while (!stopped) {
       try {
-        const { records, moved } = await fetchOnce(link, topic, place);
+        const { records, moved, failure } = await fetchOnce(link, topic, place);
         if (stopped) return;
         if (lost) handlers.onConnection?.(null);
         lost = false;
         if (moved) await handlers.onRecords(records, { ...place, positions: new Map(place.positions) });
+        if (failure !== null) throw failure;
       } catch (error) {
         if (stopped) return;
         link.destroy();
@@ -156,6 +157,8 @@ interface FetchedRecords {
   readonly records: readonly TopicRecord[];
   /** A position was moved. */
   readonly moved: boolean;
+  /** Why a partition could not be read. The records of the others are delivered nevertheless: their positions moved. */
+  readonly failure: Error | null;
 }
 
 /** Fetches from every leader once, and moves the positions. */
@@ -170,12 +173,16 @@ async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingP
   });
   const records: TopicRecord[] = [];
   let moved = false;
+  let failure: Error | null = null;
   for (const fetched of (await Promise.all(responses)).flatMap(({ partitions }) => partitions)) {
     const { partition, aborted } = fetched;
     const fromOffset = positions.get(partition) ?? 0;
     if (fetched.errorCode !== 0) {
       const error = errorFromCode(fetched.errorCode);
-      if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
+      if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') {
+        failure ??= error;
+        continue;
+      }
       await locate(cluster, place, { topic, partition, offset: fromOffset, topicId: place.topicId });
       moved = true;
       continue;
@@ -187,7 +194,7 @@ async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingP
     positions.set(partition, end);
     moved ||= end !== fromOffset;
   }
-  return { records, moved };
+  return { records, moved, failure };
 }
 
 /** Retention deleted the position, or the topic was created anew: continues with the oldest record. */
