@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AnomalyEvent } from '../../../src/detector/event.ts';
+import { kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
+import { observationRecord } from '../../fixture/stream/stream-run.ts';
+import { until } from '../../fixture/until.ts';
+
+const PARTITIONS = 2;
+const SERIES = 8;
+const STEPS = 150;
+const KILLS = 3;
+
+/** Each series has a spike and a level shift; those of odd series are still going on at the end. */
+function valueAt(series: number, step: number): number {
+  const usual = 10 + Math.sin(step + series) + ((step * 7 + series) % 3);
+  if (step === 70 + series) return usual + 60;
+  const shifted = series % 2 === 0 ? step >= 110 && step < 120 : step >= STEPS - 4;
+  return shifted ? usual - 40 : usual;
+}
+
+const records = Array.from({ length: STEPS * SERIES }, (_, i) => {
+  const [step, series] = [Math.floor(i / SERIES), i % SERIES];
+  return { partition: series % PARTITIONS, ...observationRecord(`s${series}`, step, valueAt(series, step)) };
+});
+
+const inOrder = (events: readonly AnomalyEvent[]) =>
+  events.toSorted((a, b) => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : a.revision - b.revision));
+
+kafkaTest(
+  'a worker that is killed repeatedly opens and closes each event once, as one that is not; a removed detector ends them',
+  async (t) => {
+    const calm = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
+    await calm.feed(records);
+    const worker = await calm.startWorker();
+    await calm.settled();
+    await worker.stop();
+    const expected = inOrder(await calm.events());
+    const open = openOf(expected);
+    assert.ok(expected.length > 2 * SERIES && open.length > 0, 'there are events, and some are open');
+
+    const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
+    for (let kill = 0; kill < KILLS; kill++) {
+      const own = records.slice((kill * records.length) / KILLS, ((kill + 1) * records.length) / KILLS);
+      const before = (await stream.scores()).length;
+      const victim = await stream.startWorker();
+      await stream.feed(own.slice(0, own.length / 2));
+      await until('the worker scores', async () => (await stream.scores()).length > before);
+      const feeding = stream.feedSlowly(own.slice(own.length / 2), { batch: 40, everyMs: 50 });
+      await sleep(randomInt(300));
+      await victim.kill();
+      t.diagnostic(`killed after ${(await stream.events()).length} revisions`);
+      await feeding;
+    }
+    const last = await stream.startWorker();
+    await stream.settled();
+    await last.stop();
+    assert.deepEqual(inOrder(await stream.events()), expected);
+
+    // Another detector watches other series: the first record of a partition ends the events of the removed one.
+    const other = QUICK_DETECTOR.replace('"*"', '"other-*"');
+    const after = await stream.startWorker({}, detectorsFile(stream.topics, [other]));
+    await stream.feed([0, 1].map((partition) => ({ partition, ...observationRecord('other-1', STEPS, 1) })));
+    await stream.settled();
+    await after.stop();
+    const ended = (await stream.events()).filter(({ closeReason }) => closeReason === 'detector_removed');
+    assert.deepEqual(ended.map(({ eventId }) => eventId).sort(), open);
+    assert.deepEqual(openOf(await stream.events()), []);
+  },
+);
+
+/** Ids of the events that were not closed. */
+function openOf(events: readonly AnomalyEvent[]): string[] {
+  const closed = new Set(events.filter(({ type }) => type === 'closed').map(({ eventId }) => eventId));
+  return [...new Set(events.map(({ eventId }) => eventId))].filter((id) => !closed.has(id)).sort();
+}
