@@ -35,7 +35,9 @@ export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
     <a class="line-link" href=${addressOf(event)}>
       <span class="kind" title=${kindMeaning(kind)}><${Icon} name=${kind} /><span>${kindName(kind)}</span></span>
       <span class="what"><span class="name" title=${series}>${series}</span>
-        <span class="of">${isOfGroup(event) ? `group of ${event.members.length}, ` : ''}${detector}</span></span>
+        <span class="of"><span class="narrow-only" aria-hidden="true">${kindName(kind)}, </span>${
+          isOfGroup(event) ? `group of ${event.members.length}, ` : ''
+        }${detector}</span></span>
     </a>
     <${EventSparkline} source=${app.source} event=${event} />
     <span class="far"><strong>${farOutText(event)}</strong>

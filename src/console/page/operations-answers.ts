@@ -63,6 +63,8 @@ export interface WireWhatIf {
   readonly observations: number;
   readonly before: WireRaised;
   readonly after: WireRaised;
+  /** The detectors file with what was tried. */
+  readonly text: string;
 }
 
 interface WirePlace {

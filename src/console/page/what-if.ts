@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { withSettings } from '../view/detectors-text.ts';
 import { kindName, urgencyOf } from '../view/event-words.ts';
 import { counted, numberText, timeText } from '../view/number-words.ts';
 import { routeTo } from '../view/route.ts';
@@ -63,7 +62,6 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
       setBusy(false);
     }
   };
-  const text = given.length === 0 ? null : withSettings(file.text, detector.name, Object.fromEntries(given));
   const change = (name: string) => (event: Event) =>
     setChanges({ ...changes, [name]: (event.target as HTMLInputElement).value });
   return html`<section class="panel"><h2>What if ${detector.name} was set otherwise?</h2>
@@ -85,18 +83,18 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
           <div class="buttons">
             <button type="submit" class="primary" disabled=${busy || tried === '' || given.length === 0}>
               ${busy ? 'Scoring again …' : 'Try it'}</button>
-            ${
-              app.mayAdminister &&
-              text !== null &&
-              html`<${SaveDetectors} file=${file} text=${text} onSaved=${onSaved}
-                comment=${given.map(([name, value]) => `${detector.name}: ${name} ${value}`).join(', ')} />`
-            }
           </div>
         </form>`
         : html`<p class="aside">Trying other settings needs a key with the role operator.</p>`
     }
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${result !== null && html`<${SideBySide} result=${result} nowMs=${app.source.nowMs()} />`}
+    ${
+      result !== null &&
+      app.mayAdminister &&
+      html`<div class="buttons"><${SaveDetectors} file=${file} text=${result.text} onSaved=${onSaved}
+        comment=${given.map(([name, value]) => `${detector.name}: ${name} ${value}`).join(', ')} /></div>`
+    }
   </section>`;
 }
 

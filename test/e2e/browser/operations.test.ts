@@ -19,7 +19,7 @@ test('what if: other settings are shown beside those of now, and saved for all w
   await page.getByText('As it would be').waitFor();
   const [now, then] = await page.locator('.side-by-side .event-list').all();
   assert.deepEqual([await now.locator('li').count(), await then.locator('li').count()], [3, 2]);
-  await page.locator('.what-if').getByRole('button', { name: 'Check and save' }).click();
+  await page.locator('.columns').getByRole('button', { name: 'Check and save' }).click();
   const changes = page.getByRole('dialog');
   await changes.getByText('This changes').waitFor();
   const cells = await changes.locator('tbody tr > *').allTextContents();
