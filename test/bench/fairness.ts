@@ -2,16 +2,11 @@
  * What the careless or hostile use of one key costs another: the latency of its small forecasts, the wait of its job,
  * the longest stall of `/health`, and the memory that a bomb takes.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
-import { createApiKey } from '../../src/store/api-keys.ts';
-import { openDatabase } from '../../src/store/open-store.ts';
 import type { Figures } from './bench.ts';
-import { API_KEY, type Sidecar, startSidecar } from './sidecar-process.ts';
+import { run as hostile, startShared } from './hostile/run.ts';
+import { API_KEY } from './sidecar-process.ts';
 import { valueAt } from './synthetic-series.ts';
 import { printTable, rounded } from './table.ts';
 
@@ -22,7 +17,6 @@ const BESIDE_MS = 15_000;
 const TUNINGS = 5;
 /** A job that waits longer has waited in vain. */
 const JOB_MS_MAX = 120_000;
-const MIB = 2 ** 20;
 
 const column = (length: number) => Array.from({ length }, (_, step) => valueAt(0, step).toFixed(4)).join();
 
@@ -35,17 +29,15 @@ interface Asked {
   readonly path: string;
   readonly key: string;
   readonly body?: string | Buffer;
-  readonly gzip?: boolean;
   readonly signal?: AbortSignal;
 }
 
 function clientOf(url: string) {
   const agent = new Agent({ keepAlive: true });
-  return async ({ path, key, body, gzip = false, signal }: Asked) => {
+  return async ({ path, key, body, signal }: Asked) => {
     const headers = {
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
-      ...(gzip && { 'content-encoding': 'gzip' }),
     };
     const started = performance.now();
     const method = body === undefined ? 'GET' : 'POST';
@@ -68,31 +60,17 @@ function clientOf(url: string) {
 type Client = ReturnType<typeof clientOf>;
 
 export async function run(): Promise<Figures> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-bench-fairness-'));
-  const store = await openDatabase({ dataDir, url: null });
-  const limits = { models: null, callsPerMinute: null, callsAtOnce: null, credits: null, expiresAtMs: null };
-  const other = {
-    id: 'other',
-    owner: 'other',
-    name: 'other',
-    role: 'operator' as const,
-    secret: OTHER_KEY,
-    createdAtMs: Date.now(),
-    ...limits,
-  };
-  await createApiKey(store, other, 'operator');
-  await store.close();
-  const sidecar = await startSidecar({ DATA_DIR: dataDir });
+  const sidecar = await startShared(OTHER_KEY);
+  let figures: Figures = {};
   try {
     const ask = clientOf(sidecar.url);
     const small = await smallBesideLarge(ask);
     const jobWaitS = await jobBesideTunings(ask);
-    const probes = await hostile(sidecar, ask);
-    return { ...small, job_wait_s: rounded(jobWaitS), ...probes };
+    figures = { ...small, job_wait_s: rounded(jobWaitS) };
   } finally {
     await sidecar.stop();
-    await rm(dataDir, { recursive: true });
   }
+  return { ...figures, ...(await hostile()) };
 }
 
 /** Small forecasts of one key while another one has many large ones under way. */
@@ -145,68 +123,6 @@ async function jobBesideTunings(ask: Client): Promise<number> {
   const seconds = (performance.now() - started) / 1_000;
   for (const id of ids) await ask({ path: `/v2/async/jobs/${id}/cancel`, key: API_KEY, body: '' });
   return seconds;
-}
-
-/** Each probe by itself: its answer, its cost, and what `/health` notices meanwhile. */
-async function hostile(sidecar: Sidecar, ask: Client): Promise<Figures> {
-  const start = forecastBody(1, 60).slice(0, -1);
-  const filled = (prefix: string, item: string, end: string, bytes: number) =>
-    prefix + item.repeat(Math.floor(bytes / item.length)) + end;
-  const windows = `{"series":{"y":[${'0,'.repeat(389_999)}0],"sizes":[390000]},"freq":"h","h":100,"n_windows":380000,"step_size":1}`;
-  const columns = Array.from({ length: 900 }, () => '["a"]').join();
-  const probes: readonly (readonly [string, Omit<Asked, 'key'>])[] = [
-    [
-      'bomb: unknown objects, 200 MB',
-      { path: '/v2/forecast', body: filled(`${start},"z":[`, '{},', '{}]}', 200e6), gzip: true },
-    ],
-    [
-      'bomb: values, 200 MB',
-      {
-        path: '/v2/forecast',
-        body: filled('{"series":{"y":[', '{},', '1],"sizes":[1]},"freq":"h","h":1}', 200e6),
-        gzip: true,
-      },
-    ],
-    [
-      'depth: 20 M levels',
-      { path: '/v2/forecast', body: `${start},"z":${'['.repeat(2e7)}${']'.repeat(2e7)}}`, gzip: true },
-    ],
-    [
-      'width: 900 variables',
-      { path: '/v2/forecast', body: start.replace('"series":{', `"series":{"X":[${columns}],`).concat('}') },
-    ],
-    ['n_windows 380 000', { path: '/v2/cross_validation', body: windows, gzip: true }],
-    ['prototype names', { path: '/v2/forecast', body: `${start},"__proto__":{"h":9},"constructor":{"prototype":1}}` }],
-    ['path tricks', { path: '/v2/finetuned_models/..%2f..%2fetc%2fpasswd' }],
-  ];
-  const before = (await sidecar.rssPeakBytes()) / MIB;
-  const rows: (string | number)[][] = [];
-  let stallMax = 0;
-  let bombRss = 0;
-  for (const [name, { body, gzip = false, path }] of probes) {
-    const payload = gzip ? gzipSync(body ?? '', { level: 1 }) : body;
-    const done = new AbortController();
-    const stalls = health(ask, done.signal);
-    const { status, ms } = await ask({ path, key: API_KEY, gzip, ...(payload !== undefined && { body: payload }) });
-    done.abort();
-    const stall = Math.max(...(await stalls));
-    const rss = (await sidecar.rssPeakBytes()) / MIB;
-    stallMax = Math.max(stallMax, stall);
-    if (name.startsWith('bomb')) bombRss = Math.max(bombRss, rss - before);
-    rows.push([name, payload?.length ?? 0, status, ms, stall, rss]);
-  }
-  printTable('hostile requests', ['probe', 'bytes sent', 'status', 'ms', 'health ms at most', 'peak rss MiB'], rows);
-  return { health_stall_ms_max: rounded(stallMax), bomb_rss_mb: rounded(bombRss) };
-}
-
-/** Latencies of `/health`, asked again and again. */
-async function health(ask: Client, signal: AbortSignal): Promise<number[]> {
-  const times: number[] = [0];
-  while (!signal.aborted) {
-    times.push((await ask({ path: '/health', key: '-' })).ms);
-    await wait(5);
-  }
-  return times;
 }
 
 async function timesOf(work: () => Promise<{ readonly ms: number; readonly status: number }>, forMs: number) {

@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   finetune: () => import('./finetune.ts'),
   forecast: () => import('./forecast.ts'),
   history: () => import('./history.ts'),
+  hostile: () => import('./hostile/run.ts'),
   http: () => import('./http.ts'),
   'in-sample': () => import('./in-sample.ts'),
   jobs: () => import('./jobs.ts'),
