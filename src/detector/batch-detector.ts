@@ -150,14 +150,27 @@ function verdictColumns(verdicts: readonly Verdict[], { detectionSize }: Detecti
 /** Residuals of forecasted positions in [0, end), at most the newest `size`, with how they were forecast. */
 function residualsBefore(history: History, end: number, size: CalibrationSize, settings: DetectionSettings) {
   const residuals = new Float32Array(Math.max(0, end));
+  const empty = emptyWindows(history, settings);
   let count = 0;
   for (let position = 0; position < end; position++) {
-    if (history.forecastCounts[position] === 0) continue;
+    if (history.forecastCounts[position] === 0 || empty(position)) continue;
     residuals[count++] = history.values[position] - forecastAt(history, position);
   }
   const offset = size === 'all' ? 0 : Math.max(0, count - size);
   const places = residualPlaces(firstCutoffOf(history, settings), offset, settings);
   return { residuals: residuals.subarray(offset, count), places };
+}
+
+/** Whether nothing was observed in the detection window of a position: an outage, which does not calibrate. */
+function emptyWindows({ values, detectionSize }: History, settings: DetectionSettings): (position: number) => boolean {
+  if (settings.thresholdMethod === 'multivariate') return () => false;
+  const first = cutoffsOfWindow(values.length, settings)[0] ?? 0;
+  const windows = Math.ceil(values.length / detectionSize);
+  const isEmpty = Array.from({ length: windows }, (_, back) => {
+    const start = values.length - (back + 1) * detectionSize;
+    return start >= first && values.subarray(start, start + detectionSize).every(Number.isNaN);
+  });
+  return (position) => isEmpty[Math.floor((values.length - 1 - position) / detectionSize)];
 }
 
 function firstCutoffOf({ values }: History, settings: DetectionSettings): number {

@@ -47,8 +47,10 @@ export class SeriesDetector {
   positions = 0;
   /** First position of the open detection window. */
   windowStart = 0;
-  /** Forecasted positions before the open window: where the residual ring stands. */
+  /** Forecasted positions before the open window, without empty windows: where the residual ring stands. */
   residualCount = 0;
+  /** Windows that have closed with something observed in them. */
+  closedWindows = 0;
   sums: ResidualSums = NO_RESIDUALS;
   calibration: Calibration;
   /** A forecast from the present position is needed before the next observation. */
@@ -73,6 +75,7 @@ export class SeriesDetector {
     this.positions = windowStart;
     this.windowStart = windowStart;
     this.residualCount = forecastedPositions(windowStart, this.settings);
+    this.closedWindows = windowStart / this.settings.detectionSize;
     this.forecastDue = isCutoff(windowStart, this.settings);
   }
 
@@ -172,9 +175,7 @@ export class SeriesDetector {
     this.forecastDue = false;
   }
 
-  /**
-   * The last call: its memory is another one's from then on, so a forecast that is still on its way must not reach it.
-   */
+  /** The last call: its memory is another one's from then on, and a forecast on its way must not reach it. */
   release(memory: SeriesMemory): void {
     this.forecastDue = false;
     this.rings.release(memory);
@@ -214,19 +215,16 @@ export class SeriesDetector {
   #verdictOn(unusual: Unusualness | null): Verdict {
     const { alarmRate, detectionSize, thresholdMethod } = this.settings;
     if (alarmRate === null || thresholdMethod === 'multivariate') return NO_VERDICT;
-    const at = this.rings.scalarIndex(SCALARS.alarm);
-    return judgeRow(this.rings.doubles, at, unusual, { rate: alarmRate, gap: detectionSize, isGroup: false });
+    const promise = { rate: alarmRate, gap: detectionSize, isGroup: false };
+    return judgeRow(this.rings.doubles, this.rings.scalarIndex(SCALARS.alarm), unusual, promise);
   }
 
   /** As if the values in the ring were all that was observed so far. */
   #deriveScalars(): void {
     this.scalarsKept = true;
     const { rings } = this;
-    for (
-      let position = Math.max(0, this.positions - this.layout.contextCapacity);
-      position < this.positions;
-      position++
-    ) {
+    const oldest = Math.max(0, this.positions - this.layout.contextCapacity);
+    for (let position = oldest; position < this.positions; position++) {
       if (position === this.windowStart) this.#openWindow();
       const distance = rings.distanceAt(position);
       const value = this.origin + distance;
@@ -237,9 +235,7 @@ export class SeriesDetector {
     if (this.positions === this.windowStart) this.#openWindow();
   }
 
-  /**
-   * The forecast of a position in the ring, from its residual where its window has closed; NaN where that is not kept.
-   */
+  /** The forecast of a position in the ring, from its residual where its window has closed; NaN where not kept. */
   #keptForecastAt(position: number): number {
     if (position >= this.windowStart) return this.#window.forecastAt(this.windowStart, position);
     const index = forecastedPositions(position, this.settings);
@@ -249,10 +245,9 @@ export class SeriesDetector {
   }
 
   #observeScalars(value: number, distance: number): void {
-    const { rings } = this;
+    const { rings, origin } = this;
     observeResolution(rings.doubles, rings.scalarIndex(SCALARS.resolution), value);
-    const exact = { value, origin: this.origin, distance };
-    observePrecision(rings.doubles, rings.scalarIndex(SCALARS.precision), exact);
+    observePrecision(rings.doubles, rings.scalarIndex(SCALARS.precision), { value, origin, distance });
   }
 
   #openWindow(): void {
@@ -269,7 +264,12 @@ export class SeriesDetector {
   /** Every forecast of the window has joined: its residuals become calibration, and the next window opens. */
   #closeWindow(): void {
     const { detectionSize } = this.settings;
-    for (let i = 0; i < detectionSize; i++) this.#closePosition(this.windowStart + i);
+    const alone = this.settings.thresholdMethod === 'univariate' && this.windowStart >= this.#firstCutoff;
+    // After an outage the residuals before it go on to calibrate. Members of a group keep in step with each other.
+    if (!alone || this.rings.hasValue(this.windowStart, this.windowStart + detectionSize)) {
+      for (let i = 0; i < detectionSize; i++) this.#closePosition(this.windowStart + i);
+      this.closedWindows++;
+    }
     this.#window.shift();
     observeExtremes(this, this.windowStart, this.windowStart + detectionSize);
     this.windowStart += detectionSize;

@@ -144,6 +144,51 @@ test('the scores published for a closed window equal online detection over the s
   );
 });
 
+test('an outage of any length below the context is missing values: the scores around it equal online detection', async () => {
+  const outage = fc.integer({ min: 1, max: 60 });
+  await fc.assert(
+    fc.asyncProperty(
+      settings,
+      outage,
+      fc.integer({ min: 64, max: 90 }),
+      events,
+      async (chosen, gap, at, disturbances) => {
+        const calibrationSize = chosen.calibrationSize === 'all' ? 'all' : 12 * chosen.detectionSize;
+        const detection: StreamDetectionSettings = { ...chosen, context: 64, gapLimit: 64, calibrationSize };
+        const forecaster = arithmeticForecaster();
+        const arrivals = Array.from({ length: 140 }, (_, i) => ({
+          step: i < at ? i : i + gap,
+          value: (i * 7_919) % 101,
+        }));
+        const options = { detectors: [detectorConfig({ settings: detection })], forecaster };
+        const input = arrivals.map(({ step, value }) => observationRecord('s', step, value));
+        const scores = scoresOf(await disturbedRun(options, input, disturbances));
+        assert.equal(scores.length, arrivals.length, 'one score an observation');
+        const history = new Array<number>(arrivals.at(-1)!.step + 1).fill(Number.NaN);
+        for (const { step, value } of arrivals) history[step] = value;
+        const after = scores.filter(({ position, forecast }) => position >= at && forecast !== null);
+        assert.ok(
+          after.every(({ state }) => state === 'scored'),
+          'judged from the first forecast on',
+        );
+        for (let end = detection.detectionSize; end <= history.length; end += detection.detectionSize) {
+          const [whole] = await detectOnline({ series: [history.slice(0, end)], settings: detection, forecaster });
+          if (whole!.calibratedOn === 'whole-series') continue;
+          for (const score of scores.filter(
+            ({ position }) => position < end && position >= end - detection.detectionSize,
+          )) {
+            const k = score.position - (end - detection.detectionSize);
+            assertClose(score.anomalyScore, whole!.score[k], `score of position ${score.position}`);
+            assertClose(score.grade, whole!.grade[k], `grade of position ${score.position}`);
+            assert.equal(score.anomaly, whole!.anomaly[k], `flag of position ${score.position}`);
+          }
+        }
+      },
+    ),
+    { numRuns: 12 },
+  );
+});
+
 test('a disturbed run publishes byte for byte what an undisturbed one does, each record once', async () => {
   await fc.assert(
     fc.asyncProperty(settings, realTimes, events, async (chosen, arrivals, disturbances) => {

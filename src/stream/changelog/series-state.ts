@@ -13,6 +13,8 @@ import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.
 export function writeDetectorState(writer: StateWriter, detector: SeriesDetector): void {
   const { layout, rings, positions, windowStart } = detector;
   writer.f64(positions);
+  writer.f64(detector.residualCount);
+  writer.f64(detector.closedWindows);
   writer.f64(detector.origin);
   writer.u8(detector.forecastDue ? 1 : 0);
   for (let position = windowStart; position < positions; position++) writer.f32(detector.rings.distanceAt(position));
@@ -22,14 +24,18 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
 
 /** Most bytes that `writeDetectorState` takes. */
 export function openStateBytesMax({ doubles }: SeriesLayout, { detectionSize }: DetectionSettings): number {
-  return 64 + 4 * detectionSize + 8 * doubles;
+  return 80 + 4 * detectionSize + 8 * doubles;
 }
 
 export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {
   const { layout, rings } = detector;
   const positions = reader.f64();
+  const counts = reader.format < 3 ? null : { residuals: reader.f64(), windows: reader.f64() };
   const origin = reader.f64();
   detector.resumeAt(positions, origin, reader.u8() === 1);
+  // Earlier formats counted empty windows.
+  detector.residualCount = counts?.residuals ?? detector.residualCount;
+  detector.closedWindows = counts?.windows ?? detector.closedWindows;
   for (let position = detector.windowStart; position < positions; position++) {
     rings.keepDistance(position, reader.f32());
   }
@@ -94,11 +100,13 @@ export function writeClosedWindow(writer: StateWriter, { startOffset, detector }
   writer.u8(STATE_FORMAT);
   writer.f64(startOffset);
   writer.f64(start);
+  const last = detector.residualCount;
+  const first = last - (forecastedPositions(windowStart, settings) - forecastedPositions(start, settings));
+  writer.f64(first);
   for (let position = start; position < windowStart; position++) writer.f32(detector.rings.distanceAt(position));
   for (const extreme of detector.rings.extremes()) writer.f32(extreme);
   if (layout.residualCapacity === 0) return;
-  for (let i = forecastedPositions(start, settings); i < detector.residualCount; i++)
-    writer.f32(detector.rings.residualAt(i));
+  for (let i = first; i < last; i++) writer.f32(detector.rings.residualAt(i));
 }
 
 /**
@@ -110,17 +118,19 @@ export function readClosedWindow(reader: StateReader, { startOffset, detector }:
   const writtenStartOffset = reader.f64();
   const start = reader.f64();
   if (writtenStartOffset !== startOffset || start >= windowStart) return;
+  const first = reader.format < 3 ? forecastedPositions(start, settings) : reader.f64();
   const end = start + settings.detectionSize;
   const keptValues = Math.max(detector.positions - layout.contextCapacity, detector.rings.contextStart);
   for (let position = start; position < end; position++) {
     const distance = reader.f32();
     if (position >= keptValues) detector.rings.keepDistance(position, distance);
   }
-  if (reader.format >= 3) readExtremes(reader, detector.rings.extremes(), end === windowStart);
+  const last = first + forecastedPositions(end, settings) - forecastedPositions(start, settings);
+  // Windows that nothing was observed in are not written: this may be the newest one all the same.
+  if (reader.format >= 3) readExtremes(reader, detector.rings.extremes(), last === detector.residualCount);
   if (layout.residualCapacity === 0) return;
   const keptResiduals = detector.residualCount - layout.residualCapacity;
-  const last = forecastedPositions(end, settings);
-  for (let i = forecastedPositions(start, settings); i < last; i++) {
+  for (let i = first; i < last; i++) {
     const residual = reader.f32();
     if (i >= keptResiduals) detector.rings.keepResidual(i, residual);
   }
@@ -136,9 +146,8 @@ function readExtremes(reader: StateReader, extremes: Float32Array, isNewest: boo
 
 /** Key of the newest closed window. A series has few keys and writes them in turn. */
 export function closedWindowKey({ key, detector }: ChangelogSeries): Buffer {
-  const { layout, settings, windowStart } = detector;
-  const index = windowStart / settings.detectionSize - 1;
-  return Buffer.from(`w/${index % (layout.windowsKept + 1)}/${key}`);
+  const { layout, closedWindows } = detector;
+  return Buffer.from(`w/${(closedWindows - 1) % (layout.windowsKept + 1)}/${key}`);
 }
 
 /** Every key that closed windows of a series may have. */

@@ -222,9 +222,9 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
 
   #observe(value: number, sink: ScoreSink): Detection {
     const { detector } = this;
-    const { windowStart } = detector;
+    const { closedWindows } = detector;
     const detection = detector.observe(value);
-    if (detector.windowStart !== windowStart) sink.windowClosed(this);
+    if (detector.closedWindows !== closedWindows) sink.windowClosed(this);
     return detection;
   }
 
