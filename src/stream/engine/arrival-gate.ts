@@ -13,45 +13,60 @@ const JUMP_STEPS_MIN = 12;
 const HELD_MAX = 16;
 const HELD_BYTES_MAX = 8_192;
 
+/** Records of a series that jump ahead of each other: the oldest of more of them is taken to be right. */
+const JUMPS_HELD = 2;
+
 /** Hands an observation to its unit. */
 export type GiveObservation = (unit: DetectionUnit, observation: ReceivedObservation) => void;
+
+export interface GateOutlets {
+  readonly give: GiveObservation;
+  readonly sink: ScoreSink;
+}
 
 /**
  * Stands before the units of a partition and sees records in the order of their offsets, by their times alone. A record
  * that jumps ahead by more than a detection window (and 12 steps) waits until
  *
- *   - the next record of its series agrees with its time, or
+ *   - the next record of its series agrees with its time, or two more jump ahead of it, or
  *   - the event time of the partition, or another record that waits, agrees with it.
  *
- * Otherwise the next record refutes it, and it becomes a dead letter. So one wrong time does not make everything after
- * it late. What is held is part of the state of its unit.
+ * A record that does not jump refutes it, and it becomes a dead letter. So one wrong time does not make everything
+ * after it late. What is held is part of the state of its unit.
  */
 export class ArrivalGate {
   readonly clock = new EventClock();
   readonly watch = new SilenceWatch();
   readonly #holding = new Set<DetectionUnit>();
 
-  admit(
-    unit: DetectionUnit,
-    observation: ReceivedObservation,
-    { give, sink }: { readonly give: GiveObservation; readonly sink: ScoreSink },
-  ): void {
+  admit(unit: DetectionUnit, observation: ReceivedObservation, outlets: GateOutlets): void {
     const { timestampMs } = observation;
-    const own = unit.held.length === 0 ? undefined : unit.held.find(({ series }) => series === observation.series);
-    if (own !== undefined && timestampMs > unit.arrivedMs) {
-      this.#release(unit, own);
-      if (agree(unit, own.timestampMs, timestampMs)) {
-        const [first, second] = own.timestampMs <= timestampMs ? [own, observation] : [observation, own];
-        this.#pass(unit, first, give);
-        this.#pass(unit, second, give);
-        return;
-      }
-      refuse(unit, own, sink);
-    }
+    const { give, sink } = outlets;
+    if (unit.held.length > 0 && timestampMs > unit.arrivedMs && this.#judgeHeld(unit, observation, outlets)) return;
     if (!isJump(unit, timestampMs) || this.#isReached(unit, timestampMs)) this.#pass(unit, observation, give);
     else if (this.#passAgreeing(unit, timestampMs, give)) this.#pass(unit, observation, give);
     else if (isHoldable(unit, observation)) this.#hold(unit, observation);
     else refuse(unit, observation, sink);
+  }
+
+  /** The next record of a series confirms or refutes those that wait. Returns whether it has passed with them. */
+  #judgeHeld(unit: DetectionUnit, observation: ReceivedObservation, { give, sink }: GateOutlets): boolean {
+    const { series, timestampMs } = observation;
+    const own = unit.held.filter((held) => held.series === series);
+    const goesOn = isJump(unit, timestampMs);
+    const agreed = goesOn && own.some((held) => agree(unit, held.timestampMs, timestampMs));
+    const ahead = (held: ReceivedObservation) =>
+      held.timestampMs > timestampMs && !agree(unit, held.timestampMs, timestampMs);
+    for (const held of own.filter((held) => !goesOn || ahead(held))) {
+      this.#release(unit, held);
+      refuse(unit, held, sink);
+    }
+    const left = goesOn ? own.filter((held) => !ahead(held)) : [];
+    const confirmed = agreed ? left : left.slice(0, Math.max(0, left.length + 1 - JUMPS_HELD));
+    for (const held of confirmed) this.#release(unit, held);
+    const passing = agreed ? [...confirmed, observation].sort((a, b) => a.timestampMs - b.timestampMs) : confirmed;
+    for (const one of passing) this.#pass(unit, one, give);
+    return agreed;
   }
 
   /** What the unit holds becomes dead letters: its state is given up, or the input has ended. */

@@ -6,7 +6,7 @@ import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { detectOnline } from '../../../src/sidecar/tasks/detect-online.ts';
 import type { ProducerRecord } from '../../../src/stream/log/kafka/bulk-producer.ts';
-import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
+import { isSilence, type ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { assertClose } from '../../fixture/stream/scored-stream.ts';
@@ -80,26 +80,28 @@ before(async () => {
 });
 after(() => forecasters.close());
 
-nabTest('every row of the benchmark becomes one score, or is a duplicate or late', async (t) => {
+nabTest('every row of the benchmark becomes one score, or is a duplicate, late or held', async (t) => {
   const stream = await kafkaStream(PARTITIONS, DETECTORS, '{ time_unit: iso }');
   const rows = FILES.map(rowsOf);
   await feedTogether(stream, rows);
   const startedMs = performance.now();
   const worker = await stream.startWorker();
   await stream.settled();
-  const scores = await stream.scores();
+  const scores = (await stream.scores()).filter((score) => !isSilence(score));
   const letters = await stream.deadLetters();
   const total = rows.flat().length;
   t.diagnostic(`${total} rows in ${Math.round(performance.now() - startedMs)} ms, with the worker's start`);
 
-  assert.ok(letters.every(({ reason }) => reason === 'late'));
+  assert.ok(letters.every(({ reason }) => reason === 'late' || reason === 'time-unconfirmed'));
   const places = [...scores, ...letters].map(({ input }) => `${input.partition}/${input.offset}`);
   assert.equal(new Set(places).size, places.length);
   const duplicates = await worker.metric('tidewatch_duplicates_total');
   // 11 times of one file go back by an hour.
   assert.ok(letters.length > 0);
   t.diagnostic(`${scores.length} scores, ${letters.length} late, ${duplicates} duplicates`);
-  assert.equal(places.length + duplicates, total);
+  // Rows of some files lie far apart: the last ones may wait for those that follow.
+  const held = total - places.length - duplicates;
+  assert.ok(held >= 0 && held <= 2 * FILES.length, `${held} are held`);
   await worker.stop();
 
   const bySeries = Map.groupBy(scores, ({ series }) => series);

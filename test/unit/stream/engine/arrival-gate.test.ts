@@ -52,6 +52,13 @@ test('a second jump to another time refutes the first', async () => {
   assert.deepEqual(scoredSteps(scores), [...Array(70).keys()]);
 });
 
+test('single records between long gaps are all scored, but for the last two, which wait', async () => {
+  const sparse = Array.from({ length: 8 }, (_, i): TimedValue => ['s', 100 + 40 * i, i]);
+  const { scores, refused } = await inStream([...steps(0, 60), ...sparse], detector);
+  assert.deepEqual(refused, {});
+  assert.deepEqual(scoredSteps(scores).slice(60), [100, 140, 180, 220, 260, 300]);
+});
+
 test('a record that is held survives a restart, and is scored when the next record agrees with it', async () => {
   const run = streamRun({ detectors: [detector] });
   const append = (observations: readonly TimedValue[]) => {
