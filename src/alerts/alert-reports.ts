@@ -25,6 +25,7 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     suppressed: (reason) => {
       metrics.alertsSuppressed.inc({ reason });
       if (reason === 'full') logger.error('as many alerts are open as are kept: an event is not told');
+      if (reason === 'too-large') logger.error('an event is larger than what is kept of one: it is not told');
     },
     attempted: (receiver, outcome, tookMs) => {
       metrics.alertDeliveries.inc({ receiver, outcome: outcome.kind });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnomalyEvent } from '../detector/event.ts';
 import type { AlertLog, AlertStateSession, EventReading } from './alert-log.ts';
 import type { AlertReports } from './alert-reports.ts';
@@ -14,6 +15,8 @@ const TICK_MS = 250;
 const REMIND_MS = 60_000;
 /** Events of one reminder. */
 const REMINDED_MAX = 100;
+/** How long an orderly end waits for receivers. */
+const DRAIN_MS_MAX = 5_000;
 
 export interface AlertRunOptions {
   readonly log: AlertLog;
@@ -83,8 +86,23 @@ export class AlertRun {
     return this.#state.outbox.deadLetterCount;
   }
 
-  /** Ends it. What is being sent is interrupted, and sent again by the next run. */
+  /**
+   * Ends it in order: waits for what is being sent, at most `DRAIN_MS_MAX`, and writes what was accepted, so that the
+   * next run does not send it again.
+   */
   async stop(): Promise<void> {
+    clearInterval(this.#tick);
+    const late = new AbortController();
+    const drained = Promise.all([...this.#lanes.values()].map((lane) => lane.drain()));
+    const expired = sleep(DRAIN_MS_MAX, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([drained, expired, this.finished]);
+    late.abort();
+    await this.#write();
+    await this.#finish(null);
+  }
+
+  /** Ends it at once. What is being sent is interrupted, and sent again by the next run. */
+  async abandon(): Promise<void> {
     await this.#finish(null);
   }
 

@@ -4,6 +4,9 @@ import { AlertRun, type AlertRunOptions } from './alert-run.ts';
 
 /** From a failed run to the next. */
 const RESTART_MS = 1_000;
+/** Why a run ends: in order, or at once because another process has begun. */
+const STOPPED = 'stopped';
+const TAKEN_OVER = 'taken over';
 
 export interface AlertService {
   /** null after `stop`; an error when it cannot continue. */
@@ -48,14 +51,15 @@ export async function startAlertService(options: AlertRunOptions): Promise<Alert
         async (started) => {
           redeliver = false;
           run = started;
-          const stopRun = () => void started.stop();
-          signal.addEventListener('abort', stopRun, { once: true });
-          if (signal.aborted) stopRun();
+          const end = () => void (signal.reason === STOPPED ? started.stop() : started.abandon());
+          signal.addEventListener('abort', end, { once: true });
+          if (signal.aborted) end();
           return started.finished;
         },
         (error: Error) => error,
       );
       run = null;
+      lost.delete('reading');
       if (failure === null || signal.aborted) return;
       if (!(failure instanceof ServiceError)) return finish(failure);
       reports.interrupted(failure);
@@ -63,8 +67,8 @@ export async function startAlertService(options: AlertRunOptions): Promise<Alert
     }
   };
   /** The run before has ended when the next one begins. */
-  const change = (owns: boolean): Promise<void> => {
-    owning.abort();
+  const change = (owns: boolean, reason: string): Promise<void> => {
+    owning.abort(reason);
     owning = new AbortController();
     const { signal } = owning;
     if (owns) turn = turn.then(() => own(signal)).catch((error: Error) => finish(error));
@@ -73,7 +77,7 @@ export async function startAlertService(options: AlertRunOptions): Promise<Alert
   const membership = await log.join({
     onOwner: (owns) => {
       reports.owner(owns);
-      void change(owns);
+      void change(owns, TAKEN_OVER);
     },
     onConnection: (error) => connection('membership', error),
     onFatal: finish,
@@ -83,7 +87,7 @@ export async function startAlertService(options: AlertRunOptions): Promise<Alert
     notReady: () => (lost.size > 0 ? ['Kafka is away'] : []),
     figures: () => (run === null ? NOTHING : { open: run.open, deadLetters: run.deadLetters, waiting: run.waiting() }),
     stop: async () => {
-      await change(false);
+      await change(false, STOPPED);
       await membership.stop();
       finish(null);
     },

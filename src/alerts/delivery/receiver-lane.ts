@@ -55,6 +55,8 @@ export class ReceiverLane {
   #failures = 0;
   #pausedUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
+  #draining = false;
+  readonly #idle = Promise.withResolvers<void>();
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -85,6 +87,13 @@ export class ReceiverLane {
     this.#pump();
   }
 
+  /** Begins nothing more. Resolves when what runs has ended, which is settled as ever. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    clearTimeout(this.#timer);
+    if (this.#running > 0) await this.#idle.promise;
+  }
+
   /** Interrupts what runs: it is delivered again by whoever continues. */
   stop(): void {
     this.#stopping.abort();
@@ -93,7 +102,7 @@ export class ReceiverLane {
   }
 
   #pump(): void {
-    if (this.#stopping.signal.aborted) return;
+    if (this.#stopping.signal.aborted || this.#draining) return;
     clearTimeout(this.#timer);
     const nowMs = this.#options.nowMs();
     let nextMs = Number.POSITIVE_INFINITY;
@@ -119,7 +128,10 @@ export class ReceiverLane {
     const { signal } = this.#stopping;
     const outcome = await open.receiver.send(delivery.notification, signal).catch(unexpected);
     this.#running--;
-    if (signal.aborted) return;
+    if (signal.aborted) {
+      this.#idle.resolve();
+      return;
+    }
     handlers.onAttempt(outcome, performance.now() - startMs);
     if (outcome.kind === 'failed') this.#failedOnce(delivery, outcome, nowMs());
     else {
@@ -128,6 +140,7 @@ export class ReceiverLane {
       if (delivery.key !== null && outcome.kind === 'accepted') handlers.accepted(delivery.key);
       if (delivery.key !== null && outcome.kind === 'refused') handlers.failed(delivery.key, outcome);
     }
+    if (this.#draining && this.#running === 0) this.#idle.resolve();
     this.#pump();
   }
 

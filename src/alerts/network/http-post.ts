@@ -11,7 +11,7 @@ export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** From the lookup to the end of the answer. */
+  /** From the lookup to the end of the answer; of an acceptance to its status. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -60,9 +60,11 @@ export class HttpPoster {
             : requestHttp(target, { ...options, agent: this.#http }, resolve);
         request.on('error', reject).end(body);
       });
-      const excerpt = await readExcerpt(response);
+      const { statusCode: status = 0 } = response;
       const retryAfterMs = retryAfter(response.headers['retry-after']);
-      return { kind: 'answer', status: response.statusCode ?? 0, excerpt, retryAfterMs };
+      // Whoever has accepted may take its time to say so: the time-out ends it, and nothing is repeated.
+      if (isAcceptance(status)) discard(response);
+      return { kind: 'answer', status, excerpt: isAcceptance(status) ? '' : await readExcerpt(response), retryAfterMs };
     } catch (error) {
       if (timeout.aborted) return { kind: 'unreachable', detail: `no answer within ${timeoutMs} ms` };
       if (error instanceof AddressRefused) return { kind: 'address-refused', detail: error.message };
@@ -74,6 +76,20 @@ export class HttpPoster {
     this.#http.destroy();
     this.#https.destroy();
   }
+}
+
+export function isAcceptance(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Reads it to its end, so that the connection can be used again; a long one ends its connection. */
+function discard(response: IncomingMessage): void {
+  let length = 0;
+  response.on('error', () => {});
+  response.on('data', ({ length: more }: Buffer) => {
+    length += more;
+    if (length > ANSWER_BYTES_MAX) response.destroy();
+  });
 }
 
 /** Reads the beginning; a longer answer ends its connection. */

@@ -1,5 +1,5 @@
 import { oneLine } from '../message/plain-text.ts';
-import type { HttpPoster, PostAnswer } from '../network/http-post.ts';
+import { type HttpPoster, isAcceptance, type PostAnswer } from '../network/http-post.ts';
 import { ACCEPTED, type DeliveryOutcome } from './receiver.ts';
 
 /** Most of an answer that a detail repeats. */
@@ -34,7 +34,7 @@ function judge(answer: PostAnswer): DeliveryOutcome {
       return { kind: 'failed', detail: oneLine(answer.detail, EXCERPT_CHARACTERS_MAX), retryAfterMs: null };
     case 'answer': {
       const { status, excerpt, retryAfterMs } = answer;
-      if (status >= 200 && status < 300) return ACCEPTED;
+      if (isAcceptance(status)) return ACCEPTED;
       const said = oneLine(excerpt, EXCERPT_CHARACTERS_MAX).trim();
       const detail = `status ${status}${said === '' ? '' : `: ${said}`}`;
       if (status >= 300 && status < 400) {

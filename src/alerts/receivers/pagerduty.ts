@@ -11,6 +11,7 @@ import { ACCEPTED, type Receiver } from './receiver.ts';
 /** Limit of PagerDuty. */
 const SUMMARY_CHARACTERS_MAX = 1_024;
 const SOURCE_CHARACTERS_MAX = 255;
+const KEY_CHARACTERS_MAX = 255;
 
 /** PagerDuty Events API v2. An incident of PagerDuty is one event, so a message of several becomes several requests. */
 export function createPagerDuty(
@@ -43,7 +44,7 @@ export interface PagerDutyContext {
 
 /** The request for one event; `dedup_key` is its id, so that a repetition and the end find the same incident. */
 export function pagerDutyEvent({ type, event }: Notice, { notification, routingKey, title }: PagerDutyContext) {
-  const identity = { routing_key: routingKey, dedup_key: event.eventId };
+  const identity = { routing_key: routingKey, dedup_key: cut(event.eventId, KEY_CHARACTERS_MAX) };
   if (type === 'closed') return { ...identity, event_action: 'resolve' as const };
   const subject = subjectOf(event);
   const { startedAtMs, kind, detector, group, labels } = event;

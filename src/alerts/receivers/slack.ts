@@ -43,22 +43,33 @@ export function slackMessage({ notices }: Pick<Notification, 'notices'>, { title
   const plain = (content: string, charactersMax: number): PlainText => {
     return { type: 'plain_text', text: cut(content, charactersMax), emoji: false };
   };
-  const sections = [];
-  for (let at = 0; at < text.length && sections.length < SECTIONS_MAX; at += SECTION_CHARACTERS_MAX) {
-    const part = text.slice(at, at + SECTION_CHARACTERS_MAX);
-    sections.push({ type: 'section' as const, text: plain(part, SECTION_CHARACTERS_MAX) });
-  }
+  const sections = inParts(text, SECTION_CHARACTERS_MAX)
+    .filter((part) => part.trim() !== '')
+    .slice(0, SECTIONS_MAX)
+    .map((part) => ({ type: 'section' as const, text: plain(part, SECTION_CHARACTERS_MAX) }));
   const keys = [...new Set(notices.map(({ event }) => event.eventId))];
   return {
-    text: escapeSlack(title),
+    text: escapeSlack(title.trim() || 'Anomaly'),
     blocks: [
-      { type: 'header' as const, text: plain(title || ' ', HEADER_CHARACTERS_MAX) },
+      { type: 'header' as const, text: plain(title.trim() || 'Anomaly', HEADER_CHARACTERS_MAX) },
       ...sections,
       { type: 'context' as const, elements: [plain(`event ${keys.join(' ')}`, HEADER_CHARACTERS_MAX)] },
     ],
     unfurl_links: false,
     unfurl_media: false,
   };
+}
+
+/** Parts of at most `charactersMax` UTF-16 units, none of which ends in half a character. */
+function inParts(text: string, charactersMax: number): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const isSplit = /[\ud800-\udbff]/.test(text.charAt(at + charactersMax - 1));
+    const end = at + charactersMax - (isSplit ? 1 : 0);
+    parts.push(text.slice(at, end));
+    at = end;
+  }
+  return parts;
 }
 
 /** The three characters that have a meaning in text of Slack. */

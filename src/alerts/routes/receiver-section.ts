@@ -33,7 +33,7 @@ const TARGETS: Readonly<Record<ReceiverTarget['kind'], ReadTarget>> = {
   pagerduty: readPagerDuty,
   alertmanager: (section, secrets) => {
     const url = readUrl(section, secrets, 'required')?.replace(/\/+$/, '');
-    const authorization = readReferredSecret(section, 'authorization', secrets) ?? null;
+    const authorization = readAuthorization(section, secrets);
     return url === undefined ? null : { kind: 'alertmanager', url, authorization };
   },
   email: readEmail,
@@ -87,8 +87,18 @@ function readWebhook(section: Section, secrets: SecretSource): ReceiverTarget | 
     const key = section.has('secret_env') ? 'secret_env' : 'secret_file';
     section.problem(key, 'the place of a secret of 24 to 64 bytes in base64, after whsec_ or not', 'another one');
   }
-  const authorization = readReferredSecret(section, 'authorization', secrets) ?? null;
+  const authorization = readAuthorization(section, secrets);
   return url === undefined ? null : { kind: 'webhook', url, secret, authorization };
+}
+
+/** The value of a header. */
+function readAuthorization(section: Section, secrets: SecretSource): string | null {
+  const authorization = readReferredSecret(section, 'authorization', secrets) ?? null;
+  if (authorization !== null && !/^[\x20-\x7e]+$/.test(authorization)) {
+    const key = section.has('authorization_env') ? 'authorization_env' : 'authorization_file';
+    section.problem(key, 'the place of one line of printable ASCII', 'another text');
+  }
+  return authorization;
 }
 
 /** The lengths of Standard Webhooks. */

@@ -1,4 +1,3 @@
-import { isWithin } from '../../calendar/local-times.ts';
 import type { AnomalyEvent, EventType } from '../../detector/event.ts';
 import { identify, type Notice, type Notification } from '../message/notification.ts';
 import { alertUrgency } from '../message/urgency.ts';
@@ -12,11 +11,13 @@ import {
   coolDownKey,
   inOrder,
   isHeld,
+  keptEvent,
   openingAlert,
   type Suppression,
 } from './alert.ts';
 import { Entries, type StateChanges } from './entries.ts';
 import type { EventPlace } from './event-place.ts';
+import { MutedRoutes } from './muted-routes.ts';
 import { Outbox } from './outbox.ts';
 
 /** Open alerts that are kept. Above it a new event is not told, which is counted and logged. */
@@ -52,12 +53,13 @@ export class AlertState {
   readonly outbox: Outbox;
   /** Keys of the alerts that wait for the message of their group, by the key of the group. */
   readonly #waiting = new Map<string, Set<string>>();
-  #muted: { readonly minute: number; readonly routes: ReadonlySet<string> } = { minute: -1, routes: new Set() };
+  readonly #muted: MutedRoutes;
 
   /** @param count called when an event is not told, or not yet */
   constructor({ routes, receivers }: Pick<Routes, 'routes' | 'receivers'>, count: (suppression: Suppression) => void) {
     this.#routes = routes;
     this.#count = count;
+    this.#muted = new MutedRoutes(routes);
     this.outbox = new Outbox(
       receivers.map(({ name }) => name),
       this.#changes,
@@ -114,7 +116,12 @@ export class AlertState {
   }
 
   /** Takes a revision of an event in. An older one, or the same again, changes nothing. */
-  observe(event: AnomalyEvent, nowMs: number): void {
+  observe(observed: AnomalyEvent, nowMs: number): void {
+    const event = keptEvent(observed);
+    if (event === null) {
+      this.#count('too-large');
+      return;
+    }
     const names = [...this.#routes.map(({ name }) => name), ...this.#formerRoutes];
     const known = names.map((name) => alertKey(name, event)).filter((key) => this.#alerts.get(key) !== undefined);
     for (const key of known) this.#follow(key, event, nowMs);
@@ -178,7 +185,7 @@ export class AlertState {
     const alert = this.#alerts.get(key);
     const route = alert && this.#routeOf(alert);
     if (alert === undefined || route === undefined) return;
-    if (this.#isMuted(route, nowMs)) count('muted');
+    if (this.#muted.has(route, nowMs)) count('muted');
     else if ((this.#coolDowns.get(coolDownKey(alert)) ?? 0) > nowMs) count('cool-down');
     else this.#tell(key, 'opened', nowMs);
   }
@@ -263,7 +270,7 @@ export class AlertState {
     const route = this.#routeOf(alert);
     if (toldAtMs === null || opening === null || waiting.includes('closed') || route === undefined) return;
     const step = route.escalation.at(escalated);
-    if (step === undefined || toldAtMs + step.afterMs > nowMs || this.#isMuted(route, nowMs)) return;
+    if (step === undefined || toldAtMs + step.afterMs > nowMs || this.#muted.has(route, nowMs)) return;
     this.#alerts.set(key, {
       ...alert,
       escalated: escalated + 1,
@@ -283,15 +290,5 @@ export class AlertState {
 
   #routeOf({ route }: Alert): AlertRoute | undefined {
     return this.#routes.find(({ name }) => name === route);
-  }
-
-  /** Windows begin and end with a minute, so they are looked at once in each. */
-  #isMuted({ name }: AlertRoute, nowMs: number): boolean {
-    const minute = Math.floor(nowMs / MINUTE_MS);
-    if (this.#muted.minute !== minute) {
-      const muted = this.#routes.filter(({ mute }) => mute.some(({ times }) => isWithin(times, nowMs)));
-      this.#muted = { minute, routes: new Set(muted.map((route) => route.name)) };
-    }
-    return this.#muted.routes.has(name);
   }
 }

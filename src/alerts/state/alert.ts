@@ -36,7 +36,20 @@ export type Suppression =
   /** Older than the age limit. */
   | 'age'
   /** As many alerts are open as are kept. */
-  | 'full';
+  | 'full'
+  /** Larger than what is kept of an event. */
+  | 'too-large';
+
+/** Members of a group that are kept and told: those with the largest shares. */
+const MEMBERS_MAX = 20;
+/** Most of an event that is kept, as JSON. A record of Kafka must hold it with what is said about it. */
+const EVENT_CHARACTERS_MAX = 64 * 1024;
+
+/** What is kept of an event; null where it is too large. */
+export function keptEvent(event: AnomalyEvent): AnomalyEvent | null {
+  const kept = event.members.length > MEMBERS_MAX ? { ...event, members: event.members.slice(0, MEMBERS_MAX) } : event;
+  return JSON.stringify(kept).length <= EVENT_CHARACTERS_MAX ? kept : null;
+}
 
 export function openingAlert(route: string, event: AnomalyEvent): Alert {
   return { route, event, opening: null, toldAtMs: null, toldTo: [], escalated: 0, waiting: [], group: null };

@@ -8,6 +8,8 @@ export const DEAD_LETTERS_MAX = 10_000;
 
 /** Notices of one message. Further ones come in messages of their own. */
 const NOTICES_MAX = 100;
+/** Of all notices of a message as JSON: a record of Kafka holds them, and receivers take them. */
+const NOTICES_CHARACTERS_MAX = 128 * 1024;
 /** Digits of a sequence number in a key: keys sort as numbers do. */
 const SEQUENCE_DIGITS = 12;
 
@@ -63,9 +65,16 @@ export class Outbox {
 
   /** Queues what is said, in as many messages as it takes. */
   addAll({ notices, ...message }: Omit<Notification, 'id'>): void {
-    for (let first = 0; first < notices.length; first += NOTICES_MAX) {
-      this.add(identify({ ...message, notices: notices.slice(first, first + NOTICES_MAX) }));
+    let [first, characters] = [0, 0];
+    for (const [at, notice] of notices.entries()) {
+      const more = JSON.stringify(notice).length;
+      if (at - first >= NOTICES_MAX || (at > first && characters + more > NOTICES_CHARACTERS_MAX)) {
+        this.add(identify({ ...message, notices: notices.slice(first, at) }));
+        [first, characters] = [at, 0];
+      }
+      characters += more;
     }
+    this.add(identify({ ...message, notices: notices.slice(first) }));
   }
 
   add(notification: Notification): void {

@@ -51,7 +51,7 @@ routes: [{ name: all, receivers: hook }]`);
   lanes.push(lane);
   const add = (key: string, event: Parameters<typeof notificationOf>[0][number], createdAtMs = Date.now()) =>
     lane.add(key, notificationOf([event], { createdAtMs }));
-  return { attempts, settled, add };
+  return { lane, attempts, settled, add };
 }
 
 test('what concerns one event is delivered in order, and another event passes it', async () => {
@@ -104,6 +104,16 @@ test('Retry-After is waited for', async () => {
   add('a', revisionsOf(1).opened);
   await until('it is accepted', () => settled.length === 1, { everyMs: 5 });
   assert.ok(times[1] - times[0] >= 59);
+});
+
+test('an orderly end waits for what runs, and begins nothing more', async () => {
+  const { promise, resolve } = Promise.withResolvers<DeliveryOutcome>();
+  const { lane, attempts, settled, add } = laneTo(() => promise);
+  for (let number = 0; number < 6; number++) add(String(number), revisionsOf(number).opened);
+  const drained = lane.drain();
+  resolve(ACCEPTED);
+  await drained;
+  assert.deepEqual([attempts.length, settled.length], [4, 4]);
 });
 
 test('a receiver that throws is a receiver that failed', async () => {

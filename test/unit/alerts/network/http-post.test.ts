@@ -50,7 +50,7 @@ test('an answer of any status is an answer; of a long one only the beginning is 
 
 test('an endless answer ends at its beginning', async () => {
   const answer = await answerOf((response) => {
-    response.writeHead(200);
+    response.writeHead(500);
     const timer = setInterval(() => response.write('x'.repeat(1_000)), 1);
     response.on('close', () => clearInterval(timer));
   });
@@ -70,11 +70,19 @@ test('whoever does not answer, or answers one byte at a time, is left at the tim
   const silent = await answerOf(() => {}, 200);
   assert.deepEqual(silent, { kind: 'unreachable', detail: 'no answer within 200 ms' });
   const slow = await answerOf((response) => {
-    response.writeHead(200);
+    response.writeHead(500);
     const timer = setInterval(() => response.write('.'), 20);
     response.on('close', () => clearInterval(timer));
   }, 200);
   assert.deepEqual(slow, { kind: 'unreachable', detail: 'no answer within 200 ms' });
+});
+
+test('an acceptance counts from its status, however long its answer takes', async () => {
+  const answer = await answerOf((response) => {
+    response.writeHead(202);
+    response.write('x'.repeat(100_000));
+  }, 200);
+  assert.equal(answer.kind === 'answer' && answer.status, 202);
 });
 
 test('a receiver that hangs up is unreachable', async () => {

@@ -104,6 +104,20 @@ test('a server that never greets is left at the time-out', async () => {
   silent.close();
 });
 
+test('a server that greets for ever, or answers without an end, is left', async () => {
+  for (const chatter of ['220-welcome\r\n', '2'.repeat(10_000)]) {
+    const endless = createServer((socket) => {
+      const timer = setInterval(() => socket.write(chatter), 5);
+      socket.on('close', () => clearInterval(timer)).on('error', () => {});
+    }).listen(0, '127.0.0.1');
+    await once(endless, 'listening');
+    const target = mailTo((endless.address() as AddressInfo).port).replace('2s', '300ms');
+    const outcome = await receiverOf(target).send(notificationOf([revisionsOf(1).opened]));
+    assert.equal(outcome.kind, 'failed');
+    endless.close();
+  }
+});
+
 test('a mail server at a private address is refused unless it is allowed by name', async () => {
   const { mails, port } = await startMailServer();
   const guard = { allowPrivate: new Set<string>() };

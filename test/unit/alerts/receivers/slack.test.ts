@@ -36,6 +36,16 @@ test('what a series is called is plain text: no mention, no link, no format', ()
   assert.ok(texts.some(({ text: shown }) => shown.includes('<!channel>')));
 });
 
+test('no part of a long text ends in half a character', () => {
+  const { blocks } = messageOf(
+    revisionsOf(1, { summary: '🔥'.repeat(3_000) }).opened,
+    revisionsOf(2, { summary: 'x🔥'.repeat(240) }).opened,
+  );
+  for (const block of blocks) {
+    if (block.type === 'section') assert.ok(block.text.text.isWellFormed());
+  }
+});
+
 test('it is posted to the URL of the channel', async () => {
   const slack = await startHttpReceiver((response) => response.end('ok'));
   const { send } = receiverOf('slack: { url_env: URL }', { URL: `${slack.url}/services/T/B/X` });

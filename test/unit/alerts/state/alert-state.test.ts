@@ -83,6 +83,21 @@ test('a message has a hundred events at most', () => {
   );
 });
 
+test('a message is as small as a record of Kafka must be, and no event is larger', () => {
+  const alerts = keptAlerts(', group_by: detector, group_wait: 30s');
+  const members = Array.from({ length: 5_000 }, (_, i) => ({ series: `member-${i}`, share: 1 / 5_000 }));
+  for (let number = 0; number < 20; number++) {
+    alerts.state.observe(revisionsOf(number, { members, summary: 'x'.repeat(40_000) }).opened, NOON);
+  }
+  alerts.state.observe(revisionsOf(99, { series: 'y'.repeat(70_000) }).opened, NOON);
+  alerts.state.advance(NOON + MINUTE);
+  const messages = alerts.take();
+  assert.equal(messages.flatMap(({ notices }) => notices).length, 20);
+  for (const message of messages) assert.ok(JSON.stringify(message).length < 256 * 1024);
+  assert.equal(messages[0].notices[0].event.members.length, 20);
+  assert.deepEqual(alerts.suppressed, ['too-large']);
+});
+
 test('within the cool-down of a series a new event waits, and is dropped if it closes before', () => {
   const alerts = keptAlerts(', cool_down: 10min');
   const [first, second, third] = [1, 2, 3].map((number) => revisionsOf(number, { series: 'web' }));
