@@ -27,6 +27,8 @@ export interface AlertRunOptions {
   /** Whether dead letters are queued again when the run begins. */
   readonly redeliver: boolean;
   readonly backoff?: LaneBackoff;
+  /** Those of these events that somebody has acknowledged; null where nobody can. */
+  readonly acknowledged: ((eventIds: readonly string[]) => Promise<ReadonlySet<string>>) | null;
 }
 
 /**
@@ -43,6 +45,7 @@ export class AlertRun {
   #reading: EventReading | null = null;
   #writing: Promise<void> | null = null;
   #ended = false;
+  #advancing = false;
   #tick: NodeJS.Timeout | undefined;
   #remindedMs = Number.NEGATIVE_INFINITY;
 
@@ -125,7 +128,7 @@ export class AlertRun {
       this.#lanes.set(name, new ReceiverLane({ open, handlers, backoff, nowMs, random }));
     }
     await this.#write();
-    const reading = await log.readEvents(this.#state.place(), {
+    const reading = await log.readEvents(this.#state.place.get(), {
       onEvents: (events, after) => this.#observe(events, after),
       onConnection: (error) => reports.connection(error),
     });
@@ -135,9 +138,9 @@ export class AlertRun {
       return;
     }
     // A restart before the first event must not begin at a later end.
-    if (this.#state.place() === null) this.#state.moveTo(reading.begin);
+    if (this.#state.place.get() === null) this.#state.place.moveTo(reading.begin);
     await this.#write();
-    this.#tick = setInterval(() => this.#advance(), TICK_MS);
+    this.#tick = setInterval(() => void this.#advance(), TICK_MS);
   }
 
   /** Resolves once the events and what follows from them are written. */
@@ -148,17 +151,35 @@ export class AlertRun {
       this.#state.observe(event, nowMs());
       reports.observed(event.type);
     }
-    this.#state.moveTo(after);
+    this.#state.place.moveTo(after);
     await this.#write();
   }
 
-  #advance(): void {
+  /** One at a time: an answer about acknowledgements may take longer than a tick. */
+  async #advance(): Promise<void> {
+    if (this.#advancing || this.#ended) return;
+    this.#advancing = true;
+    await this.#acknowledge();
+    this.#advancing = false;
+    if (this.#ended) return;
     const nowMs = this.#options.nowMs();
     this.#state.advance(nowMs);
     void this.#write();
     if (nowMs - this.#remindedMs < REMIND_MS) return;
     this.#remindedMs = nowMs;
     this.#remind(nowMs);
+  }
+
+  /** Where it cannot be known, what is due is escalated. */
+  async #acknowledge(): Promise<void> {
+    const { acknowledged, nowMs, reports } = this.#options;
+    const due = acknowledged === null ? [] : this.#state.escalating(nowMs());
+    if (acknowledged === null || due.length === 0) return;
+    try {
+      this.#state.acknowledge(await acknowledged(due));
+    } catch (error) {
+      reports.unacknowledged(error as Error);
+    }
   }
 
   /**

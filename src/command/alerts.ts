@@ -10,6 +10,7 @@ import {
   kafkaOptions,
   processOptions,
   registryOptions,
+  storeOptions,
   streamOptions,
   withDefault,
   workerLimits,
@@ -28,7 +29,7 @@ import {
   withDeadline,
 } from './command.ts';
 import { printDeadLetters } from './dead-alerts.ts';
-import { loadRoutes, runAlerts } from './run-alerts.ts';
+import { loadRoutes, runAlerts, stateTopicOf } from './run-alerts.ts';
 
 const ownFlags = {
   fromBeginning: withDefault(
@@ -41,7 +42,7 @@ const ownFlags = {
 };
 
 const { shutdownMsMax, sessionMs } = workerLimits;
-const { opsHost, opsPort, logLevel } = processOptions;
+const { opsHost, opsPort, logLevel, dataDir } = processOptions;
 
 /** Sends the events of a cluster to the receivers of a routes file until it is stopped. */
 export const alertsCommand: RunnableCommand = {
@@ -53,7 +54,8 @@ export const alertsCommand: RunnableCommand = {
     ...Object.values(kafkaOptions),
     ...Object.values(registryOptions),
     ...Object.values(streamOptions),
-    ...[shutdownMsMax, sessionMs, opsHost, opsPort, logLevel],
+    ...Object.values(storeOptions),
+    ...[shutdownMsMax, sessionMs, opsHost, opsPort, dataDir, logLevel],
   ],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers', 'routes']);
@@ -64,7 +66,8 @@ export const alertsCommand: RunnableCommand = {
     const routes = loadRoutes(config.routes!);
     if (routes.kind === 'problems') return printProblems(routes.problems, io);
     const { fromBeginning, deadLetters, redeliver, json } = read.values;
-    if (deadLetters) return printDeadLetters({ kafka: config.kafka, routes: routes.config, json }, io);
+    if (deadLetters)
+      return printDeadLetters({ kafka: config.kafka, stateTopic: stateTopicOf(routes.config, config), json }, io);
     return send({ config, routes: routes.config, from: fromBeginning ? 'earliest' : 'latest', redeliver }, io);
   },
 };

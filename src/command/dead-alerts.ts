@@ -1,7 +1,6 @@
 import { typeOf } from '../alerts/message/notification.ts';
 import { oneLine } from '../alerts/message/plain-text.ts';
 import { subjectOf } from '../alerts/message/template-fields.ts';
-import type { Routes } from '../alerts/routes/alert-route.ts';
 import { readDeadAlerts } from '../alerts/state/kept-dead-letters.ts';
 import type { KafkaConfig } from '../config/config.ts';
 import { readTail } from '../stream/log/kafka/topic-tail.ts';
@@ -13,16 +12,16 @@ const SUBJECTS_SHOWN_MAX = 3;
 
 export interface DeadLettersAsked {
   readonly kafka: KafkaConfig;
-  readonly routes: Routes;
+  readonly stateTopic: string;
   readonly json: boolean;
 }
 
 /** Prints what was given up, the oldest first. The process that sends is not disturbed. */
-export async function printDeadLetters({ kafka, routes, json }: DeadLettersAsked, io: CommandIo): Promise<ExitCode> {
-  const records = await readTail(
-    { config: kafka },
-    { topic: routes.stateTopic, partition: 0, recordsMax: RECORDS_MAX },
-  );
+export async function printDeadLetters(
+  { kafka, stateTopic, json }: DeadLettersAsked,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const records = await readTail({ config: kafka }, { topic: stateTopic, partition: 0, recordsMax: RECORDS_MAX });
   const deadLetters = readDeadAlerts(
     records.map(({ key, value }) => ({ key: key?.toString() ?? '', json: value?.toString() ?? null })),
   );

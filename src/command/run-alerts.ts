@@ -11,7 +11,23 @@ import { connectRegistry } from '../stream/codec/registry.ts';
 import { ensureStateTopic } from '../stream/log/kafka/topic-admin.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { collectAlerts, type Metrics } from '../telemetry/metrics.ts';
+import { readAcknowledgements } from './acknowledgements.ts';
 import { createKafkaAlertLog } from './kafka-alert-log.ts';
+
+/** Of the group whose processes send these alerts; the topic of its state has the same name. */
+export function alertsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
+  return `${groupId}-alerts`;
+}
+
+export function stateTopicOf(routes: Routes, config: Pick<LoadedConfig, 'stream'>): string {
+  // What a topic cannot be named is no part of it.
+  return (
+    routes.stateTopic ??
+    alertsGroup(config)
+      .replaceAll(/[^a-zA-Z0-9._-]/g, '-')
+      .slice(0, 249)
+  );
+}
 
 /** The routes file at `path`, or all its problems. */
 export function loadRoutes(path: string): ConfigResult<Routes> {
@@ -40,32 +56,39 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
       logger[level](detail ?? {}, text),
   };
   const { events: eventsTopic } = stream.topics;
-  await ensureStateTopic(connection, { topic: routes.stateTopic, like: eventsTopic });
+  const stateTopic = stateTopicOf(routes, config);
+  await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   const log = createKafkaAlertLog({
     ...connection,
     eventsTopic,
-    stateTopic: routes.stateTopic,
-    groupId: `${stream.groupId}-alerts`,
+    stateTopic,
+    groupId: alertsGroup(config),
     sessionMs: worker.sessionMs,
     decode: createEventDecoder(stream.output.format, registry),
     from,
     onUnreadable: (place, reason) => logger.error({ ...place, reason }, 'a record of the events topic is no event'),
   });
-  const reports = reportAlerts(metrics, logger);
-  const nowMs = Date.now;
-  const service = await startAlertService({ log, routes, reports, nowMs, random: Math.random, redeliver }).catch(
-    async (error: unknown) => {
-      await registry?.close();
-      throw error;
-    },
-  );
+  const acknowledgements = readAcknowledgements(config);
+  const closeAll = () => Promise.all([registry?.close(), acknowledgements.close()]);
+  const service = await startAlertService({
+    log,
+    routes,
+    reports: reportAlerts(metrics, logger),
+    nowMs: Date.now,
+    random: Math.random,
+    redeliver,
+    acknowledged: acknowledgements.among,
+  }).catch(async (error: unknown) => {
+    await closeAll();
+    throw error;
+  });
   collectAlerts(metrics, () => service.figures());
   return {
     ...service,
     stop: async () => {
       await service.stop();
-      await registry?.close();
+      await closeAll();
     },
   };
 }

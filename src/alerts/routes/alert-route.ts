@@ -5,8 +5,8 @@ import type { Wording } from '../message/wording.ts';
 
 /** The content of a routes file. */
 export interface Routes {
-  /** Compacted topic, of one partition, that keeps what is open and what is not delivered yet. */
-  readonly stateTopic: string;
+  /** Topic that keeps what is open and what is not delivered yet; null: it is named after the consumer group. */
+  readonly stateTopic: string | null;
   readonly routes: readonly AlertRoute[];
   readonly receivers: readonly ReceiverSettings[];
   /** Hosts, as they stand in the settings of receivers, that may have private addresses. */

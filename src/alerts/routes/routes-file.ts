@@ -17,7 +17,6 @@ import { readMatch } from './match-section.ts';
 import { readMuteWindow } from './mute-section.ts';
 import { entryName, readReceiver } from './receiver-section.ts';
 
-const STATE_TOPIC = 'tidewatch-alerts';
 const GROUP_WAIT_MS = 30_000;
 
 const topic = textMatching('a topic name', /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/);
@@ -46,7 +45,7 @@ export function readRoutesFile(
   const before = problems.length;
   const file = parseYaml(name, content, problems);
   if (file === null) return null;
-  const stateTopic = file.read('state_topic', topic) ?? STATE_TOPIC;
+  const stateTopic = file.read('state_topic', topic) ?? null;
   const allowed = file.readList('allow_private', hostToAllow) ?? [];
   const allowPrivate = new Set(allowed.map((host) => host.toLowerCase()));
   const receiverSections = file.sections('receivers');

@@ -1,11 +1,10 @@
 import type { AnomalyEvent, EventType } from '../../detector/event.ts';
 import { identify, type Notice, type Notification } from '../message/notification.ts';
 import { alertUrgency } from '../message/urgency.ts';
-import type { AlertRoute, Routes } from '../routes/alert-route.ts';
+import type { AlertRoute, EscalationStep, Routes } from '../routes/alert-route.ts';
 import { groupOf, routesOf } from '../routes/match-event.ts';
 import {
   type Alert,
-  type AlertGroup,
   alertKey,
   asOpen,
   coolDownKey,
@@ -15,8 +14,9 @@ import {
   openingAlert,
   type Suppression,
 } from './alert.ts';
+import { AlertGroups, type DueGroup } from './alert-groups.ts';
 import { Entries, type StateChanges } from './entries.ts';
-import type { EventPlace } from './event-place.ts';
+import { KeptPlace } from './event-place.ts';
 import { MutedRoutes } from './muted-routes.ts';
 import { Outbox } from './outbox.ts';
 
@@ -45,14 +45,12 @@ export class AlertState {
   readonly #changes: StateChanges = new Map();
   readonly #format = new Entries<number>('format', this.#changes);
   readonly #alerts = new Entries<Alert>('alert/', this.#changes);
-  readonly #groups = new Entries<AlertGroup>('group/', this.#changes);
+  readonly #groups = new AlertGroups(this.#changes);
   /** When the route may tell of the series again. */
   readonly #coolDowns = new Entries<number>('cool-down/', this.#changes);
-  readonly #positions = new Entries<number>('position/', this.#changes);
-  readonly #topicId = new Entries<string>('topic-id', this.#changes);
+  /** Where the reading of events is. */
+  readonly place = new KeptPlace(this.#changes);
   readonly outbox: Outbox;
-  /** Keys of the alerts that wait for the message of their group, by the key of the group. */
-  readonly #waiting = new Map<string, Set<string>>();
   readonly #muted: MutedRoutes;
 
   /** @param count called when an event is not told, or not yet */
@@ -73,7 +71,7 @@ export class AlertState {
   /** Takes a kept entry over. Throws where a newer version has written it. */
   restore(key: string, json: string | null): void {
     const isOurs =
-      [this.#alerts, this.#groups, this.#coolDowns, this.#positions, this.#topicId, this.#format].some((entries) =>
+      [this.#alerts, this.#groups, this.#coolDowns, this.place, this.#format].some((entries) =>
         entries.restore(key, json),
       ) || this.outbox.restore(key, json);
     if (!isOurs || (this.#format.get('') ?? FORMAT) > FORMAT) {
@@ -86,7 +84,7 @@ export class AlertState {
     if (this.#format.size === 0) this.#format.set('', FORMAT);
     this.outbox.restored(nowMs);
     for (const [key, alert] of this.#alerts.all()) {
-      if (alert.group !== null && alert.waiting.length > 0) this.#await(alert.group, key);
+      if (alert.group !== null && alert.waiting.length > 0) this.#groups.index(alert.group, key);
       if (this.#routeOf(alert) !== undefined) continue;
       this.#formerRoutes.add(alert.route);
       if (alert.toldAtMs === null) this.#alerts.delete(key);
@@ -99,20 +97,6 @@ export class AlertState {
     const changes = new Map(this.#changes);
     this.#changes.clear();
     return changes;
-  }
-
-  /** Where the reading of events is; null before the first of them. */
-  place(): EventPlace | null {
-    if (this.#positions.size === 0) return null;
-    const positions = new Map([...this.#positions.all()].map(([partition, offset]) => [Number(partition), offset]));
-    return { topicId: this.#topicId.get('') ?? null, positions };
-  }
-
-  moveTo({ topicId, positions }: EventPlace): void {
-    if (topicId !== null && this.#topicId.get('') !== topicId) this.#topicId.set('', topicId);
-    for (const [partition, offset] of positions) {
-      if (this.#positions.get(String(partition)) !== offset) this.#positions.set(String(partition), offset);
-    }
   }
 
   /** Takes a revision of an event in. An older one, or the same again, changes nothing. */
@@ -141,10 +125,24 @@ export class AlertState {
   /** Does what is due: tells held alerts, sends the messages of groups, takes steps of escalation. */
   advance(nowMs: number): void {
     for (const [key, untilMs] of this.#coolDowns.all()) if (untilMs <= nowMs) this.#coolDowns.delete(key);
-    for (const [key, group] of this.#groups.all()) if (group.flushAtMs <= nowMs) this.#flush(key, group, nowMs);
+    for (const group of this.#groups.takeDue(nowMs)) this.#flush(group, nowMs);
     for (const [key, alert] of this.#alerts.all()) {
       if (isHeld(alert)) this.#consider(key, nowMs, () => {});
       else this.#escalate(key, alert, nowMs);
+    }
+  }
+
+  /** Ids of events that would be escalated now. */
+  escalating(nowMs: number): string[] {
+    const due = [...this.#alerts.values()].filter((alert) => this.#dueStep(alert, nowMs) !== undefined);
+    return due.map(({ event }) => event.eventId);
+  }
+
+  /** Somebody has taken these events on: they are not escalated any more. */
+  acknowledge(eventIds: ReadonlySet<string>): void {
+    for (const [key, alert] of this.#alerts.all()) {
+      if (!eventIds.has(alert.event.eventId)) continue;
+      this.#alerts.set(key, { ...alert, escalated: this.#routeOf(alert)?.escalation.length ?? 0 });
     }
   }
 
@@ -202,15 +200,9 @@ export class AlertState {
     // An event keeps its group, also where it turns out to be of another kind.
     const group = alert.group ?? `${route.name}/${groupOf(route.groupBy, alert.event)}`;
     this.#alerts.set(key, { ...alert, group, waiting: [...alert.waiting, type] });
-    this.#await(group, key);
-    if (this.#groups.get(group) !== undefined) return;
+    this.#groups.index(group, key);
     const fields = group.slice(route.name.length + 1);
-    this.#groups.set(group, { route: route.name, fields, flushAtMs: nowMs + route.groupWaitMs });
-  }
-
-  #await(group: string, key: string): void {
-    const keys = this.#waiting.get(group) ?? new Set();
-    this.#waiting.set(group, keys.add(key));
+    this.#groups.begin(group, { route: route.name, fields, flushAtMs: nowMs + route.groupWaitMs });
   }
 
   /** The route is gone, but its receivers were told that the event is open. */
@@ -223,13 +215,10 @@ export class AlertState {
     }
   }
 
-  #flush(groupKey: string, { route: name, fields }: AlertGroup, nowMs: number): void {
-    this.#groups.delete(groupKey);
-    const keys = this.#waiting.get(groupKey) ?? [];
-    this.#waiting.delete(groupKey);
+  #flush({ route: name, fields, alerts }: DueGroup, nowMs: number): void {
     const route = this.#routes.find((known) => known.name === name);
     if (route === undefined) return;
-    const told = [...keys]
+    const told = alerts
       .map((key) => ({ key, alert: this.#alerts.get(key) }))
       .sort((one, other) => inOrder(one.alert?.event, other.alert?.event))
       .map(({ key, alert }) => ({ key, types: alert?.waiting ?? [] }));
@@ -266,11 +255,9 @@ export class AlertState {
 
   /** Tells further receivers of an alert that has been open for long. Within a mute window it waits. */
   #escalate(key: string, alert: Alert, nowMs: number): void {
-    const { toldAtMs, waiting, event, opening, escalated, toldTo } = alert;
-    const route = this.#routeOf(alert);
-    if (toldAtMs === null || opening === null || waiting.includes('closed') || route === undefined) return;
-    const step = route.escalation.at(escalated);
-    if (step === undefined || toldAtMs + step.afterMs > nowMs || this.#muted.has(route, nowMs)) return;
+    const { route, event, opening, escalated, toldTo } = alert;
+    const step = this.#dueStep(alert, nowMs);
+    if (opening === null || step === undefined) return;
     this.#alerts.set(key, {
       ...alert,
       escalated: escalated + 1,
@@ -279,9 +266,18 @@ export class AlertState {
     const escalatedAfterMinutes = Math.round(step.afterMs / MINUTE_MS);
     const notices = [{ type: 'opened', event: asOpen(event), opening }] as const;
     for (const receiver of step.receivers) {
-      const said = { receiver, route: route.name, group: null, notices, escalatedAfterMinutes, createdAtMs: nowMs };
+      const said = { receiver, route, group: null, notices, escalatedAfterMinutes, createdAtMs: nowMs };
       this.#queue(said);
     }
+  }
+
+  /** The step of escalation whose time has come. */
+  #dueStep(alert: Alert, nowMs: number): EscalationStep | undefined {
+    const { toldAtMs, waiting, escalated } = alert;
+    const route = this.#routeOf(alert);
+    if (toldAtMs === null || waiting.includes('closed') || route === undefined) return undefined;
+    const step = route.escalation.at(escalated);
+    return step === undefined || toldAtMs + step.afterMs > nowMs || this.#muted.has(route, nowMs) ? undefined : step;
   }
 
   #queue(notification: Omit<Notification, 'id'>): void {

@@ -8,7 +8,7 @@ const ONE_ROUTE = 'routes: [{ name: all, receivers: hook }]';
 
 test('a file with only the required keys has every default', () => {
   const { stateTopic, routes, receivers, allowPrivate } = routesOf(`${HOOK}\n${ONE_ROUTE}`);
-  assert.deepEqual([stateTopic, allowPrivate.size], ['tidewatch-alerts', 0]);
+  assert.deepEqual([stateTopic, allowPrivate.size], [null, 0]);
   const { wording: _, ...receiver } = receivers[0];
   assert.deepEqual(receiver, {
     name: 'hook',

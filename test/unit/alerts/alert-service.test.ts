@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { reportAlerts } from '../../../src/alerts/alert-reports.ts';
+import type { AlertRunOptions } from '../../../src/alerts/alert-run.ts';
+import { type AlertService, startAlertService } from '../../../src/alerts/alert-service.ts';
+import { createLogger } from '../../../src/telemetry/logger.ts';
+import { collectAlerts, createMetrics } from '../../../src/telemetry/metrics.ts';
+import { type HttpReceiver, startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
+import { MemoryAlertLog } from '../../fixture/alerts/memory-alert-log.ts';
+import { revisionsOf } from '../../fixture/alerts/notification.ts';
+import { routesOf } from '../../fixture/alerts/routes.ts';
+import { until } from '../../fixture/until.ts';
+
+const services: AlertService[] = [];
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.stop();
+});
+
+const QUICKLY = { everyMs: 5, waitMsMax: 10_000 };
+
+/** A service whose clock can be put forward. */
+async function serviceTo(receivers: string, route: string, more: Partial<AlertRunOptions> = {}) {
+  const log = new MemoryAlertLog();
+  const clock = { aheadMs: 0 };
+  const metrics = createMetrics({ collectProcess: false });
+  const service = await startAlertService({
+    log,
+    routes: routesOf(`allow_private: [127.0.0.1]\nreceivers: [${receivers}]\nroutes: [{ name: all, ${route} }]`),
+    reports: reportAlerts(metrics, createLogger('silent')),
+    nowMs: () => Date.now() + clock.aheadMs,
+    random: () => 0,
+    redeliver: false,
+    acknowledged: null,
+    backoff: { initialMs: 1, delayMsMax: 5 },
+    ...more,
+  });
+  services.push(service);
+  collectAlerts(metrics, () => service.figures());
+  return { log, clock, service, metrics };
+}
+
+const saidTo = ({ posts }: HttpReceiver) =>
+  posts.flatMap(({ body }) => {
+    const { events } = JSON.parse(body).data as { events: { type: string; series: string }[] };
+    return events.map(({ type, series }) => `${type} ${series}`);
+  });
+
+test('what is decided is sent only once it is written, and a failed write loses nothing', async () => {
+  const hook = await startHttpReceiver();
+  const { log } = await serviceTo(`{ name: hook, webhook: { url: "${hook.url}" } }`, 'receivers: hook');
+  log.failures = 1;
+  log.write(revisionsOf(1).opened);
+  await until('it is told', () => hook.posts.length > 0, QUICKLY);
+  log.write(revisionsOf(1).closed);
+  await until('its end is told', () => hook.posts.length > 1, QUICKLY);
+  assert.deepEqual(saidTo(hook), ['opened series-1', 'closed series-1']);
+  await until('nothing is left', () => [...log.kept.keys()].every((key) => !key.startsWith('queued/')), QUICKLY);
+});
+
+test('a receiver that is dead holds up no other one, and the figures show it', async () => {
+  const [hook, dead] = [await startHttpReceiver(), await startHttpReceiver()];
+  await dead.close();
+  const { log, metrics } = await serviceTo(
+    `{ name: dead, webhook: { url: "${dead.url}" } }, { name: hook, webhook: { url: "${hook.url}" } }`,
+    'receivers: [dead, hook]',
+  );
+  for (let number = 0; number < 20; number++) log.write(revisionsOf(number).opened);
+  await until('the other has all', () => hook.posts.length === 20, QUICKLY);
+  const text = await metrics.registry.metrics();
+  assert.match(text, /^tidewatch_alert_queue_notifications\{receiver="dead"\} 20$/m);
+  assert.match(text, /^tidewatch_alert_deliveries_total\{receiver="hook",outcome="accepted"\} 20$/m);
+  assert.match(text, /^tidewatch_alert_deliveries_total\{receiver="dead",outcome="failed"\} \d+$/m);
+  assert.match(text, /^tidewatch_alert_events_total\{type="opened"\} 20$/m);
+  assert.match(text, /^tidewatch_alerts_open 20$/m);
+});
+
+test('an orderly end waits for an acceptance, so that nothing is sent twice', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const hook = await startHttpReceiver((response) => void released.then(() => response.end()));
+  const { log, service } = await serviceTo(`{ name: hook, webhook: { url: "${hook.url}" } }`, 'receivers: hook');
+  log.write(revisionsOf(1).opened);
+  await until('it is being sent', () => hook.posts.length === 1, QUICKLY);
+  const stopped = service.stop();
+  release();
+  await stopped;
+  assert.deepEqual(
+    [...log.kept.keys()].filter((key) => key.startsWith('queued/')),
+    [],
+  );
+});
+
+test('whoever loses the state stops, and whoever gets it continues', async () => {
+  const hook = await startHttpReceiver();
+  const { log } = await serviceTo(`{ name: hook, webhook: { url: "${hook.url}" } }`, 'receivers: hook');
+  log.write(revisionsOf(1).opened);
+  await until('it is told', () => hook.posts.length === 1, QUICKLY);
+  log.give(false);
+  log.write(revisionsOf(2).opened);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.equal(hook.posts.length, 1);
+  log.give(true);
+  await until('the next is told', () => hook.posts.length === 2, QUICKLY);
+  assert.deepEqual(saidTo(hook), ['opened series-1', 'opened series-2']);
+});
+
+test('what somebody has acknowledged is not escalated; where that cannot be known, it is', async () => {
+  const [hook, boss] = [await startHttpReceiver(), await startHttpReceiver()];
+  let isAway = false;
+  const taken = revisionsOf(1).opened.eventId;
+  const { log, clock } = await serviceTo(
+    `{ name: hook, webhook: { url: "${hook.url}" } }, { name: boss, webhook: { url: "${boss.url}" } }`,
+    'receivers: hook, escalate: [{ after: 15min, receivers: boss }, { after: 30min, receivers: boss }]',
+    {
+      acknowledged: async (ids) => {
+        if (isAway) throw new Error('the store is away');
+        return new Set(ids.filter((id) => id === taken));
+      },
+    },
+  );
+  log.write(revisionsOf(1).opened, revisionsOf(2).opened);
+  await until('both are told', () => hook.posts.length === 2, QUICKLY);
+  clock.aheadMs = 16 * 60_000;
+  await until('one is escalated', () => boss.posts.length === 1, QUICKLY);
+  isAway = true;
+  clock.aheadMs = 31 * 60_000;
+  await until('it is escalated again', () => boss.posts.length === 2, QUICKLY);
+  assert.deepEqual(saidTo(boss), ['opened series-2', 'opened series-2']);
+  log.write(revisionsOf(1).closed, revisionsOf(2).closed);
+  await until('everyone who was told hears of the end', () => hook.posts.length + boss.posts.length === 7, QUICKLY);
+  assert.deepEqual(saidTo(boss).at(-1), 'closed series-2');
+});
+
+test('a receiver that forgets is reminded of what is open, and not of what has closed', async () => {
+  const manager = await startHttpReceiver((response) => response.end());
+  const { log, clock } = await serviceTo(`{ name: am, alertmanager: { url: "${manager.url}" } }`, 'receivers: am');
+  log.write(revisionsOf(1).opened, revisionsOf(2).opened, revisionsOf(2).closed);
+  await until('it is told', () => manager.posts.length === 3, QUICKLY);
+  clock.aheadMs = 61_000;
+  await until('it is reminded', () => manager.posts.length === 4, QUICKLY);
+  const alerts: { labels: { series: string } }[] = JSON.parse(manager.posts[3].body);
+  assert.deepEqual(
+    alerts.map(({ labels }) => labels.series),
+    ['series-1'],
+  );
+});
