@@ -1,4 +1,5 @@
 import type { KeptDeadLetter, KeptEvent, KeptScore } from '../../history/history-port.ts';
+import { ServiceError } from '../../service-error.ts';
 import type { DecodeEvent } from '../../stream/codec/event-codec.ts';
 import type { DecodeScore } from '../../stream/codec/score-decoder.ts';
 import type { TopicRecord } from '../../stream/log/kafka/topic-tail.ts';
@@ -11,12 +12,27 @@ export interface ReadRecords<T> {
 
 /** Rejects when a schema cannot be fetched; the records are read again then. */
 export function keptScores(records: readonly TopicRecord[], decode: DecodeScore): Promise<ReadRecords<KeptScore>> {
+  // Fields one by one: there are tens of thousands of records a second, and spreads take longer than parsing them.
   return readEach(records, async (value, { partition, offset }) => {
-    const { series, detector, group, timestampMs, forecast, lo, hi, ...score } = await decode(value);
-    const { anomalyScore, grade, severity, alarm, anomaly, state } = score;
-    const place = { partition, offset, series, detector, group, timestampMs };
-    const numbers = { value: score.value, forecast, lo, hi, anomalyScore, grade, severity };
-    return { ...place, ...numbers, alarm, anomaly, state };
+    const score = await decode(value);
+    return {
+      partition,
+      offset,
+      series: score.series,
+      detector: score.detector,
+      group: score.group,
+      timestampMs: score.timestampMs,
+      value: score.value,
+      forecast: score.forecast,
+      lo: score.lo,
+      hi: score.hi,
+      anomalyScore: score.anomalyScore,
+      grade: score.grade,
+      severity: score.severity,
+      alarm: score.alarm,
+      anomaly: score.anomaly,
+      state: score.state,
+    };
   });
 }
 
@@ -39,12 +55,16 @@ async function readEach<T>(
   records: readonly TopicRecord[],
   read: (value: Buffer, record: TopicRecord) => Promise<T>,
 ): Promise<ReadRecords<T>> {
-  const results = await Promise.allSettled(
-    records.flatMap((record) => (record.value === null ? [] : [read(record.value, record)])),
-  );
-  const failures = results.filter((result) => result.status === 'rejected');
-  const unavailable = failures.find(({ reason }) => (reason as { code?: string }).code === 'registry-unavailable');
-  if (unavailable !== undefined) throw unavailable.reason;
-  const kept = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  return { kept, unreadable: failures.length };
+  const kept: T[] = [];
+  let unreadable = 0;
+  for (const record of records) {
+    if (record.value === null) continue;
+    try {
+      kept.push(await read(record.value, record));
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      unreadable++;
+    }
+  }
+  return { kept, unreadable };
 }
