@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stdoutTakesColour } from '../config/colour.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
+import { createEventDecoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
 import {
@@ -18,6 +19,7 @@ import type { KafkaConnection } from '../stream/log/kafka/connection.ts';
 import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
 import { readTail, type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
 import type { CommandIo } from './command.ts';
+import { DemoEvents } from './demo-events.ts';
 import { DemoView } from './demo-view.ts';
 import { formatTime, SCORE_LINE_STYLE } from './score-line.ts';
 
@@ -85,29 +87,41 @@ async function startView(
   const { newest, liveStart } = plan;
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   const decode = createScoreDecoder(stream.output.format, registry);
+  const decodeEvent = createEventDecoder(stream.output.format, registry);
   const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
   const historyScores = newest.size === 0 ? HISTORY_STEPS * covered.size : 0;
   const view = new DemoView({ covered, liveStart, historyScores, style });
+  const events = new DemoEvents(liveStart, style);
   if (view.live) for (const line of [`Continuing at ${formatTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
   const show = async (records: readonly TopicRecord[]) => {
     const scores = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decode(value)])));
     for (const line of view.take(scores, Date.now())) io.out(line);
+    for (const line of events.summary(view.live, Date.now())) io.out(line);
+  };
+  const showEvents = async (records: readonly TopicRecord[]) => {
+    const made = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decodeEvent(value)])));
+    for (const line of events.take(made, view.live)) io.out(line);
   };
   let showing = Promise.resolve();
-  const tail = await tailTopic(
-    connection,
-    { topic: stream.topics.scores, from: 'latest' },
-    {
-      onRecords(records) {
-        // A record that is no score was written by another program.
-        showing = showing.then(() => show(records)).catch(() => undefined);
-      },
-      onConnection: (error) => io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`),
-    },
-  );
+  // A record that is another one was written by another program.
+  const inTurn = (shown: (records: readonly TopicRecord[]) => Promise<void>) => (records: readonly TopicRecord[]) => {
+    showing = showing.then(() => shown(records)).catch(() => undefined);
+  };
+  const onConnection = (error: Error | null) =>
+    io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`);
+  const from = 'latest';
+  const { scores: scoresTopic, events: eventsTopic } = stream.topics;
+  const tails = [
+    await tailTopic(connection, { topic: scoresTopic, from }, { onRecords: inTurn(show), onConnection }),
+    await tailTopic(
+      connection,
+      { topic: eventsTopic, from },
+      { onRecords: inTurn(showEvents), onConnection: () => {} },
+    ),
+  ];
   return {
     async stop() {
-      await tail.stop();
+      await Promise.all(tails.map((tail) => tail.stop()));
       await showing;
       await registry?.close();
     },
