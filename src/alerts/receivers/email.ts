@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
 import type { Notification } from '../message/notification.ts';
 import { typeOf } from '../message/notification.ts';
@@ -55,7 +56,7 @@ async function deliver(mail: Mail, { target, address, timeoutMs, signal }: SmtpC
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
     // The certificate is that of the name.
-    tls: { servername: host },
+    ...(isIP(host) === 0 && { tls: { servername: host } }),
     ...(login && { auth: { user: login.username, pass: login.password } }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,

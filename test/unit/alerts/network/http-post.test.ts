@@ -1,10 +1,20 @@
 /** Receivers that mean harm, and receivers that are broken. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AddressGuard } from '../../../../src/alerts/network/guarded-lookup.ts';
 import { HttpPoster } from '../../../../src/alerts/network/http-post.ts';
 import { type AnswerPost, startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
+
+const noOpenssl =
+  spawnSync('openssl', ['version']).status === 0 ? false : 'there is no openssl to make a certificate with';
 
 const LOCAL = new Set(['127.0.0.1']);
 
@@ -88,6 +98,25 @@ test('an acceptance counts from its status, however long its answer takes', asyn
 test('a receiver that hangs up is unreachable', async () => {
   const answer = await answerOf((response) => response.socket?.destroy());
   assert.equal(answer.kind, 'unreachable');
+});
+
+test('a receiver whose certificate nobody vouches for gets nothing', { skip: noOpenssl }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tidewatch-tls-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const [keyPath, certPath] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const subject = ['-subj', '/CN=it', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  spawnSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', keyPath, '-out', certPath]);
+  let requests = 0;
+  const server = createServer({ key: readFileSync(keyPath), cert: readFileSync(certPath) }, (_, response) => {
+    requests++;
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const answer = await postTo(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  server.close();
+  assert.match(answer.kind === 'unreachable' ? answer.detail : '', /self-signed certificate/);
+  assert.equal(requests, 0);
 });
 
 test('private addresses are refused in every spelling, and nothing is sent', async () => {

@@ -94,6 +94,15 @@ test('a server without STARTTLS gets neither password nor mail', async () => {
   assert.equal(mails.length, 0);
 });
 
+test('a server whose certificate nobody vouches for gets neither password nor mail', async () => {
+  // The certificate of the library is its own authority.
+  const { mails, port } = await startMailServer({ disabledCommands: [], authOptional: false });
+  const target = mailTo(port, 'tls: starttls, username: u, password_env: PASSWORD');
+  const outcome = await receiverOf(target, { PASSWORD: 'hunter2' }).send(notificationOf([revisionsOf(1).opened]));
+  assert.match(outcome.kind === 'failed' ? outcome.detail : '', /certificate/);
+  assert.equal(mails.length, 0);
+});
+
 test('a server that never greets is left at the time-out', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');
