@@ -1,5 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-import { reportPage } from '../console/report-page.ts';
+import type { ReportData } from '../console/view/report-source.ts';
 import type { SeenEvent } from '../console/view/seen.ts';
 import type { AnomalyEvent } from '../detector/event.ts';
 import { ServiceError } from '../service-error.ts';
@@ -50,15 +49,11 @@ export class BacktestPages {
     this.#events.set(event.eventId, event);
   }
 
-  /** Throws a ServiceError `configuration` when the file cannot be written. */
-  async write(path: string, title: string): Promise<void> {
+  data(title: string): ReportData {
     const series = [...this.#series].map(([id, { detector, group, state, ...scores }]) => {
       return { id, detector, group, state, scores };
     });
-    const page = reportPage({ title, series, events: [...this.#events.values()].map(seenOf) });
-    await writeFile(path, page).catch((error: Error) => {
-      throw new ServiceError('configuration', `Cannot write ${path}: ${error.message}`, { cause: error });
-    });
+    return { title, series, events: [...this.#events.values()].map(seenOf) };
   }
 
   #columnsOf({ series, detector, group, state }: ScoreRecord): SeriesColumns {

@@ -19,6 +19,7 @@ import { type CsvPull, pullObservations } from './csv/pull.ts';
 import { SCORE_ROW_HEADER, scoreRow } from './csv/score-rows.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detector-flags.ts';
 import { bindToModel, type DetectorModels, modelsBelow } from './detector-models.ts';
+import { writeReportFile } from './report-file.ts';
 import { resolveWithModels } from './run-worker.ts';
 
 /** Observations of a history. It is held in memory as a whole. */
@@ -179,7 +180,8 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     );
     await eventsOutput?.appendFile(events.revisions.map((event) => `${JSON.stringify(event)}\n`).join(''));
     for (const line of events.lines()) io.err(line);
-    if (page !== undefined) await pages?.write(page, `Backtest of ${source === '-' ? 'standard input' : source}`);
+    const title = `Backtest of ${source === '-' ? 'standard input' : source}`;
+    if (page !== undefined && pages !== null) await writeReportFile(page, pages.data(title));
     for (const line of report.lines(tally, (performance.now() - startedMs) / 1_000)) io.err(line);
   } finally {
     await forecasters.close();

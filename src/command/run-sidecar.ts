@@ -30,6 +30,7 @@ import { StoreClock } from '../store/store-clock.ts';
 import { type StoreTiming, timedDatabase } from '../store/timed-database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { collectService, type Metrics } from '../telemetry/metrics.ts';
+import { fileScorer } from './score-dropped-file.ts';
 
 export interface RunningSidecar {
   readonly url: string;
@@ -96,6 +97,8 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       observe: countJobs(metrics, onSettled),
       limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
     });
+    const files = fileScorer(catalog);
+    opened.push(() => files.close());
     const server = await startHttpServer({
       host: http.host,
       port: http.port,
@@ -111,6 +114,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       finetuned,
       jobs,
       consolePage: consoleFiles(),
+      scoreFile: files.scoreFile,
       operations,
       nowMs,
       metrics,

@@ -1,6 +1,7 @@
 /** State that several pages share. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { ConsoleSource } from '../view/console-source.ts';
+import type { ReportData } from '../view/report-source.ts';
 import { parseRoute, type Route } from '../view/route.ts';
 import type { OpenEvents, OpenEventsState } from './open-events.ts';
 
@@ -11,6 +12,8 @@ export interface Console {
   /** What the key may do: act on events as an operator, change settings as an admin. */
   readonly mayOperate: boolean;
   readonly mayAdminister: boolean;
+  /** Shows a backtest in place of the service; null inside of one. */
+  readonly showReport: ((report: ReportData) => void) | null;
 }
 
 export function useRoute(): Route {

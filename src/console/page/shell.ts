@@ -1,6 +1,8 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ConsoleSource } from '../view/console-source.ts';
+import type { ReportData } from '../view/report-source.ts';
 import { type Route, routeTo } from '../view/route.ts';
+import { BacktestPage } from './backtest-page.ts';
 import { DetectorsPage } from './detectors-page.ts';
 import { EventsPage } from './events-page.ts';
 import { type Console, useOpenEvents, useRoute, useStored } from './hooks.ts';
@@ -28,6 +30,7 @@ const PAGES: readonly ShownPage[] = [
   { name: 'series', title: 'Series', page: SeriesPage, inReport: true },
   { name: 'events', title: 'Events', page: EventsPage, inReport: true },
   { name: 'detectors', title: 'Detectors', page: DetectorsPage, inReport: false },
+  { name: 'backtest', title: 'Backtest', page: BacktestPage, inReport: false },
   { name: 'service', title: 'Service', page: ServicePage, inReport: false },
 ];
 
@@ -37,10 +40,11 @@ interface ShellProps {
   readonly onLeave: (() => void) | null;
   /** Of a report. */
   readonly title?: string;
+  readonly onReport?: (report: ReportData) => void;
 }
 
 /** Navigation, and the page of the address. */
-export function Shell({ source, session, onLeave, title }: ShellProps): Shown {
+export function Shell({ source, session, onLeave, title, onReport }: ShellProps): Shown {
   const app = useMemo<Console>(() => {
     const isService = source.kind === 'service' && session !== null;
     return {
@@ -48,6 +52,7 @@ export function Shell({ source, session, onLeave, title }: ShellProps): Shown {
       openEvents: new OpenEvents(source),
       mayOperate: isService && session.role !== 'viewer',
       mayAdminister: isService && session.role === 'admin',
+      showReport: onReport ?? null,
     };
   }, [source, session]);
   useEffect(() => {
@@ -82,18 +87,23 @@ export function Shell({ source, session, onLeave, title }: ShellProps): Shown {
         ${source.kind === 'service' && html`<a href=${routeTo('wall')}><${Icon} name="wall" /><span>Wall</span></a>`}
         <${ThemeChoice} />
         ${source.kind === 'service' && html`<${Connection} app=${app} />`}
-        ${
-          onLeave !== null &&
-          session !== null &&
-          html`<button type="button" class="plain" onClick=${onLeave}
-          title=${`Signed in with the key ${session.name} (${session.role})`}>
-          <${Icon} name="leave" /><span>Sign out</span></button>`
-        }
+        ${onLeave !== null && html`<${LeaveButton} session=${session} onLeave=${onLeave} />`}
       </div>
     </header>
     <main id="content" ref=${main} tabindex="-1"><${shown.page} key=${shown.name} app=${app} route=${route} /></main>
     ${source.kind === 'service' && html`<${Tour} />`}
   </div>`;
+}
+
+interface LeaveButtonProps {
+  readonly session: Session | null;
+  readonly onLeave: () => void;
+}
+
+function LeaveButton({ session, onLeave }: LeaveButtonProps): Shown {
+  const who = session === null ? '' : `Signed in with the key ${session.name} (${session.role})`;
+  return html`<button type="button" class="plain" onClick=${onLeave} title=${who}>
+    <${Icon} name="leave" /><span>${session === null ? 'Back to the service' : 'Sign out'}</span></button>`;
 }
 
 function OpenCount({ app }: { readonly app: Console }): Shown {

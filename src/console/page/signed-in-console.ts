@@ -1,5 +1,7 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { ConsoleSource } from '../view/console-source.ts';
+import { type ReportData, reportSource } from '../view/report-source.ts';
+import { routeTo } from '../view/route.ts';
 import { html, type Shown } from './html.ts';
 import { LoginPage } from './login-page.ts';
 import { currentSession, type Session, signOut, whenSignedOut } from './service-calls.ts';
@@ -8,6 +10,7 @@ import { Shell } from './shell.ts';
 /** Asks for a key unless the browser has a session. */
 export function SignedInConsole({ source }: { readonly source: ConsoleSource }): Shown {
   const [session, setSession] = useState<Session | null>(null);
+  const [report, setReport] = useState<ReportData | null>(null);
   const [asked, setAsked] = useState(false);
   useEffect(() => {
     whenSignedOut(() => setSession(null));
@@ -22,5 +25,23 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
   }, []);
   if (!asked) return null;
   if (session === null) return html`<${LoginPage} onSession=${setSession} />`;
-  return html`<${Shell} source=${source} session=${session} onLeave=${leave} />`;
+  if (report !== null) return html`<${ShownReport} report=${report} onLeave=${() => setReport(null)} />`;
+  return html`<${Shell} source=${source} session=${session} onLeave=${leave} onReport=${setReport} />`;
+}
+
+interface ShownReportProps {
+  readonly report: ReportData;
+  readonly onLeave: () => void;
+}
+
+/** A backtest in the pages of the service. Its addresses are its own: both ways lead to the first page. */
+function ShownReport({ report, onLeave }: ShownReportProps): Shown {
+  const source = useMemo(() => reportSource(report), [report]);
+  useEffect(() => {
+    location.hash = routeTo('now');
+    return () => {
+      location.hash = routeTo('backtest');
+    };
+  }, []);
+  return html`<${Shell} source=${source} session=${null} title=${report.title} onLeave=${onLeave} />`;
 }

@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox';
 import { CreditRequest, NewKeyRequest, RoleRequest } from './admin-schema.ts';
+import { BacktestRequest } from './backtest-schema.ts';
 import { DetectorsRequest, WhatIfRequest } from './detectors-schema.ts';
 import { AcknowledgeRequest, LabelRequest, MuteRequest } from './event-schema.ts';
 import { FinetuneRequest } from './finetune-schema.ts';
@@ -32,6 +33,7 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   label: LabelRequest,
   detectors: DetectorsRequest,
   whatIf: WhatIfRequest,
+  backtest: BacktestRequest,
 };
 
 const compiled = new Map<string, BodyRules>();

@@ -7,6 +7,7 @@ import type { JobQueue } from '../../jobs/job-queue.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
 import type { Operations } from '../../operations/operations.ts';
+import type { ScoreFile } from '../../operations/score-file.ts';
 import type { BodyBudget } from '../../wire/body-budget.ts';
 import type { BodyThreads } from '../../wire/body-threads.ts';
 import type { TransferRate } from '../../wire/read-bytes.ts';
@@ -35,6 +36,8 @@ export interface AppServices extends FinetunedServices {
   readonly jobs: JobQueue;
   /** What the service knows of the stream; null where it reads none. */
   readonly operations: Operations | null;
+  /** Scores files of callers; none where it is left out. */
+  readonly scoreFile?: ScoreFile;
   /** The web page at `/console`; none where it is left out. */
   readonly consolePage?: ServedPage;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;

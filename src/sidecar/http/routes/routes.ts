@@ -3,6 +3,7 @@ import type { App } from '../exchange/fastify-app.ts';
 import { requireKey } from '../exchange/require-key.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addAdminRoutes } from './admin-routes.ts';
+import { addBacktestRoute } from './backtest-route.ts';
 import { addConsoleRoutes, addConsoleSession } from './console-routes.ts';
 import { addCrossValidationRoute } from './cross-validation-route.ts';
 import { addDetectorRoutes } from './detector-routes.ts';
@@ -39,5 +40,6 @@ export async function addRoutes(app: App, services: AppServices): Promise<void> 
     addLiveRoute(secured, services);
     addDetectorRoutes(secured, services);
     addServiceRoutes(secured, services);
+    addBacktestRoute(secured, services);
   });
 }

@@ -1,0 +1,24 @@
+import Type from 'typebox';
+
+/** Characters of one file. */
+const CSV_LENGTH_MAX = 32 * 1024 * 1024;
+
+export const BacktestRequest = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the file.' }),
+  csv: Type.String({ maxLength: CSV_LENGTH_MAX, description: 'CSV with columns series, timestamp and value.' }),
+  freq: Type.Optional(Type.String({ maxLength: 20, description: 'Step of the series. Default: seen in the file.' })),
+  h: Type.Optional(Type.Integer({ minimum: 1, description: 'Default: detection_size.' })),
+  detection_size: Type.Optional(Type.Integer({ minimum: 1, description: 'Default: 24.' })),
+  false_alarms: Type.Optional(Type.String({ maxLength: 64, description: 'As in the detectors file, such as 1/week.' })),
+});
+
+const Shown = Type.Record(Type.String(), Type.Unknown());
+
+export const BacktestAnswer = Type.Union([
+  Type.Object({
+    kind: Type.Literal('report'),
+    report: Type.Object({ title: Type.String(), series: Type.Array(Shown), events: Type.Array(Shown) }),
+    notes: Type.Array(Type.String(), { description: 'Rows that were refused, and how the file was read.' }),
+  }),
+  Type.Object({ kind: Type.Literal('problems'), problems: Type.Array(Type.String()) }),
+]);

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startCommand } from '../../fixture/command.ts';
+import { openSignedIn } from '../../fixture/console/opened-page.ts';
+import { freshFolder } from '../../fixture/http/served.ts';
+
+const API_KEY = 'the-key-of-the-one-who-drops-files';
+
+/** Two series with a season; one of them jumps near its end. The last row cannot be read. */
+function csv(): string {
+  const rows = Array.from({ length: 900 }, (_, i) => {
+    const season = Math.sin((i / 24) * 2 * Math.PI) + 0.1 * Math.sin(i * 12.9898);
+    const time = new Date(Date.UTC(2026, 0, 1) + i * 3_600_000).toISOString();
+    return `web-1/cpu,${time},${10 + season}\nweb-2/cpu,${time},${10 + season + (i > 860 ? 9 : 0)}\n`;
+  });
+  return `series,timestamp,value\n${rows.join('')}web-1/cpu,never,1\n`;
+}
+
+test('a CSV file that is dropped is scored in a sandbox, and shown in the same pages', async () => {
+  const env = { DATA_DIR: await freshFolder(), HTTP_PORT: '0', OPS_PORT: '0', INFERENCE_THREADS: '1' };
+  const command = startCommand(['serve'], { ...env, TIDEWATCH_API_KEY: API_KEY });
+  const started = () => command.out.find((line) => line.includes('"serving"'));
+  await command.until(() => started() !== undefined);
+  const { url } = JSON.parse(started()!);
+  try {
+    const { page } = await openSignedIn(url, { key: API_KEY });
+    await page.getByRole('link', { name: 'Backtest' }).click();
+    const choose = (text: string) =>
+      page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'past.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+    await choose('nothing,to,read\n1,2,3\n');
+    await page.getByText('there is no time column').waitFor();
+    await choose(csv());
+    await page.getByText('1 row was refused').waitFor();
+    await page.getByRole('button', { name: 'Show the backtest' }).click();
+    await page.getByText('Backtest of past.csv').waitFor();
+    await page.getByRole('heading', { name: /at its end/ }).waitFor();
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.locator('tbody th a', { hasText: 'web-2/cpu' }).first().click();
+    await page.waitForSelector('.event-detail');
+    await page.getByRole('button', { name: 'Back to the service' }).click();
+    await page.getByRole('heading', { name: 'Backtest' }).waitFor();
+  } finally {
+    command.interrupt();
+    assert.equal(await command.exitCode, 0);
+  }
+});
