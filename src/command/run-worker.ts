@@ -94,6 +94,7 @@ async function startStream(
   const { format } = stream.output;
   const encodeScore = await createScoreEncoder(format, { topic: stream.topics.scores, registrar: registry });
   const encodeEvent = await createEventEncoder(format, { topic: stream.topics.events, registrar: registry });
+  const events = reportEvents(metrics, logger);
   const log = createKafkaLog({
     config: kafka,
     log: (level, text, detail) => logger[level](detail ?? {}, text),
@@ -102,6 +103,8 @@ async function startStream(
     sessionMs: limits.sessionMs,
     compression: stream.output.compression,
     headers: stream.output.headers,
+    onFetch: ({ partition, endOffset }) => events.fetched(partition, endOffset),
+    onAnswer: (seconds) => events.fetchAnswered(seconds),
   });
   const queueRowsMax = FORECAST_ROWS_MAX * (await log.partitionCount());
   const forecasters = await Forecasters.start(modelsBelow(stream.detectors, models), {
@@ -113,7 +116,6 @@ async function startStream(
   const detectors = stream.detectors.map((detector) => {
     return bindToModel(detector, models, (...asked) => timed(forecasters.forecasterFor(...asked)));
   });
-  const events = reportEvents(metrics, logger);
   const options = {
     log,
     stream,

@@ -118,6 +118,8 @@ const BLOCKS_PER_SLAB = 64;
 export class SeriesMemory {
   readonly layout: SeriesLayout;
   readonly #free: SeriesBlock[] = [];
+  /** Of all slabs, free blocks included. */
+  bytes = 0;
 
   constructor(layout: SeriesLayout) {
     this.layout = layout;
@@ -145,6 +147,7 @@ export class SeriesMemory {
       floats: new Float32Array(BLOCKS_PER_SLAB * floats),
       doubles: new Float64Array(BLOCKS_PER_SLAB * doubles),
     };
+    this.bytes += slab.floats.byteLength + slab.doubles.byteLength;
     for (let i = BLOCKS_PER_SLAB - 1; i >= 0; i--) {
       this.#free.push({ slab, floatStart: i * floats, doubleStart: i * doubles });
     }

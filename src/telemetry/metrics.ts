@@ -21,38 +21,10 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics({ collectProcess }: { readonly collectProcess: boolean }) {
   const registry = new Registry();
   if (collectProcess) collectDefaultMetrics({ register: registry });
-  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Counter<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
-  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Gauge<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
-  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
-    new Histogram<L>({ name: `tidewatch_${name}`, help, buckets, labelNames, registers: [registry] });
-
+  const { counter, gauge, histogram } = makersOf(registry);
   return {
     registry,
-    // Input records.
-    recordsConsumed: counter('records_consumed_total', 'Input records processed'),
-    scores: counter('scores_total', 'Scores by state', 'state'),
-    anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
-    alarms: counter('alarms_total', 'Scores with an alarm'),
-    anomalyEvents: counter('events_total', 'Records of events by type: opened, updated, closed', 'type'),
-    deadLetters: counter('dead_letters_total', 'Input records set aside by reason, late ones among them', 'reason'),
-    skippedOffsets: counter('skipped_offsets_total', 'Input offsets that cannot be read any more'),
-    duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
-    gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
-    backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),
-    seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),
-    // Transactions and state.
-    commitSeconds: histogram('commit_seconds', 'Duration of a transaction', COMMIT_SECONDS),
-    commitRecords: histogram('commit_records', 'Input records in a transaction', COMMIT_RECORDS),
-    restoreSeconds: histogram('restore_seconds', 'Duration of restoring a partition', RESTORE_SECONDS),
-    partitionRetries: counter('partition_retries_total', 'Times a partition gave up its state and restored it'),
-    unitsHeld: gauge('units_held', 'Series judged alone, and groups, in memory', 'partition'),
-    journalBytes: gauge(
-      'journal_bytes',
-      'Open states of series and groups in the changelog, replaced ones included',
-      'partition',
-    ),
+    ...recordMetrics({ counter, gauge, histogram }),
     // State of the worker.
     brokerConnected: gauge('broker_connected', '1 while Kafka is in reach, else 0'),
     partitionsAssigned: gauge('partitions_assigned', 'Input partitions this worker owns'),
@@ -83,10 +55,54 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
   };
 }
 
+function makersOf(registry: Registry) {
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram<L>({ name: `tidewatch_${name}`, help, buckets, labelNames, registers: [registry] });
+
+  return { counter, gauge, histogram };
+}
+
+/** Of input records, transactions and state. */
+function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf>) {
+  return {
+    // Input records.
+    recordsConsumed: counter('records_consumed_total', 'Input records processed'),
+    scores: counter('scores_total', 'Scores by state', 'state'),
+    anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
+    alarms: counter('alarms_total', 'Scores with an alarm'),
+    anomalyEvents: counter('events_total', 'Records of events by type: opened, updated, closed', 'type'),
+    deadLetters: counter('dead_letters_total', 'Input records set aside by reason, late ones among them', 'reason'),
+    skippedOffsets: counter('skipped_offsets_total', 'Input offsets that cannot be read any more'),
+    skippedRanges: counter('skipped_ranges_total', 'Ranges of such offsets, each with a dead letter'),
+    duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
+    gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
+    backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),
+    seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),
+    lagRecords: gauge('lag_records', 'Input records between the committed offset and the end', 'partition'),
+    newestEventTime: gauge('newest_event_time_seconds', 'Event time of the newest committed score, Unix', 'partition'),
+    fetchSeconds: histogram('fetch_seconds', 'Duration of a fetch, up to 0.1 s of waiting included', COMMIT_SECONDS),
+    // Transactions and state.
+    commitSeconds: histogram('commit_seconds', 'Duration of a transaction', COMMIT_SECONDS),
+    commitRecords: histogram('commit_records', 'Input records in a transaction', COMMIT_RECORDS),
+    restoreSeconds: histogram('restore_seconds', 'Duration of restoring a partition', RESTORE_SECONDS),
+    restoreProgress: gauge('restore_progress', 'Share of the changelog that a restore has read', 'partition'),
+    partitionRetries: counter('partition_retries_total', 'Times a partition gave up its state and restored it'),
+    stateBytes: gauge('state_bytes', 'Memory of the series of a partition', 'partition'),
+    unitsHeld: gauge('units_held', 'Series judged alone, and groups, in memory', 'partition'),
+    journalBytes: gauge('journal_bytes', 'Open states in the changelog, replaced ones included', 'partition'),
+  };
+}
+
 /** Removes the gauges of a revoked partition. */
 export function forgetPartition(metrics: Metrics, partition: number): void {
-  const { unitsHeld, journalBytes, partitionPaused, queueRecords } = metrics;
-  for (const gauge of [unitsHeld, journalBytes, partitionPaused, queueRecords]) gauge.remove({ partition });
+  const { unitsHeld, stateBytes, journalBytes, partitionPaused, queueRecords } = metrics;
+  const { lagRecords, newestEventTime, restoreProgress } = metrics;
+  const gauges = [unitsHeld, stateBytes, journalBytes, partitionPaused, queueRecords];
+  for (const gauge of [...gauges, lagRecords, newestEventTime, restoreProgress]) gauge.remove({ partition });
 }
 
 /** Registers the gauges of the alerts. `figures` is called at each scrape. */

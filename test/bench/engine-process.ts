@@ -64,8 +64,8 @@ const worker = await startWorker({
       events.restored(partition, restore);
       if (++restored === PARTITIONS) report('restored');
     },
-    committed(partition, commit) {
-      events.committed(partition, commit);
+    committed(partition, commit, tally) {
+      events.committed(partition, commit, tally);
       if (observations > 0) meter(commit.records);
     },
   },

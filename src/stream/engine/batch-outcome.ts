@@ -72,6 +72,7 @@ export interface Tally {
   backfilled: number;
   /** Input offsets that cannot be read any more. */
   skippedOffsets: number;
+  skippedRanges: number;
 }
 
 export function emptyTally(): Tally {
@@ -86,5 +87,6 @@ export function emptyTally(): Tally {
     gapsFilled: 0,
     backfilled: 0,
     skippedOffsets: 0,
+    skippedRanges: 0,
   };
 }

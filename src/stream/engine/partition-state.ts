@@ -227,6 +227,13 @@ export class PartitionState {
     this.#release(stale.retired);
   }
 
+  /** Memory of its series. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const memory of this.#memories.values()) bytes += memory.bytes;
+    return bytes;
+  }
+
   #memoryOf(bound: BoundDetector): SeriesMemory {
     let memory = this.#memories.get(bound);
     if (memory === undefined) {

@@ -190,7 +190,8 @@ export class PartitionTask {
     // Reading a changelog may take a minute, and the next owner waits. Closing the session ends it.
     const abandon = () => void session.close();
     signal.addEventListener('abort', abandon);
-    const restored = await restorePartition(session, state, { detectorOf, detectorNamed }).finally(() =>
+    const onProgress = (share: number) => this.#options.events.restoring(this.#options.place.partition, share);
+    const restored = await restorePartition(session, state, { detectorOf, detectorNamed, onProgress }).finally(() =>
       signal.removeEventListener('abort', abandon),
     );
     refuseOtherPartitionCount(restored, this.#options);
@@ -229,10 +230,9 @@ export class PartitionTask {
         await session.commit(commitOf.outputs(journal, resume.topicId), commitOf.nextOffset);
         onCommitted();
         this.#failing.committed(commitOf.nextOffset);
-        events.committed(place.partition, {
-          records: commitOf.records,
-          seconds: (performance.now() - startedMs) / 1000,
-        });
+        const { records, nextOffset, newestEventMs } = commitOf;
+        const seconds = (performance.now() - startedMs) / 1000;
+        events.committed(place.partition, { records, seconds, nextOffset, newestEventMs }, commitOf.takeTally());
       } catch (error) {
         this.#tried = commitOf;
         failure = error;
@@ -259,6 +259,7 @@ export class PartitionTask {
             units: state.units.size,
             queuedRecords: this.#input.records,
             journalBytes: journal.bytes,
+            stateBytes: state.bytes,
           });
           continue;
         }
@@ -283,7 +284,6 @@ export class PartitionTask {
     this.#tried = { records: pending.records + records.length, nextOffset };
     const whyFailed = (offset: number) => this.#failing.whyFailed(offset);
     await scoreRecords(records, { state, pending, scoring: this.#options, whyFailed, signal: this.#stop.signal });
-    this.#options.events.scored(this.#options.place.partition, records.length, pending.takeTally());
   }
 
   /** Sleeps until records arrive, a commit ends or the task is stopped, and at most `ms`. */

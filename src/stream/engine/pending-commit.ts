@@ -49,6 +49,8 @@ export class PendingCommit implements ScoreSink {
   #decided = false;
   /** Headers of input records that pass on to their scores, by offset. */
   readonly #headers = new Map<number, Readonly<Record<string, string>>>();
+  /** Event time of the newest observation among its scores; null without any. */
+  newestEventMs: number | null = null;
   /** Input records that it covers. */
   records = 0;
   nextOffset: number;
@@ -92,6 +94,7 @@ export class PendingCommit implements ScoreSink {
 
   score(score: ScoreRecord, key: Buffer | null): void {
     this.#tally.scored[score.state]++;
+    if (this.newestEventMs === null || score.timestampMs > this.newestEventMs) this.newestEventMs = score.timestampMs;
     if (score.anomaly) this.#tally.flagged++;
     if (score.alarm) this.#tally.alarms++;
     this.#publish({
@@ -138,7 +141,10 @@ export class PendingCommit implements ScoreSink {
     const { key, value, offset, timestampMs, skipped } = record;
     const range = skipped === undefined ? { offset } : { offset: skipped.first, lastOffset: skipped.last };
     const input = { ...this.#format.place, ...range, timestampMs };
-    if (skipped !== undefined) this.#tally.skippedOffsets += skipped.last - skipped.first + 1;
+    if (skipped !== undefined) {
+      this.#tally.skippedRanges++;
+      this.#tally.skippedOffsets += skipped.last - skipped.first + 1;
+    }
     const letter: DeadLetter = { reason, detail, input, key, value, series, detector, atMs: this.#nowMs() };
     const headers = deadLetterHeaders(letter);
     const { deadLetters: topic } = this.#format.topics;

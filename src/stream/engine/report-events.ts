@@ -7,9 +7,14 @@ import type { WorkerEvents } from './stream-worker.ts';
 /** Counts the events of the engine in metrics, and logs those that an operator should know. */
 export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & WorkerEvents {
   let owned: readonly number[] = [];
+  const lag = recordLag(metrics);
+  const forget = (partition: number) => {
+    forgetPartition(metrics, partition);
+    lag.forget(partition);
+  };
   return {
     assigned(partitions) {
-      for (const partition of owned) if (!partitions.includes(partition)) forgetPartition(metrics, partition);
+      for (const partition of owned) if (!partitions.includes(partition)) forget(partition);
       owned = partitions;
       metrics.partitionsAssigned.set(partitions.length);
       logger.info({ partitions }, 'assigned');
@@ -19,7 +24,11 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       if (error === null) logger.info('connected to Kafka');
       else logger.warn({ err: error }, 'Kafka is out of reach');
     },
-    scored(_, records, tally) {
+    committed(partition, { records, seconds, nextOffset, newestEventMs }, tally) {
+      metrics.commitRecords.observe(records);
+      metrics.commitSeconds.observe(seconds);
+      lag.committed(partition, nextOffset);
+      if (newestEventMs !== null) metrics.newestEventTime.set({ partition }, newestEventMs / 1_000);
       metrics.recordsConsumed.inc(records);
       for (const [state, scores] of Object.entries(tally.scored)) metrics.scores.inc({ state }, scores);
       for (const [reason, letters] of Object.entries(tally.deadLetters)) metrics.deadLetters.inc({ reason }, letters);
@@ -32,20 +41,27 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       metrics.gapStepsFilled.inc(tally.gapsFilled);
       metrics.backfills.inc(tally.backfilled);
       metrics.skippedOffsets.inc(tally.skippedOffsets);
+      metrics.skippedRanges.inc(tally.skippedRanges);
     },
-    committed(_, { records, seconds }) {
-      metrics.commitRecords.observe(records);
-      metrics.commitSeconds.observe(seconds);
+    fetched(partition, endOffset) {
+      lag.fetched(partition, endOffset);
+    },
+    fetchAnswered(seconds) {
+      metrics.fetchSeconds.observe(seconds);
+    },
+    restoring(partition, share) {
+      metrics.restoreProgress.set({ partition }, share);
     },
     restored(partition, { units, seconds }) {
       metrics.restoreSeconds.observe(seconds);
       metrics.unitsHeld.set({ partition }, units);
       logger.info({ partition, units, seconds }, 'restored');
     },
-    holding(partition, { units, queuedRecords, journalBytes }) {
+    holding(partition, { units, queuedRecords, journalBytes, stateBytes }) {
       metrics.unitsHeld.set({ partition }, units);
       metrics.queueRecords.set({ partition }, queuedRecords);
       metrics.journalBytes.set({ partition }, journalBytes);
+      metrics.stateBytes.set({ partition }, stateBytes);
     },
     paused(partition, paused) {
       metrics.partitionPaused.set({ partition }, paused ? 1 : 0);
@@ -68,6 +84,32 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
         { partition, units },
         'settings or model changed: series calibrate again on what they kept, groups start over',
       );
+    },
+  };
+}
+
+/** Records between the committed offset of a partition and its end. Markers of transactions count as records. */
+function recordLag(metrics: Metrics) {
+  const committedOffsets = new Map<number, number>();
+  const endOffsets = new Map<number, number>();
+  const set = (partition: number) => {
+    const committed = committedOffsets.get(partition);
+    const end = endOffsets.get(partition);
+    if (committed !== undefined && end !== undefined)
+      metrics.lagRecords.set({ partition }, Math.max(0, end - committed));
+  };
+  return {
+    committed(partition: number, nextOffset: number) {
+      committedOffsets.set(partition, nextOffset);
+      set(partition);
+    },
+    fetched(partition: number, endOffset: number) {
+      endOffsets.set(partition, endOffset);
+      set(partition);
+    },
+    forget(partition: number) {
+      committedOffsets.delete(partition);
+      endOffsets.delete(partition);
     },
   };
 }

@@ -16,6 +16,7 @@ import { type JournalRecords, keepNewestRecord, newestOpenStates, type OpenState
 import { readClosedWindow } from '../changelog/series-state.ts';
 import { assertStateFormat, formatOfEntry, isGroupEntry, StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import { decodePosition, POSITION_KEY, type StoredPosition } from '../changelog/stored-position.ts';
+import { WindowRecords } from '../changelog/window-records.ts';
 import type { PartitionSession } from '../log/log.ts';
 import type { InputPlace } from '../record/score-record.ts';
 import { type BoundDetector, retiredDetector } from './bound-detector.ts';
@@ -36,6 +37,10 @@ export interface Restored {
 export interface DetectorLookup {
   readonly detectorOf: (series: string) => BoundDetector | null;
   readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
+  /** Told which share of the changelog was read. */
+  readonly onProgress?: (share: number) => void;
+  /** For tests: as WINDOWS_BYTES_MAX. */
+  readonly windowsBytesMax?: number;
 }
 
 export const PARTITION_COUNT_KEY = Buffer.from('partitions');
@@ -46,8 +51,8 @@ const WINDOW_PREFIX = 'w'.charCodeAt(0);
 const TOPIC_RECREATED = 'topic-recreated';
 
 /**
- * Fills `state` from the changelog. A first pass reads the open states, a second one the closed windows that belong to
- * them. So nothing but the journal is held in memory twice.
+ * Fills `state` from the changelog. Closed windows wait in memory until the open states that they belong to are known.
+ * Where they are too large for that, a second pass reads them again.
  */
 export async function restorePartition(
   session: PartitionSession,
@@ -58,14 +63,14 @@ export async function restorePartition(
   let position: StoredPosition | null = null;
   const records: JournalRecords = new Map();
   const settings = new Map<string, StreamDetectionSettings>();
-  let windows = 0;
+  const windows = new WindowRecords(detectors.windowsBytesMax);
   await session.readChangelog((key, value) => {
-    if (key[0] === WINDOW_PREFIX) windows++;
+    if (key[0] === WINDOW_PREFIX) windows.keep(key, value);
     else if (key[0] === JOURNAL_PREFIX) keepNewestRecord(records, Number(key.toString('latin1', 2)), value);
     else if (key.equals(PARTITION_COUNT_KEY) && value !== null) partitionCount = Number(value.toString());
     else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
     else keepSettings(settings, key, value);
-  });
+  }, detectors.onProgress);
   const retired = retiredDetectors(settings);
   const resume = planResume(session, position);
   const startsOver = resume.from === 'start-over';
@@ -79,7 +84,7 @@ export async function restorePartition(
     if (own === undefined) entries.set(openState.slot, [entry]);
     else own.push(entry);
   }
-  if (windows > 0) await restoreWindows(session, state);
+  if (windows.any) await restoreWindows(session, state, windows);
   for (const unit of state.units.values()) {
     for (const { detector } of unit.changelogSeries()) detector.restored();
   }
@@ -231,13 +236,13 @@ function retiredDetectors(settings: ReadonlyMap<string, StreamDetectionSettings>
   return new Map([...settings].map(([digest, known]) => [digest, retiredDetector(digest, known)]));
 }
 
-async function restoreWindows(session: PartitionSession, state: PartitionState): Promise<void> {
+async function restoreWindows(session: PartitionSession, state: PartitionState, windows: WindowRecords): Promise<void> {
   const seriesByKey = new Map<string, ChangelogSeries>();
   for (const unit of state.units.values()) {
     for (const series of unit.changelogSeries()) seriesByKey.set(series.key, series);
   }
   for (const { retired } of state.stale.values()) if (retired !== null) seriesByKey.set(retired.key, retired);
-  await session.readChangelog((key, value) => {
+  const restoreWindow = (key: Buffer, value: Buffer | null) => {
     if (key[0] !== WINDOW_PREFIX || value === null) return;
     const seriesKey = key.toString('utf8', key.indexOf('/', 2) + 1);
     const series = seriesByKey.get(seriesKey);
@@ -248,7 +253,9 @@ async function restoreWindows(session: PartitionSession, state: PartitionState):
     }
     assertStateFormat(value[0]);
     readClosedWindow(new StateReader(value, 1, value[0]), series);
-  });
+  };
+  if (windows.overflowed) await session.readChangelog(restoreWindow);
+  else windows.drain(restoreWindow);
 }
 
 function restoreJournal(records: JournalRecords, entries: ReadonlyMap<number, JournalEntry[]>): Journal {

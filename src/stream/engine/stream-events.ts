@@ -1,15 +1,30 @@
 import type { Tally } from './batch-outcome.ts';
 
+export interface CommittedRecords {
+  readonly records: number;
+  readonly seconds: number;
+  /** The next input offset. */
+  readonly nextOffset: number;
+  /** Event time of the newest observation that was scored; null without any. */
+  readonly newestEventMs: number | null;
+}
+
 /** Events of the engine. The worker turns them into metrics and log lines. */
 export interface StreamEvents {
-  /** Records were scored or became dead letters. They are not committed yet. */
-  scored(partition: number, records: number, tally: Tally): void;
-  committed(partition: number, commit: { readonly records: number; readonly seconds: number }): void;
+  /** A transaction was committed; `tally` is what became of its records. */
+  committed(partition: number, commit: CommittedRecords, tally: Tally): void;
+  /** The share of the changelog that a restore has read. */
+  restoring(partition: number, share: number): void;
   restored(partition: number, restore: { readonly units: number; readonly seconds: number }): void;
   /** The present memory use of the partition. */
   holding(
     partition: number,
-    held: { readonly units: number; readonly queuedRecords: number; readonly journalBytes: number },
+    held: {
+      readonly units: number;
+      readonly queuedRecords: number;
+      readonly journalBytes: number;
+      readonly stateBytes: number;
+    },
   ): void;
   paused(partition: number, paused: boolean): void;
   /** Scoring a record failed with an unexpected error, also alone. It becomes a dead letter. */

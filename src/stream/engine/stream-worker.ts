@@ -32,6 +32,10 @@ export interface WorkerEvents {
   assigned(partitions: readonly number[]): void;
   /** Kafka is out of reach (`error`) or back (null). */
   connection(error: Error | null): void;
+  /** Records of a partition arrived, whose end was `endOffset` then. */
+  fetched(partition: number, endOffset: number): void;
+  /** A broker has answered a fetch. */
+  fetchAnswered(seconds: number): void;
 }
 
 export interface Worker {

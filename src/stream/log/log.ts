@@ -56,7 +56,10 @@ export interface PartitionSession {
   /** The offset of the oldest input record. */
   oldestOffset(): Promise<number>;
   /** Reads every record of this partition's changelog in log order. The newest record of a key comes last. */
-  readChangelog(onRecord: (key: Buffer, value: Buffer | null) => void): Promise<void>;
+  readChangelog(
+    onRecord: (key: Buffer, value: Buffer | null) => void,
+    onProgress?: (share: number) => void,
+  ): Promise<void>;
   /** Writes the outputs and commits `nextOffset` in one transaction. One call at a time. */
   commit(outputs: readonly OutputRecord[], nextOffset: number): Promise<void>;
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import type { ServiceError } from '../../../service-error.ts';
 import type { InputRecord } from '../log.ts';
 import type { ClusterLink } from './connection.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
-import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
+import { type FetchedPartition, type FetchLimits, fetchTopic, timed } from './fetch.ts';
 import { type Broker, errorFromCode } from './kafkajs-internals.ts';
 import { leaderOf } from './leader.ts';
 import { locatePosition } from './out-of-range.ts';
@@ -36,6 +36,8 @@ export interface FetchHandlers {
   onStalled(partition: number, error: ServiceError | null): void;
   onFatal(error: ServiceError): void;
   onFetch?(report: FetchReport): void;
+  /** A broker has answered. */
+  readonly onAnswer?: (seconds: number) => void;
   log?(level: 'warn' | 'error', text: string, detail: Readonly<Record<string, unknown>>): void;
 }
 
@@ -139,7 +141,7 @@ export class FetchLoop {
       await link.cluster.refreshMetadataIfNecessary();
       broker = await link.cluster.findBroker({ nodeId });
       const request = { topic: this.#topic, positions: this.#inTurn(readings), limits: LIMITS };
-      const { partitions } = await fetchTopic(broker, request);
+      const { partitions } = await timed(fetchTopic(broker, request), this.#handlers.onAnswer);
       // A response of a destroyed link is discarded. Its partitions are fetched again below.
       if (!this.#stopped && this.#link === link) {
         this.#reconnectMs = RECONNECT_MS_MIN;

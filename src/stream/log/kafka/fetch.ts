@@ -101,3 +101,11 @@ function decodeResponse(payload: Buffer): FetchedTopic & { readonly clientSideTh
   // kafkajs delays requests by this field when the broker throttles.
   return { throttledMs, clientSideThrottleTime: throttledMs, partitions };
 }
+
+/** Awaits a response, and tells how long it took. */
+export async function timed<T>(response: Promise<T>, onAnswer?: (seconds: number) => void): Promise<T> {
+  const startMs = performance.now();
+  const answered = await response;
+  onAnswer?.((performance.now() - startMs) / 1000);
+  return answered;
+}

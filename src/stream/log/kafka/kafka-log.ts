@@ -23,6 +23,7 @@ export interface KafkaLogOptions extends KafkaConnection {
   /** Headers of input records that are delivered with them. */
   readonly headers?: readonly string[];
   readonly onFetch?: (report: FetchReport) => void;
+  readonly onAnswer?: (seconds: number) => void;
   readonly onCommit?: (report: CommitReport) => void;
 }
 
@@ -112,6 +113,7 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
     onFatal,
     headers: options.headers ?? [],
     ...(options.onFetch && { onFetch: options.onFetch }),
+    ...(options.onAnswer && { onAnswer: options.onAnswer }),
     ...(options.log && { log: options.log }),
   });
   await loop.open();

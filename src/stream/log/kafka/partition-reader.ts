@@ -76,6 +76,8 @@ export interface PartitionRange {
   readonly partition: number;
   readonly from: number;
   readonly end: number;
+  /** Told the position after each response. */
+  readonly onPosition?: (offset: number) => void;
 }
 
 /**
@@ -84,7 +86,7 @@ export interface PartitionRange {
  */
 export async function readPartition(
   cluster: Cluster,
-  { topic, partition, from, end }: PartitionRange,
+  { topic, partition, from, end, onPosition }: PartitionRange,
   sink: RecordSink,
 ): Promise<void> {
   const fetchAt = async (offset: number): Promise<FetchedPartition | null> => {
@@ -110,6 +112,7 @@ export async function readPartition(
     if (next !== null) empty = 0;
     const fromOffset = position;
     position = next ?? position;
+    onPosition?.(Math.min(position, end));
     pending = fetchNext();
     // It is awaited in the next iteration. When decoding throws before, its failure does not matter.
     pending?.catch(() => undefined);

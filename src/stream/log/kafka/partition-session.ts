@@ -170,13 +170,16 @@ function createSession(
       exclusively(`the oldest offset of partition ${partition} was read`, async () => {
         return (await stableRange(link.cluster, topic, partition)).start;
       }),
-    readChangelog: (onRecord) =>
+    readChangelog: (onRecord, onProgress) =>
       exclusively(`the changelog of partition ${partition} was read`, async () => {
         const { start, end } = await settledRange(link.cluster, changelogTopic, partition);
         const sink = (_offset: number, _ms: number, key: Buffer | null, value: Buffer | null) => {
           if (key !== null) onRecord(key, value);
         };
-        await readPartition(link.cluster, { topic: changelogTopic, partition, from: start, end }, sink);
+        const onPosition = (offset: number) => onProgress?.(end === start ? 1 : (offset - start) / (end - start));
+        onPosition(start);
+        await readPartition(link.cluster, { topic: changelogTopic, partition, from: start, end, onPosition }, sink);
+        onPosition(end);
       }),
     commit: (outputs: readonly OutputRecord[], nextOffset: number) =>
       exclusively(`partition ${partition} was committed`, async () => {

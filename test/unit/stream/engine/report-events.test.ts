@@ -12,6 +12,8 @@ function setUp() {
   return { metrics, lines, events: reportEvents(metrics, logger) };
 }
 
+const COMMIT = { records: 1, seconds: 0.01, nextOffset: 10, newestEventMs: null };
+
 test('the outcomes of records are counted', async () => {
   const { metrics, events } = setUp();
   const tally = {
@@ -25,8 +27,8 @@ test('the outcomes of records are counted', async () => {
   };
   tally.scored.scored = 90;
   tally.events.opened = 6;
-  events.scored(0, 96, tally);
-  events.scored(1, 4, emptyTally());
+  events.committed(0, { ...COMMIT, records: 96 }, tally);
+  events.committed(1, { ...COMMIT, records: 4 }, emptyTally());
   const text = await metrics.registry.metrics();
   for (const line of [
     'records_consumed_total 100',
@@ -46,7 +48,12 @@ test('the outcomes of records are counted', async () => {
 test('a revoked partition is not reported any more', async () => {
   const { metrics, events } = setUp();
   events.assigned([0, 1]);
-  for (const partition of [0, 1]) events.holding(partition, { units: 5, queuedRecords: 6, journalBytes: 7 });
+  for (const partition of [0, 1]) {
+    events.holding(partition, { units: 5, queuedRecords: 6, journalBytes: 7, stateBytes: 8 });
+    events.committed(partition, { ...COMMIT, newestEventMs: 1_000 }, emptyTally());
+    events.fetched(partition, 12);
+    events.restoring(partition, 0.5);
+  }
   events.assigned([1]);
   const text = await metrics.registry.metrics();
   assert.match(text, /^tidewatch_partitions_assigned 1$/m);
@@ -54,11 +61,27 @@ test('a revoked partition is not reported any more', async () => {
   assert.doesNotMatch(text, /partition="0"/);
 });
 
+test('the lag of a partition is told in records and in event time, after commits and fetches', async () => {
+  const { metrics, events } = setUp();
+  events.assigned([3]);
+  events.fetched(3, 100);
+  events.committed(3, { ...COMMIT, nextOffset: 70, newestEventMs: 1_735_689_600_000 }, emptyTally());
+  const lagOf = async (line: string) => (await metrics.registry.metrics()).includes(`\ntidewatch_${line}\n`);
+  assert.ok(await lagOf('lag_records{partition="3"} 30'));
+  assert.ok(await lagOf('newest_event_time_seconds{partition="3"} 1735689600'));
+  events.fetched(3, 110);
+  assert.ok(await lagOf('lag_records{partition="3"} 40'));
+  events.committed(3, { ...COMMIT, nextOffset: 110 }, emptyTally());
+  assert.ok(await lagOf('lag_records{partition="3"} 0'));
+});
+
 test('assignments, lost connections, retries and changed settings are logged, batches are not', () => {
   const { lines, events } = setUp();
-  events.scored(0, 1, emptyTally());
-  events.committed(0, { records: 1, seconds: 0.01 });
-  events.holding(0, { units: 1, queuedRecords: 0, journalBytes: 0 });
+  events.committed(0, COMMIT, emptyTally());
+  events.holding(0, { units: 1, queuedRecords: 0, journalBytes: 0, stateBytes: 0 });
+  events.restoring(0, 1);
+  events.fetched(0, 10);
+  events.fetchAnswered(0.1);
   events.paused(0, true);
   assert.deepEqual(lines, []);
   events.assigned([0]);

@@ -249,3 +249,28 @@ test('a rolling restart of the workers restores each moved partition once, the o
   }
   await Promise.all(workers.map((worker) => worker.stop()));
 });
+
+test('a restore reads the changelog once', async () => {
+  const { broker, start, settled } = streamRun();
+  for (let step = 0; step < 40; step++) {
+    const { key, value } = observationRecord('s', step, step % 3);
+    broker.append(0, key, value);
+  }
+  const first = await start();
+  await settled();
+  await first.stop();
+  const log = broker.openLog();
+  let reads = 0;
+  const openPartition: StreamLog['openPartition'] = async (...partition) => {
+    const session = await log.openPartition(...partition);
+    const readChangelog: typeof session.readChangelog = (...given) => {
+      reads++;
+      return session.readChangelog(...given);
+    };
+    return { ...session, readChangelog };
+  };
+  const second = await start({ log: { ...log, openPartition } });
+  while (second.notReady().length > 0) await sleep(1);
+  await second.stop();
+  assert.equal(reads, 1);
+});

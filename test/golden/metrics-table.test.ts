@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { collectAlerts, collectForecasts, collectService, createMetrics } from '../../src/telemetry/metrics.ts';
+
+const FILE = join(import.meta.dirname, '../../deploy/metrics.md');
+const HEAD = `# Metrics
+
+Every metric of \`/metrics\`, generated from the code. The names are settled: dashboards and rules may rely on them. A histogram has \`_bucket\`,
+\`_sum\` and \`_count\`. Outcomes of records are counted once they are committed. Metrics of Node.js itself are not listed.
+
+- [All metrics](#all-metrics)
+
+## All metrics
+`;
+
+async function table(): Promise<string> {
+  const metrics = createMetrics({ collectProcess: false });
+  const { registry } = metrics;
+  const never = () => assert.fail('nothing is scraped');
+  collectAlerts(metrics, never);
+  collectForecasts(metrics, never);
+  collectService(metrics, never);
+  const rows = registry.getMetricsAsArray().map((metric) => {
+    const {
+      name,
+      help,
+      type,
+      labelNames = [],
+    } = metric as unknown as {
+      readonly name: string;
+      readonly help: string;
+      readonly type: string;
+      readonly labelNames?: readonly string[];
+    };
+    return [`\`${name}\``, type, labelNames.map((label) => `\`${label}\``).join(', '), help.replaceAll('|', '/')];
+  });
+  const all = [['metric', 'type', 'labels', 'what it says'], ...rows.sort(([a], [b]) => (a < b ? -1 : 1))];
+  const widths = all[0].map((_, column) => Math.max(...all.map((row) => row[column].length)));
+  const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i])).join(' | ')} |`;
+  const rule = line(widths.map((width) => '-'.repeat(width)));
+  return `${HEAD}\n${[line(all[0]), rule, ...all.slice(1).map(line)].join('\n')}\n`;
+}
+
+if (process.env.UPDATE_GOLDEN !== undefined) writeFileSync(FILE, await table());
+
+test('the table of metrics is that of the code', async () => {
+  const written = readFileSync(FILE, 'utf8');
+  assert.equal(written, await table(), 'run this test with UPDATE_GOLDEN=1 and commit deploy/metrics.md');
+});
