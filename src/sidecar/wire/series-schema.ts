@@ -11,9 +11,12 @@ import type { WireLevel } from './wire-types.ts';
 /** Limits allocations per series. A 200 MiB body of public clients holds fewer. */
 const SERIES_MAX = 1_000_000;
 
+/** Values are numbers of 32 bits; the largest is how public clients send infinity. */
+const FLOAT32 = { minimum: -3.4028235e38, maximum: 3.4028235e38 };
+
 const Column = Type.Unsafe<Float64Array>({
   type: 'array',
-  items: { type: ['number', 'string', 'boolean', 'null'] },
+  items: { type: ['number', 'string', 'boolean', 'null'], ...FLOAT32 },
 });
 
 /** Variables of one request. A regression uses fewer; this bounds what is read. */
@@ -32,7 +35,7 @@ const Columns = (description: string) =>
 export const HistoryFields = {
   y: Type.Unsafe<Float64Array>({
     type: 'array',
-    items: { type: ['number', 'null'] },
+    items: { type: ['number', 'null'], ...FLOAT32 },
     description: 'Values of all series, one series after the other, oldest first; null for a missing value.',
   }),
   sizes: Type.Array(Type.Integer({ exclusiveMinimum: 0 }), {
