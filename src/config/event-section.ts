@@ -49,15 +49,15 @@ export function readLabels(section: Section): Readonly<Record<string, string>> {
     `text of 1 to ${LABEL_CHARACTERS_MAX} characters`,
     new RegExp(`^(?=[^]*\\S)[^]{1,${LABEL_CHARACTERS_MAX}}$`),
   );
-  const labels: Record<string, string> = {};
   const names = section.keys();
-  for (const name of names) {
+  const labels = names.flatMap((name): [string, string][] => {
     const value = section.read(name, text);
-    if (!/^[a-zA-Z_][\w.-]{0,63}$/.test(name))
-      section.problem(name, 'named by 1 to 64 letters, digits, dots, dashes or underscores', name);
-    else if (value !== undefined) labels[name] = value;
-  }
+    const isName = /^[a-zA-Z_][\w.-]{0,63}$/.test(name);
+    if (!isName) section.problem(name, 'named by 1 to 64 letters, digits, dots, dashes or underscores', name);
+    return isName && value !== undefined ? [[name, value]] : [];
+  });
   if (names.length > LABELS_MAX)
     section.problem(names[LABELS_MAX], `one of at most ${LABELS_MAX} labels`, names.length);
-  return labels;
+  // Whatever its name, each becomes a property of its own.
+  return Object.fromEntries(labels);
 }

@@ -125,7 +125,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
       case 'next':
         for (let missing = placed.missing; missing > 0; missing--) {
           if (!this.#passCutoff(missing)) return false;
-          this.#follow(this.#observe(Number.NaN, sink), { ...observation, value: Number.NaN, missing }, sink);
+          this.#pass({ ...observation, value: Number.NaN, missing }, sink);
           sink.gapFilled();
         }
         if (detector.forecastDue) return false;
@@ -228,6 +228,12 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     return detection;
   }
 
+  /** A step without an observation. */
+  #pass(row: FollowedRow, sink: ScoreSink): void {
+    const detection = this.#observe(Number.NaN, sink);
+    if (this.events.wants(false, Number.NaN)) this.#follow(detection, row, sink);
+  }
+
   #publish(detection: Detection, { record, timestampMs, value }: ReceivedObservation, sink: ScoreSink): void {
     if (this.silent)
       this.#say('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
@@ -236,7 +242,9 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     const input = { ...this.#place, offset: record.offset };
     sink.score(seriesScore(detection, { series, bound, timestampMs, value, restarted, input }), record.key);
     this.#restarted = null;
-    this.#follow(detection, { record, timestampMs, value, missing: 0 }, sink);
+    if (this.events.wants(detection.alarm, value)) {
+      this.#follow(detection, { record, timestampMs, value, missing: 0 }, sink);
+    }
   }
 
   #fallSilent({ record, timestampMs }: ReceivedObservation, found: FoundSilence, sink: ScoreSink): void {
@@ -261,10 +269,9 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     );
   }
 
-  /** Events of a row. `missing` rows lie between it and the observation that filled it in. */
+  /** Events of a row that may change them. `missing` rows lie between it and the observation that filled it in. */
   #follow(detection: Detection, row: FollowedRow, sink: ScoreSink): void {
     const { value, record, missing } = row;
-    if (!this.events.wants(detection.alarm, value)) return;
     const { position, forecast, lo, hi, unusual } = detection;
     const { rings, origin } = this.detector;
     const seen = { series: this.key, value, expected: forecast, lo, hi, sharp: unusual?.sharp ?? 0, rings, origin };
