@@ -87,6 +87,8 @@ export interface WorkerLimits {
   readonly commitIntervalMs: number;
   /** Input records of one partition in one transaction. */
   readonly commitRecordsMax: number;
+  /** Of all partitions of a worker together; above it the interval between transactions stretches. */
+  readonly transactionsPerSMax: number;
   /** Input records of one partition waiting to be processed; above it the partition is paused. */
   readonly queueRecordsMax: number;
   /** Series held of one partition. The longest idle is evicted, and starts over when it returns. */

@@ -123,6 +123,10 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
     setting('KAFKA_COMMIT_RECORDS_MAX', limit(100_000), 'input records in a transaction'),
     5_000,
   ),
+  transactionsPerSMax: withDefault(
+    setting('TRANSACTIONS_PER_S_MAX', limit(100_000), 'transactions a second of a worker'),
+    500,
+  ),
   queueRecordsMax: withDefault(
     setting('QUEUE_RECORDS_MAX', limit(10_000_000), 'waiting records that pause a partition'),
     20_000,

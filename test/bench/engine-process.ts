@@ -41,6 +41,7 @@ const worker = await startWorker({
   stream,
   limits: {
     sessionMs: 10_000,
+    transactionsPerSMax: 500,
     commitIntervalMs: 50,
     commitRecordsMax: 5_000,
     queueRecordsMax: 20_000,

@@ -2,21 +2,16 @@ import { setTimeout } from 'node:timers/promises';
 import type { WorkerLimits } from '../../config/config.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
 import type { BoundDetector } from './bound-detector.ts';
+import { CommitSchedule, type TransactionPace } from './commit-schedule.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
-import { closeOrphans } from './orphan-events.ts';
+import { firstCommit, type RestoredState } from './first-commit.ts';
 import { PartitionInput } from './partition-input.ts';
 import { type GroupPlaces, PartitionState } from './partition-state.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { QuietPartition } from './quiet-partition.ts';
-import {
-  PARTITION_COUNT_KEY,
-  type Restored,
-  refuseOtherPartitionCount,
-  restorePartition,
-} from './restore-partition.ts';
+import { type Restored, refuseOtherPartitionCount, restorePartition } from './restore-partition.ts';
 import type { Resume } from './resume-position.ts';
 import { type Scoring, scoreRecords } from './score-records.ts';
-import { skippedRecord, startOver } from './start-over.ts';
 import type { StreamEvents } from './stream-events.ts';
 import { RETRY_MS_MAX, RETRY_MS_MIN } from './task-retry.ts';
 
@@ -33,6 +28,8 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
   readonly groupPlaces: GroupPlaces;
   readonly events: StreamEvents;
+  /** Of all partitions of the worker together. */
+  readonly pace: TransactionPace;
   readonly onFatal: (error: Error) => void;
   /** Resolves when an earlier task of the partition has ended. */
   readonly free: Promise<Subscription>;
@@ -42,11 +39,7 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly placesKnown: Promise<unknown>;
 }
 
-interface RestoredTask {
-  readonly state: PartitionState;
-  readonly restored: Restored;
-  /** The input offset that reading continues at. */
-  readonly offset: number;
+interface RestoredTask extends RestoredState {
   readonly onCommitted: () => void;
 }
 
@@ -207,25 +200,19 @@ export class PartitionTask {
 
   async #scoreAndCommit(session: PartitionSession, task: RestoredTask): Promise<void> {
     const { state, onCommitted } = task;
-    const { journal, partitionCount, resume } = task.restored;
+    const { journal, resume } = task.restored;
     const { limits, place, events, nowMs } = this.#options;
     const { signal } = this.#stop;
-    let pending = new PendingCommit(this.#options, nowMs, task.offset);
+    let pending = firstCommit(this.#options, task);
     const quiet = new QuietPartition(nowMs);
-    if (partitionCount === null) {
-      pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(this.#options.partitionCount)));
-    }
-    closeOrphans(state.stale.values(), pending);
-    for (const { key, value } of task.restored.settingsChanges) pending.writeState(key, value);
-    if (resume.skipped !== null) startOver(state, pending, skippedRecord(place.partition, task.offset, resume.skipped));
     let recreated = false;
     let failure: unknown = null;
     let committing: Promise<void> | null = null;
-    let nextCommitMs = 0;
+    const schedule = new CommitSchedule(limits.commitIntervalMs, this.#options.pace);
     let bytesLeft = COMMIT_BYTES_MAX;
     const commit = async (commitOf: PendingCommit) => {
       const startedMs = performance.now();
-      nextCommitMs = startedMs + limits.commitIntervalMs;
+      schedule.began(startedMs);
       try {
         await session.commit(commitOf.outputs(journal, resume.topicId), commitOf.nextOffset);
         onCommitted();
@@ -264,8 +251,8 @@ export class PartitionTask {
           continue;
         }
         if (committing === null && pending.isDue) {
-          const waitMs = nextCommitMs - performance.now();
-          if (waitMs <= 0 || room <= 0 || recreated) {
+          const waitMs = schedule.waitMs(performance.now(), room <= 0 || recreated);
+          if (waitMs <= 0) {
             committing = commit(pending);
             pending = new PendingCommit(this.#options, nowMs, pending.nextOffset);
             bytesLeft = COMMIT_BYTES_MAX;

@@ -7,6 +7,7 @@ import type { SchemaSource } from '../codec/schema-source.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { StreamLog, Subscription } from '../log/log.ts';
 import { type BoundDetector, matchDetectors } from './bound-detector.ts';
+import { TransactionPace } from './commit-schedule.ts';
 import { PartitionTask } from './partition-task.ts';
 import type { StreamEvents } from './stream-events.ts';
 
@@ -166,5 +167,6 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGr
       schemas,
     }),
     groupPlaces: new Map<string, number>(),
+    pace: new TransactionPace(limits.transactionsPerSMax),
   };
 }

@@ -76,7 +76,8 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultRunFigur
     workers.startAll();
     const figures = await faultCycles(options, { cluster, workers, watched });
     const { lost, twice, different } = figures;
-    if (lost + twice + different === 0) closing.unshift(() => rm(folder, { recursive: true, force: true }));
+    if (lost + twice + different + figures.crashes.length === 0)
+      closing.unshift(() => rm(folder, { recursive: true, force: true }));
     else options.log(`the logs of workers and brokers are kept in ${folder}`);
     return figures;
   } finally {

@@ -44,8 +44,9 @@ export function faultedWorkers({ count, folder, detectorsFile, env }: WorkersOpt
     const name = `worker-${started - 1}`;
     child.once('exit', (code, signal) => {
       if (!wanted.delete(child)) return;
-      if (readFileSync(logFile, 'utf8').includes('worker started'))
-        crashes.push(`${name} ended with ${code ?? signal}`);
+      const said = readFileSync(logFile, 'utf8');
+      const fatal = said.split('\n').find((line) => line.includes('"level":"fatal"'));
+      if (said.includes('worker started')) crashes.push(`${name} ended with ${code ?? signal}: ${fatal}`);
       start(at);
     });
   };

@@ -35,6 +35,7 @@ test('an environment without a single setting gives every default', () => {
   assert.deepEqual(config.worker, {
     commitIntervalMs: 50,
     commitRecordsMax: 5_000,
+    transactionsPerSMax: 500,
     queueRecordsMax: 20_000,
     seriesMax: 100_000,
     inferenceThreads: 2,
