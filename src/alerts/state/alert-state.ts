@@ -20,7 +20,10 @@ import { KeptPlace } from './event-place.ts';
 import { MutedRoutes } from './muted-routes.ts';
 import { Outbox } from './outbox.ts';
 
-/** Open alerts that are kept. Above it a new event is not told, which is counted and logged. */
+/**
+ * Open alerts that are kept, and cool-downs. Above it a new event is not told, which is counted and logged, and no
+ * series cools down.
+ */
 export const ALERTS_MAX = 100_000;
 
 const MINUTE_MS = 60_000;
@@ -243,7 +246,7 @@ export class AlertState {
           else notices.push(notice);
         }
       }
-      if (types.includes('opened') && route.coolDownMs > 0) {
+      if (types.includes('opened') && route.coolDownMs > 0 && this.#coolDowns.size < ALERTS_MAX) {
         this.#coolDowns.set(coolDownKey(alert), nowMs + route.coolDownMs);
       }
       if (types.includes('closed')) this.#alerts.delete(key);

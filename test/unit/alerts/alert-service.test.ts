@@ -5,6 +5,7 @@ import type { AlertRunOptions } from '../../../src/alerts/alert-run.ts';
 import { type AlertService, startAlertService } from '../../../src/alerts/alert-service.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { collectAlerts, createMetrics } from '../../../src/telemetry/metrics.ts';
+import { BEHAVIOURS, startHostileReceiver } from '../../fixture/alerts/hostile-receiver.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { MemoryAlertLog } from '../../fixture/alerts/memory-alert-log.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
@@ -141,5 +142,23 @@ test('a receiver that forgets is reminded of what is open, and not of what has c
   assert.deepEqual(
     alerts.map(({ labels }) => labels.series),
     ['series-1'],
+  );
+});
+
+test('a receiver that does everything wrong by turns is told everything in the end, and others at once', async () => {
+  const turns = Object.values(BEHAVIOURS);
+  let turn = 0;
+  const [hook, hostile] = [await startHttpReceiver(), await startHostileReceiver(() => turns[turn++ % turns.length])];
+  const { log } = await serviceTo(
+    `{ name: hostile, webhook: { url: "${hostile.url}" }, timeout: 100ms }, { name: hook, webhook: { url: "${hook.url}" } }`,
+    'receivers: [hostile, hook]',
+  );
+  for (let number = 0; number < 10; number++) log.write(revisionsOf(number).opened, revisionsOf(number).closed);
+  await until('the other has all', () => hook.posts.length === 20, QUICKLY);
+  const left = () => [...log.kept.keys()].filter((key) => key.startsWith('queued/')).length;
+  await until('nothing is left', () => left() === 0, { everyMs: 20 });
+  assert.deepEqual(
+    [...log.kept.keys()].filter((key) => key.startsWith('dead-letter/')),
+    [],
   );
 });

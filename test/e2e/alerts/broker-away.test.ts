@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
+import { revisionsOf } from '../../fixture/alerts/notification.ts';
+import { alertsWorld } from '../../fixture/kafka/alerts-process.ts';
+import { kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { until } from '../../fixture/until.ts';
+
+kafkaTest(
+  'while the broker is away nothing is lost, what waits is sent after it, and the process says so',
+  async () => {
+    const broker = await sharedKafka();
+    let isOpen = true;
+    const hook = await startHttpReceiver((response) => response.writeHead(isOpen ? 200 : 503).end());
+    const world = await alertsWorld(`
+allow_private: [127.0.0.1]
+receivers: [{ name: hook, webhook: { url: "${hook.url}" } }]
+routes: [{ name: all, receivers: hook, escalate: [{ after: 5s, receivers: hook }] }]`);
+    const alerts = world.start();
+    await world.write([revisionsOf(1).opened]);
+    await until('it is told', () => hook.posts.length === 1);
+    isOpen = false;
+    await world.write([revisionsOf(2).opened]);
+    await until('it is tried', () => hook.posts.length > 1);
+    const ready = async () => {
+      const url = /"url":"([^"]+)","msg":"the operators port is open"/.exec(alerts.out.join('\n'))?.[1];
+      return (await fetch(`${url}/readyz`)).status;
+    };
+    assert.equal(await ready(), 200);
+    await broker.kill();
+    await until('it is not ready', async () => (await ready()) === 503);
+    // The time of the escalation passes meanwhile.
+    await sleep(3_000);
+    isOpen = true;
+    await broker.restart();
+    await world.write([revisionsOf(1).closed]);
+    const said = () =>
+      new Set(
+        hook.posts.map(({ body }) => {
+          const { data } = JSON.parse(body);
+          return `${data.escalatedAfterMinutes === null ? '' : '+'}${data.events[0].type} ${data.events[0].series}`;
+        }),
+      );
+    await until('everything is told', () =>
+      ['opened series-2', '+opened series-2', 'closed series-1'].every((text) => said().has(text)),
+    );
+    await until('it is ready again', async () => (await ready()) === 200);
+    alerts.terminate();
+    assert.equal(await alerts.exitCode, 0);
+  },
+);
