@@ -1,11 +1,13 @@
-import type { Config, KafkaConfig, LoadedConfig } from '../config/config.ts';
+import type { Config, DetectorConfig, KafkaConfig, LoadedConfig } from '../config/config.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
 import { openCatalog } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
+import { ServiceError } from '../service-error.ts';
 import { createEventEncoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
+import type { BoundDetector } from '../stream/engine/bound-detector.ts';
 import { reportEvents, timeForecasts } from '../stream/engine/report-events.ts';
 import { startWorker, type Worker } from '../stream/engine/stream-worker.ts';
 import { FORECAST_ROWS_MAX } from '../stream/engine/supply-forecasts.ts';
@@ -23,6 +25,12 @@ export interface RunningWorker {
   notReady(): string[];
   /** null after `stop`; an error when the worker cannot continue. */
   readonly finished: Promise<Error | null>;
+  readonly metrics: Metrics;
+  /** Scores by other detectors from the next commit on. Returns why that is not possible in a process that runs. */
+  changeDetectors(
+    detectors: readonly DetectorConfig[],
+    by: { readonly models: DetectorModels; readonly version: number },
+  ): string | null;
   stop(): Promise<void>;
 }
 
@@ -48,13 +56,21 @@ export interface RunWorkerOptions {
   readonly models: DetectorModels;
   readonly logger: Logger;
   readonly beside?: Beside;
+  /** Of the detectors; 0: the detectors file. */
+  readonly version?: number;
 }
 
 /**
  * Starts operator's port, inference threads and the stream. Throws a ServiceError when one of them cannot start; the
  * others are closed then.
  */
-export async function runWorker({ config, models, logger, beside }: RunWorkerOptions): Promise<RunningWorker> {
+export async function runWorker({
+  config,
+  models,
+  logger,
+  beside,
+  version = 0,
+}: RunWorkerOptions): Promise<RunningWorker> {
   const opened: (() => Promise<unknown> | undefined)[] = [];
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
@@ -66,7 +82,7 @@ export async function runWorker({ config, models, logger, beside }: RunWorkerOpt
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
     opened.push(() => ops.close());
     logger.info({ url: ops.url }, 'the operators port is open');
-    const { worker, forecasters } = await startStream({ config, models, metrics, logger }, (close) =>
+    const { worker, forecasters, bind } = await startStream({ config, models, metrics, logger, version }, (close) =>
       opened.push(close),
     );
     collectForecasts(metrics, () => {
@@ -74,18 +90,49 @@ export async function runWorker({ config, models, logger, beside }: RunWorkerOpt
       return beside === undefined ? stats : sumOf(stats, beside.forecasts());
     });
     notReady = () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])];
-    return { opsUrl: ops.url, notReady: () => notReady(), finished: worker.finished, stop: closeAll };
+    return {
+      opsUrl: ops.url,
+      notReady: () => notReady(),
+      finished: worker.finished,
+      metrics,
+      changeDetectors(detectors, by) {
+        try {
+          worker.changeDetectors(
+            detectors.map((detector) => bind(detector, by.models)),
+            by.version,
+          );
+          return null;
+        } catch (error) {
+          // A model that was not named at the start.
+          if (error instanceof ServiceError) return `${error.message}: that needs a restart`;
+          throw error;
+        }
+      },
+      stop: closeAll,
+    };
   } catch (error) {
     await closeAll();
     throw error;
   }
 }
 
+interface StartedStream {
+  readonly worker: Worker;
+  readonly forecasters: Forecasters;
+  readonly bind: (detector: DetectorConfig, models: DetectorModels) => BoundDetector;
+}
+
 /** @param onOpened called with the close function of each part, in the order of opening */
 async function startStream(
-  { config, models, metrics, logger }: Omit<RunWorkerOptions, 'beside'> & { readonly metrics: Metrics },
+  {
+    config,
+    models,
+    metrics,
+    logger,
+    version,
+  }: Required<Omit<RunWorkerOptions, 'beside'>> & { readonly metrics: Metrics },
   onOpened: (close: () => Promise<unknown> | undefined) => void,
-): Promise<{ readonly worker: Worker; readonly forecasters: Forecasters }> {
+): Promise<StartedStream> {
   const { kafka, worker: limits, registry: registryConfig } = config;
   const stream = { ...config.stream, topics: await topicsInUse({ config: kafka }, config.stream) };
   await checkTopics({ config: kafka }, stream.topics);
@@ -113,14 +160,15 @@ async function startStream(
   });
   onOpened(() => forecasters.close());
   const timed = (forecaster: Forecaster) => timeForecasts(forecaster, metrics, () => performance.now());
-  const detectors = stream.detectors.map((detector) => {
-    return bindToModel(detector, models, (...asked) => timed(forecasters.forecasterFor(...asked)));
-  });
+  const bind: StartedStream['bind'] = (detector, found) =>
+    bindToModel(detector, found, (...asked) => timed(forecasters.forecasterFor(...asked)));
+  const detectors = stream.detectors.map((detector) => bind(detector, models));
   const options = {
     log,
     stream,
     limits,
     detectors,
+    version,
     encodeScore,
     encodeEvent,
     schemas: registry,
@@ -129,7 +177,7 @@ async function startStream(
   };
   const worker = await startWorker(options);
   onOpened(() => worker.stop());
-  return { worker, forecasters };
+  return { worker, forecasters, bind };
 }
 
 function sumOf(a: ForecastSums, b: ForecastSums): ForecastSums {

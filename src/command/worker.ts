@@ -3,6 +3,8 @@ import { loadProcessConfig } from '../config/load.ts';
 import { workerOptions } from '../config/options.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { aborted, DONE, FAILED, printProblems, type RunnableCommand, withDeadline } from './command.ts';
+import { followDetectors } from './live-detectors.ts';
+import { newestSaved } from './newest-detectors.ts';
 import { resolveWithModels, runWorker } from './run-worker.ts';
 
 /** Scores the observations of a cluster until it is stopped. */
@@ -11,13 +13,17 @@ export const workerCommand: RunnableCommand = {
   summary: 'Scores the series of a detectors file on the cluster of KAFKA_BROKERS',
   options: Object.values(workerOptions),
   async run(_operands, flags, io) {
-    const loaded = loadProcessConfig(flags, ['brokers', 'detectors']);
+    const fromFile = loadProcessConfig(flags, ['brokers', 'detectors']);
+    if (fromFile.kind === 'problems') return printProblems(fromFile.problems, io);
+    const saved = await newestSaved(fromFile.config.kafka!, fromFile.config.detectorsTopic);
+    const loaded = loadProcessConfig(flags, ['brokers', 'detectors'], { detectorsText: saved?.text ?? null });
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const { models, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems') return printProblems(result.problems, io);
     const { config } = result;
     const logger = createLogger(config.logLevel);
-    const starting = runWorker({ config: { ...config, kafka: config.kafka! }, models, logger });
+    const version = saved?.version ?? 0;
+    const starting = runWorker({ config: { ...config, kafka: config.kafka! }, models, logger, version });
     const worker = await Promise.race([starting, aborted(io.stop)]);
     if (!worker) {
       const ending = starting.then((late) => late.stop()).catch(() => undefined);
@@ -25,9 +31,12 @@ export const workerCommand: RunnableCommand = {
       return DONE;
     }
     logger.info({ config: describeConfig(config) }, 'worker started');
+    const running = { ...config, kafka: config.kafka! };
+    const unfollow = followDetectors({ flags, config: running, worker, logger, version });
     const failure = await Promise.race([worker.finished, aborted(io.stop)]);
     if (failure) logger.fatal({ err: failure }, 'the worker cannot continue');
     else logger.info('stopping');
+    unfollow();
     await withDeadline(worker.stop(), config.worker.shutdownMsMax);
     return failure ? FAILED : DONE;
   },

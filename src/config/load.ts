@@ -111,13 +111,15 @@ function readWorkerLimits(reader: OptionReader, file: Partial<WorkerLimits>, pro
 export function loadProcessConfig(
   flags: Flags,
   requires: ConfigSources['requires'],
-  fallbacks: CommandFallbacks = {},
+  { detectorsText, ...fallbacks }: CommandFallbacks & { readonly detectorsText?: string | null } = {},
 ): ConfigResult<LoadedConfig> {
+  const path = flags[options.detectors.flag!] ?? process.env[options.detectors.env!] ?? fallbacks.detectors;
   return loadConfig({
     fallbacks,
     flags,
     env: process.env,
-    readFile: (path) => readFileSync(path, 'utf8'),
+    // A version that was saved elsewhere stands in place of the file.
+    readFile: (name) => (name === path && detectorsText != null ? detectorsText : readFileSync(name, 'utf8')),
     processors: availableParallelism(),
     requires,
   });

@@ -26,6 +26,7 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly limits: WorkerLimits;
   readonly partitionCount: number;
   readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
+  readonly detectorsVersion: number;
   readonly groupPlaces: GroupPlaces;
   readonly events: StreamEvents;
   /** Of all partitions of the worker together. */
@@ -177,14 +178,13 @@ export class PartitionTask {
   }
 
   async #restore(session: PartitionSession, state: PartitionState): Promise<Restored> {
-    const { detectorOf, detectorNamed } = this.#options;
     const { signal } = this.#stop;
     signal.throwIfAborted();
     // Reading a changelog may take a minute, and the next owner waits. Closing the session ends it.
     const abandon = () => void session.close();
     signal.addEventListener('abort', abandon);
     const onProgress = (share: number) => this.#options.events.restoring(this.#options.place.partition, share);
-    const restored = await restorePartition(session, state, { detectorOf, detectorNamed, onProgress }).finally(() =>
+    const restored = await restorePartition(session, state, { ...this.#options, onProgress }).finally(() =>
       signal.removeEventListener('abort', abandon),
     );
     refuseOtherPartitionCount(restored, this.#options);

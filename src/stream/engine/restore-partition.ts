@@ -3,6 +3,7 @@ import type { CloseReason } from '../../detector/event.ts';
 import type { StreamDetectionSettings } from '../../detector/settings.ts';
 import { ServiceError } from '../../service-error.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../changelog/changelog-series.ts';
+import { decodeVersion, encodeVersion, type StoredVersion, VERSION_KEY } from '../changelog/detectors-version.ts';
 import { type EventState, readEventState, withoutEvents } from '../changelog/event-state.ts';
 import {
   Journal,
@@ -41,6 +42,8 @@ export interface DetectorLookup {
   readonly onProgress?: (share: number) => void;
   /** For tests: as WINDOWS_BYTES_MAX. */
   readonly windowsBytesMax?: number;
+  /** 0, or left out: detectors that have no version. */
+  readonly detectorsVersion?: number;
 }
 
 export const PARTITION_COUNT_KEY = Buffer.from('partitions');
@@ -61,6 +64,7 @@ export async function restorePartition(
 ): Promise<Restored> {
   let partitionCount: number | null = null;
   let position: StoredPosition | null = null;
+  let version: StoredVersion | null = null;
   const records: JournalRecords = new Map();
   const settings = new Map<string, StreamDetectionSettings>();
   const windows = new WindowRecords(detectors.windowsBytesMax);
@@ -69,8 +73,10 @@ export async function restorePartition(
     else if (key[0] === JOURNAL_PREFIX) keepNewestRecord(records, Number(key.toString('latin1', 2)), value);
     else if (key.equals(PARTITION_COUNT_KEY) && value !== null) partitionCount = Number(value.toString());
     else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
+    else if (key.equals(VERSION_KEY) && value !== null) version = decodeVersion(value);
     else keepSettings(settings, key, value);
   }, detectors.onProgress);
+  refuseNewerVersion(version, detectors);
   const retired = retiredDetectors(settings);
   const resume = planResume(session, position);
   const startsOver = resume.from === 'start-over';
@@ -89,7 +95,10 @@ export async function restorePartition(
     for (const { detector } of unit.changelogSeries()) detector.restored();
   }
   if (!startsOver) restoreClock(state, position);
-  const settingsChanges = changesOfSettings(settings, state, detectors);
+  const settingsChanges = [
+    ...changesOfSettings(settings, state, detectors),
+    ...changeOfVersion(version, detectors, resume),
+  ];
   return { journal: restoreJournal(records, entries), partitionCount, resume, settingsChanges };
 }
 
@@ -115,6 +124,24 @@ export function refuseOtherPartitionCount(
     'topic-mismatch',
     `topic ${place.topic} ${change}: series have moved away from their state. ${remedy}`,
   );
+}
+
+/** A version of the detectors is not replaced by an older one: this worker has to learn of the newer one first. */
+function refuseNewerVersion(stored: StoredVersion | null, { detectorsVersion: own = 0 }: DetectorLookup): void {
+  if (stored === null || own === 0 || stored.version <= own) return;
+  const text = `the partition is scored by version ${stored.version} of the detectors, and this worker has ${own}`;
+  throw new ServiceError('configuration', text, { retryable: true });
+}
+
+function changeOfVersion(
+  stored: StoredVersion | null,
+  { detectorNamed, detectorsVersion: version = 0 }: DetectorLookup,
+  { offset }: Resume,
+): JournalWrite[] {
+  const detectors = Object.fromEntries([...detectorNamed].map(([name, { digest }]) => [name, digest]));
+  const same = stored?.version === version && JSON.stringify(stored.detectors) === JSON.stringify(detectors);
+  if (same) return [];
+  return [{ key: VERSION_KEY, value: encodeVersion({ version, detectors, firstOffset: offset ?? 0 }) }];
 }
 
 /** Adds a unit to the partition's state, or keeps the bytes of one that cannot be continued. */

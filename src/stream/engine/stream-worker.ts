@@ -21,6 +21,8 @@ export interface WorkerOptions {
   readonly limits: WorkerLimits;
   /** In the order of the detectors file. */
   readonly detectors: readonly BoundDetector[];
+  /** Of the detectors. */
+  readonly version?: number;
   readonly encodeScore: EncodeScore;
   readonly encodeEvent: EncodeEvent;
   /** Needed for formats that are decoded by schema. */
@@ -44,6 +46,11 @@ export interface Worker {
   notReady(): string[];
   /** Resolves when the worker ends: with null after `stop`, otherwise with the fatal error. */
   readonly finished: Promise<Error | null>;
+  /**
+   * Scores by other detectors from the next commit of each partition on: its task ends, and another one restores the
+   * partition under them. Series whose settings are the same go on where they were.
+   */
+  changeDetectors(detectors: readonly BoundDetector[], version: number): void;
   /** Completes the transactions in flight, then leaves the group. */
   stop(): Promise<void>;
 }
@@ -59,8 +66,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const ending = new Map<number, Promise<void>>();
   const stalled = new Map<number, Error>();
   let connectionError: Error | null = null;
-  let assigned = false;
-  let stopping = false;
+  let [assigned, stopping] = [false, false];
 
   const revoke = (partition: number, task: PartitionTask) => {
     tasks.delete(partition);
@@ -71,8 +77,18 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     ending.set(partition, ended);
   };
 
-  const hasGroups = options.detectors.some(({ config }) => config.group !== null);
-  const taskOptions = commonTaskOptions(options, partitionCount, hasGroups);
+  let scoring = commonTaskOptions(options, partitionCount);
+  /** With groups, a task waits until all partitions are restored: it must know which groups the others own. */
+  const add = (partitions: readonly number[]) => {
+    const { promise: placesKnown, resolve: onPlacesKnown } = Promise.withResolvers<unknown>();
+    for (const partition of partitions) {
+      const place = { topic: options.stream.topics.observations, partition };
+      const free = Promise.resolve(ending.get(partition)).then(() => subscribed);
+      tasks.set(partition, new PartitionTask({ ...scoring.taskOptions, place, free, placesKnown, onFatal: finish }));
+    }
+    const restores = scoring.hasGroups ? Array.from(tasks.values(), ({ restoreTried }) => restoreTried) : [];
+    void Promise.all(restores).then(onPlacesKnown);
+  };
   const subscription = await log.subscribe({
     onAssignment(partitions) {
       // Other workers may stop at the same time. Their partitions are not taken over.
@@ -86,16 +102,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       }
       const kept = new Set(partitions);
       for (const [partition, task] of tasks) if (!kept.has(partition)) revoke(partition, task);
-      const added = partitions.filter((partition) => !tasks.has(partition));
-      // With groups, a task waits until all partitions are restored: it must know which groups the others own.
-      const { promise: placesKnown, resolve: onPlacesKnown } = Promise.withResolvers<unknown>();
-      for (const partition of added) {
-        const place = { topic: options.stream.topics.observations, partition };
-        const free = Promise.resolve(ending.get(partition)).then(() => subscribed);
-        tasks.set(partition, new PartitionTask({ ...taskOptions, place, free, placesKnown, onFatal: finish }));
-      }
-      const restores = hasGroups ? Array.from(tasks.values(), ({ restoreTried }) => restoreTried) : [];
-      void Promise.all(restores).then(onPlacesKnown);
+      add(partitions.filter((partition) => !tasks.has(partition)));
     },
     onRecords: (partition, records) => tasks.get(partition)?.push(records),
     onConnection(error) {
@@ -117,6 +124,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       if (connectionError !== null) return [`Kafka is out of reach: ${connectionError.message}`];
       if (!assigned) return ['the consumer group has not assigned partitions yet'];
       return whyPartitionsWait(tasks, stalled);
+    },
+    changeDetectors(detectors, version) {
+      if (stopping) return;
+      scoring = commonTaskOptions({ ...options, detectors, version }, partitionCount);
+      const held = new Map(tasks);
+      held.forEach((task, partition) => void revoke(partition, task));
+      add([...held.keys()]);
     },
     async stop() {
       stopping = true;
@@ -145,11 +159,12 @@ function futureLimitMs(detector: BoundDetector | null): number {
   return Math.max(FUTURE_MS_MIN, FUTURE_STEPS * stepMs);
 }
 
-function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGroups: boolean) {
+function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
   const { log, stream, limits, detectors, encodeScore, encodeEvent, schemas, events, nowMs } = options;
+  const hasGroups = detectors.some(({ config }) => config.group !== null);
   const detectorOf = matchDetectors(detectors);
   const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
-  return {
+  const taskOptions = {
     log,
     limits,
     topics: stream.topics,
@@ -166,7 +181,9 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number, hasGr
       futureLimitOf: (series) => futureLimitMs(detectorOf(series)),
       schemas,
     }),
+    detectorsVersion: options.version ?? 0,
     groupPlaces: new Map<string, number>(),
     pace: new TransactionPace(limits.transactionsPerSMax),
   };
+  return { hasGroups, taskOptions };
 }

@@ -1,0 +1,37 @@
+import type { KafkaConfig } from '../config/config.ts';
+import { ServiceError } from '../service-error.ts';
+import { readTail, type TopicRecord } from '../stream/log/kafka/topic-tail.ts';
+
+/** A version of the detectors file that was saved, as the service publishes it. */
+export interface SavedDetectors {
+  readonly version: number;
+  readonly text: string;
+}
+
+/** Records in which the newest version is searched: other keys may stand after it. */
+const TAIL_RECORDS = 16;
+
+/** The newest version in the topic; null where the topic or a version is missing. */
+export async function newestSaved(kafka: KafkaConfig, topic: string): Promise<SavedDetectors | null> {
+  try {
+    const records = await readTail({ config: kafka }, { topic, partition: 0, recordsMax: TAIL_RECORDS });
+    return records.reduce<SavedDetectors | null>((newest, record) => newer(newest, savedIn(record)), null);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'topic-mismatch') return null;
+    throw error;
+  }
+}
+
+function savedIn({ value }: TopicRecord): SavedDetectors | null {
+  if (value === null) return null;
+  try {
+    const { version, text } = JSON.parse(value.toString()) as Partial<SavedDetectors>;
+    return Number.isSafeInteger(version) && typeof text === 'string' ? { version: version!, text } : null;
+  } catch {
+    return null;
+  }
+}
+
+function newer(a: SavedDetectors | null, b: SavedDetectors | null): SavedDetectors | null {
+  return b !== null && b.version > (a?.version ?? 0) ? b : a;
+}

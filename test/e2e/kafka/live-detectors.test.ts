@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { publishDetectors } from '../../../src/command/history/publish-detectors.ts';
+import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { observationRecord } from '../../fixture/stream/stream-run.ts';
+import { until } from '../../fixture/until.ts';
+
+const SERIES = ['kept-1', 'changed-1'];
+
+function detectors(changedDetectionSize: number): string[] {
+  return [
+    '{ name: kept, series: "kept-*", freq: min, h: 8, detection_size: 8, context: 64 }',
+    `{ name: changed, series: "changed-*", freq: min, h: 8, detection_size: ${changedDetectionSize}, context: 64 }`,
+  ];
+}
+
+function steps(from: number, to: number) {
+  return Array.from({ length: to - from }, (_, i) =>
+    SERIES.map((series) => ({ partition: 0, ...observationRecord(series, from + i, Math.sin(from + i)) })),
+  ).flat();
+}
+
+kafkaTest('a running worker takes a changed file and a saved version, and refuses what it cannot use', async () => {
+  const stream = await kafkaStream(1, []);
+  const { config: kafka } = await kafkaConnection();
+  const file = (size: number) => detectorsFile(stream.topics, detectors(size));
+  const topic = `${stream.topics.observations}-detectors`;
+  const worker = await stream.startWorker({ DETECTORS_TOPIC: topic }, file(8));
+  const outcome = (name: string, count: number) =>
+    until(`${count} changes are ${name}`, async () => {
+      return (await worker.metric('tidewatch_detector_changes_total', name)) === count;
+    });
+  await stream.feed(steps(0, 30));
+  await stream.settled();
+  await worker.rewriteDetectors(`${file(16)}  - { name: nothing }\n`);
+  await outcome('refused', 1);
+  await worker.rewriteDetectors(file(16));
+  await outcome('applied', 1);
+  await stream.feed(steps(30, 50));
+  await stream.settled();
+  const saved = { version: 3, savedAtMs: 0, savedBy: 'test', comment: null, text: file(24) };
+  await publishDetectors({ kafka, topic, like: stream.topics.changelog }, saved);
+  await outcome('applied', 2);
+  await stream.feed(steps(50, 60));
+  await stream.settled();
+  await worker.stop();
+
+  const bySeries = Map.groupBy(await stream.scores(), ({ series }) => series);
+  const restarted = (series: string) => bySeries.get(series)!.flatMap((score, i) => (score.restarted ? [i] : []));
+  assert.deepEqual([restarted('kept-1'), restarted('changed-1')], [[], [30, 50]]);
+  for (const series of SERIES) {
+    assert.deepEqual(
+      bySeries.get(series)!.map(({ position }) => position),
+      [...Array(60).keys()],
+    );
+  }
+});
