@@ -58,6 +58,10 @@ const RUN_ROWS_MIN = 8;
  * thread.
  */
 const RUNS_PER_THREAD_MAX = 2;
+/** Owners that asked within this time share the threads: then runs are short and none is submitted in advance. */
+const SHARED_MS = 1_000;
+/** Part of a full run, while owners share the threads. A new request waits for one such run at most. */
+const SHARED_RUN = 0.5;
 
 /**
  * Forecasters of several models that share inference threads. Queued rows of the same model, context length and horizon
@@ -73,6 +77,8 @@ export class Forecasters {
   readonly #queue: RunQueue<QueuedForecast>;
   readonly #sums = { runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 };
   #pool: ThreadPool | null = null;
+  /** When each owner asked last; those of the last second. */
+  readonly #askedMs = new Map<string, number>();
   #groups = 0;
   #dispatching = false;
   #ended: Error | null = null;
@@ -184,6 +190,7 @@ export class Forecasters {
     const settle = { rowsMissing: batch.rows, resolve, reject };
     const theta: RunRequest['theta'] = weights?.theta ?? null;
     const owner = currentOwner();
+    this.#askedMs.set(owner, performance.now());
     const request = { key, owner, model: index, batch, horizonRun, quantiles, theta, result, ...settle };
     if (!this.#queue.add(request)) throw this.#overloaded(batch.rows);
     const onAbort = () => this.#fail(request, signal?.reason);
@@ -214,17 +221,27 @@ export class Forecasters {
   }
 
   #dispatch(): void {
+    const shared = this.#isShared();
     const idle = this.#threads.filter((thread) => thread.runs === 0);
     for (let thread = idle.pop(); thread !== undefined && this.#queue.rows > 0; thread = idle.pop()) {
       const share = Math.ceil(this.#queue.rowsNext / (idle.length + 1));
-      this.#run(thread, this.#queue.take(Math.max(RUN_ROWS_MIN, share)));
+      const rowsMax = shared ? Math.min(share, Math.ceil(this.#queue.fullNext * SHARED_RUN)) : share;
+      this.#run(thread, this.#queue.take(Math.max(RUN_ROWS_MIN, rowsMax)));
     }
     // A full run gains nothing by waiting. While there are full runs no thread is idle, so other lines have their turn
     // here, too.
-    for (const thread of this.#threads) {
+    for (const thread of shared ? [] : this.#threads) {
       if (thread.runs < RUNS_PER_THREAD_MAX && this.#queue.hasFullRun()) this.#run(thread, this.#queue.take());
     }
     if (this.#isDrained()) this.#onDrained?.();
+  }
+
+  /** Whether more than one owner asked lately. */
+  #isShared(): boolean {
+    if (this.#askedMs.size < 2) return false;
+    const sinceMs = performance.now() - SHARED_MS;
+    for (const [owner, askedMs] of this.#askedMs) if (askedMs < sinceMs) this.#askedMs.delete(owner);
+    return this.#askedMs.size > 1 || (this.#askedMs.size === 1 && this.#queue.owners > 1);
   }
 
   #run(thread: InferenceThread, segments: readonly Segment<QueuedForecast>[]): void {

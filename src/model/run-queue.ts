@@ -98,6 +98,16 @@ export class RunQueue<R extends QueuedRequest> {
     return this.#next()?.line.rows ?? 0;
   }
 
+  /** Rows of a full run of the next line; 0 for an empty queue. */
+  get fullNext(): number {
+    return this.#next()?.line.full ?? 0;
+  }
+
+  /** Owners with rows in the queue. */
+  get owners(): number {
+    return this.#owners.size;
+  }
+
   /** Whether any line has the rows of a full run. */
   hasFullRun(): boolean {
     for (const { rows, full } of this.#lines.values()) if (rows >= full) return true;

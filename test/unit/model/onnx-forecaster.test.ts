@@ -8,6 +8,7 @@ import type { Worker } from 'node:worker_threads';
 import type { ForecastBatch } from '../../../src/forecast/forecaster.ts';
 import type { Model } from '../../../src/model/catalog.ts';
 import { type ForecasterLimits, Forecasters } from '../../../src/model/onnx-forecaster.ts';
+import { runForOwner } from '../../../src/model/request-owner.ts';
 import { type Fault, writeModel } from '../../fixture/model/model-folder.ts';
 
 async function writeModels(t: TestContext, faults: Record<string, Fault>): Promise<Model[]> {
@@ -210,6 +211,20 @@ test('requests are rejected while no thread is left and none can be started', as
   while (forecasters.trouble !== null) await wait(20);
   assert.deepEqual([...(await forecast(levels([3])))], [3]);
   await forecasters.close();
+});
+
+test('while owners share the threads a run is half as long, so that a new request waits for less', async (t) => {
+  const forecasters = await start(t, { runRowsMax: 32 });
+  const { forecast } = forecasters.forecasterFor('mean', 1);
+  const runsOf = async (work: () => Promise<unknown>) => {
+    const before = forecasters.stats().runs;
+    await work();
+    return forecasters.stats().runs - before;
+  };
+  const long = () => forecast(levels(Array(128).fill(1)));
+  assert.equal(await runsOf(() => runForOwner('ann', long)), 4);
+  assert.equal(await runsOf(() => runForOwner('bob', () => forecast(levels([2])))), 1);
+  assert.equal(await runsOf(() => runForOwner('ann', long)), 8);
 });
 
 test('close finishes accepted requests and rejects new ones', async (t) => {
