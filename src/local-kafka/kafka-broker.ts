@@ -37,6 +37,8 @@ export interface SecureListener {
   readonly keyStorePassword: string;
   readonly username: string;
   readonly password: string;
+  /** Whether its users need permissions (ACLs); those of the open listener never do. */
+  readonly authorized?: boolean;
 }
 
 interface Installation {
@@ -213,8 +215,13 @@ function withSecureListener(properties: string, secure: SecureListener): string 
     `ssl.keystore.location=${keyStore}`,
     `ssl.keystore.password=${keyStorePassword}`,
   ].map((property) => `listener.name.secure.${property}\n`);
+  const authorizer = [
+    'authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users=User:ANONYMOUS',
+  ];
+  const rules = secure.authorized === true ? `${authorizer.join('\n')}\n` : '';
   const opened = properties
     .replaceAll(/(?<=listeners=)PLAINTEXT/g, `SECURE://127.0.0.1:${port},PLAINTEXT`)
     .replace('protocol.map=', 'protocol.map=SECURE:SASL_SSL,');
-  return opened + own.join('');
+  return opened + own.join('') + rules;
 }

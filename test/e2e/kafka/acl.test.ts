@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import kafkajs, { type AclEntry, type AclResourceTypes } from 'kafkajs';
+import { freePort } from '../../../src/local-kafka/free-port.ts';
+import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
+import { makeCertificate } from '../../fixture/kafka/certificate.ts';
+import { kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
+
+const USER = 'ada';
+const PASSWORD = 'correct-horse';
+const { AclOperationTypes, AclPermissionTypes, AclResourceTypes: Resource, ResourcePatternTypes } = kafkajs;
+const { READ, WRITE, DESCRIBE_CONFIGS } = AclOperationTypes;
+
+/** The list of deploy/README.md: reading and writing imply describing. */
+function workerAcls({ topics }: KafkaStream): AclEntry[] {
+  const allow = (resourceType: AclResourceTypes, resourceName: string, ...operations: number[]): AclEntry[] =>
+    operations.map((operation) => ({
+      resourceType,
+      resourceName,
+      resourcePatternType:
+        resourceType === Resource.TRANSACTIONAL_ID ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
+      principal: `User:${USER}`,
+      host: '*',
+      operation,
+      permissionType: AclPermissionTypes.ALLOW,
+    }));
+  const group = `group-${topics.observations}`;
+  return [
+    ...allow(Resource.TOPIC, topics.observations, READ),
+    ...[topics.scores, topics.events, topics.deadLetters].flatMap((topic) => allow(Resource.TOPIC, topic, WRITE)),
+    ...allow(Resource.TOPIC, topics.changelog, READ, WRITE, DESCRIBE_CONFIGS),
+    ...allow(Resource.GROUP, group, READ),
+    ...allow(Resource.TRANSACTIONAL_ID, `${group}-`, WRITE),
+  ];
+}
+
+kafkaTest('the permissions that deploy/README.md lists are enough for a worker; without them it ends', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-acl-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const port = await freePort();
+  const { keyStore, certificate } = await makeCertificate(folder, PASSWORD);
+  const secure = { port, keyStore, keyStorePassword: PASSWORD, username: USER, password: PASSWORD, authorized: true };
+  await sharedKafka(secure);
+  const stream = await kafkaStream(2, [QUICK_DETECTOR]);
+  const env = {
+    KAFKA_BROKERS: `127.0.0.1:${port}`,
+    KAFKA_TLS: 'true',
+    KAFKA_TLS_CA: certificate,
+    KAFKA_SASL_MECHANISM: 'plain',
+    KAFKA_SASL_USERNAME: USER,
+    KAFKA_SASL_PASSWORD: PASSWORD,
+  };
+  const refused = await stream.startWorker(env);
+  assert.equal((await refused.ended).code, 1);
+  const { kafka, destroy } = kafkaClient(await kafkaConnection());
+  t.after(destroy);
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createAcls({ acl: workerAcls(stream) });
+  const records = waves(4, 30, 2);
+  await stream.feed(records);
+  const worker = await stream.startWorker(env);
+  await stream.settled();
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+  assertScoredOnce(await stream.scores(), records);
+  assert.doesNotMatch(worker.said(), /AUTHORIZATION_FAILED/);
+});
