@@ -69,7 +69,7 @@ export interface AnomalyEvent {
   readonly severity: number | null;
   /** At the peak; null where the severity is. */
   readonly grade: number | null;
-  /** At the peak; of the member with the largest share where it is a group's. */
+  /** At the peak; of its most unusual member where it is a group's. */
   readonly value: number | null;
   readonly expected: number | null;
   /** Bounds of the interval at the peak; null in a group. */

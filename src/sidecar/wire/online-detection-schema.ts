@@ -104,7 +104,7 @@ const DetectionEvents = Type.Array(
     alarms: Place('Alarms from start to end.'),
     severity: NumberOrNull('The highest of its alarms.'),
     grade: NumberOrNull('At the peak.'),
-    value: NumberOrNull('At the peak; of the member with the largest share where all are scored together.'),
+    value: NumberOrNull('At the peak; of the most unusual series where all are scored together.'),
     expected: NumberOrNull('Forecast of that value.'),
     summary: Type.String({ description: 'One sentence: what was seen, and what was expected.' }),
     unusual: Type.Union([Type.String(), Type.Null()], { description: 'How rare the peak is; null where it is not.' }),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import type { Topics } from '../../../src/config/config.ts';
+import type { AnomalyEvent } from '../../../src/detector/event.ts';
 import { startSchemaRegistry } from '../../../src/local-kafka/schema-registry.ts';
 import { connectRegistry } from '../../../src/stream/codec/registry.ts';
 import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
@@ -76,7 +77,8 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
   const streamed = watch.out.map((line) => JSON.parse(line) as ScoreRecord);
 
   const out = join(folder, 'scores.csv');
-  const tested = await runCommand(['backtest', file, '--out', out], env);
+  const eventsOut = join(folder, 'events.jsonl');
+  const tested = await runCommand(['backtest', file, '--out', out, '--events-out', eventsOut], env);
   assert.equal(tested.exitCode, 1, 'the same row was refused');
   assert.match(
     tested.err.join('\n'),
@@ -100,6 +102,19 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
   }
   assert.equal(streamed[SPIKE].anomaly, true);
   assert.equal(streamed[SPIKE].state, 'scored');
+
+  const eventOf = (line: string) => {
+    const { type, kind, startedAtMs, endedAtMs, alarms }: AnomalyEvent = JSON.parse(line);
+    return { type, kind, startedAtMs, endedAtMs, alarms };
+  };
+  const revisions = (await readFile(eventsOut, 'utf8')).trimEnd().split('\n').map(eventOf);
+  assert.ok(revisions.some(({ startedAtMs }) => startedAtMs === streamed[SPIKE].timestampMs));
+  assert.match(tested.err.join('\n'), /^ {2}2014-02-16 20:40:00 {2}closed {3}cpu-1 .* was expected/m);
+  const watchEvents = startCommand(['watch', '--events', '--json', '--from-beginning'], env);
+  await watchEvents.until(() => watchEvents.out.length === revisions.length);
+  watchEvents.interrupt();
+  assert.equal(await watchEvents.exitCode, 0);
+  assert.deepEqual(watchEvents.out.map(eventOf), revisions);
 });
 
 kafkaTest('a watch shows alarms, says once that the broker is away, and continues when it is back', async () => {
