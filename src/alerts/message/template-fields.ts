@@ -1,16 +1,18 @@
 import type { AnomalyEvent } from '../../detector/event.ts';
+import { eventLink } from './event-link.ts';
 import type { Notice, Notification } from './notification.ts';
 import { typeOf } from './notification.ts';
 import { oneLine } from './plain-text.ts';
 import { alertUrgency } from './urgency.ts';
 
 /** Text of a field; an empty text where the event has none. */
-type ReadField<T> = (of: T) => string;
+type ReadField<T> = (of: T, consoleUrl: string | null) => string;
 
 /** Fields of an event in a template, also outside of `{{#each events}}`, where they are those of the first event. */
 export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   type: ({ type }) => type,
   eventId: ({ event }) => event.eventId,
+  link: ({ event }, consoleUrl) => eventLink(consoleUrl, event) ?? '',
   revision: ({ event }) => String(event.revision),
   detector: ({ event }) => event.detector,
   subject: ({ event }) => subjectOf(event),
@@ -56,17 +58,19 @@ export const LABEL_PREFIX = 'labels.';
 export interface FieldScope {
   readonly notification: Notification;
   readonly notice: Notice;
+  /** Where the console is, as people reach it. */
+  readonly consoleUrl: string | null;
 }
 
 /** The text of a field as one line; empty where the field has no value. */
-export function readField(name: string, { notification, notice }: FieldScope): string {
+export function readField(name: string, { notification, notice, consoleUrl }: FieldScope): string {
   if (name.startsWith(LABEL_PREFIX)) {
     const { labels } = notice.event;
     const label = name.slice(LABEL_PREFIX.length);
     return Object.hasOwn(labels, label) ? oneLine(labels[label]) : '';
   }
-  const ofMessage = Object.hasOwn(MESSAGE_FIELDS, name) ? MESSAGE_FIELDS[name](notification) : null;
-  return oneLine(ofMessage ?? NOTICE_FIELDS[name](notice));
+  const ofMessage = Object.hasOwn(MESSAGE_FIELDS, name) ? MESSAGE_FIELDS[name](notification, consoleUrl) : null;
+  return oneLine(ofMessage ?? NOTICE_FIELDS[name](notice, consoleUrl));
 }
 
 /** What the event is about: its series, or its group. */

@@ -109,8 +109,15 @@ function problem(text: string): ParsedTemplate {
   return { kind: 'problem', problem: text };
 }
 
-/** The text of a notification, at most RENDERED_CHARACTERS_MAX characters. */
-export function renderTemplate({ nodes }: Template, notification: Notification): string {
+/**
+ * The text of a notification, at most RENDERED_CHARACTERS_MAX characters.
+ * @param consoleUrl where the console is; null: events have no link
+ */
+export function renderTemplate(
+  { nodes }: Template,
+  notification: Notification,
+  consoleUrl: string | null = null,
+): string {
   const parts: string[] = [];
   let length = 0;
   const put = (text: string) => {
@@ -123,9 +130,9 @@ export function renderTemplate({ nodes }: Template, notification: Notification):
       if (node.kind === 'text') put(node.text);
       else if (node.kind === 'field') put(readField(node.name, scope));
       else if (node.kind === 'if') render(readField(node.name, scope) === '' ? node.otherwise : node.body, scope);
-      else for (const notice of notification.notices) render(node.body, { notification, notice });
+      else for (const notice of notification.notices) render(node.body, { ...scope, notice });
     }
   };
-  render(nodes, { notification, notice: notification.notices[0] });
+  render(nodes, { notification, notice: notification.notices[0], consoleUrl });
   return cut(parts.join(''), RENDERED_CHARACTERS_MAX);
 }

@@ -2,8 +2,10 @@ import type { Notification } from './notification.ts';
 import { oneLine } from './plain-text.ts';
 import { type ParsedTemplate, parseTemplate, renderTemplate, type Template } from './template.ts';
 
-/** Templates of a receiver. */
+/** Templates of a receiver, and what they may point to. */
 export interface Wording {
+  /** Where people reach the console; null: messages have no links. */
+  readonly consoleUrl: string | null;
   readonly title: Template;
   readonly text: Template;
 }
@@ -18,10 +20,10 @@ const DEFAULT_TEXT =
   '{{#each events}}[{{type}}] {{subject}}: {{summary}}{{#if unusual}} ({{unusual}}){{/if}}\n' +
   '{{kind}}, {{urgency}}, detector {{detector}}, since {{startedAt}}{{#if endedAt}}, until {{endedAt}}{{/if}}' +
   '{{#if closeReason}}, {{closeReason}}{{/if}}\n' +
-  '{{#if members}}members: {{members}}\n{{/if}}{{/each}}';
+  '{{#if members}}members: {{members}}\n{{/if}}{{#if link}}{{link}}\n{{/if}}{{/each}}';
 
 /** The wording where a receiver has no templates of its own. */
-export const DEFAULT_WORDING: Wording = { title: known(DEFAULT_TITLE), text: known(DEFAULT_TEXT) };
+export const DEFAULT_WORDING: Wording = { consoleUrl: null, title: known(DEFAULT_TITLE), text: known(DEFAULT_TEXT) };
 
 function known(source: string): Template {
   const parsed: ParsedTemplate = parseTemplate(source);
@@ -35,9 +37,9 @@ export interface Worded {
   readonly text: string;
 }
 
-export function wordsOf({ title, text }: Wording, notification: Notification): Worded {
+export function wordsOf({ title, text, consoleUrl }: Wording, notification: Notification): Worded {
   return {
-    title: oneLine(renderTemplate(title, notification), TITLE_CHARACTERS_MAX),
-    text: renderTemplate(text, notification).trim(),
+    title: oneLine(renderTemplate(title, notification, consoleUrl), TITLE_CHARACTERS_MAX),
+    text: renderTemplate(text, notification, consoleUrl).trim(),
   };
 }

@@ -1,3 +1,4 @@
+import { eventLink } from '../message/event-link.ts';
 import type { Notice } from '../message/notification.ts';
 import { oneLine } from '../message/plain-text.ts';
 import { subjectOf } from '../message/template-fields.ts';
@@ -31,7 +32,8 @@ export function createAlertmanager(
         if (part.length === 0) continue;
         const nowMs = Date.now();
         const alerts = part.map((notice) => {
-          return postableAlert(notice, wordsOf(wording, { ...notification, notices: [notice] }), nowMs);
+          const words = wordsOf(wording, { ...notification, notices: [notice] });
+          return postableAlert(notice, { ...words, link: eventLink(wording.consoleUrl, notice.event) }, nowMs);
         });
         const body = JSON.stringify(alerts);
         const secrets = [authorization];
@@ -50,7 +52,11 @@ const isOpen = ({ type }: Notice) => type !== 'closed';
  * One alert. Its labels are its identity, so they never change during an event: kind and severity are those of its
  * first message.
  */
-export function postableAlert({ type, event, opening }: Notice, { title, text }: Worded, nowMs: number) {
+export function postableAlert(
+  { type, event, opening }: Notice,
+  { title, text, link }: Worded & { readonly link: string | null },
+  nowMs: number,
+) {
   const { eventId, detector, series, group, labels: own, summary, unusual } = event;
   const labels: Record<string, string> = {};
   for (const [label, value] of Object.entries(own)) put(labels, labelName(label), value);
@@ -71,6 +77,7 @@ export function postableAlert({ type, event, opening }: Notice, { title, text }:
     annotations,
     // The time of an event may lie ahead of the clock; an alert must not begin after its end.
     startsAt: new Date(Math.min(event.startedAtMs, nowMs)).toISOString(),
+    ...(link !== null && { generatorURL: link }),
     endsAt: new Date(type === 'closed' ? nowMs : nowMs + ALERT_LIFE_MS).toISOString(),
   };
 }

@@ -1,3 +1,4 @@
+import { eventLink } from '../message/event-link.ts';
 import type { Notice, Notification } from '../message/notification.ts';
 import { cut, oneLine } from '../message/plain-text.ts';
 import { subjectOf } from '../message/template-fields.ts';
@@ -25,7 +26,14 @@ export function createPagerDuty(
     async send(notification, signal) {
       for (const notice of notification.notices) {
         const { title } = wordsOf(wording, { ...notification, notices: [notice] });
-        const body = JSON.stringify(pagerDutyEvent(notice, { notification, routingKey, title }));
+        const body = JSON.stringify(
+          pagerDutyEvent(notice, {
+            notification,
+            routingKey,
+            title,
+            link: eventLink(wording.consoleUrl, notice.event),
+          }),
+        );
         const outcome = await postAlert({ poster, url, body, timeoutMs, signal, secrets: [routingKey] });
         // What was accepted is sent again, too: the same key, so the same incident.
         if (outcome.kind !== 'accepted') return outcome;
@@ -40,10 +48,12 @@ export interface PagerDutyContext {
   readonly notification: Pick<Notification, 'route' | 'escalatedAfterMinutes'>;
   readonly routingKey: string;
   readonly title: string;
+  /** The page of the event. */
+  readonly link: string | null;
 }
 
 /** The request for one event; `dedup_key` is its id, so that a repetition and the end find the same incident. */
-export function pagerDutyEvent({ type, event }: Notice, { notification, routingKey, title }: PagerDutyContext) {
+export function pagerDutyEvent({ type, event }: Notice, { notification, routingKey, title, link }: PagerDutyContext) {
   const identity = { routing_key: routingKey, dedup_key: cut(event.eventId, KEY_CHARACTERS_MAX) };
   if (type === 'closed') return { ...identity, event_action: 'resolve' as const };
   const subject = subjectOf(event);
@@ -52,6 +62,7 @@ export function pagerDutyEvent({ type, event }: Notice, { notification, routingK
     ...identity,
     event_action: 'trigger' as const,
     client: 'tidewatch',
+    ...(link !== null && { client_url: link, links: [{ href: link, text: 'The event in the console' }] }),
     payload: {
       summary: cut(title, SUMMARY_CHARACTERS_MAX) || kind,
       source: oneLine(subject, SOURCE_CHARACTERS_MAX) || detector,

@@ -1,6 +1,7 @@
+import { eventLink } from '../message/event-link.ts';
 import type { Notification } from '../message/notification.ts';
-import { cut } from '../message/plain-text.ts';
-import { type Worded, wordsOf } from '../message/wording.ts';
+import { cut, oneLine } from '../message/plain-text.ts';
+import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, SlackTarget } from '../routes/alert-route.ts';
 import { postAlert } from './http-receiver.ts';
@@ -11,6 +12,7 @@ import { pathOf } from './webhook.ts';
 const HEADER_CHARACTERS_MAX = 150;
 const SECTION_CHARACTERS_MAX = 3_000;
 const SECTIONS_MAX = 5;
+const LINKS_MAX = 10;
 
 /** An incoming webhook of Slack. */
 export function createSlack(
@@ -22,7 +24,7 @@ export function createSlack(
     name,
     forgets: false,
     send: (notification, signal) => {
-      const body = JSON.stringify(slackMessage(notification, wordsOf(wording, notification)));
+      const body = JSON.stringify(slackMessage(notification, wordsOf(wording, notification), wording));
       return postAlert({ poster, url, body, timeoutMs, signal, secrets: [url, pathOf(url)] });
     },
     close: () => {},
@@ -39,7 +41,11 @@ interface PlainText {
  * A message in blocks of plain text: Slack formats none of it, so that the name of a series can neither mention a
  * channel nor show a link that leads elsewhere. The text beside the blocks is for notifications and is escaped.
  */
-export function slackMessage({ notices }: Pick<Notification, 'notices'>, { title, text }: Worded) {
+export function slackMessage(
+  { notices }: Pick<Notification, 'notices'>,
+  { title, text }: Worded,
+  { consoleUrl }: Pick<Wording, 'consoleUrl'>,
+) {
   const plain = (content: string, charactersMax: number): PlainText => {
     return { type: 'plain_text', text: cut(content, charactersMax), emoji: false };
   };
@@ -47,13 +53,19 @@ export function slackMessage({ notices }: Pick<Notification, 'notices'>, { title
     .filter((part) => part.trim() !== '')
     .slice(0, SECTIONS_MAX)
     .map((part) => ({ type: 'section' as const, text: plain(part, SECTION_CHARACTERS_MAX) }));
-  const keys = [...new Set(notices.map(({ event }) => event.eventId))];
+  const events = [...new Map(notices.map(({ event }) => [event.eventId, event])).values()];
+  const links = events.slice(0, LINKS_MAX).map((event) => {
+    const link = eventLink(consoleUrl, event);
+    const name = `event ${event.eventId}`;
+    if (link === null) return plain(name, HEADER_CHARACTERS_MAX);
+    return { type: 'mrkdwn' as const, text: `<${escapeSlack(link)}|${escapeSlack(oneLine(name))}>` };
+  });
   return {
     text: escapeSlack(title.trim() || 'Anomaly'),
     blocks: [
       { type: 'header' as const, text: plain(title.trim() || 'Anomaly', HEADER_CHARACTERS_MAX) },
       ...sections,
-      { type: 'context' as const, elements: [plain(`event ${keys.join(' ')}`, HEADER_CHARACTERS_MAX)] },
+      { type: 'context' as const, elements: links },
     ],
     unfurl_links: false,
     unfurl_media: false,

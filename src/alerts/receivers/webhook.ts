@@ -1,7 +1,8 @@
 import { Webhook } from 'standardwebhooks';
+import { eventLink } from '../message/event-link.ts';
 import type { Notification } from '../message/notification.ts';
 import { typeOf } from '../message/notification.ts';
-import { wordsOf } from '../message/wording.ts';
+import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, WebhookTarget } from '../routes/alert-route.ts';
 import { postAlert } from './http-receiver.ts';
@@ -18,7 +19,7 @@ export function createWebhook(
     name,
     forgets: false,
     send: (notification, signal) => {
-      const body = JSON.stringify(webhookPayload(notification, wordsOf(wording, notification)));
+      const body = JSON.stringify(webhookPayload(notification, wordsOf(wording, notification), wording));
       const now = new Date();
       const headers = {
         'webhook-id': notification.id,
@@ -45,7 +46,8 @@ export function pathOf(url: string): string {
  */
 export function webhookPayload(
   notification: Notification,
-  { title, text }: { readonly title: string; readonly text: string },
+  { title, text }: Worded,
+  { consoleUrl }: Pick<Wording, 'consoleUrl'>,
 ) {
   const { route, receiver, group, escalatedAfterMinutes, createdAtMs, notices } = notification;
   return {
@@ -58,7 +60,9 @@ export function webhookPayload(
       receiver,
       group,
       escalatedAfterMinutes,
-      events: notices.map(({ type, event }) => ({ dedupKey: event.eventId, ...event, type })),
+      events: notices.map(({ type, event }) => {
+        return { dedupKey: event.eventId, link: eventLink(consoleUrl, event), ...event, type };
+      }),
     },
   };
 }

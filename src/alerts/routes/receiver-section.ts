@@ -40,7 +40,11 @@ const TARGETS: Readonly<Record<ReceiverTarget['kind'], ReadTarget>> = {
 };
 
 /** Reads one entry of `receivers`; null where a problem makes further checks meaningless. */
-export function readReceiver(section: Section, secrets: SecretSource): ReceiverSettings | null {
+export function readReceiver(
+  section: Section,
+  secrets: SecretSource,
+  consoleUrl: string | null,
+): ReceiverSettings | null {
   const name = section.read('name', entryName, 'required');
   const kinds = Object.keys(TARGETS) as ReceiverTarget['kind'][];
   const given = kinds.filter((kind) => section.has(kind));
@@ -56,13 +60,13 @@ export function readReceiver(section: Section, secrets: SecretSource): ReceiverS
   });
   const retryForMs = section.read('retry_for', durationMs) ?? RETRY_FOR_MS;
   const timeoutMs = section.read('timeout', timeout) ?? TIMEOUT_MS;
-  const wording = readWording(section.section('template'));
+  const wording = { ...readWording(section.section('template')), consoleUrl };
   section.close();
   const target = targets.find((read) => read !== null);
   return name === undefined || target === undefined ? null : { name, target, wording, retryForMs, timeoutMs };
 }
 
-function readWording(section: Section): Wording {
+function readWording(section: Section): Omit<Wording, 'consoleUrl'> {
   const wording = {
     title: readTemplate(section, 'title') ?? DEFAULT_WORDING.title,
     text: readTemplate(section, 'text') ?? DEFAULT_WORDING.text,

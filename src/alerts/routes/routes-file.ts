@@ -25,6 +25,15 @@ const groupName = textOf('detector, kind, direction, group or labels.NAME', (nam
   return isGroupField(name) ? name : undefined;
 });
 
+const consoleAddress = textOf(
+  'the http or https URL of the console, such as https://tidewatch.example.com/console',
+  (url) => {
+    const parsed = URL.canParse(url) ? new URL(url) : null;
+    return parsed !== null && /^https?:$/.test(parsed.protocol) && parsed.hash === '' && !/[<>|\s]/.test(url)
+      ? url
+      : undefined;
+  },
+);
 const anyName: Kind<string> = { expected: 'a name', fromText: String, fromValue: String };
 
 /** A section with the name under which others refer to it. */
@@ -48,8 +57,9 @@ export function readRoutesFile(
   const stateTopic = file.read('state_topic', topic) ?? null;
   const allowed = file.readList('allow_private', hostToAllow) ?? [];
   const allowPrivate = new Set(allowed.map((host) => host.toLowerCase()));
+  const consoleUrl = file.read('console_url', consoleAddress) ?? null;
   const receiverSections = file.sections('receivers');
-  const receivers = readNamed(receiverSections, (section) => readReceiver(section, secrets));
+  const receivers = readNamed(receiverSections, (section) => readReceiver(section, secrets, consoleUrl));
   for (const { section, entry } of receivers) refusePrivate(section, entry, allowPrivate);
   const windows = file.has('mute_windows') ? readNamed(file.sections('mute_windows'), readMuteWindow) : [];
   const known = {

@@ -24,7 +24,7 @@ const isPostable = new Ajv({ strict: false }).compile({
   },
 });
 
-const WORDS = { title: 'title', text: 'text' };
+const WORDS = { title: 'title', text: 'text', link: null };
 
 test('what is posted is what the published schema describes', async () => {
   const manager = await startHttpReceiver((response) => response.end());

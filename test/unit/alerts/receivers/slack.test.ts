@@ -9,7 +9,7 @@ import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
 
 function messageOf(...events: Parameters<typeof notificationOf>[0]) {
   const notification = notificationOf(events);
-  return slackMessage(notification, wordsOf(DEFAULT_WORDING, notification));
+  return slackMessage(notification, wordsOf(DEFAULT_WORDING, notification), DEFAULT_WORDING);
 }
 
 test('the message is of the types that Slack publishes, and within its limits', () => {
@@ -32,7 +32,7 @@ test('what a series is called is plain text: no mention, no link, no format', ()
   assert.doesNotMatch(text, /<|>/);
   assert.match(text, /&lt;!channel&gt;/);
   const texts = blocks.flatMap((block) => (block.type === 'context' ? block.elements : [block.text]));
-  assert.ok(texts.every(({ type, emoji }) => type === 'plain_text' && emoji === false));
+  assert.ok(texts.every((shown) => shown.type === 'plain_text' && shown.emoji === false));
   assert.ok(texts.some(({ text: shown }) => shown.includes('<!channel>')));
 });
 

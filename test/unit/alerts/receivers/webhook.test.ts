@@ -37,7 +37,7 @@ test('the events have the fields of their records, and the key that all messages
   await send(notificationOf([opened]));
   await send(notificationOf([closed]));
   const [first, second] = hook.posts.map(({ body }) => JSON.parse(body));
-  assert.deepEqual(first.data.events, [{ dedupKey: opened.eventId, ...opened }]);
+  assert.deepEqual(first.data.events, [{ dedupKey: opened.eventId, link: null, ...opened }]);
   assert.equal(second.type, 'anomaly.closed');
   assert.equal(second.data.events[0].dedupKey, opened.eventId);
   assert.equal(second.data.events[0].closeReason, 'recovered');
