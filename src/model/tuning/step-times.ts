@@ -32,6 +32,8 @@ export interface TuningSize {
 /** How long a train step takes here: a moving average by model and depth, under whatever load there is. */
 export class StepTimes {
   readonly #known = new Map<string, StepTime>();
+  /** The least milliseconds of a step, without expiry. */
+  readonly #fastest = new Map<string, number>();
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number = () => performance.now()) {
@@ -44,12 +46,19 @@ export class StepTimes {
     return known === null ? null : known.ms * workSteps(steps);
   }
 
+  /** Milliseconds of a tuning at the least load there was; null while none of the model at this depth has ended. */
+  atBest(model: string, { steps, depth }: TuningSize): number | null {
+    const ms = this.#fastest.get(nameOf(model, depth));
+    return ms === undefined ? null : ms * workSteps(steps);
+  }
+
   /** Notes a tuning that ended, or would have ended, after `ms`. */
   note(model: string, { steps, depth }: TuningSize, ms: number): void {
     const work = workSteps(steps);
     if (work === 0) return;
     const name = nameOf(model, depth);
     const before = this.#fresh(name)?.ms ?? ms / work;
+    this.#fastest.set(name, Math.min(this.#fastest.get(name) ?? Number.POSITIVE_INFINITY, ms / work));
     this.#known.set(name, { ms: before + NEWEST * (ms / work - before), atMs: this.#nowMs() });
   }
 

@@ -42,8 +42,11 @@ export type TuningOutcome =
   | { readonly kind: 'tuned'; readonly tuned: Tuned }
   /** Over the limits of time or memory; fewer steps or series may fit. */
   | { readonly kind: 'too-long' | 'too-large' }
-  /** It would take about so long, more than its client waits. As a job it has more time. */
-  | { readonly kind: 'too-late'; readonly ms: number };
+  /**
+   * It would take about so long, more than its client waits. As a job it has more time. `busy`: only under the load of
+   * this moment.
+   */
+  | { readonly kind: 'too-late'; readonly ms: number; readonly busy: boolean };
 
 export interface TuningCall {
   /** Name of the pretrained model. */
@@ -103,7 +106,7 @@ export class Tuner {
       throw new ServiceError('overloaded', text, { retryable: true });
     }
     const expectedMs = this.#times.estimate(model, request) ?? 0;
-    if (expectedMs > this.#limits.answerMsMax) return { kind: 'too-late', ms: expectedMs };
+    if (expectedMs > this.#limits.answerMsMax) return this.#tooLate(model, request, expectedMs);
     const waitMs = this.#waitOf(owner);
     if (waitMs + expectedMs > this.#limits.answerMsMax) {
       const text = `a tuning would wait ${Math.round(waitMs / 1_000)} s for others and miss its client's time-out`;
@@ -120,6 +123,11 @@ export class Tuner {
       this.#running.delete(tuning);
       this.#expectedMs.delete(tuning);
     });
+  }
+
+  #tooLate(model: string, request: TuningRequest, ms: number): TuningOutcome {
+    const atBestMs = this.#times.atBest(model, request) ?? ms;
+    return { kind: 'too-late', ms, busy: atBestMs <= this.#limits.answerMsMax };
   }
 
   /** How long the next tuning of an owner waits: for those of its own, and in turns for as many of each other owner. */
@@ -142,12 +150,15 @@ export class Tuner {
     onStep(0);
     const { tuningMsMax, answerMsMax } = this.#limits;
     const late = new AbortController();
-    let lateMs = 0;
+    let [firstMs, lateMs] = [0, 0];
     const startedMs = performance.now();
     const onProgress = (bytes: Buffer) => {
       const step = bytes.readUInt32LE();
-      const projectedMs = ((performance.now() - startedMs) / step) * request.steps;
-      if (step > 0 && step <= request.steps * TELLING_SHARE && projectedMs > answerMsMax) {
+      const passedMs = performance.now() - startedMs;
+      // The first step is slower: the graph is loaded.
+      if (step === 1) firstMs = passedMs;
+      const projectedMs = passedMs + ((passedMs - firstMs) / (step - 1)) * (request.steps - step);
+      if (step > 1 && step <= request.steps * TELLING_SHARE && projectedMs > answerMsMax) {
         lateMs = projectedMs;
         late.abort();
       }
@@ -157,7 +168,7 @@ export class Tuner {
     const outcome = await this.#sandbox.run(input, { timeoutMs: tuningMsMax, signal: stopped, onProgress });
     if (lateMs > 0 && !signal.aborted) {
       this.#times.note(model, request, lateMs);
-      return { kind: 'too-late', ms: lateMs };
+      return this.#tooLate(model, request, lateMs);
     }
     if (outcome.kind === 'output') this.#times.note(model, request, performance.now() - startedMs);
     switch (outcome.kind) {

@@ -9,7 +9,7 @@ import type { Database } from '../../store/database.ts';
 import { findFinetunedModel } from '../../store/finetuned-models.ts';
 import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
+import { fieldProblem, HttpProblem, invalidRequest, overloaded } from '../wire/problem.ts';
 import { inputSettings, modelsOfKey, type ServedModel, type ServedModels, type TuneWeights } from './served-models.ts';
 import {
   endOf,
@@ -98,14 +98,15 @@ export function tuneInSandbox(tuner: Tuner, observe: TuningObserver = noObserver
       return [made, made.kind === 'tuned' ? endOf(made.tuned) : { kind: made.kind }];
     });
     if (outcome.kind === 'tuned') return shareWeights(outcome.tuned.theta);
-    const text = outcome.kind === 'too-late' ? tooLate(request.steps, outcome.ms) : tooMuch(outcome.kind);
+    if (outcome.kind === 'too-late' && outcome.busy) throw overloaded(tooLate(request.steps, outcome.ms, ' now'));
+    const text = outcome.kind === 'too-late' ? tooLate(request.steps, outcome.ms, '') : tooMuch(outcome.kind);
     throw invalidRequest([fieldProblem(['body', 'finetune_steps'], text)]);
   };
 }
 
-function tooLate(steps: number, ms: number): string {
+function tooLate(steps: number, ms: number, now: '' | ' now'): string {
   const seconds = Math.ceil(ms / 1_000);
-  const needs = `${steps} steps would take about ${seconds} seconds here, longer than clients wait for an answer`;
+  const needs = `${steps} steps would take about ${seconds} seconds here${now}, longer than clients wait for an answer`;
   return `${needs}; use fewer steps, or a job (/async)`;
 }
 

@@ -24,3 +24,12 @@ test('a measurement is forgotten after a while, since load changes', () => {
   clock.nowMs = 600_000;
   assert.equal(times.estimate('a', { steps: 10, depth: 1 }), null);
 });
+
+test('the time at the least load there was is kept', () => {
+  const clock = { nowMs: 0 };
+  const times = new StepTimes(() => clock.nowMs);
+  assert.equal(times.atBest('a', { steps: 10, depth: 1 }), null);
+  for (const ms of [4_000, 2_000, 9_000]) times.note('a', { steps: 10, depth: 1 }, ms);
+  clock.nowMs = 1e9;
+  assert.equal(times.atBest('a', { steps: 100, depth: 1 }), 12_500);
+});
