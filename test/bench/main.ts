@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   'in-sample': () => import('./in-sample.ts'),
   jobs: () => import('./jobs.ts'),
   memory: () => import('./memory.ts'),
+  'new-user': () => import('./new-user.ts'),
   quality: () => import('./quality.ts'),
   recovery: () => import('./recovery.ts'),
   restore: () => import('./restore.ts'),

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { startChromium } from '../fixture/console/chromium.ts';
 import { COMPANY, startConsole, TROUBLES } from '../fixture/console/console-service.ts';
-import { goTo, signIn } from '../fixture/console/opened-page.ts';
+import { goTo, signIn } from '../fixture/console/page-steps.ts';
 
 const FOLDER = new URL('../../src/console/screenshots/', import.meta.url);
 const SIZE = { width: 1_280, height: 800 };

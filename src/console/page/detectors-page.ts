@@ -18,7 +18,8 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
       ${failure === null ? html`<${Loading} what="detectors" />` : html`<${Failure} text=${failure} />`}</div>`;
   }
   const { detectors, version } = value;
-  const chosen = detectors.find(({ name }) => name === route.subject) ?? detectors[0] ?? null;
+  const single = detectors.find(({ group }) => group === null) ?? detectors[0] ?? null;
+  const chosen = detectors.find(({ name }) => name === route.subject) ?? single;
   return html`<div class="page">
     <header class="page-head"><h1>Detectors</h1>
       <p class="aside">${version === null ? 'as in the detectors file' : `version ${version}`}</p></header>

@@ -17,6 +17,8 @@ const SHOWN_MAX = 200;
 const ENDED_MAX = 20;
 /** What was missed, as what people said about events, is read again this often. */
 const REFRESH_MS = 20_000;
+/** After a failure it is tried again sooner, such as while the service starts. */
+const RETRY_MS = 1_500;
 /** Messages are shown together: a screen that changes more often cannot be read. */
 const SHOW_MS = 500;
 
@@ -64,6 +66,7 @@ export class OpenEvents {
       this.#set({ events: rows, total: open, failure: null });
     } catch (error) {
       this.#set({ failure: (error as Error).message });
+      setTimeout(() => this.#stop !== null && void this.refresh(), RETRY_MS);
     }
   }
 

@@ -64,7 +64,12 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
   };
   const change = (name: string) => (event: Event) =>
     setChanges({ ...changes, [name]: (event.target as HTMLInputElement).value });
-  return html`<section class="panel"><h2>What if ${detector.name} was set otherwise?</h2>
+  const title = html`<h2>What if ${detector.name} was set otherwise?</h2>`;
+  if (detector.group !== null) {
+    return html`<section class="panel">${title}<p class="aside">Other settings can be tried on single series; this
+      detector scores groups. Its settings stand in the file below.</p></section>`;
+  }
+  return html`<section class="panel">${title}
     ${
       app.mayOperate
         ? html`<form class="what-if" onSubmit=${ask}>

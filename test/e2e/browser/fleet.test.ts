@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { CDPSession, Page } from 'playwright-core';
 import { type ConsoleService, PAST, startConsole } from '../../fixture/console/console-service.ts';
-import { goTo, openSignedIn, untilCount } from '../../fixture/console/opened-page.ts';
+import { openSignedIn } from '../../fixture/console/opened-page.ts';
+import { goTo, untilCount } from '../../fixture/console/page-steps.ts';
 
 const SERIES = 10_000;
 /** Every series once in two seconds: 5,000 observations a second. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PAST, startConsole } from '../../fixture/console/console-service.ts';
-import { goTo, openSignedIn, untilCount } from '../../fixture/console/opened-page.ts';
+import { openSignedIn } from '../../fixture/console/opened-page.ts';
+import { goTo, untilCount } from '../../fixture/console/page-steps.ts';
 
 /** Names that would be markup, code, an address, or something else than they seem. */
 const HOSTILE = [

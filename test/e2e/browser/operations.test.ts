@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { COMPANY, type ConsoleService, startConsole, TROUBLES } from '../../fixture/console/console-service.ts';
-import { goTo, openSignedIn } from '../../fixture/console/opened-page.ts';
+import { openSignedIn } from '../../fixture/console/opened-page.ts';
+import { goTo } from '../../fixture/console/page-steps.ts';
 
 let service: ConsoleService;
 

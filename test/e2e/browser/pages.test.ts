@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { COMPANY, type ConsoleService, PAST, startConsole, TROUBLES } from '../../fixture/console/console-service.ts';
-import { axeFindings, goTo, openPage, openSignedIn, signIn, untilCount } from '../../fixture/console/opened-page.ts';
+import { openPage, openSignedIn } from '../../fixture/console/opened-page.ts';
+import { axeFindings, goTo, signIn, untilCount } from '../../fixture/console/page-steps.ts';
 import { AUTHORIZED } from '../../fixture/http/http-service.ts';
 import { until } from '../../fixture/until.ts';
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { startCommand } from '../../fixture/command.ts';
-import { axeFindings, goTo, openFile } from '../../fixture/console/opened-page.ts';
+import { openFile } from '../../fixture/console/opened-page.ts';
+import { axeFindings, goTo } from '../../fixture/console/page-steps.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'tidewatch-report-'));
 after(() => rm(folder, { recursive: true }));
