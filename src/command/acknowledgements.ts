@@ -5,6 +5,9 @@ import type { Database } from '../store/database.ts';
 import { reviewsOf } from '../store/event-reviews.ts';
 import { openDatabase, STORE_FILE } from '../store/open-store.ts';
 
+/** Events of one question: a statement has a limited number of parameters. */
+const ASKED_MAX = 500;
+
 /** Events that people have taken on, as the HTTP service keeps them. */
 export interface Acknowledgements {
   /** Those of these events that are acknowledged or muted. */
@@ -27,9 +30,14 @@ export function readAcknowledgements({ dataDir, storeUrl }: LoadedConfig): Ackno
     async among(eventIds) {
       const database = await open();
       if (database === null) return new Set();
-      const reviews = await reviewsOf(database, eventIds);
-      const taken = [...reviews.values()].filter(({ acknowledged, muted }) => acknowledged !== null || muted !== null);
-      return new Set(taken.map(({ eventId }) => eventId));
+      const taken = new Set<string>();
+      for (let first = 0; first < eventIds.length; first += ASKED_MAX) {
+        const reviews = await reviewsOf(database, eventIds.slice(first, first + ASKED_MAX));
+        for (const { eventId, acknowledged, muted } of reviews.values()) {
+          if (acknowledged !== null || muted !== null) taken.add(eventId);
+        }
+      }
+      return taken;
     },
     close: async () => (await store?.catch(() => null))?.close(),
   };

@@ -83,6 +83,7 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
     await closeAll();
     throw error;
   });
+  metrics.brokerConnected.set(1);
   collectAlerts(metrics, () => service.figures());
   return {
     ...service,
