@@ -31,7 +31,7 @@ export function runOperations({ config, catalog, logger }: OperationsToRun): Run
     fileText: () => detectorsFileText(detectorsFile),
     describe: describeDetectors,
     publish: (next: DetectorVersion) =>
-      publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.changelog }, next),
+      publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.observations }, next),
   };
   return {
     operations: makeOperations({ config, history, detectors, scoreAgain: again.scoreAgain }),

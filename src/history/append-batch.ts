@@ -2,7 +2,7 @@ import type { AnomalyEvent } from '../detector/event.ts';
 import type { ColumnValues, HistorySql, HistoryWritingSql } from './history-database.ts';
 import type { HistoryBatch, HistoryPlace, HistorySource, KeptScore, SourcePosition } from './history-port.ts';
 import { fillPart, openPart } from './score-parts.ts';
-import { SCORE_COLUMNS } from './score-row.ts';
+import { isObservation, SCORE_COLUMNS } from './score-row.ts';
 import type { SeriesIds } from './series-ids.ts';
 import { makeBatchTable, NEWEST_BATCH } from './tables.ts';
 import { upsertRows } from './upsert.ts';
@@ -76,6 +76,22 @@ interface KeepingScores {
 async function keepScores(sql: HistoryWritingSql, scores: readonly KeptScore[], keeping: KeepingScores): Promise<void> {
   const { ids, nowMs } = keeping;
   const idOf = await ids.resolve(sql, scores);
+  const observed = scores.filter(isObservation);
+  if (observed.length > 0) await keepObserved(sql, observed, { idOf, nowMs });
+  const newest = newestOf(scores);
+  await updateNewest(sql, newest, { idOf, nowMs });
+}
+
+interface KeepingRows {
+  readonly idOf: ReadonlyMap<string, number>;
+  readonly nowMs: number;
+}
+
+async function keepObserved(
+  sql: HistoryWritingSql,
+  scores: readonly KeptScore[],
+  { idOf, nowMs }: KeepingRows,
+): Promise<void> {
   const times = scores.map(({ timestampMs }) => timestampMs);
   const filled = {
     ids: scores.map(({ series }) => idOf.get(series)!),
@@ -84,8 +100,6 @@ async function keepScores(sql: HistoryWritingSql, scores: readonly KeptScore[], 
     toMs: times.reduce((a, b) => Math.max(a, b)),
   };
   await fillPart(sql, await openPart(sql, nowMs), filled, nowMs);
-  const newest = newestOf(scores);
-  await updateNewest(sql, newest, { idOf, nowMs });
   await upsertRows(sql, {
     table: 'history_hours',
     rows: byHour(scores).map(({ detector, hour, observations, alarms }) => [detector, hour, observations, alarms]),
@@ -106,7 +120,7 @@ function newestOf(scores: readonly KeptScore[]): KeptScore[] {
 async function updateNewest(
   sql: HistoryWritingSql,
   newest: readonly KeptScore[],
-  { idOf, nowMs }: { readonly idOf: ReadonlyMap<string, number>; readonly nowMs: number },
+  { idOf, nowMs }: KeepingRows,
 ): Promise<void> {
   await makeBatchTable(sql);
   const text = (name: string, of: (score: KeptScore) => string | null): ColumnValues => {

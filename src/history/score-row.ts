@@ -2,7 +2,10 @@ import type { ColumnType } from './history-database.ts';
 import type { KeptScore } from './history-port.ts';
 
 /** States by their number in `flags`; the order is stored, so it only grows. */
-const STATES = ['warming-up', 'not-forecasted', 'calibrating', 'scored'] as const;
+const STATES = ['warming-up', 'not-forecasted', 'calibrating', 'scored', 'silent', 'returned'] as const;
+/** A series stopped, or sends again: no observation. */
+const SILENCES: ReadonlySet<string> = new Set(['silent', 'returned']);
+const SCORED = STATES.indexOf('scored');
 
 const ALARM = 1;
 const ANOMALY = 2;
@@ -11,8 +14,12 @@ const STATE_SHIFT = 2;
 /** Alarm, anomaly and state in one small number. An unknown state of a newer release counts as scored. */
 export function flagsOfScore({ alarm, anomaly, state }: KeptScore): number {
   const known = STATES.indexOf(state as (typeof STATES)[number]);
-  const index = known === -1 ? STATES.length - 1 : known;
+  const index = known === -1 ? SCORED : known;
   return (alarm ? ALARM : 0) | (anomaly ? ANOMALY : 0) | (index << STATE_SHIFT);
+}
+
+export function isObservation({ state }: Pick<KeptScore, 'state'>): boolean {
+  return !SILENCES.has(state);
 }
 
 export function scoreOfFlags(flags: number): Pick<KeptScore, 'alarm' | 'anomaly' | 'state'> {

@@ -44,7 +44,9 @@ export const SeriesNow = Type.Object({
   severity: NullableNumber('How much is going on, unbounded.'),
   alarm: Type.Boolean({ description: 'The newest observation is an alarm.' }),
   anomaly: Type.Boolean({ description: 'The newest observation lies outside its interval.' }),
-  state: Type.String({ description: '`warming-up`, `not-forecasted`, `calibrating` or `scored`.' }),
+  state: Type.String({
+    description: '`warming-up`, `not-forecasted`, `calibrating`, `scored`, or `silent` where the series has stopped.',
+  }),
   recent: Type.Optional(
     Type.Array(NullableNumber('A value.'), { description: 'The newest values, oldest first, where `recent` asks.' }),
   ),

@@ -98,6 +98,20 @@ historyTest('a topic that was created anew is read from its first offset', async
   assert.deepEqual(await valuesOf(history, 'a'), [0, 1, 2, 3, 4, 77]);
 });
 
+historyTest('a series that stopped is silent now, and has no observation for it', async (kept) => {
+  const history = await kept.open();
+  const silent = { state: 'silent', grade: null, timestampMs: START_MS + 9 * MINUTE_MS, value: 1 };
+  await history.append(batchOf({ scores: [keptScore(0), keptScore(1), keptScore(2, silent)] }));
+  assert.deepEqual(await valuesOf(history, 'a'), [0, 1]);
+  assert.equal((await history.listSeries(EVERY_SERIES)).series[0].state, 'silent');
+  const returned = keptScore(3, { ...silent, state: 'returned', timestampMs: START_MS + 20 * MINUTE_MS });
+  await history.append(batchOf({ scores: [returned, keptScore(4, { timestampMs: START_MS + 20 * MINUTE_MS })] }));
+  assert.deepEqual(await valuesOf(history, 'a'), [0, 1, 4]);
+  const { series } = await history.listSeries(EVERY_SERIES);
+  assert.deepEqual([series[0].state, series[0].value], ['scored', 4]);
+  assert.equal((await history.detectors())[0].observations, 3);
+});
+
 historyTest('two writers that read the same records store them once', async (kept, t) => {
   if (kept.dialect === 'duckdb') return t.diagnostic('one process at a time has a file of DuckDB open');
   const writers = await Promise.all([kept.open(), kept.open()]);
