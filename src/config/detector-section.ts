@@ -27,6 +27,8 @@ const GRACE_MAX = 1_000;
 const DEFAULT_MODEL = 'tsmodel-1';
 const DEFAULT_LEVEL = 99;
 const DEFAULT_GRACE = 1;
+/** Records that wait are part of the state. */
+const LATENESS_STEPS_MAX = 64;
 const SILENCE_STEPS_MIN = 5;
 const SILENCE_MS_MIN = 300_000;
 /** Share of a step. */
@@ -84,6 +86,7 @@ export interface DetectorFields {
   readonly context?: number | undefined;
   readonly gapLimit?: number | undefined;
   readonly jitterMs?: number | undefined;
+  readonly latenessMs?: number | undefined;
   readonly silenceAfter?: number | 'off' | undefined;
   readonly grace?: number | undefined;
   readonly events?: EventRules | undefined;
@@ -112,6 +115,7 @@ export function readDetector(section: Section): WrittenDetector | null {
     context: section.read('context', integerFrom(CONTEXT_MIN, LENGTH_MAX)),
     gapLimit: section.read('gap_limit', integerFrom(0, LENGTH_MAX)),
     jitterMs: section.read('jitter', durationMs),
+    latenessMs: section.read('allowed_lateness', durationMs),
     silenceAfter: section.read('silence_after', stepsOrOff),
     grace: section.read('grace', integerFrom(0, GRACE_MAX)),
     events: readEventRules(section.section('events')),
@@ -135,6 +139,10 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
   if (thresholdMethod === 'multivariate' && calibrationSize === 'all') {
     source.problem('calibration_size', `${length.expected}, as threshold_method is multivariate`, calibrationSize);
   }
+  const waiting = (fields.latenessMs ?? 0) / (freq === undefined ? 1 : meanStepMs(freq));
+  if (freq !== undefined && waiting > LATENESS_STEPS_MAX) {
+    source.problem('allowed_lateness', `at most ${LATENESS_STEPS_MAX} steps of ${freq.alias}`, undefined);
+  }
   if (detectionSize !== undefined) checkLengths(source, { detectionSize, h, stepSize, calibrationSize });
   if (!name || !series || !freq || !h || !detectionSize || !stepSize) return null;
   return {
@@ -156,6 +164,7 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
       calibrationSize: calibrationSize ?? CALIBRATION_WINDOWS_DEFAULT * detectionSize,
       context: fields.context ?? null,
       gapLimit: fields.gapLimit ?? null,
+      latenessMs: fields.latenessMs ?? 0,
       silenceAfter: silenceAfterOf(fields, freq),
       jitterMs: fields.jitterMs ?? (freq.kind === 'fixed' ? freq.stepMs * DEFAULT_JITTER : 0),
       grace: fields.grace ?? DEFAULT_GRACE,

@@ -47,6 +47,8 @@ export interface StreamDetectionSettings extends DetectionSettings {
   readonly gapLimit: number;
   /** Observations of a series that are further apart, in milliseconds, never share a time step. */
   readonly jitterMs: number;
+  /** How long a record waits for older ones of its series, in milliseconds of event time; 0: not at all. */
+  readonly latenessMs: number;
   /** A series without an observation for more steps than this is silent; null: that is not said. */
   readonly silenceAfter: number | null;
   /** How many time steps a group waits for a missing member before it is scored without it. */

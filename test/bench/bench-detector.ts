@@ -37,6 +37,7 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
       freq,
       gapLimit: 512,
       jitterMs: 0,
+      latenessMs: 0,
       silenceAfter: null,
       grace: 1,
     },

@@ -19,17 +19,24 @@ export interface ArrivalState {
   readonly arrivedMs: number;
   /** Records that wait for confirmation, in the order of their offsets. */
   readonly held: readonly HeldRecord[];
+  /** Records that wait for older ones, by event time. */
+  readonly buffered: readonly HeldRecord[];
   /** Whether it was said that the series is silent. */
   readonly silent: boolean;
 }
 
 export const NO_HELD: readonly never[] = [];
 
-export function writeArrivals(writer: StateWriter, { arrivedMs, held, silent }: ArrivalState): void {
+export function writeArrivals(writer: StateWriter, { arrivedMs, held, buffered, silent }: ArrivalState): void {
   writer.f64(arrivedMs);
   writer.u8(silent ? 1 : 0);
-  writer.u8(held.length);
-  for (const { series, timestampMs, value, record } of held) {
+  writeRecords(writer, held);
+  writeRecords(writer, buffered);
+}
+
+function writeRecords(writer: StateWriter, records: readonly HeldRecord[]): void {
+  writer.u8(records.length);
+  for (const { series, timestampMs, value, record } of records) {
     writer.text(series);
     writer.f64(timestampMs);
     writer.f64(value);
@@ -42,15 +49,17 @@ export function writeArrivals(writer: StateWriter, { arrivedMs, held, silent }: 
 
 /** Formats before 3 held nothing, and did not keep the time of the newest record. */
 export function readArrivals(reader: StateReader): ArrivalState {
-  if (reader.format < 3) return { arrivedMs: Number.NaN, held: NO_HELD, silent: false };
-  const arrivedMs = reader.f64();
-  const silent = reader.u8() === 1;
+  if (reader.format < 3) return { arrivedMs: Number.NaN, held: NO_HELD, buffered: NO_HELD, silent: false };
+  const [arrivedMs, silent] = [reader.f64(), reader.u8() === 1];
+  return { arrivedMs, silent, held: readRecords(reader), buffered: readRecords(reader) };
+}
+
+function readRecords(reader: StateReader): readonly HeldRecord[] {
   const count = reader.u8();
-  if (count === 0) return { arrivedMs, held: NO_HELD, silent };
-  const held = Array.from({ length: count }, (): HeldRecord => {
+  if (count === 0) return NO_HELD;
+  return Array.from({ length: count }, (): HeldRecord => {
     const [series, timestampMs, value] = [reader.text(), reader.f64(), reader.f64()];
     const record = { offset: reader.f64(), timestampMs: reader.f64(), key: reader.blob(), value: reader.blob() };
     return { series, timestampMs, value, record };
   });
-  return { arrivedMs, held, silent };
 }

@@ -13,6 +13,8 @@ const JUMP_STEPS_MIN = 12;
 const HELD_MAX = 16;
 const HELD_BYTES_MAX = 8_192;
 
+/** Records of a unit that wait for older ones; the oldest of more of them does not wait. */
+const BUFFERED_MAX = 128;
 /** Records of a series that jump ahead of each other: the oldest of more of them is taken to be right. */
 const JUMPS_HELD = 2;
 
@@ -69,8 +71,20 @@ export class ArrivalGate {
     return agreed;
   }
 
+  /** Nothing older is waited for: the unit is silent, or the input has ended. */
+  flush(unit: DetectionUnit, give: GiveObservation): void {
+    const { buffered } = unit;
+    unit.buffered = NO_HELD;
+    for (const observation of buffered) give(unit, observation);
+  }
+
   /** What the unit holds becomes dead letters: its state is given up, or the input has ended. */
   refuseHeld(unit: DetectionUnit, sink: ScoreSink): void {
+    for (const { record, series } of unit.buffered) {
+      const detail = 'its series was evicted while it waited for older records';
+      sink.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
+    }
+    unit.buffered = NO_HELD;
     for (const observation of unit.held) refuse(unit, observation, sink);
     unit.held = NO_HELD;
     this.#holding.delete(unit);
@@ -94,7 +108,8 @@ export class ArrivalGate {
       this.clock.reach(timestampMs);
       this.watch.watch(unit);
     }
-    give(unit, observation);
+    if (unit.bound.config.settings.latenessMs === 0) give(unit, observation);
+    else reorder(unit, observation, give);
     if (this.#holding.size > 0) this.#releaseWitnessed(give);
   }
 
@@ -140,6 +155,19 @@ export class ArrivalGate {
 
 function freqOf(unit: DetectionUnit): Frequency {
   return unit.bound.config.settings.freq;
+}
+
+/** Inserts a record by its time, and gives what nothing older is waited for any more. */
+function reorder(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
+  const records = [...unit.buffered, observation];
+  for (let at = records.length - 1; at > 0 && records[at - 1].timestampMs > observation.timestampMs; at--) {
+    [records[at], records[at - 1]] = [records[at - 1], records[at]];
+  }
+  const dueMs = unit.arrivedMs - unit.bound.config.settings.latenessMs;
+  const first = records.findIndex(({ timestampMs }) => timestampMs > dueMs);
+  const over = Math.max(first < 0 ? records.length : first, records.length - BUFFERED_MAX);
+  unit.buffered = over === records.length ? NO_HELD : records.slice(over);
+  for (const due of records.slice(0, over)) give(unit, due);
 }
 
 function isJump(unit: DetectionUnit, timestampMs: number): boolean {

@@ -1,4 +1,5 @@
 import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../detector/event.ts';
+import type { HeldRecord } from '../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalEntry } from '../changelog/journal.ts';
 import type { InputRecord } from '../log/log.ts';
@@ -14,6 +15,14 @@ export interface ReceivedObservation {
   readonly record: InputRecord;
   /** Set where this is no observation, but says that the series was silent until `timestampMs`. */
   readonly silence?: FoundSilence;
+}
+
+/** Takes up records that a unit had kept. */
+export function receivedAgain(
+  records: readonly HeldRecord[],
+  { group, partition }: { readonly group: string | null; readonly partition: number },
+): readonly ReceivedObservation[] {
+  return records.map((one) => ({ ...one, group, record: { ...one.record, partition } }));
 }
 
 export interface FoundSilence {

@@ -29,6 +29,8 @@ export interface DetectionUnit extends JournalEntry {
   silent: boolean;
   /** Records whose time waits for confirmation, in the order of their offsets. */
   held: readonly ReceivedObservation[];
+  /** Records that wait for older ones, by event time. */
+  buffered: readonly ReceivedObservation[];
   /** Observations that wait for forecasts; null while none waits. */
   waiting: ReceivedObservation[] | null;
   /** Returns false when forecasts are due first: offer the same observation again after they were supplied. */

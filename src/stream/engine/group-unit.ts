@@ -16,7 +16,7 @@ import type { JournalRecord } from '../changelog/journal.ts';
 import { closedWindowKeys, openStateBytesMax } from '../changelog/series-state.ts';
 import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import type { InputPlace, RestartReason } from '../record/score-record.ts';
-import type { DeadLetterCause, ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import { type DeadLetterCause, type ReceivedObservation, receivedAgain, type ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 
@@ -40,8 +40,7 @@ const PENDING_BYTES = 32;
  *                b: 0 1 2 3 4 5        step 5 arrives: step 3 is scored without a
  *
  * A member that is missing for more than `detectionSize` steps is not waited for. After `gapLimit` steps it leaves the
- * group, and joins as a new member when it returns.
- * The first step always waits for its grace: until then the members are not known.
+ * group, and joins as a new member when it returns. The first step always waits for its grace.
  */
 export class GroupUnit implements DetectionUnit, GroupState {
   readonly key: string;
@@ -69,6 +68,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   arrivedMs = Number.NaN;
   silent = false;
   held: readonly ReceivedObservation[] = NO_HELD;
+  buffered: readonly ReceivedObservation[] = NO_HELD;
   waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
@@ -174,12 +174,13 @@ export class GroupUnit implements DetectionUnit, GroupState {
     readGroupState(reader, this);
   }
 
-  resumeArrivals({ arrivedMs, held }: ArrivalState): void {
-    const { partition } = this.#place;
+  resumeArrivals({ arrivedMs, held, buffered }: ArrivalState): void {
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivedMs) ? newest : arrivedMs;
-    this.held = held.map((one) => ({ ...one, group: this.group, record: { ...one.record, partition } }));
+    const place = { group: this.group, partition: this.#place.partition };
+    this.held = receivedAgain(held, place);
+    this.buffered = receivedAgain(buffered, place);
   }
 
   resumeMember(series: string, startOffset: number, newest: number): SeriesDetector {
@@ -206,8 +207,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
       this.#deadLetter(observation, { reason: 'group-full', detail }, sink);
       return;
     }
-    const found = this.pending.findIndex((step) => step.position >= position);
-    const at = found < 0 ? this.pending.length : found;
+    let at = this.pending.findIndex((step) => step.position >= position);
+    if (at < 0) at = this.pending.length;
     let step = this.pending[at];
     if (step?.position !== position) {
       step = { position, observations: new Map() };

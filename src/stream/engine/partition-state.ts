@@ -56,6 +56,7 @@ export class PartitionState {
     observations: readonly (ReceivedObservation & { readonly bound: BoundDetector })[],
     sink: ScoreSink,
     signal: AbortSignal,
+    { isLast = false }: { readonly isLast?: boolean } = {},
   ): Promise<void> {
     const touched = new Set<DetectionUnit>();
     let blocked: DetectionUnit[] = [];
@@ -80,6 +81,7 @@ export class PartitionState {
       this.#gate.admit(unit, observation, outlets);
       this.#saySilent(offset, give);
     }
+    if (isLast) this.#flush(give, sink);
     while (blocked.length > 0) {
       await this.#supply(blocked, signal);
       const stillBlocked: DetectionUnit[] = [];
@@ -93,7 +95,9 @@ export class PartitionState {
   /** Units that have no record at the event time of the partition, although one is long due. */
   #saySilent(offset: number, give: GiveObservation): void {
     for (const unit of this.#gate.watch.takeDue(this.clock.ms)) {
-      if (this.units.get(unit.key) === unit) give(unit, silenceMark(unit, { offset, cause: 'event-time' }));
+      if (this.units.get(unit.key) !== unit) continue;
+      this.#gate.flush(unit, give);
+      give(unit, silenceMark(unit, { offset, cause: 'event-time' }));
     }
   }
 
@@ -125,9 +129,12 @@ export class PartitionState {
     for (const unit of this.units.values()) this.#gate.adopt(unit);
   }
 
-  /** The input has ended: no further record can confirm those that are held. */
-  refuseHeld(sink: ScoreSink): void {
-    for (const unit of this.units.values()) this.#gate.refuseHeld(unit, sink);
+  /** The input has ended: no older record is waited for, and no further one can confirm those that are held. */
+  #flush(give: GiveObservation, sink: ScoreSink): void {
+    for (const unit of this.units.values()) {
+      this.#gate.flush(unit, give);
+      this.#gate.refuseHeld(unit, sink);
+    }
   }
 
   /** Earlier requests come first. Their units are not due any more in later ones. */
@@ -175,6 +182,7 @@ export class PartitionState {
     unit.continueFrom(kept);
     unit.arrivedMs = old.arrivedMs;
     unit.held = old.held;
+    unit.buffered = old.buffered;
     this.#gate.forget(old);
     this.#gate.adopt(unit);
   }

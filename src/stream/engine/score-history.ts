@@ -54,8 +54,7 @@ export async function scoreHistory(
       return [];
     });
     signal.throwIfAborted();
-    await state.score(observations, sink, signal);
-    if (start + BATCH_MAX >= ordered.length) state.refuseHeld(sink);
+    await state.score(observations, sink, signal, { isLast: start + BATCH_MAX >= ordered.length });
     found.sort((a, b) => a.at - b.at);
     await options.onScores(found.map(({ score }) => score));
   }

@@ -11,7 +11,7 @@ import type { JournalRecord } from '../changelog/journal.ts';
 import { readDetectorState, writeDetectorState } from '../changelog/series-state.ts';
 import { SERIES_ENTRY, type StateReader, type StateWriter } from '../changelog/state-bytes.ts';
 import type { InputPlace, RestartReason, SilenceCause } from '../record/score-record.ts';
-import type { FoundSilence, ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import { type FoundSilence, type ReceivedObservation, receivedAgain, type ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { seriesScore } from './series-score.ts';
@@ -52,6 +52,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   arrivedMs = Number.NaN;
   silent = false;
   held: readonly ReceivedObservation[] = NO_HELD;
+  buffered: readonly ReceivedObservation[] = NO_HELD;
   /** As `arrivedMs`, of the records that were taken. They are the same once nothing waits. */
   #takenMs = Number.NaN;
   waiting: ReceivedObservation[] | null = null;
@@ -173,10 +174,11 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     this.startOffset = reader.f64();
     this.originMs = reader.f64();
     this.newestOffset = reader.f64();
-    const { arrivedMs, held, silent } = readArrivals(reader);
+    const { arrivedMs, held, buffered, silent } = readArrivals(reader);
     this.silent = silent;
-    const { partition } = this.#place;
-    this.held = held.map((one) => ({ ...one, group: null, record: { ...one.record, partition } }));
+    const place = { group: null, partition: this.#place.partition };
+    this.held = receivedAgain(held, place);
+    this.buffered = receivedAgain(buffered, place);
     readDetectorState(reader, this.detector);
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;

@@ -17,6 +17,7 @@ const SETTINGS: StreamDetectionSettings = {
   context: 512,
   gapLimit: 24,
   jitterMs: 150_000,
+  latenessMs: 0,
   silenceAfter: null,
   grace: 1,
 };

@@ -30,6 +30,7 @@ test('a detector with only the required keys has every default', () => {
     context: null,
     gapLimit: null,
     jitterMs: 1_800_000,
+    latenessMs: 0,
     silenceAfter: 5,
     grace: 1,
   });

@@ -320,7 +320,10 @@ test('the example file explains every key of a detectors file', () => {
     ' calibration false_alarms labels events direction min_deviation min_deviation_share valid_range normal_range' +
     ' min_duration cool_down once_in_drift stopped_at quiet';
   const records = 'observations scores events changelog dead_letters format series time time_unit value future_limit';
-  for (const key of [...limits, ...`${detector} gap_limit jitter silence_after grace ${records}`.split(' ')]) {
+  for (const key of [
+    ...limits,
+    ...`${detector} gap_limit jitter allowed_lateness silence_after grace ${records}`.split(' '),
+  ]) {
     assert.match(example, new RegExp(`^[ #-]*${key}:`, 'm'));
   }
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ScoreRecord } from '../../../../src/stream/record/score-record.ts';
 import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings } from '../../../fixture/stream/stream-run.ts';
 
@@ -85,6 +86,23 @@ test('a record that is held survives a restart, and is scored when the next reco
       [300, 7, 60],
       [301, 8, 61],
     ],
+  );
+});
+
+test('records that arrive out of order within allowed_lateness are scored as if they had come in order', async () => {
+  const shuffled = steps(0, 200).map((row, i): [TimedValue, number] => [row, i + ((i * 7_919) % 7) * 0.9]);
+  const late = shuffled.sort((a, b) => a[1] - b[1]).map(([row]) => row);
+  const patient = detectorConfig({ settings: streamSettings({ latenessMs: 7 * 60_000 }) });
+  const ordered = await inStream(steps(0, 200), detectorConfig());
+  const places = (scores: readonly ScoreRecord[]) => scores.map(({ input: _, ...score }) => score);
+  const { stream, backtest } = await bothWays(late, patient);
+  assert.deepEqual([stream.refused, backtest.refused], [{}, {}]);
+  const byTime = (scores: readonly ScoreRecord[]) => [...scores].sort((a, b) => a.timestampMs - b.timestampMs);
+  assert.deepEqual(places(byTime(stream.scores)), places(ordered.scores).slice(0, stream.scores.length));
+  assert.ok(stream.scores.length >= 192, 'the newest wait');
+  assert.deepEqual(
+    places(byTime(backtest.scores)),
+    places(ordered.scores).map((score) => score),
   );
 });
 
