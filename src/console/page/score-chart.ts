@@ -24,6 +24,8 @@ const VALUE_HEIGHT = 320;
 const GRADE_HEIGHT = 90;
 /** So that the axes of both charts stand in one line. */
 const AXIS_WIDTH = 64;
+const AXIS_WIDTH_NARROW = 44;
+const NARROW = 480;
 const FONT = '12px system-ui, "Open Sans", sans-serif';
 const ALARM_RADIUS = 3.5;
 
@@ -57,7 +59,7 @@ export class ScoreChart {
         height: VALUE_HEIGHT,
         axes: [
           { ...this.#axis(), size: 44, values: timeLabels },
-          { ...this.#axis(), size: AXIS_WIDTH, values: (_, splits) => splits.map(numberText) },
+          { ...this.#axis(), size: axisWidth, values: (_, splits) => splits.map(numberText) },
         ],
         series: this.#valueSeries(),
         bands: [
@@ -76,7 +78,7 @@ export class ScoreChart {
         scales: { x: { time: true }, y: { range: [0, 1] } },
         axes: [
           { ...this.#axis(), values: () => [], size: 8 },
-          { ...this.#axis(), size: AXIS_WIDTH, splits: () => [0, 0.5, 1], values: () => ['0', '0.5', '1'] },
+          { ...this.#axis(), size: axisWidth, splits: () => [0, 0.5, 1], values: () => ['0', '0.5', '1'] },
         ],
         series: [{}, { label: 'grade', paths: () => null, points: { show: false } }],
         hooks: { ...hooks, draw: [(chart) => this.#drawGrades(chart)] },
@@ -249,6 +251,10 @@ function timeLabels(_chart: uPlot, splits: number[]): string[] {
     if (i > 0 && day === dayText(splits[i - 1])) return clock;
     return clock === '00:00' ? day : `${clock}\n${day}`;
   });
+}
+
+function axisWidth({ width }: uPlot): number {
+  return width < NARROW ? AXIS_WIDTH_NARROW : AXIS_WIDTH;
 }
 
 /** The chart in a sentence, for those who do not see it. */

@@ -38,7 +38,7 @@ const UNITS: readonly (readonly [number, string])[] = [
   [1_000, 's'],
 ];
 
-/** The two largest units: `2 h 5 min`. */
+/** The two largest units, and no seconds beside minutes: `2 h 5 min`, `12 min`. */
 export function elapsedText(ms: number): string {
   const parts: string[] = [];
   let left = Math.max(0, ms);
@@ -46,7 +46,7 @@ export function elapsedText(ms: number): string {
     const count = Math.floor(left / size);
     if (count > 0) parts.push(`${count} ${unit}`);
     else if (parts.length > 0) break;
-    if (parts.length === 2) break;
+    if (parts.length === 2 || (unit === 'min' && count > 0)) break;
     left -= count * size;
   }
   return parts.length === 0 ? '0 s' : parts.join(' ');

@@ -13,6 +13,7 @@ const PAGES: readonly (readonly [string, string])[] = [
   [`#/series/${encodeURIComponent(SERIES)}`, '.event-detail'],
   ['#/events', '.table'],
   ['#/detectors', '.what-if'],
+  ['#/backtest', '.drop'],
   ['#/service', '.figures'],
   ['#/wall', '.wall-tile'],
 ];
@@ -38,8 +39,10 @@ test('a key opens the console, the browser keeps a session that scripts cannot r
   await page.getByText('This key is unknown, revoked or expired.').waitFor();
   assert.equal(troubles.length > 0, true, 'a refused key is an answer of 401');
   troubles.length = 0;
+  assert.deepEqual(await axeFindings(page), []);
   await signIn(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Next' }).click();
+  assert.deepEqual(await axeFindings(page), []);
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Start' }).click();
   await page.waitForSelector('.line');

@@ -16,12 +16,12 @@ test('numbers have four digits that count, and large ones a unit', () => {
   assert.deepEqual([null, Number.NaN, Number.POSITIVE_INFINITY].map(numberText), ['–', '–', '–']);
 });
 
-test('durations have their two largest units', () => {
+test('durations have their two largest units, and no seconds beside minutes', () => {
   assert.deepEqual([0, 999, 59_000, 61_000, 3_600_000, 7_500_000, 93_600_000, -5].map(elapsedText), [
     '0 s',
     '0 s',
     '59 s',
-    '1 min 1 s',
+    '1 min',
     '1 h',
     '2 h 5 min',
     '1 d 2 h',
