@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { syncBuiltinESMExports } from 'node:module';
+import { mock, type TestContext, test } from 'node:test';
+import type { Worker } from '../../src/stream/engine/stream-worker.ts';
+import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
+import { MemoryBroker } from '../fixture/stream/memory-log.ts';
+import { detectorConfig, observationRecord, streamRun, TOPICS } from '../fixture/stream/stream-run.ts';
+
+const PARTITIONS = 3;
+const SERIES = 4;
+const STEPS = 56;
+const WORKERS_MAX = 3;
+/** Virtual time: what is not scored after it is stuck. */
+const SETTLED_MS_MAX = 120_000;
+/** Wall-clock time of all seeds. `SIMULATION_MS=120000` runs thousands; `SIMULATION_SEED` replays one. */
+const SIMULATION_MS = Number(process.env.SIMULATION_MS ?? 15_000);
+
+const realImmediate = setImmediate;
+const realNow = performance.now.bind(performance);
+
+/** Mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Time that passes only in `advance`, so that a seed decides every order of events. */
+function virtualTime() {
+  let nowMs = 0;
+  mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
+  // Named imports of the engine see the mocked timers, too.
+  syncBuiltinESMExports();
+  const clock = mock.method(performance, 'now', () => nowMs);
+  return {
+    nowMs: () => nowMs,
+    async advance(ms = 1) {
+      nowMs += ms;
+      mock.timers.tick(ms);
+      // All promises that have settled are handled before time goes on.
+      await new Promise((resolve) => realImmediate(resolve));
+    },
+    restore() {
+      mock.timers.reset();
+      syncBuiltinESMExports();
+      clock.mock.restore();
+    },
+  };
+}
+
+const INPUT = Array.from({ length: STEPS * SERIES }, (_, i) => {
+  const [step, which] = [Math.floor(i / SERIES), i % SERIES];
+  return { partition: which % PARTITIONS, ...observationRecord(`s${which}`, step, ((step * 7 + which) % 11) / 3) };
+});
+
+const scoresOf = (broker: MemoryBroker): ScoreRecord[] =>
+  Array.from({ length: PARTITIONS }, (_, partition) => broker.read(TOPICS.scores, partition))
+    .flat()
+    .map(({ value }) => JSON.parse(String(value)) as ScoreRecord);
+
+const PARTITION_NUMBERS = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+const countOf = (broker: MemoryBroker) =>
+  PARTITION_NUMBERS.reduce((sum, partition) => sum + broker.read(TOPICS.scores, partition).length, 0);
+
+async function simulate(seed: number): Promise<ScoreRecord[]> {
+  const random = seeded(seed);
+  const below = (max: number) => Math.floor(random() * max);
+  const time = virtualTime();
+  const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 1 + below(4)));
+  const broker = new MemoryBroker(TOPICS, PARTITIONS, turn);
+  const run = streamRun({ broker, partitions: PARTITIONS, detectors: [detectorConfig()], nowMs: () => 2e12 });
+  const workers: Worker[] = [];
+  const ending: Promise<unknown>[] = [];
+  const learns: (() => void)[] = [];
+  let away = false;
+  let failure: Error | null = null;
+  const begin = () => {
+    ending.push(
+      run.start().then((worker) => {
+        workers.push(worker);
+        void worker.finished.then((error) => {
+          failure ??= error;
+        });
+      }),
+    );
+  };
+  const faults: readonly (() => unknown)[] = [
+    () => broker.failNextCommit(random() < 0.5 ? 'before' : 'after'),
+    () => broker.rebalance(),
+    () => workers.length < WORKERS_MAX && begin(),
+    () => workers.length > 1 && ending.push(workers.splice(below(workers.length), 1)[0].stop()),
+    () => workers.length > 1 && learns.length === 0 && learns.push(broker.expelOldest()),
+    () => learns.shift()?.(),
+    () => broker.moveOffset(below(PARTITIONS), random() < 0.5 ? null : 0),
+    () => {
+      if (away) broker.reconnect();
+      else broker.disconnect();
+      away = !away;
+    },
+  ];
+  try {
+    begin();
+    let fed = 0;
+    while (fed < INPUT.length) {
+      await time.advance();
+      if (random() < 0.5) {
+        const { partition, key, value } = INPUT[fed++];
+        broker.append(partition, key, value);
+      }
+      if (random() < 0.02) faults[below(faults.length)]();
+    }
+    if (away) broker.reconnect();
+    for (const learn of learns) learn();
+    const isScored = () => countOf(broker) >= INPUT.length;
+    for (const endMs = time.nowMs() + SETTLED_MS_MAX; !isScored() && failure === null; await time.advance(10)) {
+      assert.ok(time.nowMs() < endMs, `only ${countOf(broker)} of ${INPUT.length} records are scored`);
+    }
+    assert.equal(failure, null);
+    let stopped = false;
+    const stopping = Promise.all(ending).then(() => Promise.all(workers.map((worker) => worker.stop())));
+    void stopping.then(() => {
+      stopped = true;
+    });
+    while (!stopped) await time.advance(10);
+    assert.deepEqual(run.deadLetters(), []);
+    return scoresOf(broker);
+  } finally {
+    time.restore();
+  }
+}
+
+/** The same records, one worker, no fault. */
+async function undisturbed(): Promise<ScoreRecord[]> {
+  const run = streamRun({ partitions: PARTITIONS, nowMs: () => 2e12 });
+  for (const { partition, key, value } of INPUT) run.broker.append(partition, key, value);
+  const worker = await run.start();
+  await run.settled();
+  await worker.stop();
+  return scoresOf(run.broker);
+}
+
+test('whatever happens to a group of workers, each record is scored once, to the same numbers', async (t: TestContext) => {
+  const expected = await undisturbed();
+  assert.ok(expected.some(({ state }) => state === 'scored'));
+  const replayed = process.env.SIMULATION_SEED;
+  const first = replayed === undefined ? Date.now() % 1_000_000_000 : Number(replayed);
+  const endMs = realNow() + SIMULATION_MS;
+  let seeds = 0;
+  for (; (replayed === undefined && realNow() < endMs) || seeds === 0; seeds++) {
+    const seed = first + seeds;
+    try {
+      assert.deepEqual(await simulate(seed), expected);
+    } catch (error) {
+      assert.fail(`SIMULATION_SEED=${seed} fails: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  t.diagnostic(`${seeds} seeds from ${first}`);
+});
