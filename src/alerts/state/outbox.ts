@@ -10,6 +10,7 @@ export const DEAD_LETTERS_MAX = 10_000;
 const NOTICES_MAX = 100;
 /** Of all notices of a message as JSON: a record of Kafka holds them, and receivers take them. */
 const NOTICES_CHARACTERS_MAX = 128 * 1024;
+const RECEIVER_REMOVED = { reason: 'receiver-removed', detail: 'the routes file does not name it' } as const;
 /** Digits of a sequence number in a key: keys sort as numbers do. */
 const SEQUENCE_DIGITS = 12;
 
@@ -41,7 +42,7 @@ export class Outbox {
         this.#added.push([key, notification]);
       } else {
         this.#queued.delete(key);
-        this.#bury(notification, { reason: 'receiver-removed', detail: 'the routes file does not name it' }, nowMs);
+        this.#bury(notification, RECEIVER_REMOVED, nowMs);
       }
     }
     this.#added.sort(([one], [other]) => (one < other ? -1 : 1));
@@ -79,6 +80,11 @@ export class Outbox {
 
   add(notification: Notification): void {
     const { receiver, createdAtMs } = notification;
+    // An event that is still open was told to it before the routes file changed.
+    if (!this.#receivers.has(receiver)) {
+      this.#bury(notification, RECEIVER_REMOVED, createdAtMs);
+      return;
+    }
     if ((this.#queuedOf.get(receiver) ?? 0) >= QUEUED_MAX) {
       const detail = `${QUEUED_MAX} notifications wait for ${receiver}`;
       this.#bury(notification, { reason: 'queue-full', detail }, createdAtMs);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { Ajv } from 'ajv';
 import { Webhook } from 'standardwebhooks';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
@@ -42,6 +44,27 @@ test('the events have the fields of their records, and the key that all messages
   assert.equal(second.data.events[0].dedupKey, opened.eventId);
   assert.equal(second.data.events[0].closeReason, 'recovered');
   assert.equal(hook.posts[0].headers['webhook-signature'], undefined);
+});
+
+test('every body is as its schema and that of the events say', async () => {
+  const read = (name: string) =>
+    JSON.parse(readFileSync(new URL(`../../../../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
+  const ajv = new Ajv({ formats: { 'date-time': true } });
+  const [isBody, isEvent] = [ajv.compile(read('alert-webhook')), ajv.compile(read('anomaly-event'))];
+  const hook = await startHttpReceiver();
+  const { send } = receiverOf(`webhook: { url: "${hook.url}" }`);
+  const { opened, updated, closed } = revisionsOf(1);
+  const group = revisionsOf(2, { series: null, group: 'checkout', members: [{ series: 'a', share: 1 }] }).opened;
+  await send(notificationOf([opened]));
+  await send(notificationOf([updated], { escalatedAfterMinutes: 15 }));
+  await send(notificationOf([group, closed], { group: 'detector=cpu' }));
+  for (const { body } of hook.posts) {
+    assert.ok(isBody(JSON.parse(body)), JSON.stringify(isBody.errors));
+    for (const { dedupKey, link, ...event } of JSON.parse(body).data.events) {
+      assert.deepEqual([dedupKey, link], [event.eventId, null]);
+      assert.ok(isEvent(event), JSON.stringify(isEvent.errors));
+    }
+  }
 });
 
 test('only 2xx is an acceptance; what may pass is repeated, the rest is refused', async () => {

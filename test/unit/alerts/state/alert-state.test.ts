@@ -171,6 +171,24 @@ test('a route that was removed still closes what it told, to the receivers that 
   ]);
 });
 
+test('what a receiver that is gone should hear becomes a dead letter', () => {
+  const both = `${RECEIVERS}\nroutes: [{ name: all, receivers: [hook, boss] }]`;
+  const alerts = new KeptAlerts(routesOf(both));
+  alerts.state.observe(revisionsOf(1).opened, NOON);
+  alerts.restart(
+    NOON,
+    routesOf(`receivers: [{ name: boss, webhook: { url: "https://example.com/b" } }]
+routes: [{ name: all, receivers: boss }]`),
+  );
+  alerts.state.observe(revisionsOf(1).closed, NOON);
+  assert.deepEqual(saidBy(alerts.take()), ['boss closed series-1']);
+  const dead = alerts.state.outbox.deadLetters().map(({ notification, reason }) => [...saidBy([notification]), reason]);
+  assert.deepEqual(dead, [
+    ['hook opened series-1', 'receiver-removed'],
+    ['hook closed series-1', 'receiver-removed'],
+  ]);
+});
+
 test('a state of a newer version is refused', () => {
   const alerts = keptAlerts('');
   alerts.take();
