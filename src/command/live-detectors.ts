@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Config, ConfigResult, KafkaConfig, LoadedConfig } from '../config/config.ts';
-import { loadProcessConfig } from '../config/load.ts';
+import { type CommandFallbacks, loadProcessConfig } from '../config/load.ts';
 import type { Flags } from '../config/option-reader.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { newestSaved } from './newest-detectors.ts';
@@ -17,13 +17,16 @@ export interface LiveDetectorsOptions {
   readonly logger: Logger;
   /** Version that the worker has; 0: the file. */
   readonly version: number;
+  /** Of the command: its own detectors file, where none is named, and no brokers that must be. */
+  readonly fallbacks?: CommandFallbacks;
 }
 
 /**
  * Gives the worker the detectors anew when the file changes, a newer version is saved, or at SIGHUP. What cannot be
  * used is refused with every reason, and the worker goes on as it was. A saved version counts more than the file.
  */
-export function followDetectors({ flags, config, worker, logger, version }: LiveDetectorsOptions): () => void {
+export function followDetectors(options: LiveDetectorsOptions): () => void {
+  const { config, worker, logger, version } = options;
   const { kafka, detectorsTopic: topic, detectorsFile: path } = config;
   let current: Config = config;
   let held = version;
@@ -32,7 +35,7 @@ export function followDetectors({ flags, config, worker, logger, version }: Live
   let looks = 0;
 
   const apply = async (text: string | null, next: number) => {
-    const result = await readAgain(flags, current, text);
+    const result = await readAgain(options, current, text);
     if (result.kind === 'problems') {
       worker.metrics.detectorChanges.inc({ outcome: 'refused' });
       logger.error({ problems: result.problems, version: next }, 'the detectors changed and cannot be used');
@@ -80,13 +83,14 @@ function changedAt(path: string | null): number {
 
 /** The configuration with other detectors, or why it cannot take effect in a process that runs. */
 async function readAgain(
-  flags: Flags,
+  { flags, fallbacks }: LiveDetectorsOptions,
   current: Config,
   text: string | null,
 ): Promise<
   ConfigResult<{ readonly config: Config; readonly models: Awaited<ReturnType<typeof resolveWithModels>>['models'] }>
 > {
-  const loaded = loadProcessConfig(flags, ['brokers', 'detectors'], { detectorsText: text });
+  const requires = fallbacks === undefined ? (['brokers', 'detectors'] as const) : [];
+  const loaded = loadProcessConfig(flags, requires, { ...fallbacks, detectorsText: text });
   if (loaded.kind === 'problems') return loaded;
   const problems = fixedParts(current, loaded.config);
   if (problems.length > 0) return { kind: 'problems', problems };

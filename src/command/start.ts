@@ -22,6 +22,7 @@ import {
   type RunnableCommand,
   withDeadline,
 } from './command.ts';
+import { followDetectors } from './live-detectors.ts';
 import { loadRoutes, runAlerts } from './run-alerts.ts';
 import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from './run-demo.ts';
 import { runOperations } from './run-operations.ts';
@@ -71,7 +72,16 @@ export const startCommand: RunnableCommand = {
       kafka = found;
       stream.begin(found.config);
       const beside = { metrics, forecasts: () => sidecar.forecasts() };
-      const startStream = (demo: DemoConfig) => runWorker({ config: demo, models, logger, beside });
+      const startStream = async (demo: DemoConfig) => {
+        const worker = await runWorker({ config: demo, models, logger, beside });
+        const fallbacks = { detectors };
+        const unfollow = followDetectors({ flags, config: demo, worker, logger, version: 0, fallbacks });
+        const stop = () => {
+          unfollow();
+          return worker.stop();
+        };
+        return { ...worker, stop };
+      };
       const startAlerts = async (demo: DemoConfig, from: 'earliest' | 'latest') =>
         routes && runAlerts({ config: demo, routes: routes.config, from, redeliver: false, metrics, logger });
       return await scoreDemo(

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { newestSaved } from '../../../src/command/newest-detectors.ts';
 import { encodeDeadLetter } from '../../../src/stream/codec/dead-letter-json.ts';
 import { openBulkProducer, produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import { anomalyEvent } from '../../fixture/history/kept-records.ts';
@@ -39,6 +40,7 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
   const env = {
     DATA_DIR,
     DETECTORS: detectors,
+    DETECTORS_TOPIC: `${topics.observations}-detectors`,
     KAFKA_BROKERS: connection.config.brokers.join(','),
     TIDEWATCH_API_KEY: KEY,
     HTTP_PORT: '0',
@@ -87,6 +89,17 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
   }
   assert.equal((await ask(served, '/v1/events')).events[0].revision, 2);
   await runExamples(served);
+  const text = JSON.stringify({
+    topics: named,
+    detectors: [DETECTOR, { ...DETECTOR, name: 'more', series: 'more *' }],
+  });
+  const saved = await fetch(`${served.url}/v1/detectors`, {
+    method: 'PUT',
+    headers: { ...HEADERS, 'content-type': 'application/json' },
+    body: JSON.stringify({ text, base_version: null }),
+  });
+  assert.equal(((await saved.json()) as { version: number }).version, 1);
+  assert.deepEqual(await newestSaved(connection.config, env.DETECTORS_TOPIC), { version: 1, text });
   const { workers } = await ask(served, '/v1/service');
   assert.deepEqual([workers.members, workers.partitions[1].end_offset], [0, 1]);
   await stop(served);
