@@ -24,6 +24,9 @@ const REFUSED = new RegExp(
 const OUT_OF_REACH =
   /Connection|RequestTimeout|BrokerNotFound|NoBrokerAvailable|CoordinatorNotFound|Metadata|LockTimeout/;
 
+/** kafkajs calls every failure of a login an authentication error, also a connection that was lost meanwhile. */
+const LOST_AT_LOGIN = /Not connected|connection|timed out|timeout|socket|ECONN|EPIPE/i;
+
 interface KafkaJsFailure extends Error {
   readonly type?: string;
   readonly code?: string | number;
@@ -46,8 +49,10 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
     const hint = `${text}. The command \`topics\` makes the topics that are missing`;
     return new ServiceError('topic-mismatch', hint, { retryable: true, cause: error });
   }
+  if (isConnectionFailure(error))
+    return new ServiceError('broker-unavailable', text, { retryable: true, cause: error });
   if (REFUSED.test(kind) || REFUSED.test(root.name)) return new ServiceError('configuration', text, { cause: error });
-  if (isConnectionFailure(error) || (kind !== '' && root.retriable === true)) {
+  if (kind !== '' && root.retriable === true) {
     return new ServiceError('broker-unavailable', text, { retryable: true, cause: error });
   }
   // Any other protocol error ends this session. The next session may succeed.
@@ -57,6 +62,7 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
 /** Whether a connection failed or was lost. It is unknown whether a request in flight had its effect. */
 export function isConnectionFailure(error: unknown): boolean {
   const root = rootCause(error);
+  if (root.name === 'KafkaJSSASLAuthenticationError') return LOST_AT_LOGIN.test(root.message);
   return OUT_OF_REACH.test(root.name) || typeof root.code === 'string';
 }
 

@@ -17,3 +17,21 @@ test('any other protocol error ends the session and is retryable', () => {
   const { code, retryable } = explainFailure(protocolError('ILLEGAL_GENERATION'), 'it joined');
   assert.deepEqual([code, retryable], ['internal', true]);
 });
+
+test('a connection that is lost during a login is not a refused login', () => {
+  const login = (message: string) =>
+    Object.assign(new Error(`SASL SCRAM SHA512 authentication failed: ${message}`), {
+      name: 'KafkaJSSASLAuthenticationError',
+    });
+  for (const message of [
+    'Not connected',
+    'Closed connection',
+    'Request SaslAuthenticate timed out',
+    'read ECONNRESET',
+  ]) {
+    const failure = explainFailure(login(message), 'testing');
+    assert.deepEqual([failure.code, failure.retryable], ['broker-unavailable', true], message);
+  }
+  const refused = explainFailure(login('Authentication failed: invalid credentials'), 'testing');
+  assert.deepEqual([refused.code, refused.retryable], ['configuration', false]);
+});
