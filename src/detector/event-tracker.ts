@@ -89,6 +89,7 @@ export class EventTracker {
     if (most !== null && this.#subject.rules.stoppedAt !== null) this.#previous = most.value;
     if (this.#open === null) {
       if (!isAlarm || (this.#coolUntilMs !== null && row.timestampMs < this.#coolUntilMs)) return null;
+      this.#coolUntilMs = null;
       this.#open = this.#begin(row, most);
     }
     const event = this.#open;
