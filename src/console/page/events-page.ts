@@ -1,9 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
-import { KINDS } from '../view/event-words.ts';
+import { isOfGroup, KINDS } from '../view/event-words.ts';
 import { counted } from '../view/number-words.ts';
 import { type Route, routeTo } from '../view/route.ts';
 import type { SeenEvent } from '../view/seen.ts';
 import { EventDetail } from './event-detail.ts';
+import { EventSparkline } from './event-sparkline.ts';
 import { EventTable } from './event-table.ts';
 import { EventTimeline } from './event-timeline.ts';
 import { type Console, useLoaded, useNow } from './hooks.ts';
@@ -34,8 +35,25 @@ function OneEvent({ app, id }: { readonly app: Console; readonly id: string }): 
       <p class="aside"><a href=${routeTo('events')}>All events</a></p></header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${value === null && failure === null && html`<${Loading} what="the event" />`}
-    ${value !== null && html`<${EventDetail} app=${app} event=${value} nowMs=${nowMs} onChanged=${reload} />`}
+    ${
+      value !== null &&
+      html`<${EventDrawings} app=${app} event=${value} />
+      <${EventDetail} app=${app} event=${value} nowMs=${nowMs} onChanged=${reload} />`
+    }
   </div>`;
+}
+
+const DRAWN_MAX = 8;
+
+/** The series of the event, or those members of its group that have the largest shares, at the time of the event. */
+function EventDrawings({ app, event }: { readonly app: Console; readonly event: SeenEvent }): Shown {
+  const own = isOfGroup(event) ? event.members.map(({ series }) => series) : [event.series];
+  return html`<ul class="drawings">${own.slice(0, DRAWN_MAX).map(
+    (series) => html`<li class="tile" key=${series}><a href=${routeTo('series', series, { event: event.id })}>
+      <span class="name" title=${series}>${series}</span>
+      <${EventSparkline} source=${app.source} event=${{ ...event, series, members: [] }} width=${600} height=${90} />
+    </a></li>`,
+  )}</ul>`;
 }
 
 interface AllEventsProps {

@@ -140,7 +140,9 @@ test('events are filtered by the address, and one of a group shows the shares of
   await page.getByLabel('Kind').selectOption('level_shift');
   await page.getByRole('link', { name: 'checkout' }).click();
   await page.getByText('61 %').waitFor();
-  await page.getByRole('link', { name: 'checkout/payments' }).waitFor();
+  await untilCount(page, '.drawings .spark-line', 3);
+  await page.getByRole('link', { name: 'checkout/payments' }).first().click();
+  await page.getByRole('heading', { name: 'checkout/payments' }).waitFor();
 });
 
 test('keys lead from page to page and into the search', async () => {

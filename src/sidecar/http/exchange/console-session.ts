@@ -56,10 +56,10 @@ function attributesFor({ protocol }: FastifyRequest) {
  * A second line behind SameSite: browsers say where a request comes from. Sites on other ports of this host are the
  * same site to a cookie, but not to this check. Without TLS only `Origin` is sent, with what changes something.
  */
-function isOfThisSite({ headers, method }: FastifyRequest): boolean {
+function isOfThisSite({ headers, method, host }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   if (method === 'GET' || method === 'HEAD') return true;
-  const { origin, host } = headers;
+  const { origin } = headers;
   return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
 }
