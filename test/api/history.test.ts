@@ -215,6 +215,8 @@ test('what if: values that are kept are scored again, and problems of the settin
   await filled(operations);
   const { body } = await send('POST', '/v1/what-if', { series: 'host/1 <b>', changes: { direction: 'up' } });
   assert.deepEqual([body.detector, body.observations, body.before.alarms, body.after.alarms], ['metrics', 10, 3, 0]);
+  const none = { labelled: 0, before: 0, after: 0 };
+  assert.deepEqual(body.labels, { real: none, not_real: none });
   assert.deepEqual([body.before.events[0].kind, body.before.events[0].started_at], ['spike', START_MS]);
   assert.deepEqual(asked[0], ['host/1 <b>', [1, 5, 9, 13, 17, 21, 25, 29, 33, 37], { direction: 'up' }]);
   const wrong = await send('POST', '/v1/what-if', { series: 'host/1 <b>', changes: { h: 9 } });

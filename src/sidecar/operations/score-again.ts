@@ -1,14 +1,24 @@
+import type { Sql } from '../../store/database.ts';
+import { labelledReviews } from '../../store/event-reviews.ts';
 import type { WhatIfBody } from '../wire/detectors-schema.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
+import { labelsRaised } from './labels-raised.ts';
 import type { Operations, RaisedAgain } from './operations.ts';
 
 /** Values that are scored again at most. */
 const VALUES_MAX = 200_000;
 
+/** What is asked, of which detectors; labels are in the store. */
+export interface WhatIfQuestion {
+  readonly body: WhatIfBody;
+  readonly detectorsText: string;
+  readonly store: Sql;
+}
+
 /** Scores the kept values of a series again, by the settings of its detector and by changed ones. */
 export async function scoredAgain(
   { reader, scoreAgain }: Operations,
-  { body, detectorsText }: { readonly body: WhatIfBody; readonly detectorsText: string },
+  { body, detectorsText, store }: WhatIfQuestion,
   signal: AbortSignal,
 ) {
   const range = { series: body.series, fromMs: body.from ?? null, toMs: body.to ?? null, pointsMax: VALUES_MAX };
@@ -27,7 +37,10 @@ export async function scoredAgain(
   }
   const { detector, observations, before, after, text } = result.scored;
   const scored = { series: body.series, detector, from, to, observations };
-  return { ...scored, before: shownRaised(before), after: shownRaised(after), text };
+  const reviews = await labelledReviews(store, { fromMs: from, toMs: to });
+  const raised = { series: body.series, before: before.events, after: after.events };
+  const labels = labelsRaised(reviews, raised);
+  return { ...scored, before: shownRaised(before), after: shownRaised(after), labels, text };
 }
 
 function shownRaised({ events, alarms, alarmsPerWeek }: RaisedAgain) {

@@ -102,6 +102,12 @@ const Raised = Type.Object({
   alarms_per_week: NullableNumber('null where too little was scored.'),
 });
 
+const Labelled = Type.Object({
+  labelled: Type.Integer({ description: 'Events of the range that people labelled so.' }),
+  before: Type.Integer({ description: 'Of them raised by the settings as they are.' }),
+  after: Type.Integer({ description: 'Of them raised with the changes.' }),
+});
+
 export const WhatIfAnswer = Type.Object({
   series: Type.String(),
   detector: Type.String(),
@@ -110,5 +116,6 @@ export const WhatIfAnswer = Type.Object({
   observations: Type.Integer({ description: 'Values that were scored again.' }),
   before: Raised,
   after: Raised,
+  labels: Type.Object({ real: Labelled, not_real: Labelled }),
   text: Type.String({ description: 'The detectors file with the changes, ready to be saved.' }),
 });

@@ -37,9 +37,10 @@ export function addDetectorRoutes(app: App, services: AppServices): void {
     },
     async (request, reply) => {
       const operations = operationsOf(services.operations);
-      const [newest] = await listDetectorVersions(services.store);
+      const { store } = services;
+      const [newest] = await listDetectorVersions(store);
       const { text } = newest ?? (await fileVersion(operations.detectors));
-      return scoredAgain(operations, { body: request.body, detectorsText: text }, clientGone(reply));
+      return scoredAgain(operations, { body: request.body, detectorsText: text, store }, clientGone(reply));
     },
   );
 }
