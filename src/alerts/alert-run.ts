@@ -17,6 +17,7 @@ const REMIND_MS = 60_000;
 const REMINDED_MAX = 100;
 /** How long an orderly end waits for receivers. */
 const DRAIN_MS_MAX = 5_000;
+const ABANDON_MS_MAX = 1_000;
 
 export interface AlertRunOptions {
   readonly log: AlertLog;
@@ -95,18 +96,27 @@ export class AlertRun {
    */
   async stop(): Promise<void> {
     clearInterval(this.#tick);
-    const late = new AbortController();
-    const drained = Promise.all([...this.#lanes.values()].map((lane) => lane.drain()));
-    const expired = sleep(DRAIN_MS_MAX, undefined, { signal: late.signal }).catch(() => undefined);
-    await Promise.race([drained, expired, this.finished]);
-    late.abort();
+    await this.#within(DRAIN_MS_MAX, Promise.all([...this.#lanes.values()].map((lane) => lane.drain())));
     await this.#write();
     await this.#finish(null);
   }
 
-  /** Ends it at once. What is being sent is interrupted, and sent again by the next run. */
+  /**
+   * Ends it soon, because another process begins: what is being sent is interrupted, and sent again there. What was
+   * accepted is written, unless the other one has fenced this one already.
+   */
   async abandon(): Promise<void> {
+    clearInterval(this.#tick);
+    for (const lane of this.#lanes.values()) lane.stop();
+    await this.#within(ABANDON_MS_MAX, this.#write());
     await this.#finish(null);
+  }
+
+  async #within(ms: number, ending: Promise<unknown>): Promise<void> {
+    const late = new AbortController();
+    const expired = sleep(ms, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([ending, expired, this.finished]);
+    late.abort();
   }
 
   async #begin(): Promise<void> {
@@ -114,10 +124,8 @@ export class AlertRun {
     for (const open of openReceivers(routes)) {
       const { name } = open.settings;
       const handlers: LaneHandlers = {
-        accepted: (key) => {
-          this.#state.outbox.accepted(key);
-          void this.#write();
-        },
+        // Written with the next decision, or with the next tick: a write of its own would hold decisions up.
+        accepted: (key) => this.#state.outbox.accepted(key),
         failed: (key, death) => {
           reports.gaveUp(name, death);
           this.#state.outbox.failed(key, death, nowMs());

@@ -101,8 +101,8 @@ routes:
   const types = () => toldTo(hook.posts).map(({ type, key }) => `${type} ${Number.parseInt(key, 16)}`);
   await until('what does not wait is told', () => types().length === 3, { everyMs: 20 });
   assert.deepEqual(types().toSorted(), ['closed 2', 'opened 1', 'opened 2']);
-  // What was read with them is written with them.
-  await sleep(300);
+  // Acceptances are written after a while.
+  await sleep(1_000);
   first.kill();
   await first.exitCode;
   const second = world.start();
