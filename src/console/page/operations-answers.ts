@@ -56,6 +56,13 @@ export interface WireRaised {
   readonly alarms_per_week: number | null;
 }
 
+/** Events that people labelled so, and how many of them are raised before and after. */
+export interface WireLabelled {
+  readonly labelled: number;
+  readonly before: number;
+  readonly after: number;
+}
+
 export interface WireWhatIf {
   readonly series: string;
   readonly from: number;
@@ -63,6 +70,7 @@ export interface WireWhatIf {
   readonly observations: number;
   readonly before: WireRaised;
   readonly after: WireRaised;
+  readonly labels: { readonly real: WireLabelled; readonly not_real: WireLabelled };
   /** The detectors file with what was tried. */
   readonly text: string;
 }

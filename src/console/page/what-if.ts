@@ -5,7 +5,7 @@ import { routeTo } from '../view/route.ts';
 import { type Console, useLoaded } from './hooks.ts';
 import { classes, html, type Shown } from './html.ts';
 import { Icon } from './icons.ts';
-import type { WireDetector, WireDetectors, WireRaised, WireWhatIf } from './operations-answers.ts';
+import type { WireDetector, WireDetectors, WireLabelled, WireRaised, WireWhatIf } from './operations-answers.ts';
 import { Failure } from './page-states.ts';
 import { SaveDetectors } from './save-detectors.ts';
 import { postJson } from './service-calls.ts';
@@ -107,11 +107,21 @@ function SideBySide({ result, nowMs }: { readonly result: WireWhatIf; readonly n
   const { series, before, after, observations } = result;
   return html`<div class="side-by-side" role="status">
     <p>${counted(observations, 'value')} of <a href=${routeTo('series', series)}>${series}</a> scored again:</p>
+    <${Labelled} said="real" labels=${result.labels.real} />
+    <${Labelled} said="no real ones" labels=${result.labels.not_real} />
     <div class="halves">
       <${RaisedEvents} title="As it is set now" raised=${before} result=${result} nowMs=${nowMs} />
       <${RaisedEvents} title="As it would be" raised=${after} result=${result} nowMs=${nowMs} />
     </div>
   </div>`;
+}
+
+/** How what people said about events fares. */
+function Labelled({ said, labels }: { readonly said: string; readonly labels: WireLabelled }): Shown | null {
+  const { labelled, before, after } = labels;
+  if (labelled === 0) return null;
+  return html`<p>Of ${counted(labelled, 'event')} said to be ${said}, ${before} ${before === 1 ? 'is' : 'are'} raised
+    now, ${after} would be.</p>`;
 }
 
 interface RaisedEventsProps {
