@@ -62,8 +62,11 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
       setBusy(false);
     }
   };
-  const change = (name: string) => (event: Event) =>
+  const change = (name: string) => (event: Event) => {
     setChanges({ ...changes, [name]: (event.target as HTMLInputElement).value });
+    // What was tried is no longer what stands in the form.
+    setResult(null);
+  };
   const title = html`<h2>What if ${detector.name} was set otherwise?</h2>`;
   if (detector.group !== null) {
     return html`<section class="panel">${title}<p class="aside">Other settings can be tried on single series; this
