@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { readTls, renewTls } from '../../src/sidecar/http/tls-files.ts';
-import { isLoopback } from '../../src/sidecar/http/web-settings.ts';
+import { isExposed } from '../../src/sidecar/http/web-settings.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 import { until } from '../fixture/until.ts';
@@ -44,7 +44,7 @@ function askOver(url: string): Promise<{ status: number | undefined; name: strin
   return promise;
 }
 
-test('the service speaks TLS, and takes a renewed certificate without a restart', { skip: noOpenssl }, async () => {
+test('the service speaks TLS, and takes a renewed certificate without a restart', { skip: noOpenssl }, async (t) => {
   const [first, second] = [await certificateOf('first'), await certificateOf('second')];
   const used = { certPath: join(folder, 'used.pem'), keyPath: join(folder, 'used.key') };
   const use = async ({ certPath, keyPath }: typeof used) => {
@@ -54,25 +54,28 @@ test('the service speaks TLS, and takes a renewed certificate without a restart'
   await use(first);
   const tls = await readTls(used);
   const app = await startApp(undefined, { web: { tls } });
+  t.after(() => app.close());
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(line) });
   renewTls(app.server as unknown as Server, tls, { paths: used, logger, checkMs: 20 });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   assert.match(url, /^https:/);
   assert.deepEqual(await askOver(url), { status: 200, name: 'first' });
-  await writeFile(used.keyPath, 'damaged');
+  await writeFile(used.keyPath, '');
   await until('it is told', () => lines.some((line) => line.includes('is not renewed')), { everyMs: 10 });
   assert.deepEqual(await askOver(url), { status: 200, name: 'first' });
   await use(second);
   await until('it is renewed', () => lines.some((line) => line.includes('was renewed')), { everyMs: 10 });
   assert.deepEqual(await askOver(url), { status: 200, name: 'second' });
-  await app.close();
 });
 
 test('a certificate that cannot be used is a problem of the configuration', { skip: noOpenssl }, async () => {
   const { certPath } = await certificateOf('one');
   const { keyPath } = await certificateOf('other');
   await assert.rejects(readTls({ certPath, keyPath }), { code: 'configuration', message: /HTTP_TLS_CERT/ });
+  const empty = join(folder, 'empty');
+  await writeFile(empty, '');
+  await assert.rejects(readTls({ certPath: empty, keyPath: empty }), { code: 'configuration', message: /incomplete/ });
 });
 
 test('only pages of configured origins may call the service', async () => {
@@ -119,9 +122,13 @@ test('a trusted proxy may open more connections than one address', async () => {
   assert.equal(await openOf(['127.0.0.0/8'], 5), 5);
 });
 
-test('addresses of this machine are told from others', () => {
+test('a service that other machines reach is exposed, unless it speaks TLS or a proxy in front does', () => {
+  const exposed = (host: string, encrypted = false, trustedProxies: readonly string[] = []) =>
+    isExposed({ host, encrypted, trustedProxies });
+  const hosts = ['127.0.0.1', '127.9.9.9', '::1', 'localhost', '0.0.0.0', '::', '10.0.0.1', 'example.com'];
   assert.deepEqual(
-    ['127.0.0.1', '127.9.9.9', '::1', 'localhost', '0.0.0.0', '::', '10.0.0.1', 'example.com'].map(isLoopback),
-    [true, true, true, true, false, false, false, false],
+    hosts.map((host) => exposed(host)),
+    [false, false, false, false, true, true, true, true],
   );
+  assert.deepEqual([exposed('0.0.0.0', true), exposed('0.0.0.0', false, ['10.0.0.1'])], [false, false]);
 });

@@ -7,7 +7,7 @@ import { createApp } from './app.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts';
 import type { GivenServices } from './exchange/app-services.ts';
 import { readTls, renewTls, type TlsPaths } from './tls-files.ts';
-import { isLoopback, type WebSettings } from './web-settings.ts';
+import { isExposed, type WebSettings } from './web-settings.ts';
 
 export interface HttpServerOptions
   extends GivenServices,
@@ -49,7 +49,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const app = await createApp({ bodies, ...services, bodyThreads }, limits, { tls, trustedProxies, corsOrigins });
   const { logger } = services;
   if (paths !== null && tls !== null) renewTls(app.server as unknown as TlsServer, tls, { paths, logger });
-  else if (!isLoopback(host) && trustedProxies.length === 0) logger.warn({ host }, PLAIN_BEYOND_LOOPBACK);
+  if (isExposed({ host, encrypted: tls !== null, trustedProxies })) logger.warn({ host }, PLAIN_BEYOND_LOOPBACK);
   let url: string;
   try {
     url = await app.listen({ host, port });

@@ -22,6 +22,8 @@ const CHECK_MS = 10_000;
 export async function readTls({ certPath, keyPath }: TlsPaths): Promise<TlsMaterial> {
   try {
     const [cert, key] = await Promise.all([certPath, keyPath].map((path) => readFile(path, 'utf8')));
+    // A file that is being written may be empty for a moment, which a context would take for none.
+    if (![cert, key].every((text) => text.includes('-----END '))) throw new Error('one of them is incomplete');
     createSecureContext({ cert, key });
     return { cert, key };
   } catch (error) {

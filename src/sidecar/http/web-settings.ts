@@ -27,7 +27,16 @@ export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
   };
 }
 
+/** Whether other machines reach the address, and nothing encrypts what they send. */
+export function isExposed({
+  host,
+  encrypted,
+  trustedProxies,
+}: Pick<WebSettings, 'trustedProxies'> & { readonly host: string; readonly encrypted: boolean }): boolean {
+  return !encrypted && trustedProxies.length === 0 && !isLoopback(host);
+}
+
 /** Whether only this machine reaches the address. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { startCommand } from '../../fixture/command.ts';
 import { freshFolder, serve, statusOf } from '../../fixture/http/served.ts';
@@ -87,5 +89,24 @@ test('after SIGTERM the service is not ready at once, answers while it drains, a
     command.out.some((line) => line.includes('ending')),
     false,
   );
+  assert.equal(await command.exitCode, 0);
+});
+
+test('a service that other machines reach without TLS warns at its start', async () => {
+  const exposed = await serve({ HTTP_HOST: '0.0.0.0', TIDEWATCH_API_KEY: MINE });
+  await exposed.command.until(() => exposed.command.out.some((line) => line.includes('keys can be read on the way')));
+  exposed.command.interrupt();
+  assert.equal(await exposed.command.exitCode, 0);
+});
+
+test('the first key may stand in a file, and is an admin', async () => {
+  const DATA_DIR = await freshFolder();
+  const path = join(DATA_DIR, 'key');
+  await writeFile(path, `${MINE}\n`);
+  const { command, url } = await serve({ DATA_DIR, TIDEWATCH_API_KEY_FILE: path });
+  const headers = { authorization: `Bearer ${MINE}` };
+  assert.equal((await fetch(`${url}/v1/keys`, { headers })).status, 200);
+  assert.equal(command.out.join('\n').includes('keys can be read on the way'), false);
+  command.interrupt();
   assert.equal(await command.exitCode, 0);
 });
