@@ -15,7 +15,13 @@ export const workerCommand: RunnableCommand = {
   async run(_operands, flags, io) {
     const fromFile = loadProcessConfig(flags, ['brokers', 'detectors']);
     if (fromFile.kind === 'problems') return printProblems(fromFile.problems, io);
-    const saved = await newestSaved(fromFile.config.kafka!, fromFile.config.detectorsTopic);
+    const reading = newestSaved(fromFile.config.kafka!, fromFile.config.detectorsTopic);
+    const saved = await Promise.race([reading, aborted(io.stop)]);
+    if (io.stop.aborted) {
+      // The broker may not answer for a while.
+      reading.catch(() => undefined);
+      return DONE;
+    }
     const loaded = loadProcessConfig(flags, ['brokers', 'detectors'], { detectorsText: saved?.text ?? null });
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const { models, result } = await resolveWithModels(loaded.config);
