@@ -93,6 +93,8 @@ export interface WorkerLimits {
   readonly queueRecordsMax: number;
   /** Series held of one partition. The longest idle is evicted, and starts over when it returns. */
   readonly seriesMax: number;
+  /** Memory of the process at which partitions pause; 0: no limit. */
+  readonly memoryMbMax: number;
   readonly inferenceThreads: number;
   readonly shutdownMsMax: number;
   /** Session timeout of the consumer group: then the partitions of a silent worker go to others. */

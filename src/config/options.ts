@@ -135,6 +135,10 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
     setting('SERIES_MAX', limit(10_000_000), 'series of a partition; the longest idle is evicted'),
     100_000,
   ),
+  memoryMbMax: withDefault(
+    setting('MEMORY_MB_MAX', integerFrom(0, 10_000_000), 'MiB of memory at which partitions pause; 0: no limit'),
+    0,
+  ),
   inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one a processor)'),
   shutdownMsMax: withDefault(
     setting('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 'ms an orderly end may take'),

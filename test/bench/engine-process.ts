@@ -47,6 +47,7 @@ const worker = await startWorker({
     queueRecordsMax: 20_000,
     seriesMax: 100_000,
     inferenceThreads,
+    memoryMbMax: 0,
     shutdownMsMax: 10_000,
   },
   detectors: [

@@ -1,13 +1,18 @@
 import type { InputRecord, Subscription } from '../log/log.ts';
+import type { MemoryGuard } from './memory-guard.ts';
 import { RecordQueue } from './record-queue.ts';
 
 /** A partition is paused while its queue has more bytes than this, or more records than `queueRecordsMax`. */
 export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
 
+/** How often a paused partition looks whether memory has become free. */
+const LOOK_MS = 500;
+
 export interface PartitionInputOptions {
   readonly partition: number;
   readonly queueRecordsMax: number;
   readonly onPaused: (paused: boolean) => void;
+  readonly memory: MemoryGuard;
 }
 
 /** The records of a partition that were fetched and not scored. It pauses the partition while they are too many. */
@@ -16,6 +21,7 @@ export class PartitionInput {
   readonly #queue = new RecordQueue();
   #subscription: Subscription | null = null;
   #paused = false;
+  #look: NodeJS.Timeout | undefined;
 
   constructor(options: PartitionInputOptions) {
     this.#options = options;
@@ -39,13 +45,27 @@ export class PartitionInput {
 
   push(records: readonly InputRecord[]): void {
     this.#queue.push(records);
-    if (!this.#paused && this.#fill > 1) this.#pause(true);
+    if (!this.#paused && (this.#fill > 1 || this.#options.memory.exceeded)) this.#pause(true);
   }
 
   take(max: number, bytesMax: number): readonly InputRecord[] {
     const records = this.#queue.take(max, bytesMax);
-    if (this.#paused && this.#fill < 0.5) this.#pause(false);
+    this.#resumeWhenFree();
     return records;
+  }
+
+  /** It pauses nothing afterwards, and resumes nothing. */
+  stop(): void {
+    clearTimeout(this.#look);
+    this.#subscription = null;
+  }
+
+  /** Memory may become free while the queue is empty: then it looks again after a while. */
+  #resumeWhenFree(): void {
+    if (!this.#paused || this.#fill >= 0.5) return;
+    clearTimeout(this.#look);
+    if (this.#options.memory.exceeded) this.#look = setTimeout(() => this.#resumeWhenFree(), LOOK_MS);
+    else this.#pause(false);
   }
 
   /** Fill level of the queue. Above 1 the queue is full. */

@@ -5,6 +5,7 @@ import type { BoundDetector } from './bound-detector.ts';
 import { CommitSchedule, type TransactionPace } from './commit-schedule.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
 import { firstCommit, type RestoredState } from './first-commit.ts';
+import type { MemoryGuard } from './memory-guard.ts';
 import { PartitionInput } from './partition-input.ts';
 import { type GroupPlaces, PartitionState } from './partition-state.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
@@ -29,6 +30,7 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly detectorsVersion: number;
   readonly groupPlaces: GroupPlaces;
   readonly events: StreamEvents;
+  readonly memory: MemoryGuard;
   /** Of all partitions of the worker together. */
   readonly pace: TransactionPace;
   readonly onFatal: (error: Error) => void;
@@ -79,7 +81,8 @@ export class PartitionTask {
     const { place, limits, events } = options;
     const onPaused = (paused: boolean) => events.paused(place.partition, paused);
     const { queueRecordsMax } = limits;
-    this.#input = new PartitionInput({ partition: place.partition, queueRecordsMax, onPaused });
+    const { memory } = options;
+    this.#input = new PartitionInput({ partition: place.partition, queueRecordsMax, onPaused, memory });
     const tried = Promise.withResolvers<void>();
     this.restoreTried = tried.promise;
     this.#onRestoreTried = tried.resolve;
@@ -105,6 +108,7 @@ export class PartitionTask {
     try {
       await this.#ownUntilStopped();
     } finally {
+      this.#input.stop();
       for (const [key, partition] of groupPlaces) if (partition === place.partition) groupPlaces.delete(key);
     }
   }

@@ -8,6 +8,7 @@ import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { StreamLog, Subscription } from '../log/log.ts';
 import { type BoundDetector, matchDetectors } from './bound-detector.ts';
 import { TransactionPace } from './commit-schedule.ts';
+import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
 import type { StreamEvents } from './stream-events.ts';
 
@@ -29,6 +30,8 @@ export interface WorkerOptions {
   readonly schemas: SchemaSource | null;
   readonly events: StreamEvents & WorkerEvents;
   readonly nowMs: () => number;
+  /** For tests; else what the system says of this process. */
+  readonly usedBytes?: () => number;
 }
 
 export interface WorkerEvents {
@@ -123,7 +126,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     notReady() {
       if (connectionError !== null) return [`Kafka is out of reach: ${connectionError.message}`];
       if (!assigned) return ['the consumer group has not assigned partitions yet'];
-      return whyPartitionsWait(tasks, stalled);
+      return whyPartitionsWait(tasks, stalled, scoring.taskOptions.memory.reason());
     },
     changeDetectors(detectors, version) {
       if (stopping) return;
@@ -142,13 +145,18 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
-function whyPartitionsWait(tasks: ReadonlyMap<number, PartitionTask>, stalled: ReadonlyMap<number, Error>): string[] {
+function whyPartitionsWait(
+  tasks: ReadonlyMap<number, PartitionTask>,
+  stalled: ReadonlyMap<number, Error>,
+  memory: string | null,
+): string[] {
   const restoring = Array.from(tasks).filter(([, task]) => task.restoring);
   return [
     ...restoring.map(([partition, { failure }]) => {
       const after = failure === null ? '' : ` after a failure: ${failure.message}`;
       return `partition ${partition} is being restored${after}`;
     }),
+    ...(memory === null ? [] : [memory]),
     ...Array.from(stalled, ([partition, error]) => `partition ${partition} makes no progress: ${error.message}`),
   ];
 }
@@ -184,6 +192,11 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     detectorsVersion: options.version ?? 0,
     groupPlaces: new Map<string, number>(),
     pace: new TransactionPace(limits.transactionsPerSMax),
+    memory: new MemoryGuard({
+      bytesMax: limits.memoryMbMax === 0 ? null : limits.memoryMbMax * 1024 * 1024,
+      usedBytes: options.usedBytes ?? (() => process.memoryUsage.rss()),
+      nowMs,
+    }),
   };
   return { hasGroups, taskOptions };
 }

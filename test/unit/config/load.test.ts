@@ -39,6 +39,7 @@ test('an environment without a single setting gives every default', () => {
     queueRecordsMax: 20_000,
     seriesMax: 100_000,
     inferenceThreads: 2,
+    memoryMbMax: 0,
     shutdownMsMax: 10_000,
     sessionMs: 10_000,
   });
