@@ -7,6 +7,7 @@ import { keysCommand } from './command/keys.ts';
 import { modelsCommand } from './command/models.ts';
 import { serveCommand } from './command/serve.ts';
 import { startCommand } from './command/start.ts';
+import { stateCommand } from './command/state.ts';
 import { topicsCommand } from './command/topics.ts';
 import { watchCommand } from './command/watch.ts';
 import { workerCommand } from './command/worker.ts';
@@ -23,6 +24,7 @@ const COMMANDS: readonly RunnableCommand[] = [
   backtestCommand,
   brokerCommand,
   topicsCommand,
+  stateCommand,
   keysCommand,
   modelsCommand,
 ];

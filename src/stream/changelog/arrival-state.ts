@@ -21,17 +21,21 @@ export interface ArrivalState {
   readonly held: readonly HeldRecord[];
   /** Records that wait for older ones, by event time. */
   readonly buffered: readonly HeldRecord[];
+  /** Newest event time of any record that did not wait: `arrivedMs` where none does. */
+  readonly takenMs?: number;
   /** Whether it was said that the series is silent. */
   readonly silent: boolean;
 }
 
 export const NO_HELD: readonly never[] = [];
 
-export function writeArrivals(writer: StateWriter, { arrivedMs, held, buffered, silent }: ArrivalState): void {
+export function writeArrivals(writer: StateWriter, arrivals: ArrivalState): void {
+  const { arrivedMs, takenMs, held, buffered, silent } = arrivals;
   writer.f64(arrivedMs);
   writer.u8(silent ? 1 : 0);
   writeRecords(writer, held);
   writeRecords(writer, buffered);
+  if (buffered.length > 0) writer.f64(takenMs ?? Number.NaN);
 }
 
 function writeRecords(writer: StateWriter, records: readonly HeldRecord[]): void {
@@ -49,9 +53,13 @@ function writeRecords(writer: StateWriter, records: readonly HeldRecord[]): void
 
 /** Formats before 3 held nothing, and did not keep the time of the newest record. */
 export function readArrivals(reader: StateReader): ArrivalState {
-  if (reader.format < 3) return { arrivedMs: Number.NaN, held: NO_HELD, buffered: NO_HELD, silent: false };
+  const unknown = Number.NaN;
+  if (reader.format < 3) {
+    return { arrivedMs: unknown, takenMs: unknown, held: NO_HELD, buffered: NO_HELD, silent: false };
+  }
   const [arrivedMs, silent] = [reader.f64(), reader.u8() === 1];
-  return { arrivedMs, silent, held: readRecords(reader), buffered: readRecords(reader) };
+  const [held, buffered] = [readRecords(reader), readRecords(reader)];
+  return { arrivedMs, takenMs: buffered.length > 0 ? reader.f64() : arrivedMs, held, buffered, silent };
 }
 
 function readRecords(reader: StateReader): readonly HeldRecord[] {

@@ -53,8 +53,8 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   silent = false;
   held: readonly ReceivedObservation[] = NO_HELD;
   buffered: readonly ReceivedObservation[] = NO_HELD;
-  /** As `arrivedMs`, of the records that were taken. They are the same once nothing waits. */
-  #takenMs = Number.NaN;
+  /** As `arrivedMs`, of the records that were taken. */
+  takenMs = Number.NaN;
   waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
@@ -77,7 +77,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     const { detector, originMs } = this;
     const { freq } = this.bound.config.settings;
     const [start, values] = contextValues(detector);
-    return values.length === 0 ? null : { values, originMs: gridTime(freq, originMs, start), newestMs: this.#takenMs };
+    return values.length === 0 ? null : { values, originMs: gridTime(freq, originMs, start), newestMs: this.takenMs };
   }
 
   /** A fresh unit begins with values that another one kept: they are its history from position 0. */
@@ -103,7 +103,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     if (this.#past !== null && !this.#replay(this.#past, sink)) return false;
     const { detector, originMs } = this;
     const { positions } = detector;
-    const grid = { freq, originMs, positions, newestMs: this.#takenMs, jitterMs, gapLimit };
+    const grid = { freq, originMs, positions, newestMs: this.takenMs, jitterMs, gapLimit };
     const placed = placeOnGrid(grid, observation.timestampMs);
     switch (placed.kind) {
       case 'duplicate':
@@ -174,7 +174,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     this.startOffset = reader.f64();
     this.originMs = reader.f64();
     this.newestOffset = reader.f64();
-    const { arrivedMs, held, buffered, silent } = readArrivals(reader);
+    const { arrivedMs, takenMs, held, buffered, silent } = readArrivals(reader);
     this.silent = silent;
     const place = { group: null, partition: this.#place.partition };
     this.held = receivedAgain(held, place);
@@ -183,7 +183,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivedMs) ? newest : arrivedMs;
-    this.#takenMs = this.arrivedMs;
+    this.takenMs = takenMs === undefined || Number.isNaN(takenMs) ? this.arrivedMs : takenMs;
   }
 
   #freshDetector(): SeriesDetector {
@@ -194,7 +194,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   #begin({ record, timestampMs }: ReceivedObservation): void {
     this.startOffset = record.offset;
     this.originMs = this.#past?.kept.originMs ?? timestampMs;
-    if (this.#past !== null) this.#takenMs = this.#past.kept.newestMs;
+    if (this.#past !== null) this.takenMs = this.#past.kept.newestMs;
   }
 
   /** Calibrates on the past. Returns false when a forecast is due. */
@@ -219,7 +219,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   }
 
   #taken({ timestampMs }: ReceivedObservation): void {
-    if (!(timestampMs <= this.#takenMs)) this.#takenMs = timestampMs;
+    if (!(timestampMs <= this.takenMs)) this.takenMs = timestampMs;
   }
 
   #observe(value: number, sink: ScoreSink): Detection {
