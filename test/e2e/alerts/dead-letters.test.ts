@@ -21,8 +21,7 @@ routes: [{ name: all, receivers: hook }]`,
     const [open, over] = [revisionsOf(1, { series: 'still\u001b[31m open' }), revisionsOf(2)];
     const first = world.start();
     await world.write([open.opened, over.opened, over.closed]);
-    const gaveUp = () => first.out.filter((line) => line.includes('became a dead letter')).length;
-    await until('all are refused', () => gaveUp() === 3);
+    await until('all are refused', async () => (await world.deadLetters()).length === 3);
     first.kill();
     await first.exitCode;
 
