@@ -1,5 +1,6 @@
 import type { KafkaConfig } from '../config/config.ts';
 import { ServiceError } from '../service-error.ts';
+import { explainUnreached } from '../stream/log/kafka/topic-admin.ts';
 import { readTail, type TopicRecord } from '../stream/log/kafka/topic-tail.ts';
 
 /** A version of the detectors file that was saved, as the service publishes it. */
@@ -17,8 +18,9 @@ export async function newestSaved(kafka: KafkaConfig, topic: string): Promise<Sa
     const records = await readTail({ config: kafka }, { topic, partition: 0, recordsMax: TAIL_RECORDS });
     return records.reduce<SavedDetectors | null>((newest, record) => newer(newest, savedIn(record)), null);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'topic-mismatch') return null;
-    throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'topic-mismatch') return null;
+    throw explainUnreached(error, { config: kafka });
   }
 }
 

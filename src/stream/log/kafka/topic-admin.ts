@@ -201,8 +201,8 @@ const HINTS: readonly { readonly tls: boolean; readonly pattern: RegExp; readonl
   },
 ];
 
-/** Administration comes first: the address may be wrong, or the brokers may not have started yet. */
-function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
+/** Of the first contact: the address may be wrong, or the brokers may not have started yet. */
+export function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
   if (failure.code !== 'broker-unavailable') return failure;
   const hint = HINTS.find(({ pattern, tls }) => pattern.test(failure.message) && tls === (config.tls !== null))?.hint;
   const text = `No Kafka could be reached at ${config.brokers.join(', ')}. ${failure.message}${hint ?? ''}`;
