@@ -3,6 +3,7 @@ import type { ModelCatalog } from '../model/catalog.ts';
 import type { Operations } from '../sidecar/operations/operations.ts';
 import type { DetectorVersion } from '../store/detector-versions.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { describeDetectors, detectorsFileText } from './history/describe-detectors.ts';
 import { knownCluster, makeOperations } from './history/make-operations.ts';
 import { publishDetectors } from './history/publish-detectors.ts';
@@ -20,11 +21,12 @@ export interface OperationsToRun {
   readonly config: LoadedConfig;
   readonly catalog: ModelCatalog;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 /** What the sidecar knows of the stream: the history, the detectors, and what other settings would have raised. */
-export function runOperations({ config, catalog, logger }: OperationsToRun): RunningOperations {
-  const history = runHistory(config, logger);
+export function runOperations({ config, catalog, logger, metrics }: OperationsToRun): RunningOperations {
+  const history = runHistory(config, { logger, metrics });
   const { detectorsFile, detectorsTopic: topic, stream } = config;
   const again = keptValuesScorer({ config, catalog });
   const detectors = {

@@ -27,6 +27,8 @@ export type HistoryMessage =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string }
   | { readonly kind: 'second'; readonly second: LiveSecond }
+  /** Scores that were stored since the last such message. */
+  | { readonly kind: 'stored'; readonly scores: number }
   /** Why nothing is added now; null while all is well. */
   | { readonly kind: 'problem'; readonly problem: string | null };
 
@@ -69,7 +71,7 @@ export class RemoteHistory implements HistoryFeed {
     if (message.kind === 'answer') this.#settle(message.id, ({ resolve }) => resolve(message.value));
     else if (message.kind === 'failed') this.#settle(message.id, ({ reject }) => reject(unavailable(message.reason)));
     else if (message.kind === 'problem') this.#problem = message.problem;
-    else for (const listener of [...this.#listeners.keys()]) listener(message.second);
+    else if (message.kind === 'second') for (const listener of [...this.#listeners.keys()]) listener(message.second);
   }
 
   subscribe(listener: Listener, followed: string | null): () => void {

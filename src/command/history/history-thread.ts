@@ -79,6 +79,7 @@ async function openDatabase(): Promise<HistoryDatabase> {
 async function keep(kept: HistoryStore): Promise<void> {
   const seconds = setInterval(() => {
     const second = live.take(Date.now());
+    if (second.observations > 0) send({ kind: 'stored', scores: second.observations });
     if (watched) send({ kind: 'second', second });
   }, SECOND_MS);
   const maintenance = setInterval(() => {

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
 import { type HistoryMessage, type HistoryQuestion, RemoteHistory } from '../../history/remote-history.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { HistoryThreadData } from './history-thread.ts';
 
 const RESTART_MS = 5_000;
@@ -18,8 +19,13 @@ export interface RunningHistory {
 
 export type HistoryConfiguration = Pick<LoadedConfig, 'registry' | 'stream' | 'dataDir' | 'history'>;
 
+export interface HistoryReports {
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'historyScores' | 'historyStalled'>;
+}
+
 /** Keeps the history in a thread of its own, so that requests never wait for it. A thread that fails is replaced. */
-export function runHistory(config: HistoryConfiguration, logger: Logger): RunningHistory {
+export function runHistory(config: HistoryConfiguration, { logger, metrics }: HistoryReports): RunningHistory {
   const { registry, stream, dataDir, history } = config;
   const { days, gb, url } = history;
   const { topics, output } = stream;
@@ -40,8 +46,10 @@ export function runHistory(config: HistoryConfiguration, logger: Logger): Runnin
     remote.connect(started);
     started.on('message', (message: HistoryMessage) => {
       remote.take(message);
+      if (message.kind === 'stored') metrics.historyScores.inc(message.scores);
       if (message.kind !== 'problem' || message.problem === said) return;
       said = message.problem;
+      metrics.historyStalled.set(said === null ? 0 : 1);
       if (said === null) logger.info('the history is kept');
       else logger.warn({ reason: said }, 'nothing is added to the history now');
     });
@@ -49,6 +57,7 @@ export function runHistory(config: HistoryConfiguration, logger: Logger): Runnin
     started.once('exit', () => {
       if (stopping) return;
       remote.connect(null, 'its thread failed and starts again');
+      metrics.historyStalled.set(1);
       restart = setTimeout(() => start(kafka), RESTART_MS);
     });
   };

@@ -73,6 +73,10 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
   await feeding;
   await producer.close();
   await until('everything is kept', async () => (await ask(served, '/v1/service')).history.scores >= SERIES * STEPS);
+  await until('operators see it', async () => {
+    const metrics = await (await fetch(`${served.ops}/metrics`)).text();
+    return /^tidewatch_history_scores_total [1-9]/m.test(metrics) && /^tidewatch_history_stalled 0$/m.test(metrics);
+  });
   const { history, dead_letters: letters } = await ask(served, '/v1/service');
   assert.deepEqual(
     [history.scores, history.series, history.events, history.problem],
