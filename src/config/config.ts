@@ -11,6 +11,8 @@ export interface KafkaConfig {
     readonly cert?: string;
     readonly key?: string;
     readonly rejectUnauthorized: boolean;
+    /** The files that they were read from, to be read again when they change. */
+    readonly files?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   } | null;
   readonly sasl: {
     readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';

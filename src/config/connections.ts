@@ -36,6 +36,16 @@ function readTls(reader: OptionReader, readFile: ReadFile): KafkaConfig['tls'] {
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
     rejectUnauthorized,
+    files: filesOf(reader),
+  };
+}
+
+function filesOf(reader: OptionReader) {
+  const [ca, cert, key] = [options.tlsCa, options.tlsCert, options.tlsKey].map((option) => reader.read(option));
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
   };
 }
 

@@ -90,7 +90,13 @@ test('brokers, TLS files and SASL credentials are read', () => {
   assert.deepEqual(result.config.kafka, {
     brokers: ['a:9092', '[::1]:9093'],
     clientId: 'tidewatch',
-    tls: { ca: PEM, cert: PEM, key: PEM, rejectUnauthorized: true },
+    tls: {
+      ca: PEM,
+      cert: PEM,
+      key: PEM,
+      rejectUnauthorized: true,
+      files: { ca: 'ca.pem', cert: 'cert.pem', key: 'key.pem' },
+    },
     sasl: { mechanism: 'scram-sha-512', username: 'ada', password: 'from a file' },
   });
 });

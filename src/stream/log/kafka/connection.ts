@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionOptions } from 'node:tls';
 import kafkajs, { type ISocketFactory, type Kafka, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
 import type { KafkaConfig } from '../../../config/config.ts';
 import {
@@ -10,6 +11,7 @@ import {
   createKafkajsLogger,
   defaultSocketFactory,
 } from './kafkajs-internals.ts';
+import { tlsOptions } from './tls-options.ts';
 
 /** Time-outs of one request. The callers retry. */
 const CONNECTION_MS_MAX = 5_000;
@@ -107,14 +109,7 @@ function clientOptions({ config }: KafkaConnection): KafkaJsConfig & { brokers: 
   return {
     brokers: [...config.brokers],
     clientId: config.clientId,
-    ...(tls && {
-      ssl: {
-        rejectUnauthorized: tls.rejectUnauthorized,
-        ...(tls.ca !== undefined && { ca: tls.ca }),
-        ...(tls.cert !== undefined && { cert: tls.cert }),
-        ...(tls.key !== undefined && { key: tls.key }),
-      },
-    }),
+    ...(tls && { ssl: tlsOptions(tls) as ConnectionOptions }),
     ...(sasl && { sasl: saslOptions(sasl) }),
   };
 }
