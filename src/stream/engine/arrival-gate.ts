@@ -92,7 +92,8 @@ export class ArrivalGate {
 
   /** After a restore of the unit. */
   adopt(unit: DetectionUnit): void {
-    if (!unit.silent) this.watch.watch(unit);
+    // A silent series whose next record waits for older ones has returned, and may fall silent again.
+    if (!unit.silent || unit.buffered.length > 0) this.watch.watch(unit);
     if (unit.held.length > 0) this.#holding.add(unit);
   }
 
