@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { newestSaved } from '../../../src/command/newest-detectors.ts';
 import { encodeDeadLetter } from '../../../src/stream/codec/dead-letter-json.ts';
@@ -18,6 +19,8 @@ const STEPS = 400;
 const STEP_MS = 60_000;
 const START_MS = Date.UTC(2026, 0, 1);
 const PARTITIONS = 3;
+/** Between time steps: servers come and go meanwhile. */
+const FEED_MS = 25;
 const DETECTOR = { name: 'cpu', series: 'series *', freq: 'min', h: 4, detection_size: 4 };
 
 /** One record of each series, at a time step. */
@@ -49,7 +52,10 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
   const producer = await openBulkProducer(connection, scores);
   let fed = 0;
   const feeding = (async () => {
-    for (; fed < STEPS; fed++) await producer.send(scoresAt(fed));
+    for (; fed < STEPS; fed++) {
+      await producer.send(scoresAt(fed));
+      await sleep(FEED_MS);
+    }
   })();
   const revisions = [0, 1, 2].map((revision) => anomalyEvent('e', { eventId: 'ab'.repeat(16), revision }));
   const records = revisions.map((event) => ({ partition: 0, key: null, value: Buffer.from(JSON.stringify(event)) }));
@@ -65,6 +71,7 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
   for (const share of [0.2, 0.5, 0.8]) {
     const before = (await ask(served, '/v1/service')).history.scores;
     await until('some was kept', async () => (await ask(served, '/v1/service')).history.scores > before);
+    if (share === 0.2) await until('operators see it', () => isKept(served));
     await until('some more was fed', () => fed >= share * STEPS);
     served.command.kill();
     await served.command.exitCode;
@@ -73,10 +80,6 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
   await feeding;
   await producer.close();
   await until('everything is kept', async () => (await ask(served, '/v1/service')).history.scores >= SERIES * STEPS);
-  await until('operators see it', async () => {
-    const metrics = await (await fetch(`${served.ops}/metrics`)).text();
-    return /^tidewatch_history_scores_total [1-9]/m.test(metrics) && /^tidewatch_history_stalled 0$/m.test(metrics);
-  });
   const { history, dead_letters: letters } = await ask(served, '/v1/service');
   assert.deepEqual(
     [history.scores, history.series, history.events, history.problem],
@@ -108,6 +111,12 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
   assert.deepEqual([workers.members, workers.partitions[1].end_offset], [0, 1]);
   await stop(served);
 });
+
+/** Whether the metrics say that scores are kept. */
+async function isKept({ ops }: Served): Promise<boolean> {
+  const metrics = await (await fetch(`${ops}/metrics`)).text();
+  return /^tidewatch_history_scores_total [1-9]/m.test(metrics) && /^tidewatch_history_stalled 0$/m.test(metrics);
+}
 
 /** The commands of the documentation, one after the other. */
 async function runExamples({ url }: Served): Promise<void> {
