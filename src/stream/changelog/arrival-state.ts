@@ -23,16 +23,23 @@ export interface ArrivalState {
   readonly buffered: readonly HeldRecord[];
   /** Newest event time of any record that did not wait: `arrivedMs` where none does. */
   readonly takenMs?: number;
+  /** Event time of the partition at the newest record of a series that was far behind it; -Infinity for others. */
+  readonly heardMs?: number;
   /** Whether it was said that the series is silent. */
   readonly silent: boolean;
 }
 
 export const NO_HELD: readonly never[] = [];
 
+const SILENT_FLAG = 1;
+const BEHIND_FLAG = 2;
+
 export function writeArrivals(writer: StateWriter, arrivals: ArrivalState): void {
-  const { arrivedMs, takenMs, held, buffered, silent } = arrivals;
+  const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent } = arrivals;
+  const isBehind = heardMs !== Number.NEGATIVE_INFINITY;
   writer.f64(arrivedMs);
-  writer.u8(silent ? 1 : 0);
+  writer.u8((silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0));
+  if (isBehind) writer.f64(heardMs);
   writeRecords(writer, held);
   writeRecords(writer, buffered);
   if (buffered.length > 0) writer.f64(takenMs ?? Number.NaN);
@@ -55,11 +62,21 @@ function writeRecords(writer: StateWriter, records: readonly HeldRecord[]): void
 export function readArrivals(reader: StateReader): ArrivalState {
   const unknown = Number.NaN;
   if (reader.format < 3) {
-    return { arrivedMs: unknown, takenMs: unknown, held: NO_HELD, buffered: NO_HELD, silent: false };
+    return {
+      arrivedMs: unknown,
+      takenMs: unknown,
+      heardMs: Number.NEGATIVE_INFINITY,
+      held: NO_HELD,
+      buffered: NO_HELD,
+      silent: false,
+    };
   }
-  const [arrivedMs, silent] = [reader.f64(), reader.u8() === 1];
+  const [arrivedMs, flags] = [reader.f64(), reader.u8()];
+  const heardMs = (flags & BEHIND_FLAG) !== 0 ? reader.f64() : Number.NEGATIVE_INFINITY;
+  const silent = (flags & SILENT_FLAG) !== 0;
   const [held, buffered] = [readRecords(reader), readRecords(reader)];
-  return { arrivedMs, takenMs: buffered.length > 0 ? reader.f64() : arrivedMs, held, buffered, silent };
+  const takenMs = buffered.length > 0 ? reader.f64() : arrivedMs;
+  return { arrivedMs, takenMs, heardMs, held, buffered, silent };
 }
 
 function readRecords(reader: StateReader): readonly HeldRecord[] {

@@ -3,7 +3,7 @@ import { NO_HELD } from '../changelog/arrival-state.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import { EventClock } from './event-clock.ts';
-import { SilenceWatch } from './silence-watch.ts';
+import { SilenceWatch, silenceMs } from './silence-watch.ts';
 
 /** Two times agree when they are at most so many steps apart. */
 const AGREEMENT_STEPS = 3;
@@ -107,6 +107,7 @@ export class ArrivalGate {
     if (!(timestampMs <= unit.arrivedMs)) {
       unit.arrivedMs = timestampMs;
       this.clock.reach(timestampMs);
+      noteHeard(unit, this.clock.ms);
       this.watch.watch(unit);
     }
     if (unit.bound.config.settings.latenessMs === 0) give(unit, observation);
@@ -152,6 +153,13 @@ export class ArrivalGate {
     unit.held = rest.length === 0 ? NO_HELD : rest;
     if (rest.length === 0) this.#holding.delete(unit);
   }
+}
+
+/** A series that catches up, far behind the others of its partition, is not silent while its records come. */
+function noteHeard(unit: DetectionUnit, clockMs: number): void {
+  const isBehind = unit.arrivedMs + (silenceMs(unit.bound.config.settings) ?? Number.POSITIVE_INFINITY) < clockMs;
+  if (isBehind) unit.heardMs = clockMs;
+  else if (unit.heardMs <= unit.arrivedMs) unit.heardMs = Number.NEGATIVE_INFINITY;
 }
 
 function freqOf(unit: DetectionUnit): Frequency {

@@ -25,6 +25,8 @@ export interface DetectionUnit extends JournalEntry {
   newestOffset: number;
   /** Newest event time of any record that was not held; NaN where it is not known. */
   arrivedMs: number;
+  /** Event time of the partition at the newest record of a unit that was far behind it; -Infinity for others. */
+  heardMs: number;
   /** Whether it was said that the unit is silent. */
   silent: boolean;
   /** Records whose time waits for confirmation, in the order of their offsets. */

@@ -66,6 +66,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   newest = -1;
   newestOffset = -1;
   arrivedMs = Number.NaN;
+  heardMs = Number.NEGATIVE_INFINITY;
   silent = false;
   held: readonly ReceivedObservation[] = NO_HELD;
   buffered: readonly ReceivedObservation[] = NO_HELD;
@@ -179,8 +180,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivedMs) ? newest : arrivedMs;
     const place = { group: this.group, partition: this.#place.partition };
-    this.held = receivedAgain(held, place);
-    this.buffered = receivedAgain(buffered, place);
+    [this.held, this.buffered] = [receivedAgain(held, place), receivedAgain(buffered, place)];
   }
 
   resumeMember(series: string, startOffset: number, newest: number): SeriesDetector {

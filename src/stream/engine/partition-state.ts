@@ -181,6 +181,7 @@ export class PartitionState {
     if (kept === null || !sameGrid(old.bound, unit.bound)) return;
     unit.continueFrom(kept);
     unit.arrivedMs = old.arrivedMs;
+    unit.heardMs = old.heardMs;
     unit.held = old.held;
     unit.buffered = old.buffered;
     this.#gate.forget(old);

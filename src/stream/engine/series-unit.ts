@@ -50,6 +50,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
   originMs = 0;
   newestOffset = -1;
   arrivedMs = Number.NaN;
+  heardMs = Number.NEGATIVE_INFINITY;
   silent = false;
   held: readonly ReceivedObservation[] = NO_HELD;
   buffered: readonly ReceivedObservation[] = NO_HELD;
@@ -174,8 +175,9 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     this.startOffset = reader.f64();
     this.originMs = reader.f64();
     this.newestOffset = reader.f64();
-    const { arrivedMs, takenMs, held, buffered, silent } = readArrivals(reader);
+    const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent } = readArrivals(reader);
     this.silent = silent;
+    this.heardMs = heardMs;
     const place = { group: null, partition: this.#place.partition };
     this.held = receivedAgain(held, place);
     this.buffered = receivedAgain(buffered, place);

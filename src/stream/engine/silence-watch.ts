@@ -9,8 +9,10 @@ export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): numb
   return silenceAfter === null ? null : (silenceAfter + 0.5) * meanStepMs(freq);
 }
 
+/** It never moves back, so that a restore watches as a worker that was not interrupted. */
 function deadlineOf(unit: DetectionUnit): number {
-  return unit.arrivedMs + (silenceMs(unit.bound.config.settings) ?? Number.POSITIVE_INFINITY);
+  const newestMs = Math.max(unit.arrivedMs, unit.heardMs);
+  return newestMs + (silenceMs(unit.bound.config.settings) ?? Number.POSITIVE_INFINITY);
 }
 
 const NONE: readonly DetectionUnit[] = [];

@@ -39,6 +39,18 @@ test('a series that stops is said to be silent exactly once, and when it returns
   }
 });
 
+test('a series that catches up, far behind the others, is not silent while its records come', async () => {
+  const ahead = steps(0, 120, () => false);
+  const behind = Array.from({ length: 120 }, (_, step): TimedValue => ['stops', step, step % 4]);
+  const others = steps(120, 140);
+  for (const { scores } of Object.values(await bothWays([...ahead, ...behind, ...others], detector))) {
+    assert.deepEqual(said(scores), []);
+  }
+  const left = steps(0, 60, () => false);
+  const { scores } = await inStream([...left, ...behind.slice(0, 20), ...steps(60, 80, () => false)], detector);
+  assert.deepEqual(said(scores), [['stops', 'silent', 'event-time', 24]]);
+});
+
 test('silence is found by the record that shows it, and stands before its score', async () => {
   const { scores } = await inStream(
     steps(0, 40, (step) => step < 30),
