@@ -12,6 +12,8 @@ import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/sc
 
 const USER = 'ada';
 const PASSWORD = 'correct-horse';
+/** Its name where nothing else is configured. */
+const DETECTORS_TOPIC = 'tidewatch-detectors';
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes: Resource, ResourcePatternTypes } = kafkajs;
 const { READ, WRITE, DESCRIBE_CONFIGS } = AclOperationTypes;
 
@@ -30,7 +32,7 @@ function workerAcls({ topics }: KafkaStream): AclEntry[] {
     }));
   const group = `group-${topics.observations}`;
   return [
-    ...allow(Resource.TOPIC, topics.observations, READ),
+    ...[topics.observations, DETECTORS_TOPIC].flatMap((topic) => allow(Resource.TOPIC, topic, READ)),
     ...[topics.scores, topics.events, topics.deadLetters].flatMap((topic) => allow(Resource.TOPIC, topic, WRITE)),
     ...allow(Resource.TOPIC, topics.changelog, READ, WRITE, DESCRIBE_CONFIGS),
     ...allow(Resource.GROUP, group, READ),
@@ -55,7 +57,8 @@ kafkaTest('the permissions that deploy/README.md lists are enough for a worker; 
     KAFKA_SASL_PASSWORD: PASSWORD,
   };
   const refused = await stream.startWorker(env);
-  assert.equal((await refused.ended).code, 1);
+  assert.equal((await refused.ended).code, 2);
+  assert.match(refused.said(), /Not authorized to access topics/);
   const { kafka, destroy } = kafkaClient(await kafkaConnection());
   t.after(destroy);
   const admin = kafka.admin();
