@@ -158,7 +158,7 @@ test('events are acknowledged, muted and labelled; labels are exported', async (
 });
 
 test('detectors are shown, compared, saved as the next version, and rolled back', async () => {
-  const { operations, get, send } = await start();
+  const { operations, get, send } = await start({}, 'admin');
   await filled(operations);
   const shown = (await get('/v1/detectors')).body;
   assert.deepEqual([shown.version, shown.can_save, shown.versions], [null, true, []]);
@@ -193,9 +193,11 @@ test('detectors are shown, compared, saved as the next version, and rolled back'
   for (const wrong of [{ text: 'detectors: 7' }, { roll_back_to: 9 }, {}, { text, roll_back_to: 1 }]) {
     assert.equal((await put({ ...wrong, base_version: 3 })).status, 422, JSON.stringify(wrong));
   }
-  const fixed = await start({ detectors: { ...operations.detectors, publish: null } });
+  const fixed = await start({ detectors: { ...operations.detectors, publish: null } }, 'admin');
   assert.equal((await fixed.send('PUT', '/v1/detectors', { text, base_version: null })).status, 409);
   assert.equal((await fixed.get('/v1/detectors')).body.can_save, false);
+  const operator = await start();
+  assert.equal((await operator.send('PUT', '/v1/detectors', { text, base_version: null })).status, 403);
 });
 
 test('what if: values that are kept are scored again, and problems of the settings are named', async () => {

@@ -16,7 +16,7 @@ import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts
 import type { AppServices } from '../exchange/app-services.ts';
 import { clientGone } from '../exchange/client-gone.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { callerOf } from '../exchange/require-key.ts';
+import { callerOf, requireRole } from '../exchange/require-key.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -81,9 +81,10 @@ function addSaving(app: App, { operations, store, logger, nowMs }: AppServices):
   app.put(
     '/v1/detectors',
     {
+      config: requireRole('admin'),
       schema: {
         operationId: 'saveDetectors',
-        summary: 'Checks a detectors file, compares it with the current one, and publishes it to workers',
+        summary: 'For admins: checks a detectors file, compares it with the current one, and publishes it to workers',
         security: KEY_NEEDED,
         body: DetectorsRequest,
         response: { ...bodyAnswers(DetectorsSaved), 404: Detail, 409: Detail },
