@@ -18,8 +18,11 @@ test('large bodies of one owner do not hold up the body of another', async () =>
     ...[1, 2, 3].map((number) => noted(`large ${number}`, 'ann', large())),
     noted('small', 'bob', small()),
   ]);
-  assert.equal(done[0], 'small body');
-  assert.deepEqual(done.slice(1), ['large 1 body', 'large 2 body', 'large 3 body']);
+  assert.ok(done.indexOf('small body') < done.indexOf('large 3 body'), done.join());
+  assert.deepEqual(
+    done.filter((name) => name !== 'small body'),
+    ['large 1 body', 'large 2 body', 'large 3 body'],
+  );
 });
 
 test('a body that cannot be read frees its thread', async () => {
