@@ -1,6 +1,6 @@
 import { ALARM_NUMBERS } from './alarm.ts';
 import { firstCutoff } from './cutoff-grid.ts';
-import { EXTREME_FLOATS } from './event-extremes.ts';
+import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { PRECISION_NUMBERS, startPrecision } from './precision.ts';
 import { RESOLUTION_NUMBERS, startResolution } from './resolution.ts';
 import type { DetectionSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import { EXTREME_FLOATS } from './event-extremes.ts';
+import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
 
 /**
