@@ -5,8 +5,8 @@ import { kindOf, RESIDUALS_KEPT, refined } from './event-kind.ts';
 import { type EventRules, isInvalid, isWanted } from './event-rules.ts';
 import { rarityText } from './event-summary.ts';
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from './grade-terms.ts';
-import { addShares, NO_SHARES } from './member-shares.ts';
-import { conclude, type EventMoment, type EventPeak, type OpenEvent, revise } from './open-event.ts';
+import { addShares } from './member-shares.ts';
+import { conclude, type EventMoment, type EventPeak, newEvent, type OpenEvent, revise } from './open-event.ts';
 
 /** What the events of a series or group have in common. */
 export interface EventSubject {
@@ -132,33 +132,20 @@ export class EventTracker {
   }
 
   #begin(row: EventRow, leader: SeenValue): OpenEvent {
-    const { detector, series, group, labels, idOf } = this.#subject;
+    const { idOf } = this.#subject;
     const { position, timestampMs, offset } = row;
     const { rings, value, expected } = leader;
     const scale = scaleOfResiduals(rings);
-    return {
+    return newEvent(this.#subject, {
       eventId: idOf(offset),
-      revision: -1,
-      detector,
-      series,
-      group,
-      labels,
-      start: position,
-      startedAtMs: timestampMs,
+      kind: 'spike',
+      moment: { position, timestampMs },
       leader: leader.series,
       scale,
       changeScale: scaleOfChanges(rings),
       leading: inUnits(leadingResidual(rings, value - expected), scale),
-      residuals: [],
-      kind: 'spike',
-      alarms: 0,
-      alarmsBelow: 0,
-      lastAlarm: { position, timestampMs },
-      checked: { position, alarms: 0 },
-      severity: null,
       peak: this.#peakOf(row, leader, position),
-      shares: NO_SHARES,
-    };
+    });
   }
 
   #addAlarm(event: OpenEvent, row: EventRow, most: SeenValue): void {

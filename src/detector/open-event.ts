@@ -1,6 +1,6 @@
 import type { AnomalyEvent, CloseReason, EventDirection, EventKind, EventType } from './event.ts';
 import { summaryOf } from './event-summary.ts';
-import { type MemberShares, sharesOf } from './member-shares.ts';
+import { type MemberShares, NO_SHARES, sharesOf } from './member-shares.ts';
 
 /**
  * An event that goes on. It is kept as JSON, so its numbers are finite. It says all that its last revision needs: that
@@ -42,6 +42,42 @@ export interface EventMoment {
 /** The most unusual alarm. */
 export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expected' | 'lo' | 'hi' | 'unusual'> {
   readonly timestampMs: number;
+}
+
+/** How an event begins. */
+export interface EventStart
+  extends Pick<OpenEvent, 'eventId' | 'kind' | 'leader' | 'scale' | 'changeScale' | 'leading' | 'peak'> {
+  readonly moment: EventMoment;
+}
+
+/** An event before its first revision, and without an alarm. */
+export function newEvent(
+  { detector, series, group, labels }: Pick<AnomalyEvent, 'detector' | 'series' | 'group' | 'labels'>,
+  { eventId, kind, moment, leader, scale, changeScale, leading, peak }: EventStart,
+): OpenEvent {
+  return {
+    eventId,
+    revision: -1,
+    detector,
+    series,
+    group,
+    labels,
+    start: moment.position,
+    startedAtMs: moment.timestampMs,
+    leader,
+    scale,
+    changeScale,
+    leading,
+    residuals: [],
+    kind,
+    alarms: 0,
+    alarmsBelow: 0,
+    lastAlarm: moment,
+    checked: { position: moment.position, alarms: 0 },
+    severity: null,
+    peak,
+    shares: NO_SHARES,
+  };
 }
 
 /** Direction is `both` where the rarer one has this share of the alarms. */
