@@ -2,6 +2,9 @@ import type { Detection } from '../../detector/detection.ts';
 import { numberOrNull, type ScoreRecord } from '../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 
+/** A detection, or the row of a series that is silent. */
+type ScoredRow = Omit<Detection, 'state' | 'unusual'> & Pick<ScoreRecord, 'state'>;
+
 /** What a detection does not know of its observation. */
 export interface ScoredObservation
   extends Pick<ScoreRecord, 'series' | 'timestampMs' | 'value' | 'restarted' | 'input'> {
@@ -10,7 +13,7 @@ export interface ScoredObservation
 
 /** The score of one observation of a series that is scored alone. */
 export function seriesScore(
-  detection: Detection,
+  detection: ScoredRow,
   { bound, series, timestampMs, value, restarted, input }: ScoredObservation,
 ): ScoreRecord {
   const { config, modelDigest } = bound;

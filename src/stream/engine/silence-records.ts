@@ -1,6 +1,7 @@
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { InputPlace, ScoreRecord, SilenceCause } from '../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
+import { seriesScore } from './series-score.ts';
 
 /** A series with so many gaps of the length in its context is irregular: its silence says nothing. */
 const IRREGULAR_GAPS = 3;
@@ -15,6 +16,18 @@ export interface Silence {
   readonly detector: SeriesDetector;
   readonly input: InputPlace & { readonly offset: number };
 }
+
+/** What a detection says where nothing was observed. */
+const UNOBSERVED = {
+  forecast: Number.NaN,
+  lo: Number.NaN,
+  hi: Number.NaN,
+  score: Number.NaN,
+  grade: Number.NaN,
+  severity: Number.NaN,
+  anomaly: false,
+  alarm: false,
+};
 
 /** Whether it is news that a series stopped: it has run for a while, without such gaps. */
 export function isNewsSilent({ positions, layout, rings }: SeriesDetector, silenceAfter: number): boolean {
@@ -33,31 +46,10 @@ export function silenceRecord(
   { state, cause, series, timestampMs, bound, detector, input }: Silence,
   value: number,
 ): ScoreRecord {
-  const { config, modelDigest } = bound;
   const { windowStart, positions } = detector;
-  return {
-    series,
-    detector: config.name,
-    model: config.model,
-    modelDigest,
-    group: null,
-    timestampMs,
-    value,
-    forecast: null,
-    lo: null,
-    hi: null,
-    level: config.settings.level,
-    anomalyScore: null,
-    accumulatedAnomalyScore: null,
-    anomaly: false,
-    grade: null,
-    severity: null,
-    alarm: false,
-    state,
-    cause,
-    position: positions,
-    window: { start: windowStart, end: windowStart + config.settings.detectionSize },
-    restarted: false,
-    input,
-  };
+  const score = seriesScore(
+    { ...UNOBSERVED, state, windowStart, position: positions },
+    { bound, series, timestampMs, value, restarted: false, input },
+  );
+  return { ...score, cause };
 }
