@@ -1,8 +1,8 @@
 import { ORDINARY, type Unusualness } from './alarm.ts';
 
 /**
- * Scales of a group: what its members show together, as a mean square would be of a series. State in numbers of a
- * Float64Array; a fresh state is all 0.
+ * How unusual the members of a group usually are together: running means, against which a row of the group is
+ * measured. The state is so many numbers of a Float64Array; that of a new group is all 0.
  */
 export const GROUP_SCALE_NUMBERS = 3;
 const ROWS = 0;
