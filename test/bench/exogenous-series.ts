@@ -1,5 +1,6 @@
 /** Synthetic hourly series with exogenous variables of known effect. */
 import type { ExogenousVariable } from '../../src/forecast/exogenous/design.ts';
+import { seededRandom } from '../fixture/seeded-random.ts';
 
 export interface ExogenousSeries {
   readonly values: Float64Array;
@@ -13,19 +14,12 @@ const DAY = 24;
 /** Random parts of series; each call draws a new one. */
 class Draws {
   readonly #length: number;
-  #state: number;
+  /** In [0, 1). */
+  readonly uniform: () => number;
 
   constructor(seed: number, length: number) {
-    this.#state = seed;
+    this.uniform = seededRandom(seed);
     this.#length = length;
-  }
-
-  /** In [0, 1) (mulberry32). */
-  uniform(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
   /** Nearly normal, mean 0 and deviation 1. */

@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { mock, type TestContext, test } from 'node:test';
 import type { Worker } from '../../src/stream/engine/stream-worker.ts';
 import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
+import { seededRandom } from '../fixture/seeded-random.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, TOPICS } from '../fixture/stream/stream-run.ts';
 
@@ -17,17 +18,6 @@ const SIMULATION_MS = Number(process.env.SIMULATION_MS ?? 15_000);
 
 const realImmediate = setImmediate;
 const realNow = performance.now.bind(performance);
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Time that passes only in `advance`, so that a seed decides every order of events. */
 function virtualTime() {
@@ -67,7 +57,7 @@ const countOf = (broker: MemoryBroker) =>
   PARTITION_NUMBERS.reduce((sum, partition) => sum + broker.read(TOPICS.scores, partition).length, 0);
 
 async function simulate(seed: number): Promise<ScoreRecord[]> {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const below = (max: number) => Math.floor(random() * max);
   const time = virtualTime();
   const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 1 + below(4)));

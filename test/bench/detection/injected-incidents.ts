@@ -1,4 +1,5 @@
 /** Incidents put into series in which nothing is wrong: generated ones, and quiet stretches of real ones. */
+import { seededRandom } from '../../fixture/seeded-random.ts';
 import { segmentsOf } from './event-segments.ts';
 import type { LabelledInput } from './labelled-data.ts';
 
@@ -83,7 +84,7 @@ export function realIncidents(inputs: readonly LabelledInput[]): InjectedSeries[
 }
 
 function generated(seed: number): Quiet {
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const period = [24, 48, 96][Math.floor(3 * random())];
   const amplitude = 3 + 9 * random();
   const second = amplitude * 0.5 * random();
@@ -127,7 +128,7 @@ function localDeviation(values: Float64Array): number {
 }
 
 function inject(quiet: Quiet, size: InjectedSize, seed: number): InjectedSeries {
-  const random = randomOf(7_919 * (seed + 1));
+  const random = seededRandom(7_919 * (seed + 1));
   const kinds = shuffled(INJECTED_KINDS, random).filter((kind) => kind !== 'missing season' || quiet.withoutSeason);
   const values = quiet.values.slice();
   const labels = new Uint8Array(values.length);
@@ -183,17 +184,6 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
     .map((item) => ({ item, place: random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ item }) => item);
-}
-
-/** Uniform in [0, 1): mulberry32. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 function normalOf(random: () => number): number {

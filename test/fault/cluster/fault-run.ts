@@ -7,6 +7,7 @@ import { kafkaClient, linkCluster } from '../../../src/stream/log/kafka/connecti
 import { ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
 import { type TopicRecord, tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
 import type { InputRecord, SkippedRange } from '../../../src/stream/log/log.ts';
+import { seededRandom } from '../../fixture/seeded-random.ts';
 import { type BrokerCluster, startBrokerCluster } from './broker-cluster.ts';
 import { Comparison, type Differences, type Outcome } from './comparison.ts';
 import { type FaultedWorkers, faultedWorkers } from './faulted-workers.ts';
@@ -344,15 +345,4 @@ async function until(what: string, holds: () => boolean | Promise<boolean>, msMa
   for (const deadline = performance.now() + msMax; !(await holds()); await sleep(50)) {
     if (performance.now() > deadline) throw new Error(`It never came to be that ${what}`);
   }
-}
-
-/** Mulberry32: the same faults for the same seed. */
-function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
