@@ -6,6 +6,7 @@ import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';
+import { sparseSteps } from '../fixture/stream/sparse-steps.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings } from '../fixture/stream/stream-run.ts';
 
 const settings: fc.Arbitrary<StreamDetectionSettings> = fc
@@ -23,19 +24,7 @@ const settings: fc.Arbitrary<StreamDetectionSettings> = fc
     streamSettings({ ...shape, context, gapLimit: context, calibrationSize: all ? 'all' : 7 * shape.detectionSize }),
   );
 
-/** Steps that bring an observation. */
-const steps = fc
-  .array(fc.record({ missing: fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 9), value: fc.integer({ min: -50, max: 50 }) }), {
-    minLength: 90,
-    maxLength: 140,
-  })
-  .map((arrivals) => {
-    let step = -1;
-    return arrivals.map(({ missing, value }) => {
-      step += 1 + (step < 0 ? 0 : missing);
-      return { step, value: value + 3 * Math.sin(step) };
-    });
-  });
+const steps = sparseSteps({ missing: [0, 0, 0, 0, 0, 0, 1, 9], minLength: 90 });
 
 async function runUnder(detection: StreamDetectionSettings, records: readonly unknown[][], broker?: MemoryBroker) {
   const run = streamRun({ detectors: [detectorConfig({ settings: detection })], ...(broker && { broker }) });

@@ -6,6 +6,7 @@ import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
+import { sparseSteps } from '../fixture/stream/sparse-steps.ts';
 import {
   detectorConfig,
   observationRecord,
@@ -27,19 +28,8 @@ const settings: fc.Arbitrary<StreamDetectionSettings> = fc
     streamSettings({ ...shape, context, calibrationSize: calibrateOnAll ? 'all' : 7 * shape.detectionSize }),
   );
 
-/** Steps that bring an observation; gaps stay below the limit. */
-const steps = fc
-  .array(fc.record({ missing: fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 3), value: fc.integer({ min: -50, max: 50 }) }), {
-    minLength: 60,
-    maxLength: 140,
-  })
-  .map((arrivals) => {
-    let step = -1;
-    return arrivals.map(({ missing, value }) => {
-      step += 1 + (step < 0 ? 0 : missing);
-      return { step, value: value + 3 * Math.sin(step) };
-    });
-  });
+/** Gaps stay below the limit. */
+const steps = sparseSteps({ missing: [0, 0, 0, 0, 0, 0, 1, 3], minLength: 60 });
 
 /** The times of real metrics: jitter, long gaps, records that are late or twice there, and wrong times. */
 const realTimes = fc

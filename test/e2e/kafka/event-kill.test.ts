@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnomalyEvent } from '../../../src/detector/event.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { killRepeatedly } from '../../fixture/kafka/kill-repeatedly.ts';
 import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
-import { until } from '../../fixture/until.ts';
 
 const PARTITIONS = 2;
 const SERIES = 8;
@@ -31,7 +29,7 @@ const inOrder = (events: readonly AnomalyEvent[]) =>
 
 kafkaTest(
   'a worker that is killed repeatedly opens and closes each event once, as one that is not; a removed detector ends them',
-  async (t) => {
+  async () => {
     const calm = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
     await calm.feed(records);
     const worker = await calm.startWorker();
@@ -42,21 +40,8 @@ kafkaTest(
     assert.ok(expected.length > 2 * SERIES && open.length > 0, 'there are events, and some are open');
 
     const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
-    for (let kill = 0; kill < KILLS; kill++) {
-      const own = records.slice((kill * records.length) / KILLS, ((kill + 1) * records.length) / KILLS);
-      const before = (await stream.scores()).length;
-      const victim = await stream.startWorker();
-      await stream.feed(own.slice(0, own.length / 2));
-      await until('the worker scores', async () => (await stream.scores()).length > before);
-      const feeding = stream.feedSlowly(own.slice(own.length / 2), { batch: 40, everyMs: 50 });
-      await sleep(randomInt(300));
-      await victim.kill();
-      t.diagnostic(`killed after ${(await stream.events()).length} revisions`);
-      await feeding;
-    }
-    const last = await stream.startWorker();
-    await stream.settled();
-    await last.stop();
+    const atOnce = records.length / KILLS / 2;
+    await killRepeatedly(stream, { records, kills: KILLS, atOnce, batch: 40, everyMs: 50, withinMs: 300 });
     assert.deepEqual(inOrder(await stream.events()), expected);
 
     // Another detector watches other series: the first record of a partition ends the events of the removed one.
