@@ -42,8 +42,13 @@ export class ArrivalGate {
   readonly #holding = new Set<DetectionUnit>();
 
   admit(unit: DetectionUnit, observation: ReceivedObservation, outlets: GateOutlets): void {
-    const { timestampMs } = observation;
+    const { series, timestampMs } = observation;
     const { give, sink } = outlets;
+    // Sent twice, it would agree with itself.
+    if (unit.held.length > 0 && unit.held.some((held) => held.series === series && held.timestampMs === timestampMs)) {
+      sink.duplicate();
+      return;
+    }
     if (unit.held.length > 0 && timestampMs > unit.arrivedMs && this.#judgeHeld(unit, observation, outlets)) return;
     if (!isJump(unit, timestampMs) || this.#isReached(unit, timestampMs)) this.#pass(unit, observation, give);
     else if (this.#passAgreeing(unit, timestampMs, give)) this.#pass(unit, observation, give);

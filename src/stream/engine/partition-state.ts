@@ -9,7 +9,7 @@ import type { DetectionUnit } from './detection-unit.ts';
 import type { EventClock } from './event-clock.ts';
 import { GroupUnit } from './group-unit.ts';
 import { SeriesUnit } from './series-unit.ts';
-import { silenceMark, silenceMs } from './silence-watch.ts';
+import { pausedWithPartition, silenceMark, silenceMs } from './silence-watch.ts';
 import type { StaleUnit } from './stale-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
 
@@ -18,6 +18,14 @@ const EVICTED_SHARE = 1 / 16;
 
 /** The partition of each group by its key, across the partitions of this process. */
 export type GroupPlaces = Map<string, number>;
+
+/** After a record: the event time of the partition before it, and where its consequences go. */
+interface ClockMove {
+  readonly offset: number;
+  readonly beforeMs: number;
+  readonly touch: (unit: DetectionUnit) => void;
+  readonly give: GiveObservation;
+}
 
 /**
  * Every series and group of one partition. It is deterministic: the same observations in the same order give the same
@@ -78,8 +86,9 @@ export class PartitionState {
       if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) touch(unit);
       unit.newestOffset = offset;
       current = unit;
+      const beforeMs = this.clock.ms;
       this.#gate.admit(unit, observation, outlets);
-      this.#saySilent(offset, give);
+      if (this.#gate.watch.isDue(this.clock.ms)) this.#saySilent({ offset, beforeMs, touch, give });
     }
     if (isLast) this.#flush(give, sink);
     while (blocked.length > 0) {
@@ -93,9 +102,16 @@ export class PartitionState {
   }
 
   /** Units that have no record at the event time of the partition, although one is long due. */
-  #saySilent(offset: number, give: GiveObservation): void {
-    for (const unit of this.#gate.watch.takeDue(this.clock.ms)) {
+  #saySilent({ offset, beforeMs, touch, give }: ClockMove): void {
+    const { ms } = this.clock;
+    for (const unit of this.#gate.watch.takeDue(ms)) {
       if (this.units.get(unit.key) !== unit) continue;
+      if (pausedWithPartition(unit, ms - beforeMs)) {
+        unit.heardMs = ms;
+        touch(unit);
+        this.#gate.watch.watch(unit);
+        continue;
+      }
       this.#gate.flush(unit, give);
       give(unit, silenceMark(unit, { offset, cause: 'event-time' }));
     }

@@ -15,6 +15,14 @@ function deadlineOf(unit: DetectionUnit): number {
   return newestMs + (silenceMs(unit.bound.config.settings) ?? Number.POSITIVE_INFINITY);
 }
 
+/**
+ * Whether a unit is silent no longer than its whole partition was, which one move of event time has just ended. Once
+ * between two records of the unit: the others may be slower than it.
+ */
+export function pausedWithPartition({ bound, arrivedMs, heardMs }: DetectionUnit, moveMs: number): boolean {
+  return heardMs <= arrivedMs && moveMs > (silenceMs(bound.config.settings) ?? Number.POSITIVE_INFINITY);
+}
+
 const NONE: readonly DetectionUnit[] = [];
 
 /** What is given to a unit in place of an observation. Its time is that at which the last missing one was due. */
@@ -51,9 +59,14 @@ export class SilenceWatch {
     this.#push(deadlineOf(unit), unit);
   }
 
+  /** Whether `takeDue` may find one. */
+  isDue(timeMs: number): boolean {
+    return this.#deadlines[0] < timeMs;
+  }
+
   /** Takes out the units whose deadline lies before `timeMs`, in an order that does not depend on how they came in. */
   takeDue(timeMs: number): readonly DetectionUnit[] {
-    if (!(this.#deadlines[0] < timeMs)) return NONE;
+    if (!this.isDue(timeMs)) return NONE;
     const due: DetectionUnit[] = [];
     while (this.#deadlines.length > 0 && this.#deadlines[0] < timeMs) {
       const unit = this.#pop();

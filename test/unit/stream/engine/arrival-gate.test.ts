@@ -21,6 +21,14 @@ test('one wrong timestamp does not silence a series: it becomes a dead letter, a
   }
 });
 
+test('a wrong timestamp that is sent twice does not confirm itself', async () => {
+  const wrong: TimedValue = ['s', 60 + HOURS_23, 1];
+  const observations = [...steps(0, 60), wrong, wrong, wrong, ...steps(60, 120)];
+  const { scores, refused, duplicates } = await inStream(observations, detector);
+  assert.deepEqual(scoredSteps(scores), [...Array(120).keys()]);
+  assert.deepEqual([refused, duplicates], [{ 'time-unconfirmed': 1 }, 2]);
+});
+
 test('a jump that the next record of the series agrees with is scored as usual, both records', async () => {
   for (const { scores, refused } of Object.values(await bothWays([...steps(0, 60), ...steps(300, 310)], detector))) {
     assert.deepEqual(refused, {});

@@ -51,6 +51,19 @@ test('a series that catches up, far behind the others, is not silent while its r
   assert.deepEqual(said(scores), [['stops', 'silent', 'event-time', 24]]);
 });
 
+test('an outage of a whole partition silences nobody when it ends, but who does not return with the others', async () => {
+  const observations = [...steps(0, 30), ...steps(54, 80, () => false)];
+  for (const { scores } of Object.values(await bothWays([...observations, ...steps(80, 90)], detector))) {
+    assert.deepEqual(said(scores), [
+      ['stops', 'silent', 'event-time', 34],
+      ['stops', 'returned', null, 80],
+    ]);
+  }
+  for (const { scores } of Object.values(await bothWays([...steps(0, 30), ...steps(54, 60)], detector))) {
+    assert.deepEqual(said(scores), []);
+  }
+});
+
 test('silence is found by the record that shows it, and stands before its score', async () => {
   const { scores } = await inStream(
     steps(0, 40, (step) => step < 30),
