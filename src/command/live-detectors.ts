@@ -30,6 +30,8 @@ export function followDetectors(options: LiveDetectorsOptions): () => void {
   const { kafka, detectorsTopic: topic, detectorsFile: path } = config;
   let current: Config = config;
   let held = version;
+  /** The version that the worker scores by. */
+  let taken = version;
   let seen = changedAt(path);
   let looking = false;
   let looks = 0;
@@ -43,12 +45,13 @@ export function followDetectors(options: LiveDetectorsOptions): () => void {
     }
     const { config: found, models } = result.config;
     const difference = differenceOf(current, found);
-    if (difference === null) return;
+    // A partition that another worker scored by this version waits for it, whether or not it says something new here.
+    if (difference === null && next === taken) return;
     const problem = worker.changeDetectors(found.stream.detectors, { models, version: next });
     worker.metrics.detectorChanges.inc({ outcome: problem === null ? 'applied' : 'refused' });
     if (problem === null) logger.info({ ...difference, version: next }, 'the detectors changed');
     else logger.error({ problems: [problem], version: next }, 'the detectors changed and cannot be used');
-    if (problem === null) current = found;
+    if (problem === null) [current, taken] = [found, next];
   };
   const look = async (forced: boolean) => {
     if (looking) return;
@@ -68,6 +71,8 @@ export function followDetectors(options: LiveDetectorsOptions): () => void {
       looking = false;
     }
   };
+  // Where none was read before the start, there may be one that partitions were scored by.
+  if (version === 0) void look(true);
   const timer = setInterval(() => void look(false), LOOK_MS);
   const onHangUp = () => void look(true);
   process.on('SIGHUP', onHangUp);

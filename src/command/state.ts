@@ -109,7 +109,8 @@ async function useState(asked: AskedState, { config, models, version }: StateSou
   const lookup = {
     detectorOf: matchDetectors(detectors),
     detectorNamed: new Map(detectors.map((detector) => [detector.config.name, detector])),
-    detectorsVersion: version,
+    // A reset helps where no version that a partition was scored by is there any more.
+    detectorsVersion: asked.action === 'reset' ? Number.POSITIVE_INFINITY : version,
   };
   const log = createKafkaLog({ config: kafka, log: () => {}, topics, groupId: stream.groupId, sessionMs: SESSION_MS });
   const file = asked.out === undefined ? null : await open(asked.out, 'w');

@@ -42,7 +42,7 @@ export interface DetectorLookup {
   readonly onProgress?: (share: number) => void;
   /** For tests: as WINDOWS_BYTES_MAX. */
   readonly windowsBytesMax?: number;
-  /** 0, or left out: detectors that have no version. */
+  /** 0, or left out: detectors that were not saved as a version, which every saved one is newer than. */
   readonly detectorsVersion?: number;
 }
 
@@ -73,7 +73,7 @@ export async function restorePartition(
     else if (key[0] === JOURNAL_PREFIX) keepNewestRecord(records, Number(key.toString('latin1', 2)), value);
     else if (key.equals(PARTITION_COUNT_KEY) && value !== null) partitionCount = Number(value.toString());
     else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
-    else if (key.equals(VERSION_KEY) && value !== null) version = decodeVersion(value);
+    else if (key.equals(VERSION_KEY)) version = value === null ? null : decodeVersion(value);
     else keepSettings(settings, key, value);
   }, detectors.onProgress);
   refuseNewerVersion(version, detectors);
@@ -128,9 +128,11 @@ export function refuseOtherPartitionCount(
 
 /** A version of the detectors is not replaced by an older one: this worker has to learn of the newer one first. */
 function refuseNewerVersion(stored: StoredVersion | null, { detectorsVersion: own = 0 }: DetectorLookup): void {
-  if (stored === null || own === 0 || stored.version <= own) return;
-  const text = `the partition is scored by version ${stored.version} of the detectors, and this worker has ${own}`;
-  throw new ServiceError('configuration', text, { retryable: true });
+  if (stored === null || stored.version <= own) return;
+  const has = own === 0 ? 'none that was saved' : String(own);
+  const text = `the partition is scored by version ${stored.version} of the detectors, and this worker has ${has}`;
+  const remedy = 'it waits until DETECTORS_TOPIC has that version or a newer one';
+  throw new ServiceError('configuration', `${text}: ${remedy}`, { retryable: true });
 }
 
 function changeOfVersion(

@@ -3,6 +3,7 @@ import type { Topics } from '../../config/config.ts';
 import { globPattern } from '../../config/glob.ts';
 import { contextValues } from '../../detector/context-values.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../changelog/changelog-series.ts';
+import { VERSION_KEY } from '../changelog/detectors-version.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { PartitionSession } from '../log/log.ts';
 
@@ -11,6 +12,8 @@ import { PartitionState } from './partition-state.ts';
 import { PendingCommit } from './pending-commit.ts';
 import { type DetectorLookup, type Restored, restorePartition } from './restore-partition.ts';
 import { SeriesUnit } from './series-unit.ts';
+
+const EVERYTHING = '*';
 
 /** What a worker would restore of a partition. */
 export interface RestoredPartition {
@@ -105,8 +108,10 @@ export async function resetSeries(
     pending.windowsDeleted(one.windowKeys);
     pending.evicted(one);
   }
+  // Nothing is left that a saved version of the detectors made: workers may score by the file again.
+  if (glob === EVERYTHING) pending.writeState(VERSION_KEY, null);
   pending.clockAt(state.clock.state);
-  if (units.length + stale.length > 0) {
+  if (glob === EVERYTHING || units.length + stale.length > 0) {
     await session.commit(pending.outputs(restored.journal, restored.resume.topicId), nextOffset);
   }
   return units.length + stale.length;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DetectorConfig, settingsDigest } from '../../../../src/config/config.ts';
 import { bindDetector } from '../../../../src/stream/engine/bound-detector.ts';
+import { resetSeries, restoreForTools } from '../../../../src/stream/engine/state-tools.ts';
 import { arithmeticForecaster } from '../../../fixture/model/arithmetic-forecaster.ts';
 import {
   detectorConfig,
@@ -93,19 +94,46 @@ test('the changelog says by which version each partition is scored, and from whe
   );
 });
 
-test('an older version never replaces a newer one: the partition waits until the worker knows it', async () => {
+for (const version of [0, 0.5]) {
+  test(`detectors of version ${version} never replace those of version 1: the partition waits for newer ones`, async () => {
+    const run = await changedAt(60);
+    const failures: Error[] = [];
+    const late = streamRun({ detectors: before, broker: run.broker });
+    const worker = await late.start(
+      { version },
+      { retrying: (_partition: number, error: Error) => void failures.push(error) },
+    );
+    appended(late, 100, 101);
+    while (failures.length === 0) await new Promise((next) => setTimeout(next, 5));
+    assert.match(failures[0].message, /scored by version 1 of the detectors/);
+    assert.equal(late.scores().length, 200, 'nothing was scored by older settings');
+    worker.changeDetectors(bound(after), 2);
+    await late.settled();
+    await worker.stop();
+    assert.equal(late.scores().length, 202);
+  });
+}
+
+test('a reset of everything in a partition forgets its version: workers may score by the file again', async () => {
   const run = await changedAt(60);
-  const failures: Error[] = [];
-  const late = streamRun({ detectors: after, broker: run.broker });
-  const worker = await late.start(
-    { version: 0.5 },
-    { retrying: (_partition: number, error: Error) => void failures.push(error) },
-  );
-  appended(late, 100, 101);
-  while (failures.length === 0) await new Promise((next) => setTimeout(next, 5));
-  assert.match(failures[0].message, /scored by version 1 of the detectors/);
-  worker.changeDetectors(bound(after), 2);
-  await late.settled();
+  const log = run.broker.openLog();
+  const lookup = { detectorOf: () => null, detectorNamed: new Map(), detectorsVersion: Number.POSITIVE_INFINITY };
+  const found = await restoreForTools(await log.openPartition(0), TOPICS.observations, lookup);
+  assert.equal(await resetSeries(found, { glob: '*', topics: TOPICS }), 2);
+  await log.close();
+  const again = streamRun({ detectors: before, broker: run.broker });
+  const worker = await again.start();
+  appended(again, 100, 101);
+  await again.settled();
   await worker.stop();
-  assert.equal(late.scores().length, 202);
+  assert.deepEqual(
+    again
+      .scores()
+      .slice(200)
+      .map(({ position, restarted }) => [position, restarted]),
+    [
+      [0, false],
+      [0, false],
+    ],
+  );
 });
