@@ -14,11 +14,27 @@ export interface KafkaConfig {
     /** The files that they were read from, to be read again when they change. */
     readonly files?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   } | null;
-  readonly sasl: {
-    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-    readonly username: string;
-    readonly password: string;
-  } | null;
+  readonly sasl: SaslConfig | null;
+}
+
+export type SaslConfig =
+  | {
+      readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+      readonly username: string;
+      readonly password: string;
+    }
+  | {
+      readonly mechanism: 'oauthbearer';
+      /** A file that holds the present token, or the client credentials flow of OAuth. */
+      readonly tokens: { readonly file: string } | TokenEndpoint;
+      readonly extensions: Readonly<Record<string, string>>;
+    };
+
+export interface TokenEndpoint {
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string | null;
 }
 
 export interface RegistryConfig {

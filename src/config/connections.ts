@@ -2,9 +2,9 @@ import type { KafkaConfig, RegistryConfig } from './config.ts';
 import { type ReadFile, readPem } from './named-file.ts';
 import type { OptionReader } from './option-reader.ts';
 import { options } from './options.ts';
-import { isSecretSet, readSecret } from './secrets.ts';
+import { readSasl } from './sasl-section.ts';
+import { readSecret } from './secrets.ts';
 
-const SASL_PASSWORD = { value: options.saslPassword, file: options.saslPasswordFile };
 const REGISTRY_PASSWORD = { value: options.registryPassword, file: options.registryPasswordFile };
 
 /** How to reach Kafka; null without brokers. Every option is checked all the same. */
@@ -47,23 +47,6 @@ function filesOf(reader: OptionReader) {
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };
-}
-
-function readSasl(reader: OptionReader, readFile: ReadFile): KafkaConfig['sasl'] {
-  const mechanism = reader.read(options.saslMechanism);
-  const username = reader.read(options.saslUsername);
-  const password = readSecret(reader, SASL_PASSWORD, readFile);
-  const parts = [options.saslUsername, options.saslPassword, options.saslPasswordFile];
-  if (!reader.isSet(options.saslMechanism)) {
-    if (parts.some((part) => reader.isSet(part))) {
-      reader.problem(options.saslMechanism, options.saslMechanism.kind.expected);
-    }
-    return null;
-  }
-  const needs = `set, as ${reader.nameOf(options.saslMechanism)} is`;
-  if (!reader.isSet(options.saslUsername)) reader.problem(options.saslUsername, needs);
-  if (!isSecretSet(reader, SASL_PASSWORD)) reader.problem(options.saslPassword, needs);
-  return mechanism && username && password ? { mechanism, username, password } : null;
 }
 
 /** The schema registry; null without a URL. */

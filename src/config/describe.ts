@@ -1,4 +1,4 @@
-import type { KafkaConfig, LoadedConfig } from './config.ts';
+import type { KafkaConfig, LoadedConfig, SaslConfig } from './config.ts';
 
 const HIDDEN = '***';
 
@@ -26,8 +26,14 @@ function describeKafka({ brokers, clientId, tls, sasl }: KafkaConfig): Readonly<
     brokers,
     clientId,
     tls: tls === null ? null : { ...tls, ...hidden(tls, 'ca', 'cert', 'key') },
-    sasl: sasl === null ? null : { ...sasl, ...hidden(sasl, 'password') },
+    sasl: sasl === null ? null : describeSasl(sasl),
   };
+}
+
+function describeSasl(sasl: SaslConfig): Readonly<Record<string, unknown>> {
+  if (sasl.mechanism !== 'oauthbearer') return { ...sasl, ...hidden(sasl, 'password') };
+  const { tokens } = sasl;
+  return 'file' in tokens ? sasl : { ...sasl, tokens: { ...tokens, ...hidden(tokens, 'clientSecret') } };
 }
 
 /** The named fields that are set, each hidden. */

@@ -61,6 +61,21 @@ const registryUrl = textOf('an http or https URL without user and password in it
   return fits ? value : undefined;
 });
 
+/** The client's secret is sent there. */
+const tokenUrl = textOf('an https URL, or an http URL of this machine, without user and password in it', (value) => {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || url.username !== '' || url.password !== '') return undefined;
+  const isHere = url.protocol === 'http:' && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  return url.protocol === 'https:' || isHere ? value : undefined;
+});
+
+/** SASL extensions (RFC 7628): letters, and printable values. */
+const saslExtensions = textOf('NAME=VALUE, separated by commas', (value) => {
+  const pairs = value.split(',').map((part) => /^ *([A-Za-z]+)=([\x21-\x7e]+) *$/.exec(part));
+  if (pairs.some((pair) => pair === null || pair[1] === 'auth')) return undefined;
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]])) as Readonly<Record<string, string>>;
+});
+
 const postgresUrl = textOf('a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE', (value) => {
   return URL.canParse(value) && /^postgres(?:ql)?:$/.test(new URL(value).protocol) ? value : undefined;
 });
@@ -82,7 +97,7 @@ const origins = listOf('origins such as https://example.com, separated by commas
 });
 
 const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') satisfies Kind<LogLevel>;
-const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512');
+const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer');
 const limit = (max: number) => integerFrom(1, max);
 
 /** How to reach Kafka. */
@@ -101,6 +116,13 @@ export const kafkaOptions = {
   saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user of the brokers'),
   saslPassword: secret('KAFKA_SASL_PASSWORD', 'password of that user'),
   saslPasswordFile: secretFile('KAFKA_SASL_PASSWORD'),
+  saslTokenFile: setting('KAFKA_SASL_TOKEN_FILE', text, 'oauthbearer: file with a token, read at each login'),
+  saslTokenUrl: setting('KAFKA_SASL_TOKEN_URL', tokenUrl, 'oauthbearer: where tokens are requested'),
+  saslClientId: setting('KAFKA_SASL_CLIENT_ID', text, 'client that requests tokens'),
+  saslClientSecret: secret('KAFKA_SASL_CLIENT_SECRET', 'secret of that client'),
+  saslClientSecretFile: secretFile('KAFKA_SASL_CLIENT_SECRET'),
+  saslScope: setting('KAFKA_SASL_SCOPE', text, 'scope of the tokens'),
+  saslExtensions: setting('KAFKA_SASL_EXTENSIONS', saslExtensions, 'oauthbearer: NAME=VALUE for the brokers'),
 };
 
 export const registryOptions = {

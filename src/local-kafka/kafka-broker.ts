@@ -11,6 +11,10 @@ import { type JavaProcess, startJava } from './java-process.ts';
 
 const run = promisify(execFile);
 const HEAP_MB = 512;
+/** Of a login by token, which ends before with its token. */
+const SESSION_MS_MAX = 60_000;
+/** The module wants it of clients and brokers alike. */
+const UNUSED_CLAIM = 'unsecuredLoginStringClaim_sub="broker"';
 const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
 
 export interface LocalKafka {
@@ -29,7 +33,10 @@ export interface LocalKafka {
   restart(): Promise<void>;
 }
 
-/** A secured listener: TLS, and SASL by PLAIN and SCRAM for one user. */
+/**
+ * A secured listener: TLS, and SASL by PLAIN and SCRAM for one user, and by OAUTHBEARER. Its tokens are JSON web tokens
+ * without a signature: it is for tests.
+ */
 export interface SecureListener {
   readonly port: number;
   /** PKCS 12 file with the key and certificate of 127.0.0.1. */
@@ -208,9 +215,11 @@ function withSecureListener(properties: string, secure: SecureListener): string 
     (name) => `${name.toLowerCase()}.sasl.jaas.config=${modules}.scram.ScramLoginModule required;`,
   );
   const own = [
-    `sasl.enabled.mechanisms=PLAIN,${SCRAM_MECHANISMS.join()}`,
+    `sasl.enabled.mechanisms=PLAIN,OAUTHBEARER,${SCRAM_MECHANISMS.join()}`,
     `plain.sasl.jaas.config=${modules}.plain.PlainLoginModule required user_${username}="${password}";`,
     ...scram,
+    `oauthbearer.sasl.jaas.config=${modules}.oauthbearer.OAuthBearerLoginModule required ${UNUSED_CLAIM};`,
+    `oauthbearer.connections.max.reauth.ms=${SESSION_MS_MAX}`,
     'ssl.keystore.type=PKCS12',
     `ssl.keystore.location=${keyStore}`,
     `ssl.keystore.password=${keyStorePassword}`,

@@ -123,7 +123,7 @@ const WRONG: readonly (readonly [Settings, string | RegExp])[] = [
   [{ env: { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'x' } }, /^KAFKA_SASL_PASSWORD must be set/],
   [
     { env: { KAFKA_SASL_USERNAME: 'x' } },
-    'KAFKA_SASL_MECHANISM must be plain, scram-sha-256 or scram-sha-512, got nothing',
+    'KAFKA_SASL_MECHANISM must be plain, scram-sha-256, scram-sha-512 or oauthbearer, got nothing',
   ],
   [
     {

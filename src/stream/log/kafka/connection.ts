@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionOptions } from 'node:tls';
 import kafkajs, { type ISocketFactory, type Kafka, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
-import type { KafkaConfig } from '../../../config/config.ts';
+import type { KafkaConfig, SaslConfig } from '../../../config/config.ts';
 import {
   type Broker,
   type Cluster,
@@ -11,6 +11,7 @@ import {
   createKafkajsLogger,
   defaultSocketFactory,
 } from './kafkajs-internals.ts';
+import { oauthLogin } from './oauth-login.ts';
 import { tlsOptions } from './tls-options.ts';
 
 /** Time-outs of one request. The callers retry. */
@@ -114,11 +115,9 @@ function clientOptions({ config }: KafkaConnection): KafkaJsConfig & { brokers: 
   };
 }
 
-function saslOptions({
-  mechanism,
-  username,
-  password,
-}: NonNullable<KafkaConfig['sasl']>): NonNullable<KafkaJsConfig['sasl']> {
+function saslOptions(sasl: SaslConfig): NonNullable<KafkaJsConfig['sasl']> {
+  if (sasl.mechanism === 'oauthbearer') return oauthLogin(sasl);
+  const { mechanism, username, password } = sasl;
   if (mechanism === 'plain') return { mechanism, username, password };
   if (mechanism === 'scram-sha-256') return { mechanism, username, password };
   return { mechanism, username, password };

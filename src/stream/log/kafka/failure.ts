@@ -62,6 +62,7 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
 /** Whether a connection failed or was lost. It is unknown whether a request in flight had its effect. */
 export function isConnectionFailure(error: unknown): boolean {
   const root = rootCause(error);
+  if (root instanceof ServiceError) return root.code === 'broker-unavailable';
   if (root.name === 'KafkaJSSASLAuthenticationError') return LOST_AT_LOGIN.test(root.message);
   return OUT_OF_REACH.test(root.name) || typeof root.code === 'string';
 }

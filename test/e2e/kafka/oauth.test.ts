@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../../src/local-kafka/free-port.ts';
+import { makeCertificate } from '../../fixture/kafka/certificate.ts';
+import { kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { startTokenEndpoint, unsignedToken } from '../../fixture/kafka/token-endpoint.ts';
+import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
+import { until } from '../../fixture/until.ts';
+
+const PASSWORD = 'correct-horse';
+const SECRET = 'a+secret/with=signs';
+/** kafkajs logs in again 10 s before: so after three seconds. */
+const LIFETIME_S = 13;
+const folder = await mkdtemp(join(tmpdir(), 'tidewatch-oauth-'));
+after(() => rm(folder, { recursive: true }));
+
+const secured = (() => {
+  let made: Promise<{ env: Record<string, string> }> | null = null;
+  const make = async () => {
+    const port = await freePort();
+    const { keyStore, certificate } = await makeCertificate(folder, PASSWORD);
+    await sharedKafka({ port, keyStore, keyStorePassword: PASSWORD, username: 'ada', password: PASSWORD });
+    const env = {
+      KAFKA_BROKERS: `127.0.0.1:${port}`,
+      KAFKA_TLS: 'true',
+      KAFKA_TLS_CA: certificate,
+      KAFKA_SASL_MECHANISM: 'oauthbearer',
+      LOG_LEVEL: 'debug',
+    };
+    return { env };
+  };
+  return () => {
+    made ??= make();
+    return made;
+  };
+})();
+
+async function refusedWith(stream: KafkaStream, env: Record<string, string>, sentence: RegExp): Promise<void> {
+  const worker = await stream.startWorker({ ...env, LOG_LEVEL: 'info' });
+  assert.deepEqual(await worker.ended, { code: 2, signal: null }, worker.said());
+  const sentences = worker
+    .said()
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('{'));
+  assert.equal(sentences.length, 1, worker.said());
+  assert.match(sentences[0], sentence);
+}
+
+kafkaTest('tokens of an endpoint are renewed while a worker runs, and no secret is logged', async (t) => {
+  const { env } = await secured();
+  const stream = await kafkaStream(2, [QUICK_DETECTOR]);
+  const endpoint = await startTokenEndpoint({ id: 'tide watch', secret: SECRET, lifetimeS: LIFETIME_S });
+  t.after(() => endpoint.close());
+  const client = { KAFKA_SASL_TOKEN_URL: endpoint.url, KAFKA_SASL_CLIENT_ID: 'tide watch', KAFKA_SASL_SCOPE: 'kafka' };
+  const records = waves(4, 60, 2);
+  const worker = await stream.startWorker({ ...env, ...client, KAFKA_SASL_CLIENT_SECRET: SECRET });
+  await until('it is ready', async () => (await worker.readiness())?.status === 200);
+  const before = endpoint.issued();
+  await stream.feedSlowly(records, { batch: 12, everyMs: ((LIFETIME_S + 2) * 1000) / (records.length / 12) });
+  await stream.settled();
+  assertScoredOnce(await stream.scores(), records);
+  assert.ok(endpoint.issued() > before, 'logins were repeated with new tokens');
+  assert.equal(new URLSearchParams(endpoint.asked[0]).get('scope'), 'kafka');
+  assert.deepEqual(worker.logged('connected to Kafka').length, 1, 'no connection was lost as a token expired');
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+  for (const secret of [SECRET, 'eyJ']) assert.ok(!worker.said().includes(secret));
+});
+
+kafkaTest('a token file is read again at the next login', async () => {
+  const { env } = await secured();
+  const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+  const file = join(folder, 'token');
+  await writeFile(file, `${unsignedToken('ada', LIFETIME_S)}\n`);
+  const worker = await stream.startWorker({ ...env, KAFKA_SASL_TOKEN_FILE: file });
+  await until('it is ready', async () => (await worker.readiness())?.status === 200);
+  await writeFile(file, `${unsignedToken('ada', 300)}\n`);
+  await sleep((LIFETIME_S + 1) * 1000);
+  const records = waves(2, 30, 1);
+  await stream.feed(records);
+  await stream.settled();
+  assertScoredOnce(await stream.scores(), records);
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+  assert.ok(!worker.said().includes('eyJ'));
+});
+
+kafkaTest('a wrong secret and a refused token end the worker with one sentence', async (t) => {
+  const { env } = await secured();
+  const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+  const endpoint = await startTokenEndpoint({ id: 'tidewatch', secret: SECRET, lifetimeS: 60 });
+  t.after(() => endpoint.close());
+  const client = { KAFKA_SASL_TOKEN_URL: endpoint.url, KAFKA_SASL_CLIENT_ID: 'tidewatch' };
+  const wrong = { ...env, ...client, KAFKA_SASL_CLIENT_SECRET: 'another' };
+  await refusedWith(stream, wrong, /Token endpoint http.* answered 401 \(invalid_client\)/);
+  const file = join(folder, 'expired-token');
+  await writeFile(file, unsignedToken('ada', -60));
+  await refusedWith(stream, { ...env, KAFKA_SASL_TOKEN_FILE: file }, /Kafka refused the OAUTHBEARER token/);
+});
