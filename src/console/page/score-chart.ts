@@ -1,3 +1,4 @@
+import './known-language.ts';
 import uPlot from 'uplot';
 import { urgencyOf } from '../view/event-words.ts';
 import { dayText, momentText, numberText } from '../view/number-words.ts';

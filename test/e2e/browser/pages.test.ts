@@ -97,6 +97,17 @@ test('Now lists what is wrong, worst first, and shows a new event without being 
   assert.deepEqual(troubles, []);
 });
 
+test('a browser whose language Intl does not know shows the page', async () => {
+  const { page, troubles } = await openPage(service.url);
+  await page
+    .context()
+    .addInitScript("Object.defineProperty(navigator, 'language', { get: () => 'en-US@posix', configurable: true })");
+  await page.goto(`${service.url}/console`);
+  await signIn(page);
+  await page.waitForSelector('.line');
+  assert.deepEqual(troubles, []);
+});
+
 test('a series says why it was flagged, and keeps what a person says about it', async () => {
   const { page } = await openSignedIn(service.url);
   await goTo(page, `#/series/${encodeURIComponent(SERIES)}`, '.event-detail');
