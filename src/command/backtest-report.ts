@@ -8,11 +8,12 @@ const WORST_SHOWN = 3;
 interface SeriesReport {
   observations: number;
   scored: number;
-  flagged: number;
+  /** Observations outside of their interval. */
+  anomalies: number;
   /** Alarm episodes: alarms without one in the detection size before them. */
   alarms: number;
   lastAlarmAt: number;
-  /** Flagged observations with the largest scores, largest first. */
+  /** Anomalies with the largest scores, largest first. */
   worst: { readonly timestampMs: number; readonly score: number }[];
 }
 
@@ -29,7 +30,7 @@ export class BacktestReport {
         report = {
           observations: 0,
           scored: 0,
-          flagged: 0,
+          anomalies: 0,
           alarms: 0,
           lastAlarmAt: Number.NEGATIVE_INFINITY,
           worst: [],
@@ -40,7 +41,7 @@ export class BacktestReport {
       if (state === 'scored') report.scored++;
       if (score.alarm) countAlarm(report, score);
       if (!anomaly) continue;
-      report.flagged++;
+      report.anomalies++;
       report.worst.push({ timestampMs, score: accumulatedAnomalyScore ?? anomalyScore ?? 0 });
       report.worst.sort((a, b) => Math.abs(b.score) - Math.abs(a.score));
       report.worst.length = Math.min(report.worst.length, WORST_SHOWN);
@@ -61,15 +62,15 @@ function countAlarm(report: SeriesReport, { position, window }: ScoreRecord): vo
   report.lastAlarmAt = position;
 }
 
-function seriesLine(series: string, { observations, scored, flagged, alarms, worst }: SeriesReport): string {
+function seriesLine(series: string, { observations, scored, anomalies, alarms, worst }: SeriesReport): string {
   const said = worst.map(({ timestampMs, score }) => `${formatTime(timestampMs)} (${formatScore(score)})`);
-  const found = `${scored} scored, ${flagged} flagged, ${alarms} alarms`;
+  const found = `${scored} scored, ${anomalies} anomalies, ${alarms} alarm episodes`;
   const line = `${printable(series)}: ${observations} observations, ${found}`;
   return said.length === 0 ? line : `${line}; worst: ${said.join(', ')}`;
 }
 
 function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds: number): string {
-  const { scored, deadLetters, restarted, flagged, duplicates, gapsFilled } = tally;
+  const { scored, deadLetters, restarted, flagged: anomalies, duplicates, gapsFilled } = tally;
   const { silent, returned, ...observed } = scored;
   const observations = Object.values(observed).reduce((sum, count) => sum + count, 0);
   const counts = {
@@ -85,7 +86,7 @@ function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds
     .map(([name, count]) => `, ${count} ${name}`);
   const rate = seconds > 0 ? ` (${Math.round(observations / seconds)} a second)` : '';
   const alarms = [...series.values()].reduce((sum, report) => sum + report.alarms, 0);
-  const found = `${scored.scored} scored, ${flagged} flagged, ${alarms} alarms`;
+  const found = `${scored.scored} scored, ${anomalies} anomalies, ${alarms} alarm episodes`;
   const sums = `${series.size} series, ${observations} observations, ${found}`;
   return `Total: ${sums}${asides.join('')}; ${seconds.toFixed(1)} s${rate}`;
 }

@@ -21,7 +21,11 @@ const SUMMARY_MS = 1_000;
 
 const ownFlags = {
   all: withDefault(
-    commandFlag('all', boolean, 'every score (default: anomalies, and how many were scored between them)'),
+    commandFlag(
+      'all',
+      boolean,
+      'every score (default: alarms, or anomalies where alarms are off, and how many were scored between)',
+    ),
     false,
   ),
   anomalies: withDefault(commandFlag('anomalies', boolean, 'anomalies alone'), false),

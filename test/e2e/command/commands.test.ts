@@ -82,7 +82,7 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
   assert.equal(tested.exitCode, 1, 'the same row was refused');
   assert.match(
     tested.err.join('\n'),
-    /^cpu-1: 700 observations, \d+ scored, \d+ flagged, \d+ alarms; worst: 2014-02-16 20:40:00 /m,
+    /^cpu-1: 700 observations, \d+ scored, \d+ anomalies, \d+ alarm episodes; worst: 2014-02-16 20:40:00 /m,
   );
   const [header, ...scores] = (await readFile(out, 'utf8'))
     .trimEnd()
