@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../detector/event.ts';
 import { timeOf } from '../stream/demo/demo-time.ts';
-import { causeOf } from './demo-view.ts';
+import { causeOf } from './demo-cause.ts';
 import { eventLine } from './event-text.ts';
 import type { ScoreLineStyle } from './score-line.ts';
 

@@ -1,7 +1,6 @@
-import { DEMO_SERIES, incidentOf } from '../stream/demo/demo-series.ts';
-import { STEPS_PER_HOUR, stepAt, timeOf } from '../stream/demo/demo-time.ts';
-import type { IncidentKind } from '../stream/demo/incidents.ts';
-import { isFlagged, type ScoreRecord } from '../stream/record/score-record.ts';
+import { timeOf } from '../stream/demo/demo-time.ts';
+import { isFlagged, isSilence, type ScoreRecord } from '../stream/record/score-record.ts';
+import { flaggedLine } from './demo-cause.ts';
 import { type ScoreLineStyle, scoreLine, scoreLineHeader } from './score-line.ts';
 
 /** Lines of flagged scores shown of the history, one a series. */
@@ -9,13 +8,9 @@ const HISTORY_LINES_MAX = 8;
 const PROGRESS_MS = 1_000;
 /** Time between the scores shown that are not flagged: a sample, each series in turn. */
 const SAMPLE_MS = 2_000;
-/** The end of an incident is as abrupt as its start: forecasts made during it expect it to continue. */
-const AFTERMATH_STEPS = 4 * STEPS_PER_HOUR;
 
 /** On a terminal a new line of progress overwrites the previous one. */
 const OVERWRITE = '\u001b[1A\u001b[2K';
-
-const seriesById = new Map(DEMO_SERIES.map((series) => [series.id, series]));
 
 export interface DemoViewOptions {
   /** Series whose scores are expected. */
@@ -68,7 +63,7 @@ export class DemoView {
     const { covered, liveStart, historyScores, style } = this.#options;
     const historyEndMs = timeOf(liveStart);
     for (const score of scores) {
-      if (!covered.has(score.series)) continue;
+      if (!covered.has(score.series) || isSilence(score)) continue;
       if (score.timestampMs >= timeOf(liveStart - 1)) this.#behind.delete(score.series);
       if (score.timestampMs >= historyEndMs) continue;
       this.#scored++;
@@ -119,34 +114,6 @@ export class DemoView {
     );
   }
 }
-
-function flaggedLine(score: ScoreRecord, style: ScoreLineStyle): string {
-  const cause = causeOf(score);
-  return cause === null ? scoreLine(score, style) : `${scoreLine(score, style)}  ${cause}`;
-}
-
-/** The incident that explains a flag; null where there is none and the flag is a false alarm. */
-export function causeOf({ series: id, timestampMs }: Pick<ScoreRecord, 'series' | 'timestampMs'>): string | null {
-  const series = seriesById.get(id);
-  if (series === undefined) return null;
-  const step = stepAt(timestampMs);
-  const during = incidentOf(series, step);
-  if (during !== null) return CAUSES[during.kind];
-  for (let back = 1; back <= AFTERMATH_STEPS; back++) {
-    const before = incidentOf(series, step - back);
-    if (before !== null) return `after: ${CAUSES[before.kind]}`;
-  }
-  return null;
-}
-
-const CAUSES: Readonly<Record<IncidentKind, string>> = {
-  spike: 'spike',
-  'level-shift': 'level shift',
-  drift: 'drift',
-  stuck: 'stuck value',
-  'dropped-season': 'lost season',
-  burst: 'burst',
-};
 
 function counted(count: number): string {
   return count.toLocaleString('en-US');

@@ -4,14 +4,7 @@ import type { Config, KafkaConfig } from '../config/config.ts';
 import { createEventDecoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
-import {
-  type FeedPlan,
-  feedDemo,
-  HISTORY_STEPS,
-  newestSteps,
-  planFeed,
-  TAIL_RECORDS,
-} from '../stream/demo/demo-feed.ts';
+import { type FeedPlan, feedDemo, historySize, newestSteps, planFeed, TAIL_RECORDS } from '../stream/demo/demo-feed.ts';
 import { timeOf } from '../stream/demo/demo-time.ts';
 import { openBulkProducer } from '../stream/log/kafka/bulk-producer.ts';
 import { topicsInUse } from '../stream/log/kafka/changelog-name.ts';
@@ -20,6 +13,7 @@ import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
 import { readTail, type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
 import type { CommandIo } from './command.ts';
 import { DemoEvents } from './demo-events.ts';
+import { DemoFaults, type SeenLetter } from './demo-faults.ts';
 import { DemoView } from './demo-view.ts';
 import { formatTime, SCORE_LINE_STYLE } from './score-line.ts';
 
@@ -89,18 +83,26 @@ async function startView(
   const decode = createScoreDecoder(stream.output.format, registry);
   const decodeEvent = createEventDecoder(stream.output.format, registry);
   const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
-  const historyScores = newest.size === 0 ? HISTORY_STEPS * covered.size : 0;
+  const historyScores = newest.size === 0 ? historySize(plan, covered) : 0;
   const view = new DemoView({ covered, liveStart, historyScores, style });
   const events = new DemoEvents(liveStart, style);
+  const faults = new DemoFaults({ covered, liveStart, style });
   if (view.live) for (const line of [`Continuing at ${formatTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
   const show = async (records: readonly TopicRecord[]) => {
     const scores = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decode(value)])));
     for (const line of view.take(scores, Date.now())) io.out(line);
+    for (const line of [...faults.takeScores(scores, view.live), ...faults.release(view.live)]) io.out(line);
     for (const line of events.summary(view.live, Date.now())) io.out(line);
   };
   const showEvents = async (records: readonly TopicRecord[]) => {
     const made = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decodeEvent(value)])));
     for (const line of events.take(made, view.live)) io.out(line);
+  };
+  const showLetters = async (records: readonly TopicRecord[]) => {
+    const letters = records.flatMap(({ value }) =>
+      value === null ? [] : [JSON.parse(value.toString()) as SeenLetter],
+    );
+    for (const line of faults.takeLetters(letters, view.live)) io.out(line);
   };
   let showing = Promise.resolve();
   // A record that is another one was written by another program.
@@ -110,15 +112,18 @@ async function startView(
   const onConnection = (error: Error | null) =>
     io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`);
   const from = 'latest';
-  const { scores: scoresTopic, events: eventsTopic } = stream.topics;
-  const tails = [
-    await tailTopic(connection, { topic: scoresTopic, from }, { onRecords: inTurn(show), onConnection }),
-    await tailTopic(
-      connection,
-      { topic: eventsTopic, from },
-      { onRecords: inTurn(showEvents), onConnection: () => {} },
-    ),
-  ];
+  const { topics } = stream;
+  const onRecords = [
+    [topics.scores, show],
+    [topics.events, showEvents],
+    [topics.deadLetters, showLetters],
+  ] as const;
+  const tails = await Promise.all(
+    onRecords.map(([topic, shown], i) => {
+      const handlers = { onRecords: inTurn(shown), onConnection: i === 0 ? onConnection : () => {} };
+      return tailTopic(connection, { topic, from }, handlers);
+    }),
+  );
   return {
     async stop() {
       await Promise.all(tails.map((tail) => tail.stop()));

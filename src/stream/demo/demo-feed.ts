@@ -1,10 +1,14 @@
 import { ServiceError } from '../../service-error.ts';
 import { DEMO_SERIES, demoValue } from './demo-series.ts';
 import { STEPS_PER_DAY, stepAt, timeOf } from './demo-time.ts';
+import { sentTime, stepOfSent } from './faults.ts';
+import { INCIDENT_PERIOD } from './incidents.ts';
 
 /** Steps that are written at once at the first start, so that the series can be calibrated. */
 export const HISTORY_STEPS = 3 * STEPS_PER_DAY;
-/** How long ago the history begins. The steps after it are written faster than real time until the clock is reached. */
+/**
+ * How long ago the history begins, and up to one period of the incidents before: at the start of a period, so that
+ * every new demo shows the same. The steps after it are written faster than real time until the clock is reached. */
 const HISTORY_AGE_MS = 30 * 24 * 60 * 60_000;
 /** Steps of all series in one send. */
 const SEND_STEPS = 96;
@@ -36,7 +40,7 @@ export function newestSteps(values: Iterable<Buffer | null>): Map<string, number
   for (const value of values) {
     const observation = value === null ? null : parseObservation(value);
     if (observation === null || !known.has(observation.series)) continue;
-    const step = stepAt(observation.timestamp);
+    const step = stepOfSent(observation.timestamp);
     newest.set(observation.series, Math.max(step, newest.get(observation.series) ?? step));
   }
   return newest;
@@ -54,21 +58,26 @@ function parseObservation(value: Buffer): { readonly series: string; readonly ti
 /** Where the demo continues. Without earlier records it begins with its history. */
 export function planFeed(newest: ReadonlyMap<string, number>, nowMs: number): FeedPlan {
   if (newest.size === 0) {
-    const start = stepAt(nowMs - HISTORY_AGE_MS);
+    const start = Math.floor(stepAt(nowMs - HISTORY_AGE_MS) / INCIDENT_PERIOD) * INCIDENT_PERIOD;
     return { start, liveStart: start + HISTORY_STEPS, newest };
   }
   // A send that was interrupted left some series behind the others.
   return { start: Math.min(...newest.values()) + 1, liveStart: Math.max(...newest.values()) + 1, newest };
 }
 
-/** Steps `from <= step < until` of every series, oldest first, without steps that are written already. */
+/**
+ * Steps `from <= step < until` of every series, oldest first, without steps that are written already, and as their
+ * faults have them.
+ */
 export function demoRecords(from: number, until: number, newest: ReadonlyMap<string, number>): DemoRecord[] {
   const records: DemoRecord[] = [];
   for (let step = from; step < until; step++) {
     for (const series of DEMO_SERIES) {
       if (step <= (newest.get(series.id) ?? Number.NEGATIVE_INFINITY)) continue;
       const { id, group } = series;
-      const observation = { series: id, timestamp: timeOf(step), value: demoValue(series, step) };
+      const timestamp = sentTime(id, step);
+      if (timestamp === null) continue;
+      const observation = { series: id, timestamp, value: demoValue(series, step) };
       records.push({
         key: Buffer.from(group ?? id),
         value: Buffer.from(JSON.stringify(group === null ? observation : { ...observation, group })),
@@ -76,6 +85,15 @@ export function demoRecords(from: number, until: number, newest: ReadonlyMap<str
     }
   }
   return records;
+}
+
+/** Steps of the history that these series have, each with its own time. */
+export function historySize({ start, liveStart }: FeedPlan, covered: ReadonlySet<string>): number {
+  let size = 0;
+  for (const id of covered) {
+    for (let step = start; step < liveStart; step++) if (sentTime(id, step) === timeOf(step)) size++;
+  }
+  return size;
 }
 
 export interface FeedTarget {
@@ -94,13 +112,17 @@ export interface FeedTarget {
  */
 export async function feedDemo({ start, liveStart, newest }: FeedPlan, target: FeedTarget): Promise<void> {
   for (let from = start; from < liveStart; from += SEND_STEPS) {
-    await sendWithRetries(demoRecords(from, Math.min(from + SEND_STEPS, liveStart), newest), target);
+    const records = demoRecords(from, Math.min(from + SEND_STEPS, liveStart), newest);
+    if (records.length > 0) await sendWithRetries(records, target);
   }
   const { wait, nowMs, signal } = target;
   for (let step = liveStart; ; step++) {
+    // What an outage of all series has taken does not come later.
+    const records = demoRecords(step, step + 1, newest);
+    if (records.length === 0) continue;
     await wait(Math.max(LIVE_STEP_MS, timeOf(step) - nowMs()));
     if (signal.aborted) return;
-    await sendWithRetries(demoRecords(step, step + 1, newest), target);
+    await sendWithRetries(records, target);
   }
 }
 

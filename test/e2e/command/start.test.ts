@@ -12,10 +12,11 @@ import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { startKafka } from '../../../src/local-kafka/kafka-broker.ts';
 import { DEMO_SERIES } from '../../../src/stream/demo/demo-series.ts';
-import { STEP_MS } from '../../../src/stream/demo/demo-time.ts';
+import { STEP_MS, stepAt } from '../../../src/stream/demo/demo-time.ts';
+import { sentTime } from '../../../src/stream/demo/faults.ts';
 import { ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
 import { readTail } from '../../../src/stream/log/kafka/topic-tail.ts';
-import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
+import { isSilence, type ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { TOPICS } from '../../fixture/stream/stream-run.ts';
@@ -88,18 +89,28 @@ async function scoresOnDisk(): Promise<{ readonly scores: readonly ScoreRecord[]
   }
 }
 
-/** Fails unless every series was scored once at each step from its first to its last; gives the time of the newest. */
-function scoredWithoutGap(scores: readonly ScoreRecord[]): number {
-  const bySeries = Map.groupBy(scores, ({ series }) => series);
+/**
+ * Fails unless every series was scored once at each step that the demo sends it; gives the time of the newest, and
+ * how many records had a wrong one.
+ */
+function scoredWithoutGap(scores: readonly ScoreRecord[]): { readonly newest: number; readonly refused: number } {
+  let refused = 0;
+  const bySeries = Map.groupBy(
+    scores.filter((score) => !isSilence(score)),
+    ({ series }) => series,
+  );
   assert.deepEqual(new Set(bySeries.keys()), new Set(DEMO_SERIES.map(({ id }) => id)));
   for (const [series, found] of bySeries) {
     const times = found.map(({ timestampMs }) => timestampMs).sort((a, b) => a - b);
-    assert.ok(
-      times.every((time, i) => i === 0 || time - times[i - 1] === STEP_MS),
-      series,
-    );
+    const sent: number[] = [];
+    for (let ms = times[0]; ms <= times.at(-1)!; ms += STEP_MS) {
+      const time = sentTime(series, stepAt(ms));
+      if (time === ms) sent.push(ms);
+      else if (time !== null) refused++;
+    }
+    assert.deepEqual(times, sent, series);
   }
-  return Math.max(...scores.map(({ timestampMs }) => timestampMs));
+  return { newest: Math.max(...scores.map(({ timestampMs }) => timestampMs)), refused };
 }
 
 const javaProcesses = async () => {
@@ -107,25 +118,34 @@ const javaProcesses = async () => {
   return stdout.split('\n').filter((line) => line.includes(dataDir));
 };
 
-kafkaTest('start shows flagged and scored observations, ends at Ctrl-C, and continues where it was', async () => {
-  const first = await runUntil(/lately:[\s\S]*\n {2}\d[^\n]* scored\n/, [], async (out) => {
+kafkaTest('start shows scored, flagged and faulty records, ends at Ctrl-C, and continues where it was', async () => {
+  const first = await runUntil(/lately:[\s\S]*faulty[\s\S]*\n {2}\d[^\n]* scored\n/, [], async (out) => {
     assert.equal(await knocks(out), 200);
   });
   assert.deepEqual([first.code, first.err], [0, '']);
-  assert.match(first.out, /History of 40 series scored: 34,560 observations, \d+ flagged/);
+  assert.match(first.out, /History of 40 series scored: 33,575 observations, \d+ flagged/);
   assert.match(first.out, /^! .* ALARM/m);
+  const [, faulty] = first.out.split('What became of faulty records in the history:\n');
+  assert.deepEqual(
+    faulty
+      .split('\n')
+      .slice(0, 4)
+      .map((line) => /time-unconfirmed|silent|returned|40 of 40 series are judged/.exec(line)?.[0]),
+    ['time-unconfirmed', 'silent', 'returned', '40 of 40 series are judged'],
+  );
   assert.match(first.out, /http:\/\/127\.0\.0\.1:\d+\/readyz[\s\S]*KAFKA_BROKERS=127\.0\.0\.1:\d+ npm start -- watch/);
   assert.deepEqual(await javaProcesses(), []);
   const before = await scoresOnDisk();
-  const newest = scoredWithoutGap(before.scores);
+  const { newest } = scoredWithoutGap(before.scores);
 
   assert.match(first.out, /the first key, shown once/);
   const second = await runUntil(/Continuing at[\s\S]*\n[! ] \d[\s\S]*\n[! ] \d/, ['start']);
   assert.deepEqual([second.code, second.err], [0, '']);
   assert.doesNotMatch(second.out, /History|shown once/);
   const after = await scoresOnDisk();
-  assert.ok(scoredWithoutGap(after.scores) > newest);
-  assert.equal(after.deadLetters, 0);
+  const continued = scoredWithoutGap(after.scores);
+  assert.ok(continued.newest > newest);
+  assert.equal(after.deadLetters, continued.refused);
   // What was fed and not scored before the first end is scored by the second run.
   const continuesAt = /Continuing at (.+)\./.exec(second.out)![1];
   assert.ok(after.scores.some(({ timestampMs }) => formatTime(timestampMs) === continuesAt));

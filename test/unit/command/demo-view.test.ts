@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { causeOf, DemoView } from '../../../src/command/demo-view.ts';
+import { DemoView } from '../../../src/command/demo-view.ts';
 import { SCORE_LINE_STYLE } from '../../../src/command/score-line.ts';
-import { DEMO_SERIES, incidentOf } from '../../../src/stream/demo/demo-series.ts';
 import { timeOf } from '../../../src/stream/demo/demo-time.ts';
-import { INCIDENT_PERIOD } from '../../../src/stream/demo/incidents.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const LIVE_START = 6_000_000;
@@ -68,18 +66,9 @@ test('live, every flagged score is shown, and the others by series in turn', () 
   assert.deepEqual(shown, [['c', 'a'], ['c'], ['c', 'b'], ['c', 'a']]);
 });
 
-test('a flagged score names the incident of the demo, and a false alarm names none', () => {
-  const series = DEMO_SERIES.find(({ incident }) => incident === 'level-shift')!;
-  let start = LIVE_START;
-  while (incidentOf(series, start)?.start !== start) start++;
-  const { end } = incidentOf(series, start)!;
-  const causeAt = (step: number) => causeOf({ series: series.id, timestampMs: timeOf(step) });
-  assert.deepEqual([start - 1, start, end - 1, end, start + INCIDENT_PERIOD / 2].map(causeAt), [
-    null,
-    'level shift',
-    'level shift',
-    'after: level shift',
-    null,
-  ]);
-  assert.equal(causeOf({ series: 'of-another', timestampMs: 0 }), null);
+test('a series that stops in the history, and returns, is no observation of it', () => {
+  const view = demoView();
+  view.take([{ ...score('a', -3), state: 'silent' }, score('a', -1)], 0);
+  const [sum] = view.take([{ ...score('b', -2), state: 'returned' }, score('b', -1)], 1);
+  assert.equal(sum, 'History of 2 series scored: 2 observations, 0 flagged.');
 });

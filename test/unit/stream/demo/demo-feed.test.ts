@@ -3,14 +3,17 @@ import { test } from 'node:test';
 import { ServiceError } from '../../../../src/service-error.ts';
 import {
   type DemoRecord,
+  demoRecords,
   feedDemo,
   HISTORY_STEPS,
+  historySize,
   LIVE_STEP_MS,
   newestSteps,
   planFeed,
 } from '../../../../src/stream/demo/demo-feed.ts';
 import { DEMO_SERIES } from '../../../../src/stream/demo/demo-series.ts';
-import { STEP_MS, stepAt } from '../../../../src/stream/demo/demo-time.ts';
+import { STEP_MS, stepAt, timeOf } from '../../../../src/stream/demo/demo-time.ts';
+import { sentTime } from '../../../../src/stream/demo/faults.ts';
 
 const NOW_MS = Date.UTC(2026, 4, 1);
 
@@ -44,9 +47,15 @@ const everySeriesAt = (step: number) => new Map(DEMO_SERIES.map(({ id }) => [id,
 test('a new demo writes three days at once, and then a step of every series a second', async () => {
   const { plan, waits, observations } = await feed();
   assert.equal(plan.liveStart - plan.start, HISTORY_STEPS);
-  assert.equal(observations.length, (HISTORY_STEPS + 3) * DEMO_SERIES.length);
+  const all = new Set(DEMO_SERIES.map(({ id }) => id));
+  const wrong = observations.filter(({ timestamp }) => timestamp % STEP_MS !== 0);
+  assert.equal(observations.length, historySize(plan, all) + wrong.length + 3 * DEMO_SERIES.length);
+  // An outage, a series that stops, one wrong time.
+  assert.equal(historySize(plan, all), HISTORY_STEPS * DEMO_SERIES.length - 24 * DEMO_SERIES.length - 24 - 1);
   assert.deepEqual(waits, Array(4).fill(LIVE_STEP_MS));
-  const times = observations.filter(({ series }) => series === 'host-1/cpu');
+  const times = observations.filter(
+    ({ series, timestamp }) => series === 'host-2/cpu' && timestamp > timeOf(plan.liveStart - 200),
+  );
   assert.ok(times.every(({ timestamp }, i) => i === 0 || timestamp - times[i - 1].timestamp === STEP_MS));
 });
 
@@ -63,6 +72,29 @@ test('a restarted demo continues with the step after its newest one', async () =
   const newest = stepAt(NOW_MS) - 100;
   const { observations } = await feed({ newest: everySeriesAt(newest), runMs: 1_500 });
   assert.deepEqual(new Set(observations.map(({ timestamp }) => timestamp)), new Set([(newest + 1) * STEP_MS]));
+});
+
+test('an outage of all series is not waited for: its steps never come', async () => {
+  const { liveStart } = planFeed(new Map(), NOW_MS);
+  const begin = Array.from({ length: 200 }, (_, i) => liveStart + i).find(
+    (step) => sentTime('host-2/cpu', step) === null,
+  )!;
+  const { observations, waits } = await feed({ newest: everySeriesAt(begin - 1), runMs: 1_500 });
+  assert.deepEqual(new Set(observations.map(({ timestamp }) => timestamp)), new Set([timeOf(begin + 24)]));
+  assert.equal(waits.length, 2);
+});
+
+test('a wrong time does not lead a restarted demo astray, and is not sent again', async () => {
+  const { liveStart } = planFeed(new Map(), NOW_MS);
+  const records = demoRecords(liveStart, liveStart + 200, new Map());
+  const wrong = records.findIndex(({ value }) => JSON.parse(value.toString()).timestamp % STEP_MS !== 0);
+  const written = records.slice(0, wrong + 1).map(({ value }) => value);
+  const { series } = JSON.parse(written.at(-1)!.toString());
+  const plan = planFeed(newestSteps(written), NOW_MS);
+  const [again] = demoRecords(plan.start, plan.liveStart + 1, plan.newest).filter(
+    ({ value }) => JSON.parse(value.toString()).series === series,
+  );
+  assert.equal(JSON.parse(again.value.toString()).timestamp, timeOf(plan.newest.get(series)! + 1));
 });
 
 test('once event time has reached the clock, a step is written when it is due', async () => {

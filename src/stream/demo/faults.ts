@@ -1,0 +1,66 @@
+import { STEP_MS, STEPS_PER_DAY, STEPS_PER_HOUR, stepAt, timeOf } from './demo-time.ts';
+
+/** What is wrong with the records of the demo, where incidents are about their values. */
+export type FaultKind = 'outage' | 'silence' | 'wrong-time';
+
+/** Steps `start <= step < end` of one series, or of all. */
+export interface Fault {
+  readonly kind: FaultKind;
+  /** null: every series. */
+  readonly series: string | null;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Days from one fault of a kind to the next. */
+const PERIOD_DAYS = 2;
+const FAULT_PERIOD = PERIOD_DAYS * STEPS_PER_DAY;
+
+/** Of a wrong time. It lies between two steps, so that a later value of the series never has the same one. */
+const AHEAD_MS = 23 * STEPS_PER_HOUR * STEP_MS + STEP_MS / 2;
+
+/**
+ * Faults of one period. All begin within eight hours of its second day: a demo starts with a period, has a history of
+ * three days, and shows them once in the history and once more within the first minutes after it.
+ */
+const PLAN: readonly Fault[] = [
+  faultAt('wrong-time', 'api-2/request-rate', 26, 1),
+  faultAt('silence', 'host-1/cpu', 32, 2 * STEPS_PER_HOUR),
+  faultAt('outage', null, 66, 2 * STEPS_PER_HOUR),
+];
+
+function faultAt(kind: FaultKind, series: string | null, step: number, steps: number): Fault {
+  const start = STEPS_PER_DAY + step;
+  return { kind, series, start, end: start + steps };
+}
+
+/** The fault of a series at a step; null where its record is sent as it should be. */
+export function faultOf(series: string, step: number): Fault | null {
+  const since = phaseOf(step);
+  const fault = PLAN.find((one) => (one.series ?? series) === series && one.start <= since && since < one.end);
+  return fault === undefined ? null : { ...fault, start: step - since + fault.start, end: step - since + fault.end };
+}
+
+/** The outage of all series that ended just before a step; null where none did. */
+export function outageBefore(step: number): Fault | null {
+  const since = phaseOf(step);
+  const fault = PLAN.find(({ kind, end }) => kind === 'outage' && end === since);
+  return fault === undefined ? null : { ...fault, start: step - since + fault.start, end: step };
+}
+
+/** The event time that a series' record of a step says; null where none is sent. */
+export function sentTime(series: string, step: number): number | null {
+  const kind = faultOf(series, step)?.kind;
+  if (kind === 'outage' || kind === 'silence') return null;
+  return kind === 'wrong-time' ? timeOf(step) + AHEAD_MS : timeOf(step);
+}
+
+/** The step of a record that says this time: the inverse of `sentTime`. */
+export function stepOfSent(timestampMs: number): number {
+  const isWrong = timestampMs % STEP_MS === AHEAD_MS % STEP_MS;
+  return stepAt(isWrong ? timestampMs - AHEAD_MS : timestampMs);
+}
+
+function phaseOf(step: number): number {
+  return ((step % FAULT_PERIOD) + FAULT_PERIOD) % FAULT_PERIOD;
+}
