@@ -1,4 +1,4 @@
-import { assertStateFormat, StateReader, TOMBSTONE_ENTRY } from './state-bytes.ts';
+import { assertStateFormat, formatOfEntry, StateReader, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
 /** Journal records by slot. A Map keeps the order of insertion, here the log order of each slot's newest record. */
 export type JournalRecords = Map<number, Buffer>;
@@ -36,4 +36,11 @@ export function newestOpenStates(records: ReadonlyMap<number, Buffer>): Map<stri
     }
   }
   return openStates;
+}
+
+/** Stands before the digest of an open state. */
+export function openStateReader({ bytes, kind }: Pick<OpenState, 'bytes' | 'kind'>): StateReader {
+  const reader = new StateReader(bytes, 1, formatOfEntry(kind));
+  reader.text();
+  return reader;
 }

@@ -29,6 +29,10 @@ export function bindDetector(
   };
 }
 
+export function isGrouped({ config }: BoundDetector): boolean {
+  return config.settings.thresholdMethod === 'multivariate';
+}
+
 /** Stands for a detector of the past, whose states are read and never continued. */
 export function retiredDetector(digest: string, settings: StreamDetectionSettings): BoundDetector {
   const config: DetectorConfig = {

@@ -1,10 +1,9 @@
 import { gridPosition } from '../../calendar/frequency.ts';
-import { GroupDetector } from '../../detector/group-detector.ts';
-
+import { type GroupDetection, GroupDetector } from '../../detector/group-detector.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
 import { type ArrivalState, NO_HELD } from '../changelog/arrival-state.ts';
-import { type ChangelogSeries, groupKey, memberKey } from '../changelog/changelog-series.ts';
+import { type ChangelogSeries, memberKey } from '../changelog/changelog-series.ts';
 import {
   type GroupState,
   type Member,
@@ -13,24 +12,19 @@ import {
   writeGroupState,
 } from '../changelog/group-state.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
-import { closedWindowKeys, openStateBytesMax } from '../changelog/series-state.ts';
+import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import type { InputPlace, RestartReason } from '../record/score-record.ts';
 import { type DeadLetterCause, type ReceivedObservation, receivedAgain, type ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
-
 import { followStep, NOTHING_OBSERVED } from './group-events.ts';
+import { type GroupPast, isMissing, pastOfGroup, stepOfPast } from './group-past.ts';
+import { fitting, hasRoomFor } from './group-room.ts';
+import { hasLeft, isNextReady, keepObservation, newestOf } from './group-steps.ts';
 import { memberScore } from './member-score.ts';
-
 import { lateness } from './series-unit.ts';
 import { UnitEvents } from './unit-events.ts';
-
-/** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
-const GROUP_MEMBERS_MAX = 1_000;
-/** The open state of a group, pending steps included, is one record, below the broker's limit of 1 MiB. */
-const GROUP_STATE_BYTES_MAX = 700_000;
-const PENDING_BYTES = 32;
 
 /**
  * Series that are scored together, step by step. A time step is scored when every member has an observation of it, or
@@ -76,9 +70,11 @@ export class GroupUnit implements DetectionUnit, GroupState {
   /** Pending steps are scored without waiting, because the group is about to start over. */
   #flushing = false;
   restarted: RestartReason | null = null;
+  /** Steps of the past that the detector has not seen so far, as if they came with the record at `offset`. */
+  #past: { readonly kept: GroupPast; readonly offset: number; next: number } | null = null;
 
-  constructor({ group, bound, memory, place }: UnitOptions & { readonly group: string }) {
-    this.key = groupKey(bound.config.name, group);
+  constructor({ key, group, bound, memory, place }: UnitOptions & { readonly key: string; readonly group: string }) {
+    this.key = key;
     this.group = group;
     this.bound = bound;
     this.digest = bound.digest;
@@ -87,6 +83,19 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.#recordKey = Buffer.from(group);
     this.events = new UnitEvents({ bound, series: null, group, place });
     this.detector = new GroupDetector(bound.config.settings, memory);
+  }
+
+  /** What a successor begins with; null where there is nothing. */
+  past(): GroupPast | null {
+    return pastOfGroup(this, this.bound.config.settings);
+  }
+
+  /** A fresh group begins with what another one kept: its values are the history from position 0. */
+  continueFrom(kept: GroupPast, offset: number): void {
+    this.originMs = kept.originMs;
+    this.pending = [...kept.pending];
+    this.newest = kept.newest;
+    this.#past = { kept: { ...kept, members: fitting(kept.members, this.bound) }, offset, next: 0 };
   }
 
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
@@ -105,11 +114,12 @@ export class GroupUnit implements DetectionUnit, GroupState {
       this.startOver('gap');
       return this.take(observation, sink);
     }
-    const newest = this.#newestOf(observation.series);
+    const newest = newestOf(this, observation.series);
     if (position === newest) sink.duplicate();
     else if (position < newest || position < this.detector.positions) {
       this.#deadLetter(observation, { reason: 'late', detail: lateness(observation.timestampMs) }, sink);
-      if (newest < 0 && this.#hasRoomFor(observation.series)) this.joining.set(observation.series, position);
+      if (newest < 0 && hasRoomFor(this, observation.series, this.bound))
+        this.joining.set(observation.series, position);
       // Steps wait for it again. Otherwise a member that is slower than the others would be late for ever.
       const returned = this.members.find(({ series }) => series === observation.series);
       if (returned !== undefined) returned.newest = Math.max(returned.newest, position);
@@ -119,14 +129,36 @@ export class GroupUnit implements DetectionUnit, GroupState {
 
   /** Scores every time step that is ready. */
   settle(sink: ScoreSink): boolean {
+    if (this.#past !== null && !this.#replay(this.#past, sink)) return false;
     if (this.detector.forecastDue && this.#nextIsReady()) return false;
     while (this.#nextIsReady()) {
       if (this.detector.forecastDue && !this.#passCutoff()) return false;
-      this.#updateMembers(sink);
+      this.#updateMembers(this.pending[0], sink);
       if (this.detector.forecastDue) return false;
       this.#scoreStep(sink);
     }
     this.#flushing = false;
+    return true;
+  }
+
+  /** Calibrates on the past. Returns false when forecasts are due. */
+  #replay(past: { readonly kept: GroupPast; readonly offset: number; next: number }, sink: ScoreSink): boolean {
+    const { kept, offset } = past;
+    for (; past.next < kept.steps; past.next++) {
+      if (this.detector.forecastDue && !isMissing(kept, past.next, this.detector.settings.h)) return false;
+      for (const member of this.forecastsDue()) member.forecasted(null);
+      const step = stepOfPast(kept, past.next, offset);
+      this.#updateMembers(step, sink);
+      if (this.detector.forecastDue) return false;
+      this.#observe(step, sink);
+    }
+    this.#past = null;
+    this.joining = new Map(kept.joining);
+    for (const { series, newest, values } of kept.members) {
+      const member = this.members.find((one) => one.series === series);
+      if (member !== undefined) member.newest = newest;
+      sink.backfilled(values.length);
+    }
     return true;
   }
 
@@ -156,6 +188,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.pending = [];
     this.originMs = Number.NaN;
     this.newest = -1;
+    this.#past = null;
     this.restarted = reason;
   }
 
@@ -193,77 +226,34 @@ export class GroupUnit implements DetectionUnit, GroupState {
     sink.deadLetter(record, { ...cause, series, detector: this.bound.config.name });
   }
 
-  #newestOf(series: string): number {
-    for (let i = this.pending.length - 1; i >= 0; i--) {
-      if (this.pending[i].observations.has(series)) return this.pending[i].position;
-    }
-    return this.members.find((member) => member.series === series)?.newest ?? -1;
-  }
-
   #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
-    const { timestampMs, value, record, series } = observation;
-    if (!this.#hasRoomFor(series)) {
+    if (!hasRoomFor(this, observation.series, this.bound)) {
       const detail = `group ${JSON.stringify(this.group)} has as many members as it may have`;
       this.#deadLetter(observation, { reason: 'group-full', detail }, sink);
       return;
     }
-    let at = this.pending.findIndex((step) => step.position >= position);
-    if (at < 0) at = this.pending.length;
-    let step = this.pending[at];
-    if (step?.position !== position) {
-      step = { position, observations: new Map() };
-      this.pending.splice(at, 0, step);
-    }
-    step.observations.set(series, { timestampMs, value, offset: record.offset });
+    keepObservation(this.pending, position, observation);
     this.newest = Math.max(this.newest, position);
   }
 
-  /** Series of pending steps and joining series count as members. */
-  #hasRoomFor(series: string): boolean {
-    if (this.members.some((member) => member.series === series)) return true;
-    const { layout, config } = this.bound;
-    const openBytes = openStateBytesMax(layout, config.settings);
-    const ids = new Set([...this.members.map((member) => member.series), ...this.joining.keys(), series]);
-    for (const { observations } of this.pending) for (const id of observations.keys()) ids.add(id);
-    let bytes = 0;
-    for (const id of ids) bytes += openBytes + (Buffer.byteLength(id) + PENDING_BYTES) * (config.settings.grace + 3);
-    return ids.size <= GROUP_MEMBERS_MAX && bytes <= GROUP_STATE_BYTES_MAX;
-  }
-
   #nextIsReady(): boolean {
-    const position = this.detector.positions;
-    if (position > this.newest) return false;
-    if (this.#flushing || this.newest - position > this.bound.config.settings.grace) return true;
-    const step = this.pending[0];
-    if (position === 0 || step?.position !== position) return false;
-    const isPresent = (series: string, newest: number) =>
-      step.observations.has(series) || this.#isAbsent(newest, position);
-    for (const [series, newest] of this.joining) if (!isPresent(series, newest)) return false;
-    return this.members.every(({ series, newest }) => isPresent(series, newest));
-  }
-
-  /** Time steps do not wait for a member that is missing for so long. */
-  #isAbsent(newest: number, position: number): boolean {
-    return this.#hasLeft(newest, position) || position - newest - 1 > this.bound.config.settings.detectionSize;
-  }
-
-  #hasLeft(newest: number, position: number): boolean {
-    return position - newest - 1 > this.bound.config.settings.gapLimit;
+    if (this.#flushing && this.detector.positions <= this.newest) return true;
+    return isNextReady(this, this.bound.config.settings);
   }
 
   /** Before a step is scored: members that are missing for too long leave, new series of the step join. */
-  #updateMembers(sink: ScoreSink): void {
+  #updateMembers(step: PendingStep | undefined, sink: ScoreSink): void {
     const position = this.detector.positions;
+    const { settings } = this.bound.config;
     for (let i = this.members.length - 1; i >= 0; i--) {
       const member = this.members[i];
-      if (!this.#hasLeft(member.newest, position)) continue;
+      if (!hasLeft(member.newest, position, settings)) continue;
       sink.windowsDeleted(closedWindowKeys(member));
       this.members.splice(i, 1);
       this.detector.removeMember(i);
     }
-    const step = this.pending[0];
     for (const [series, newest] of this.joining) {
-      if (step?.observations.has(series) || this.#hasLeft(newest, position)) this.joining.delete(series);
+      if (step?.observations.has(series) || hasLeft(newest, position, settings)) this.joining.delete(series);
     }
     if (step?.position !== position) return;
     for (const [series, { offset }] of step.observations) {
@@ -276,15 +266,11 @@ export class GroupUnit implements DetectionUnit, GroupState {
   #scoreStep(sink: ScoreSink): void {
     const position = this.detector.positions;
     const step = this.pending[0]?.position === position ? this.pending.shift()! : null;
-    const values = this.members.map(({ series }) => step?.observations.get(series)?.value ?? Number.NaN);
-    const windowStart = this.members[0]?.detector.windowStart;
-    const scored = this.detector.observe(values);
-    if (this.members[0]?.detector.windowStart !== windowStart) this.members.forEach(sink.windowClosed, sink);
+    const scored = this.#observe(step, sink);
     if (step === null) sink.gapFilled();
     this.members.forEach((member, i) => {
       const observation = step?.observations.get(member.series);
       if (observation === undefined) return;
-      member.newest = position;
       const { bound, group, restarted } = this;
       const row = { group: scored, member: scored.members[i], series: member.series, observation };
       sink.score(memberScore(row, { bound, group, restarted, place: this.#place }), this.#recordKey);
@@ -296,5 +282,19 @@ export class GroupUnit implements DetectionUnit, GroupState {
       { position, scored, observations, members: this.members, originMs: this.originMs },
       { key: this.#recordKey, sink },
     );
+  }
+
+  /** Moves on by one time step; null: nothing was observed in it. */
+  #observe(step: PendingStep | null, sink: ScoreSink): GroupDetection {
+    const { positions } = this.detector;
+    const windowStart = this.members[0]?.detector.windowStart;
+    const values = this.members.map((member) => {
+      const value = step?.observations.get(member.series)?.value;
+      if (value !== undefined) member.newest = positions;
+      return value ?? Number.NaN;
+    });
+    const scored = this.detector.observe(values);
+    if (this.members[0]?.detector.windowStart !== windowStart) this.members.forEach(sink.windowClosed, sink);
+    return scored;
   }
 }

@@ -1,4 +1,3 @@
-import { SeriesMemory } from '../../detector/series-memory.ts';
 import { groupKey } from '../changelog/changelog-series.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { InputPlace } from '../record/score-record.ts';
@@ -12,6 +11,8 @@ import { SeriesUnit } from './series-unit.ts';
 import { pausedWithPartition, silenceMark, silenceMs } from './silence-watch.ts';
 import type { StaleUnit } from './stale-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
+import { takeOver } from './take-over.ts';
+import { UnitMemories } from './unit-memories.ts';
 
 /** The share of the series and groups that is evicted at a time. */
 const EVICTED_SHARE = 1 / 16;
@@ -35,9 +36,7 @@ export class PartitionState {
   readonly place: InputPlace;
   readonly #unitsMax: number;
   readonly #groupPlaces: GroupPlaces;
-  readonly #memories = new Map<BoundDetector, SeriesMemory>();
-  /** How many stale units each detector of the past has. */
-  readonly #retired = new Map<BoundDetector, number>();
+  readonly #memories = new UnitMemories();
   readonly units = new Map<string, DetectionUnit>();
   /** Open states that cannot be continued, until an observation of their series arrives. */
   readonly stale = new Map<string, StaleUnit>();
@@ -160,11 +159,11 @@ export class PartitionState {
   }
 
   createUnit(key: string, group: string | null, bound: BoundDetector): DetectionUnit {
-    const memory = this.#memoryOf(bound);
+    const memory = this.#memories.of(bound);
     const unit =
       group === null
         ? new SeriesUnit({ key, bound, memory, place: this.place })
-        : new GroupUnit({ group, bound, memory, place: this.place });
+        : new GroupUnit({ key, group, bound, memory, place: this.place });
     this.units.set(key, unit);
     if (group !== null) this.#groupPlaces.set(key, this.place.partition);
     return unit;
@@ -185,38 +184,19 @@ export class PartitionState {
     sink.restarted(stale.reason);
     unit.startOver(stale.reason);
     if (stale.retired !== null) {
-      if (unit instanceof SeriesUnit) this.#takeOver(stale.retired, unit);
-      this.#release(stale.retired);
+      if (takeOver(stale.retired, unit, observation.record.offset)) {
+        this.#gate.forget(stale.retired);
+        this.#gate.adopt(unit);
+      }
+      this.#memories.releaseRetired(stale.retired);
     }
     return unit;
   }
 
-  /** The new unit begins with the values of the old one, and with the records that wait for confirmation. */
-  #takeOver(old: SeriesUnit, unit: SeriesUnit): void {
-    const kept = old.past();
-    if (kept === null || !sameGrid(old.bound, unit.bound)) return;
-    unit.continueFrom(kept);
-    unit.arrivedMs = old.arrivedMs;
-    unit.heardMs = old.heardMs;
-    unit.held = old.held;
-    unit.buffered = old.buffered;
-    this.#gate.forget(old);
-    this.#gate.adopt(unit);
-  }
-
-  createRetired(key: string, bound: BoundDetector): SeriesUnit {
-    this.#retired.set(bound, (this.#retired.get(bound) ?? 0) + 1);
-    return new SeriesUnit({ key, bound, memory: this.#memoryOf(bound), place: this.place });
-  }
-
-  /** Memory of settings that no unit has any more is given back. */
-  #release(retired: SeriesUnit): void {
-    retired.release();
-    const left = (this.#retired.get(retired.bound) ?? 1) - 1;
-    this.#retired.set(retired.bound, left);
-    if (left > 0) return;
-    this.#retired.delete(retired.bound);
-    this.#memories.delete(retired.bound);
+  /** A unit of settings of the past, whose values are read; `group` is null for a series. */
+  createRetired(key: string, group: string | null, bound: BoundDetector): SeriesUnit | GroupUnit {
+    const options = { key, bound, memory: this.#memories.ofRetired(bound), place: this.place };
+    return group === null ? new SeriesUnit(options) : new GroupUnit({ ...options, group });
   }
 
   /**
@@ -244,38 +224,22 @@ export class PartitionState {
   }
 
   #evictStale(stale: StaleUnit, sink: ScoreSink): void {
-    this.stale.delete(stale.key);
+    this.stale.delete(stale.successorKey);
     sink.windowsDeleted(stale.windowKeys);
     sink.evicted(stale);
     if (stale.retired === null) return;
     this.#gate.refuseHeld(stale.retired, sink);
-    this.#release(stale.retired);
+    this.#memories.releaseRetired(stale.retired);
   }
 
   /** Memory of its series. */
   get bytes(): number {
-    let bytes = 0;
-    for (const memory of this.#memories.values()) bytes += memory.bytes;
-    return bytes;
-  }
-
-  #memoryOf(bound: BoundDetector): SeriesMemory {
-    let memory = this.#memories.get(bound);
-    if (memory === undefined) {
-      memory = new SeriesMemory(bound.layout);
-      this.#memories.set(bound, memory);
-    }
-    return memory;
+    return this.#memories.bytes;
   }
 }
 
 function isStale(unit: DetectionUnit | StaleUnit): unit is StaleUnit {
   return 'retired' in unit;
-}
-
-function sameGrid({ config: a }: BoundDetector, { config: b }: BoundDetector): boolean {
-  const [{ alias: _, ...one }, { alias: __, ...other }] = [a.settings.freq, b.settings.freq];
-  return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 }
 
 /** Returns whether the unit became blocked: it waits for forecasts from now on. */

@@ -82,7 +82,7 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
     settingsChanged(partition, units) {
       logger.info(
         { partition, units },
-        'settings or model changed: series calibrate again on what they kept, groups start over',
+        'settings or model changed: series and groups calibrate again on the values that they kept',
       );
     },
   };

@@ -1,29 +1,29 @@
 import type { Topics } from '../../config/config.ts';
-import type { CloseReason } from '../../detector/event.ts';
 import type { StreamDetectionSettings } from '../../detector/settings.ts';
 import { ServiceError } from '../../service-error.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../changelog/changelog-series.ts';
 import { decodeVersion, encodeVersion, type StoredVersion, VERSION_KEY } from '../changelog/detectors-version.ts';
-import { type EventState, readEventState, withoutEvents } from '../changelog/event-state.ts';
-import {
-  Journal,
-  type JournalEntry,
-  type JournalWrite,
-  type OrphanEvents,
-  type StaleState,
-} from '../changelog/journal.ts';
+import { readEventState, withoutEvents } from '../changelog/event-state.ts';
+import { Journal, type JournalEntry, type JournalWrite, type StaleState } from '../changelog/journal.ts';
 import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../changelog/known-settings.ts';
-import { type JournalRecords, keepNewestRecord, newestOpenStates, type OpenState } from '../changelog/open-states.ts';
+import {
+  type JournalRecords,
+  keepNewestRecord,
+  newestOpenStates,
+  type OpenState,
+  openStateReader,
+} from '../changelog/open-states.ts';
 import { readClosedWindow } from '../changelog/series-state.ts';
-import { assertStateFormat, formatOfEntry, isGroupEntry, StateReader, StateWriter } from '../changelog/state-bytes.ts';
+import { assertStateFormat, isGroupEntry, StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import { decodePosition, POSITION_KEY, type StoredPosition } from '../changelog/stored-position.ts';
 import { WindowRecords } from '../changelog/window-records.ts';
 import type { PartitionSession } from '../log/log.ts';
 import type { InputPlace } from '../record/score-record.ts';
-import { type BoundDetector, retiredDetector } from './bound-detector.ts';
+import { type BoundDetector, isGrouped, retiredDetector } from './bound-detector.ts';
 import type { PartitionState } from './partition-state.ts';
 import { planResume, type Resume } from './resume-position.ts';
-import { retiredSeries, type StaleUnit, staleBytes } from './stale-unit.ts';
+import { orphanOf, retireUnit } from './retire-unit.ts';
+import { type StaleUnit, staleBytes } from './stale-unit.ts';
 
 export interface Restored {
   readonly journal: Journal;
@@ -153,7 +153,7 @@ function restoreOpenState(
   { detectorOf, detectorNamed, retired }: DetectorLookup & { readonly retired: ReadonlyMap<string, BoundDetector> },
 ): JournalEntry {
   const { key, kind, bytes } = openState;
-  const reader = readerOf(bytes, kind);
+  const reader = openStateReader({ bytes, kind });
   const digest = reader.text();
   const grouped = isGroupEntry(kind);
   const [detectorName = '', group = null] = grouped ? key.split(KEY_SEPARATOR) : [];
@@ -161,10 +161,11 @@ function restoreOpenState(
   if (bound === null || bound.digest !== digest || isGrouped(bound) !== grouped) {
     if (digest === TOPIC_RECREATED) return keepStale(openState, { reason: TOPIC_RECREATED, orphan: null }, state);
     const start = reader.position;
-    const orphan = orphanOf(readEventState(reader), bound === null ? 'detector_removed' : 'settings_changed');
+    const events = readEventState(reader);
     const kept = { ...openState, bytes: withoutEvents(bytes, { start, reader }) };
-    const past = grouped || reader.format < 2 ? undefined : retired.get(digest);
-    if (past !== undefined) return retireSeries(kept, { past, orphan }, state);
+    const past = reader.format < 2 ? undefined : retired.get(digest);
+    if (past !== undefined) return retireUnit(kept, { past, events, detectorOf, named: bound, group }, state);
+    const orphan = orphanOf(events, bound === null ? 'detector_removed' : 'settings_changed');
     return keepStale(kept, { reason: 'settings-changed', orphan }, state);
   }
   const unit = state.createUnit(key, group, bound);
@@ -173,28 +174,13 @@ function restoreOpenState(
   return unit;
 }
 
-/** Stands before the digest. */
-function readerOf(bytes: Buffer, kind: number): StateReader {
-  const reader = new StateReader(bytes, 1, formatOfEntry(kind));
-  reader.text();
-  return reader;
-}
-
-function orphanOf(state: EventState | null, reason: CloseReason): OrphanEvents | null {
-  return state === null ? null : { state, reason };
-}
-
-function isGrouped({ config }: BoundDetector): boolean {
-  return config.settings.thresholdMethod === 'multivariate';
-}
-
 /** Keeps the key alone, so that the series says why it starts over. The next commit has to write it. */
 function abandonOpenState({ key, kind, bytes, slot }: OpenState, state: PartitionState): JournalEntry {
   const writer = new StateWriter();
   writer.u8(kind);
   writer.text(key);
   writer.text(TOPIC_RECREATED);
-  const reader = readerOf(bytes, kind);
+  const reader = openStateReader({ bytes, kind });
   const isAbandoned = reader.text() === TOPIC_RECREATED;
   const orphan = isAbandoned ? null : orphanOf(readEventState(reader), 'evicted');
   const stale = keepStale({ key, kind, bytes: writer.take(), slot }, { reason: TOPIC_RECREATED, orphan }, state);
@@ -214,27 +200,11 @@ function keepStale(
 
 /** Of series and groups alike, the offset is the third number after key, digest and events. */
 function newestOffsetOf(bytes: Buffer, kind: number): number {
-  const reader = readerOf(bytes, kind);
+  const reader = openStateReader({ bytes, kind });
   if (reader.text() === TOPIC_RECREATED) return -1;
   readEventState(reader);
   const [, , newestOffset] = [reader.f64(), reader.f64(), reader.f64()];
   return newestOffset;
-}
-
-/** Keeps the series under its old settings, with its values. */
-function retireSeries(
-  { key, kind, bytes }: OpenState,
-  { past, orphan }: { readonly past: BoundDetector; readonly orphan: OrphanEvents | null },
-  state: PartitionState,
-): StaleUnit {
-  const unit = state.createRetired(key, past);
-  const reader = readerOf(bytes, kind);
-  reader.text();
-  unit.readOpenState(reader);
-  unit.openStateBytes = bytes.length;
-  const stale = retiredSeries(unit, orphan);
-  state.stale.set(key, stale);
-  return stale;
 }
 
 function keepSettings(settings: Map<string, StreamDetectionSettings>, key: Buffer, value: Buffer | null): void {
@@ -270,7 +240,9 @@ async function restoreWindows(session: PartitionSession, state: PartitionState, 
   for (const unit of state.units.values()) {
     for (const series of unit.changelogSeries()) seriesByKey.set(series.key, series);
   }
-  for (const { retired } of state.stale.values()) if (retired !== null) seriesByKey.set(retired.key, retired);
+  for (const { retired } of state.stale.values()) {
+    for (const series of retired?.changelogSeries() ?? []) seriesByKey.set(series.key, series);
+  }
   const restoreWindow = (key: Buffer, value: Buffer | null) => {
     if (key[0] !== WINDOW_PREFIX || value === null) return;
     const seriesKey = key.toString('utf8', key.indexOf('/', 2) + 1);

@@ -41,6 +41,6 @@ export interface StreamEvents {
   ): void;
   /** The input topic was deleted and created anew. These series and groups start over. */
   topicRecreated(partition: number, units: number): void;
-  /** Series and groups that start over, because their state was made with other settings or another model. */
+  /** Series and groups whose state was made with other settings or another model. */
   settingsChanged(partition: number, units: number): void;
 }

@@ -1,0 +1,53 @@
+import type { CloseReason } from '../../detector/event.ts';
+import { groupKey } from '../changelog/changelog-series.ts';
+import type { EventState } from '../changelog/event-state.ts';
+import type { OrphanEvents } from '../changelog/journal.ts';
+import { type OpenState, openStateReader } from '../changelog/open-states.ts';
+import { type BoundDetector, isGrouped } from './bound-detector.ts';
+import { GroupUnit } from './group-unit.ts';
+import type { PartitionState } from './partition-state.ts';
+import { retiredUnit, type StaleUnit } from './stale-unit.ts';
+
+interface Retirement {
+  readonly past: BoundDetector;
+  readonly events: EventState | null;
+  readonly detectorOf: (series: string) => BoundDetector | null;
+  /** The detector that has the name which the state of a group is kept under. */
+  readonly named: BoundDetector | null;
+  /** null for a series. */
+  readonly group: string | null;
+}
+
+/** Keeps a series or group under its old settings, with its values. */
+export function retireUnit(
+  { key, kind, bytes }: OpenState,
+  { past, events, detectorOf, named, group }: Retirement,
+  state: PartitionState,
+): StaleUnit {
+  const unit = state.createRetired(key, group, past);
+  const reader = openStateReader({ bytes, kind });
+  reader.text();
+  unit.readOpenState(reader);
+  unit.openStateBytes = bytes.length;
+  const taker = unit instanceof GroupUnit ? takerOf(unit, named, detectorOf) : null;
+  const renamed = taker === null ? key : groupKey(taker.config.name, group!);
+  const successorKey = state.stale.has(renamed) ? key : renamed;
+  const reason = named === null && taker === null ? 'detector_removed' : 'settings_changed';
+  const stale = retiredUnit(unit, { orphan: orphanOf(events, reason), successorKey });
+  state.stale.set(successorKey, stale);
+  return stale;
+}
+
+/** A group follows its members to the detector that watches them, where its own was renamed. */
+function takerOf(
+  { members }: GroupUnit,
+  named: BoundDetector | null,
+  detectorOf: (series: string) => BoundDetector | null,
+): BoundDetector | null {
+  const takers = members.map(({ series }) => detectorOf(series)).filter((one) => one !== null);
+  return takers.find((one) => one === named) ?? takers.find(isGrouped) ?? null;
+}
+
+export function orphanOf(state: EventState | null, reason: CloseReason): OrphanEvents | null {
+  return state === null ? null : { state, reason };
+}

@@ -1,0 +1,36 @@
+import type { BoundDetector } from './bound-detector.ts';
+import type { DetectionUnit } from './detection-unit.ts';
+import { GroupUnit } from './group-unit.ts';
+import { SeriesUnit } from './series-unit.ts';
+
+/**
+ * A fresh unit begins with the values of one under other settings, and with the records that it holds. Returns false
+ * where that one kept nothing, or its values lie on another grid.
+ * @param offset of the record that the unit begins with
+ */
+export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
+  if (!sameGrid(old.bound, unit.bound) || !continuePast(old, unit, offset)) return false;
+  unit.arrivedMs = old.arrivedMs;
+  unit.heardMs = old.heardMs;
+  unit.held = old.held;
+  unit.buffered = old.buffered;
+  return true;
+}
+
+function continuePast(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
+  if (old instanceof GroupUnit) {
+    const kept = old.past();
+    if (kept === null || !(unit instanceof GroupUnit)) return false;
+    unit.continueFrom(kept, offset);
+    return true;
+  }
+  const kept = old.past();
+  if (kept === null || !(unit instanceof SeriesUnit)) return false;
+  unit.continueFrom(kept);
+  return true;
+}
+
+function sameGrid({ config: a }: BoundDetector, { config: b }: BoundDetector): boolean {
+  const [{ alias: _, ...one }, { alias: __, ...other }] = [a.settings.freq, b.settings.freq];
+  return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+}
