@@ -75,12 +75,15 @@ export function rarityOf({ rings, origin }: RingValues, rare: RareValue): Rarity
   // The blocks may hold this row by now, so as high is high enough.
   const reaches = (other: number) => other === Math.fround(value) || exceeds(other);
   if (reaches(floats[ALL + at])) return within(start - floats[SINCE]);
-  const closed = position - (position % windowSize);
   for (let i = BLOCK_CONTEXTS.length - 1; i >= 0; i--) {
     const rows = blockRows(BLOCK_CONTEXTS[i], rings, windowSize);
     const [present, last] = [floats[4 * i + at], floats[4 * i + 2 + at]];
-    const reachesPresent = Number.isNaN(present) || reaches(present);
-    if (reachesPresent && reaches(last)) return within(Math.min(start - floats[SINCE], rows + (closed % rows)));
+    const isEmpty = Number.isNaN(present);
+    if (!(isEmpty || reaches(present)) || !reaches(last)) continue;
+    // The window of this row may have closed. Then it may have ended its block, which is the last one by now.
+    const ended = isEmpty ? position + 1 : position;
+    const from = ended - (ended % rows) - rows;
+    return within(start - Math.max(floats[SINCE], from));
   }
   return within(start - oldest);
 }

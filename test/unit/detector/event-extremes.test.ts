@@ -9,8 +9,8 @@ import { streamSettings } from '../../fixture/stream/stream-run.ts';
 const WINDOW = 4;
 const CONTEXT = 32;
 
-/** Keeps these values as a series does. Returns how rare the last one is. */
-function rarityOfLast(values: readonly number[], side: 'highest' | 'lowest') {
+/** Keeps these values as a series does. Returns how rare the last one is, in an event that began `span` rows before. */
+function rarityOfLast(values: readonly number[], side: 'highest' | 'lowest', span = 0) {
   const rings = new SeriesRings(
     new SeriesMemory(seriesLayout(streamSettings({ detectionSize: WINDOW, context: CONTEXT }))),
   );
@@ -20,7 +20,8 @@ function rarityOfLast(values: readonly number[], side: 'highest' | 'lowest') {
     if ((position + 1) % WINDOW === 0) observeExtremes(kept, position + 1 - WINDOW, position + 1);
   });
   const position = values.length - 1;
-  const rarity = rarityOf(kept, { value: values[position], position, side, start: position, windowSize: WINDOW });
+  const start = position - span;
+  const rarity = rarityOf(kept, { value: values[position], position, side, start, windowSize: WINDOW });
   return rarity?.rows ?? null;
 }
 
@@ -33,6 +34,13 @@ test('within the context it is exact: rows since a value was as high', () => {
   assert.equal(rarityOfLast([...values, 2, 1, 2], 'highest'), null, 'a row of the last windows was as high');
 });
 
+test('a row that ends a block is not the highest of the block before that one', () => {
+  const block = 2 * CONTEXT;
+  const values = Array.from({ length: 6 * block - 1 }, (_, i) => (i % 7) - (i < block ? 1 : 0));
+  values[5 * block - 30] = 20;
+  assert.equal(rarityOfLast([...values, 10], 'highest'), block - 1);
+});
+
 test('beyond the context it never says more than is true, and says it of every row where no value was as high', () => {
   let beyond = 0;
   fc.assert(
@@ -40,16 +48,20 @@ test('beyond the context it never says more than is true, and says it of every r
       fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 300, maxLength: 900 }),
       fc.integer({ min: 26, max: 31 }),
       fc.boolean(),
-      (values, last, isHigh) => {
+      fc.integer({ min: 0, max: 12 }),
+      (values, last, isHigh, span) => {
         const all = [...values, last].map((value) => (isHigh ? value : -value));
-        const rows = rarityOfLast(all, isHigh ? 'highest' : 'lowest');
+        const rows = rarityOfLast(all, isHigh ? 'highest' : 'lowest', span);
         const isBeyond = (rows ?? 0) > CONTEXT;
-        const reached = values.findLastIndex((value) => (isBeyond ? value > last : value >= last));
-        if (reached < 0) assert.equal(rows, values.length);
-        else assert.ok((rows ?? 0) <= values.length - reached, `${rows} rows, of ${values.length - reached}`);
+        const before = values.slice(0, values.length - span);
+        const reached = before.findLastIndex((value) => (isBeyond ? value > last : value >= last));
+        if (reached < 0 && span === 0) assert.equal(rows, before.length);
+        else
+          assert.ok((rows ?? 0) <= before.length - Math.max(0, reached), `${rows} rows, of ${before.length - reached}`);
         if (isBeyond) beyond++;
       },
     ),
+    { numRuns: 500 },
   );
   assert.ok(beyond > 10, `${beyond} beyond the context`);
 });
