@@ -25,8 +25,9 @@ const ONSET_ROWS = 24;
 /** A value is stuck when it comes so often in a row, and so much more often than before. */
 const STUCK_ROWS = 6;
 const STUCK_FACTOR = 2;
-/** A burst has so many changes that are so many times as large as before, up and down, within its first rows. */
+/** A burst has so many changes, and this share, that are so many times as large as before, up and down. */
 const BURST_CHANGES = 4;
+const BURST_SHARE = 0.3;
 const BURST_CHANGE = 2.5;
 const BURST_TURNS = 0.5;
 const BURST_ROWS = 12;
@@ -35,10 +36,16 @@ const SEASON_ROWS = 16;
 const SEASON_SHARE = 0.5;
 const BEFORE_ROWS = 48;
 const USUAL_STRETCHES = 3;
+/** The crest of a long season varies little, too: what a stretch usually does at least, but for a few of them. */
+const USUAL_QUANTILE = 0.05;
 /**
- * Values are displaced where most of the first rows are: as far as this share of the largest residual, on its side.
+ * Values are displaced where most of the first rows are: as far as this share of the largest residual, on its side. A
+ * forecast follows a new level as soon as it has seen it; so it counts as well how far a value lies from those before
+ * the first alarm, where values seldom move as far within as many rows.
  */
 const DISPLACED_ROWS = 8;
+const BASE_ROWS = 4;
+const MOVE_QUANTILE = 0.95;
 const DISPLACED_SHARE = 0.35;
 const DISPLACED_MOST = 0.6;
 const DISPLACED_ROWS_MIN = 4;
@@ -63,21 +70,46 @@ export function kindOf(evidence: KindEvidence): EventKind {
   if (isStuck(evidence)) return 'stuck';
   if (isBurst(evidence)) return 'burst';
   if (lostItsSeason(evidence)) return 'missing_season';
-  const { extreme, lasts } = displacement(evidence.residuals);
+  const { extreme, lasts } = displacement(evidence);
   if (!lasts) return evidence.isBelow ? 'dip' : 'spike';
   return evidence.leading * Math.sign(extreme) > DRIFT_LEADING * Math.abs(extreme) ? 'drift' : 'level_shift';
 }
 
-/** The largest of the first residuals, and whether most of them are of its order. */
-function displacement(residuals: ArrayLike<number>): { readonly extreme: number; readonly lasts: boolean } {
+/** The largest of the first residuals, and whether most of the first rows are displaced. */
+function displacement({ values, start, residuals }: KindEvidence): {
+  readonly extreme: number;
+  readonly lasts: boolean;
+} {
   const rows = Math.min(residuals.length, DISPLACED_ROWS);
   let extreme = 0;
   for (let i = 0; i < rows; i++) if (Math.abs(residuals[i]) > Math.abs(extreme)) extreme = residuals[i];
+  const side = Math.sign(extreme);
+  const base = median(values.subarray(Math.max(0, start - BASE_ROWS), start));
+  const move = usualMove(values.subarray(0, start));
   let displaced = 0;
   for (let i = 0; i < rows; i++) {
-    if (residuals[i] * Math.sign(extreme) >= DISPLACED_SHARE * Math.abs(extreme)) displaced++;
+    const isOff = residuals[i] * side >= DISPLACED_SHARE * Math.abs(extreme);
+    if (isOff || (values[start + i] - base) * side > move) displaced++;
   }
   return { extreme, lasts: displaced >= Math.max(DISPLACED_ROWS_MIN, DISPLACED_MOST * rows) };
+}
+
+/** How far values move at most within the first rows of an event, but for the few largest moves. */
+function usualMove(values: Float32Array): number {
+  const moves: number[] = [];
+  for (let i = DISPLACED_ROWS; i < values.length; i++) {
+    const move = Math.abs(values[i] - values[i - DISPLACED_ROWS]);
+    if (!Number.isNaN(move)) moves.push(move);
+  }
+  if (moves.length === 0) return Number.POSITIVE_INFINITY;
+  moves.sort((a, b) => a - b);
+  return moves[Math.floor(MOVE_QUANTILE * moves.length)];
+}
+
+/** NaN where no value is there. */
+function median(values: Float32Array): number {
+  const present = values.filter((value) => !Number.isNaN(value)).sort();
+  return present.length === 0 ? Number.NaN : present[present.length >> 1];
 }
 
 function isStuck({ values, start }: KindEvidence): boolean {
@@ -104,7 +136,7 @@ function isBurst({ values, start, span, changeScale }: KindEvidence): boolean {
     if (change * last < 0) turns++;
     last = change;
   }
-  return large >= BURST_CHANGES && turns >= BURST_TURNS * (large - 1);
+  return large >= Math.max(BURST_CHANGES, BURST_SHARE * (end - start)) && turns >= BURST_TURNS * (large - 1);
 }
 
 /** Since the first alarm, or just before it: then the alarm is of its return. */
@@ -116,18 +148,18 @@ function lostItsSeason({ values, start }: KindEvidence): boolean {
   return since < SEASON_SHARE || before < SEASON_SHARE;
 }
 
-/** How much the values of a stretch vary: a share of the lower quartile of the stretches before that are as long. */
+/** How much the values of a stretch vary: a share of what the stretches before that are as long do at least. */
 function shareOfUsual(values: Float32Array, from: number, to: number): number {
   const rows = to - from;
   if (rows < SEASON_ROWS || from < USUAL_STRETCHES * rows) return Number.POSITIVE_INFINITY;
   const usual: number[] = [];
-  for (let end = from; end >= rows; end -= Math.ceil(rows / 2)) {
+  for (let end = from; end >= rows; end -= Math.ceil(rows / 4)) {
     const deviation = deviationOf(values.subarray(end - rows, end));
     if (!Number.isNaN(deviation)) usual.push(deviation);
   }
   if (usual.length < USUAL_STRETCHES) return Number.POSITIVE_INFINITY;
   usual.sort((a, b) => a - b);
-  return deviationOf(values.subarray(from, to)) / usual[Math.floor(usual.length / 4)];
+  return deviationOf(values.subarray(from, to)) / usual[Math.floor(USUAL_QUANTILE * usual.length)];
 }
 
 /** NaN where most values are missing. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventKind } from '../../../src/detector/event.ts';
 import { kindOf, refined } from '../../../src/detector/event-kind.ts';
+import { whiteNoise } from '../../fixture/stream/backtest.ts';
 
 const ROWS = 240;
 const AMPLITUDE = 5;
@@ -56,6 +57,44 @@ test('values that stay off are a level shift, or a drift where they left their l
     'level_shift',
     'they were off on the other side',
   );
+});
+
+test('a new level is a level shift where the forecast follows it after two rows', () => {
+  const values = Float32Array.from({ length: ROWS + 30 }, (_, row) => usual(row) / AMPLITUDE + (row < ROWS ? 0 : 9));
+  const residuals = Array.from({ length: 30 }, (_, i) => (i < 2 ? 9 : 0));
+  const evidence = { values, start: ROWS, residuals, leading: 0, isBelow: false, span: 2, changeScale: 1 };
+  assert.equal(kindOf(evidence), 'level_shift');
+  values.subarray(ROWS + 2).forEach((value, i, after) => {
+    after[i] = value - 9;
+  });
+  assert.equal(kindOf(evidence), 'spike', 'the values came back');
+});
+
+/** Values of a season that is much longer than what a missing season is looked for in, at one of its phases. */
+const longSeason = (row: number, phase: number) =>
+  30 * Math.sin((2 * Math.PI * row) / 288 + phase) + 0.3 * Math.sin(row * row);
+
+test('the crest of a long season has not lost its season', () => {
+  for (let phase = 0; phase < 12; phase++) {
+    const values = Float32Array.from({ length: 500 }, (_, row) => longSeason(row, phase / 2) + (row < 460 ? 0 : 60));
+    const residuals = Array.from({ length: 40 }, () => 60);
+    const evidence = { values, start: 460, residuals, leading: 0, isBelow: false, span: 20, changeScale: 1 };
+    assert.equal(kindOf(evidence), 'level_shift', `phase ${phase}`);
+  }
+});
+
+test('a new level with somewhat more noise is no burst', () => {
+  const noise = whiteNoise(7);
+  for (let run = 0; run < 20; run++) {
+    const values = Float32Array.from(
+      { length: 300 },
+      (_, row) => noise() * (row < 260 ? 1 : 1.4) + (row < 260 ? 0 : 30),
+    );
+    const residuals = Array.from({ length: 40 }, () => 30);
+    const changeScale = Math.SQRT2;
+    const evidence = { values, start: 260, residuals, leading: 0, isBelow: false, span: 24, changeScale };
+    assert.equal(kindOf(evidence), 'level_shift');
+  }
 });
 
 test('values that do not rise and fall any more have lost their season', () => {
