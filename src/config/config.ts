@@ -198,13 +198,15 @@ export interface Config {
 }
 
 /**
- * A detector as written. A missing context is null until `resolveConfig` takes it from the model, and so is a missing
- * gap limit.
+ * A detector as written. A missing context is null until `resolveConfig` takes it from the model, and so are a missing
+ * gap limit and a missing idle limit.
  */
 export interface WrittenDetector extends Omit<DetectorConfig, 'settings'> {
-  readonly settings: Omit<StreamDetectionSettings, 'context' | 'gapLimit'> & {
+  readonly settings: Omit<StreamDetectionSettings, 'context' | 'gapLimit' | 'idleMs'> & {
     readonly context: number | null;
     readonly gapLimit: number | null;
+    /** Infinity: never. */
+    readonly idleMs: number | null;
   };
 }
 

@@ -52,6 +52,13 @@ const stepsOrOff: Kind<number | 'off'> = {
   fromValue: (value) => (value === 'off' ? value : length.fromValue(value)),
 };
 
+/** Infinity: never. */
+const durationOrOff: Kind<number> = {
+  expected: `off or ${durationMs.expected}`,
+  fromText: (text) => (text === 'off' ? Number.POSITIVE_INFINITY : durationMs.fromText(text)),
+  fromValue: (value) => (value === 'off' ? Number.POSITIVE_INFINITY : durationMs.fromValue(value)),
+};
+
 /** Kinds of the keys of a detector, in a detectors file and as flags. */
 export const detectorKinds = {
   name: textMatching('1 to 64 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,64}$/),
@@ -88,6 +95,7 @@ export interface DetectorFields {
   readonly jitterMs?: number | undefined;
   readonly latenessMs?: number | undefined;
   readonly silenceAfter?: number | 'off' | undefined;
+  readonly idleMs?: number | undefined;
   readonly grace?: number | undefined;
   readonly events?: EventRules | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -117,6 +125,7 @@ export function readDetector(section: Section): WrittenDetector | null {
     jitterMs: section.read('jitter', durationMs),
     latenessMs: section.read('allowed_lateness', durationMs),
     silenceAfter: section.read('silence_after', stepsOrOff),
+    idleMs: section.read('idle_limit', durationOrOff),
     grace: section.read('grace', integerFrom(0, GRACE_MAX)),
     events: readEventRules(section.section('events')),
     labels: readLabels(section.section('labels')),
@@ -145,6 +154,11 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
   }
   if (detectionSize !== undefined) checkLengths(source, { detectionSize, h, stepSize, calibrationSize });
   if (!name || !series || !freq || !h || !detectionSize || !stepSize) return null;
+  const silenceAfter = silenceAfterOf(fields, freq);
+  const idleMin = Math.max(fields.latenessMs ?? 0, ((silenceAfter ?? 0) + 1) * meanStepMs(freq));
+  if (fields.idleMs !== undefined && fields.idleMs < idleMin) {
+    source.problem('idle_limit', `longer than silence_after and allowed_lateness (${idleMin / 1_000}s)`, undefined);
+  }
   return {
     name,
     series,
@@ -165,7 +179,8 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
       context: fields.context ?? null,
       gapLimit: fields.gapLimit ?? null,
       latenessMs: fields.latenessMs ?? 0,
-      silenceAfter: silenceAfterOf(fields, freq),
+      silenceAfter,
+      idleMs: fields.idleMs ?? null,
       jitterMs: fields.jitterMs ?? (freq.kind === 'fixed' ? freq.stepMs * DEFAULT_JITTER : 0),
       grace: fields.grace ?? DEFAULT_GRACE,
     },

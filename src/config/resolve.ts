@@ -1,6 +1,11 @@
+import { meanStepMs } from '../calendar/frequency.ts';
 import type { ForecastLimits } from '../forecast/forecaster.ts';
 import type { Config, ConfigResult, DetectorConfig, LoadedConfig, WrittenDetector } from './config.ts';
 import { mustBe, nearestOf } from './problems.ts';
+
+/** Default of `idle_limit`: so many gaps that are just bridged, and at least a week. */
+const IDLE_GAPS = 2;
+const IDLE_MS_MIN = 7 * 86_400_000;
 
 /**
  * Completes the configuration with the limits of the models: a missing context becomes that of the model.
@@ -39,5 +44,7 @@ export function resolveConfig(
 export function completedBy(limits: Pick<ForecastLimits, 'context'>, detector: WrittenDetector): DetectorConfig {
   const { settings } = detector;
   const context = settings.context ?? limits.context;
-  return { ...detector, settings: { ...settings, context, gapLimit: settings.gapLimit ?? context } };
+  const gapLimit = settings.gapLimit ?? context;
+  const idleMs = settings.idleMs ?? Math.max(IDLE_MS_MIN, IDLE_GAPS * gapLimit * meanStepMs(settings.freq));
+  return { ...detector, settings: { ...settings, context, gapLimit, idleMs: Number.isFinite(idleMs) ? idleMs : null } };
 }

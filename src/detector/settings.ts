@@ -51,6 +51,8 @@ export interface StreamDetectionSettings extends DetectionSettings {
   readonly latenessMs: number;
   /** A series without an observation for more steps than this is silent; null: that is not said. */
   readonly silenceAfter: number | null;
+  /** A series or group without an observation for longer, in milliseconds of event time, is forgotten; null: never. */
+  readonly idleMs: number | null;
   /** How many time steps a group waits for a missing member before it is scored without it. */
   readonly grace: number;
 }

@@ -39,6 +39,7 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
       jitterMs: 0,
       latenessMs: 0,
       silenceAfter: null,
+      idleMs: null,
       grace: 1,
     },
   };

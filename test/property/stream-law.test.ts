@@ -10,6 +10,7 @@ import { sparseSteps } from '../fixture/stream/sparse-steps.ts';
 import {
   detectorConfig,
   observationRecord,
+  STEP_MS,
   type StreamRunOptions,
   streamRun,
   streamSettings,
@@ -188,10 +189,14 @@ test('an outage of any length below the context is missing values: the scores ar
 });
 
 test('a disturbed run publishes byte for byte what an undisturbed one does, each record once', async () => {
-  const lateness = fc.constantFrom(0, 0, 300_000);
+  const limits = fc.record({
+    latenessMs: fc.constantFrom(0, 0, 300_000),
+    // `sometimes` is gone for longer than the second.
+    idleMs: fc.constantFrom(null, 20 * STEP_MS),
+  });
   await fc.assert(
-    fc.asyncProperty(settings, realTimes, events, lateness, async (chosen, arrivals, disturbances, latenessMs) => {
-      const detection = { ...chosen, gapLimit: chosen.context, silenceAfter: 4, latenessMs };
+    fc.asyncProperty(settings, realTimes, events, limits, async (chosen, arrivals, disturbances, chosenLimits) => {
+      const detection = { ...chosen, gapLimit: chosen.context, silenceAfter: 4, ...chosenLimits };
       const options = { detectors: [detectorConfig({ settings: detection })], limits: { commitRecordsMax: 25 } };
       const input = arrivals.flatMap(({ step, value }) => [
         observationRecord('a', step, value),

@@ -47,7 +47,7 @@ export function farOutText(event: SeenEvent): string {
 
 const CLOSE_REASONS: Readonly<Record<string, string>> = {
   recovered: 'the series is as usual again',
-  evicted: 'the series was dropped to make room',
+  evicted: 'the series was forgotten: nothing came for long, or to make room',
   silent: 'no observation arrived any more',
   returned: 'observations arrive again',
   detector_removed: 'its detector was removed',

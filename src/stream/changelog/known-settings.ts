@@ -17,15 +17,19 @@ export function digestOfKey(key: Buffer): string | null {
   return text.startsWith(PREFIX) ? text.slice(PREFIX.length) : null;
 }
 
-export function encodeSettings({ freq, ...settings }: StreamDetectionSettings): Buffer {
+/** Without the idle limit: no state depends on it. */
+export function encodeSettings({ freq, idleMs: _, ...settings }: StreamDetectionSettings): Buffer {
   return Buffer.from(JSON.stringify({ ...settings, freq: freq.alias }));
 }
 
 /** null where the frequency is not known to this version. */
 export function decodeSettings(value: Buffer): StreamDetectionSettings | null {
-  const { freq: alias, ...settings } = JSON.parse(value.toString()) as Omit<StreamDetectionSettings, 'freq'> & {
+  const { freq: alias, ...settings } = JSON.parse(value.toString()) as Omit<
+    StreamDetectionSettings,
+    'freq' | 'idleMs'
+  > & {
     readonly freq: string;
   };
   const freq = parseFrequency(alias);
-  return freq === null ? null : { ...settings, freq };
+  return freq === null ? null : { ...settings, freq, idleMs: null };
 }

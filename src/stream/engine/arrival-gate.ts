@@ -1,9 +1,12 @@
 import { type Frequency, gridPosition, meanStepMs } from '../../calendar/frequency.ts';
 import { NO_HELD } from '../changelog/arrival-state.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import { DeadlineWatch } from './deadline-watch.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import { EventClock } from './event-clock.ts';
-import { SilenceWatch, silenceMs } from './silence-watch.ts';
+import { idleDeadline } from './idle-limit.ts';
+import { silenceDeadline, silenceMs } from './silence-watch.ts';
+import type { StaleUnit } from './stale-unit.ts';
 
 /** Two times agree when they are at most so many steps apart. */
 const AGREEMENT_STEPS = 3;
@@ -38,7 +41,8 @@ export interface GateOutlets {
  */
 export class ArrivalGate {
   readonly clock = new EventClock();
-  readonly watch = new SilenceWatch();
+  readonly silent = new DeadlineWatch<DetectionUnit>(silenceDeadline);
+  readonly idle = new DeadlineWatch<DetectionUnit | StaleUnit>(idleDeadline);
   readonly #holding = new Set<DetectionUnit>();
 
   admit(unit: DetectionUnit, observation: ReceivedObservation, outlets: GateOutlets): void {
@@ -98,7 +102,8 @@ export class ArrivalGate {
   /** After a restore of the unit. */
   adopt(unit: DetectionUnit): void {
     // A silent series whose next record waits for older ones has returned, and may fall silent again.
-    if (!unit.silent || unit.buffered.length > 0) this.watch.watch(unit);
+    if (!unit.silent || unit.buffered.length > 0) this.silent.watch(unit);
+    this.idle.watch(unit);
     if (unit.held.length > 0) this.#holding.add(unit);
   }
 
@@ -107,13 +112,21 @@ export class ArrivalGate {
     this.#holding.delete(unit);
   }
 
+  /** Units that are not held any more need not be watched. */
+  forgetOthers(isHeld: (unit: DetectionUnit | StaleUnit) => boolean): void {
+    this.silent.keepOnly(isHeld);
+    this.idle.keepOnly(isHeld);
+  }
+
   #pass(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
     const { timestampMs } = observation;
     if (!(timestampMs <= unit.arrivedMs)) {
+      const isFirst = Number.isNaN(unit.arrivedMs);
       unit.arrivedMs = timestampMs;
       this.clock.reach(timestampMs);
       noteHeard(unit, this.clock.ms);
-      this.watch.watch(unit);
+      this.silent.watch(unit);
+      if (isFirst) this.idle.watch(unit);
     }
     if (unit.bound.config.settings.latenessMs === 0) give(unit, observation);
     else reorder(unit, observation, give);
@@ -160,9 +173,12 @@ export class ArrivalGate {
   }
 }
 
-/** A series that catches up, far behind the others of its partition, is not silent while its records come. */
+/**
+ * A series that catches up, far behind the others of its partition, is neither silent nor gone while its records come.
+ */
 function noteHeard(unit: DetectionUnit, clockMs: number): void {
-  const isBehind = unit.arrivedMs + (silenceMs(unit.bound.config.settings) ?? Number.POSITIVE_INFINITY) < clockMs;
+  const { settings } = unit.bound.config;
+  const isBehind = unit.arrivedMs + (silenceMs(settings) ?? settings.idleMs ?? Number.POSITIVE_INFINITY) < clockMs;
   if (isBehind) unit.heardMs = clockMs;
   else if (unit.heardMs <= unit.arrivedMs) unit.heardMs = Number.NEGATIVE_INFINITY;
 }

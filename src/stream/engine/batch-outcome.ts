@@ -41,6 +41,9 @@ export interface DeadLetterCause {
   readonly detector?: string | null;
 }
 
+/** Why a series or group was forgotten: to make room, or because nothing came for `idle_limit`. */
+export type ForgottenReason = 'series-max' | 'idle';
+
 /** Receives the results of series and groups. The stream writes them to Kafka, a backtest to a file. */
 export interface ScoreSink {
   /** `key` is that of the input record. */
@@ -53,6 +56,8 @@ export interface ScoreSink {
   duplicate(): void;
   gapFilled(): void;
   restarted(reason: RestartReason): void;
+  /** A series or group was forgotten: it begins anew when it returns. */
+  forgotten(reason: ForgottenReason): void;
   /** A series was calibrated again on so many values that it had kept. */
   backfilled(values: number): void;
   /**
@@ -73,6 +78,7 @@ export interface Tally {
   readonly events: Record<EventType, number>;
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
   readonly restarted: Partial<Record<RestartReason, number>>;
+  readonly forgotten: Record<ForgottenReason, number>;
   flagged: number;
   alarms: number;
   duplicates: number;
@@ -90,6 +96,7 @@ export function emptyTally(): Tally {
     events: Object.fromEntries(EVENT_TYPES.map((type) => [type, 0])) as Record<EventType, number>,
     deadLetters: {},
     restarted: {},
+    forgotten: { 'series-max': 0, idle: 0 },
     flagged: 0,
     alarms: 0,
     duplicates: 0,

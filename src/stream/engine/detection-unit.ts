@@ -37,8 +37,8 @@ export interface DetectionUnit extends JournalEntry {
   waiting: ReceivedObservation[] | null;
   /** Returns false when forecasts are due first: offer the same observation again after they were supplied. */
   take(observation: ReceivedObservation, sink: ScoreSink): boolean;
-  /** Scores what was taken before. Returns false while forecasts are due first. */
-  settle(sink: ScoreSink): boolean;
+  /** Scores what was taken, and if this `isLast` what waits for others. Returns false while forecasts are due. */
+  settle(sink: ScoreSink, isLast?: boolean): boolean;
   /** The detectors that wait for a forecast. */
   forecastsDue(): readonly SeriesDetector[];
   /** Starts over: the next observation has position 0, and its score says so. */

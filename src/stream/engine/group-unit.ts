@@ -48,10 +48,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   detector: GroupDetector;
   /** Aligned with `detector.members`. */
   members: Member[] = [];
-  /**
-   * Series whose first observation was late, and its position. Further steps wait for them. Otherwise a series that is
-   * slower than the members would be late for ever.
-   */
+  /** Series whose first observation was late, and its position. Steps wait for them, so that none is late for ever. */
   joining = new Map<string, number>();
   /** By position, ascending. */
   pending: PendingStep[] = [];
@@ -128,7 +125,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   /** Scores every time step that is ready. */
-  settle(sink: ScoreSink): boolean {
+  settle(sink: ScoreSink, isLast = false): boolean {
+    this.#flushing ||= isLast;
     if (this.#past !== null && !this.#replay(this.#past, sink)) return false;
     if (this.detector.forecastDue && this.#nextIsReady()) return false;
     while (this.#nextIsReady()) {
@@ -208,12 +206,12 @@ export class GroupUnit implements DetectionUnit, GroupState {
     readGroupState(reader, this);
   }
 
-  resumeArrivals({ arrivedMs, held, buffered }: ArrivalState): void {
+  resumeArrivals({ arrivedMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered }: ArrivalState): void {
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivedMs) ? newest : arrivedMs;
     const place = { group: this.group, partition: this.#place.partition };
-    [this.held, this.buffered] = [receivedAgain(held, place), receivedAgain(buffered, place)];
+    [this.heardMs, this.held, this.buffered] = [heardMs, receivedAgain(held, place), receivedAgain(buffered, place)];
   }
 
   resumeMember(series: string, startOffset: number, newest: number): SeriesDetector {

@@ -2,13 +2,16 @@ import { groupKey } from '../changelog/changelog-series.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { InputPlace } from '../record/score-record.ts';
 import { ArrivalGate, type GiveObservation } from './arrival-gate.ts';
-import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { ForgottenReason, ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import { BlockedUnits } from './blocked-units.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import type { EventClock } from './event-clock.ts';
 import { GroupUnit } from './group-unit.ts';
+import { isStale } from './idle-limit.ts';
+import { type ClockMove, saySilent, takeIdle } from './overdue-units.ts';
 import { SeriesUnit } from './series-unit.ts';
-import { pausedWithPartition, silenceMark, silenceMs } from './silence-watch.ts';
+import { silenceMark, silenceMs } from './silence-watch.ts';
 import type { StaleUnit } from './stale-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
 import { takeOver } from './take-over.ts';
@@ -17,16 +20,21 @@ import { UnitMemories } from './unit-memories.ts';
 /** The share of the series and groups that is evicted at a time. */
 const EVICTED_SHARE = 1 / 16;
 
+/** Where and why a series or group is forgotten. */
+interface ForgottenAt {
+  readonly timestampMs: number;
+  readonly offset: number;
+  readonly reason: ForgottenReason;
+}
+
+interface Blocking {
+  readonly blocked: BlockedUnits;
+  readonly resume: () => Promise<void>;
+  readonly sink: ScoreSink;
+}
+
 /** The partition of each group by its key, across the partitions of this process. */
 export type GroupPlaces = Map<string, number>;
-
-/** After a record: the event time of the partition before it, and where its consequences go. */
-interface ClockMove {
-  readonly offset: number;
-  readonly beforeMs: number;
-  readonly touch: (unit: DetectionUnit) => void;
-  readonly give: GiveObservation;
-}
 
 /**
  * Every series and group of one partition. It is deterministic: the same observations in the same order give the same
@@ -41,6 +49,8 @@ export class PartitionState {
   /** Open states that cannot be continued, until an observation of their series arrives. */
   readonly stale = new Map<string, StaleUnit>();
   readonly #gate = new ArrivalGate();
+  readonly #holds = (one: DetectionUnit | StaleUnit) =>
+    (isStale(one) ? this.stale.get(one.successorKey) : this.units.get(one.key)) === one;
   /** Settles with the last batch of forecasts. One batch at a time waits for the model. */
   #forecasts: Promise<void> = Promise.resolve();
 
@@ -66,7 +76,8 @@ export class PartitionState {
     { isLast = false }: { readonly isLast?: boolean } = {},
   ): Promise<void> {
     const touched = new Set<DetectionUnit>();
-    let blocked: DetectionUnit[] = [];
+    const blocked = new BlockedUnits();
+    const resume = () => blocked.resume((units) => this.#supply(units, signal), sink);
     const touch = (unit: DetectionUnit) => {
       touched.add(unit);
       sink.touched(unit);
@@ -75,9 +86,11 @@ export class PartitionState {
     const give = (unit: DetectionUnit, observation: ReceivedObservation) => {
       // Another unit's record waited for the time of this one.
       if (unit !== current) touch(unit);
-      if (offer(unit, observation, sink)) blocked.push(unit);
+      blocked.offer(unit, observation, sink);
     };
     const outlets = { give, sink };
+    const surroundings = { gate: this.#gate, holds: this.#holds, touch, give };
+    const blocking: Blocking = { blocked, resume, sink };
     for (const observation of observations) {
       const unit = this.#unitOf(observation, observation.bound, sink);
       // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
@@ -87,33 +100,25 @@ export class PartitionState {
       current = unit;
       const beforeMs = this.clock.ms;
       this.#gate.admit(unit, observation, outlets);
-      if (this.#gate.watch.isDue(this.clock.ms)) this.#saySilent({ offset, beforeMs, touch, give });
+      const { silent, idle } = this.#gate;
+      if (silent.isDue(this.clock.ms)) saySilent({ offset, beforeMs, ...surroundings });
+      if (idle.isDue(this.clock.ms)) await this.#forgetIdle({ offset, beforeMs, ...surroundings }, blocking);
     }
     if (isLast) this.#flush(give, sink);
-    while (blocked.length > 0) {
-      await this.#supply(blocked, signal);
-      const stillBlocked: DetectionUnit[] = [];
-      for (const unit of blocked) if (resume(unit, sink)) stillBlocked.push(unit);
-      blocked = stillBlocked;
-    }
+    await resume();
     // A failure is thrown again by the next call that needs one of these forecasts.
     this.#supply([...touched], signal).catch(() => undefined);
   }
 
-  /** Units that have no record at the event time of the partition, although one is long due. */
-  #saySilent({ offset, beforeMs, touch, give }: ClockMove): void {
-    const { ms } = this.clock;
-    for (const unit of this.#gate.watch.takeDue(ms)) {
-      if (this.units.get(unit.key) !== unit) continue;
-      if (pausedWithPartition(unit, ms - beforeMs)) {
-        unit.heardMs = ms;
-        touch(unit);
-        this.#gate.watch.watch(unit);
-        continue;
-      }
-      this.#gate.flush(unit, give);
-      give(unit, silenceMark(unit, { offset, cause: 'event-time' }));
-    }
+  /** What idle units had is scored before they are forgotten. */
+  async #forgetIdle(move: ClockMove, { blocked, resume, sink }: Blocking): Promise<void> {
+    const idle = takeIdle(move);
+    for (const one of idle) if (!isStale(one)) this.#gate.flush(one, move.give);
+    await resume();
+    for (const one of idle) if (!isStale(one)) blocked.finish(one, sink);
+    await resume();
+    const at: ForgottenAt = { timestampMs: this.clock.ms, offset: move.offset, reason: 'idle' };
+    for (const one of idle) this.#forget(one, at, sink);
   }
 
   /**
@@ -142,6 +147,7 @@ export class PartitionState {
   /** After a restore: the units know what they hold. */
   adoptHeld(): void {
     for (const unit of this.units.values()) this.#gate.adopt(unit);
+    for (const stale of this.stale.values()) this.#gate.idle.watch(stale);
   }
 
   /** The input has ended: no older record is waited for, and no further one can confirm those that are held. */
@@ -208,22 +214,26 @@ export class PartitionState {
       .filter((unit) => isStale(unit) || unit.waiting === null)
       .sort((a, b) => a.newestOffset - b.newestOffset)
       .slice(0, Math.max(1, Math.floor(this.#unitsMax * EVICTED_SHARE)));
-    for (const unit of idle) {
-      if (isStale(unit)) {
-        this.#evictStale(unit, sink);
-        continue;
-      }
-      this.units.delete(unit.key);
-      this.#groupPlaces.delete(unit.key);
-      this.#gate.refuseHeld(unit, sink);
-      for (const series of unit.changelogSeries()) sink.windowsDeleted(closedWindowKeys(series));
-      unit.events.close('evicted', { timestampMs, offset: record.offset }, sink);
-      sink.evicted(unit);
-      unit.release();
-    }
+    for (const one of idle) this.#forget(one, { timestampMs, offset: record.offset, reason: 'series-max' }, sink);
+    this.#gate.forgetOthers(this.#holds);
   }
 
-  #evictStale(stale: StaleUnit, sink: ScoreSink): void {
+  #forget(one: DetectionUnit | StaleUnit, at: ForgottenAt, sink: ScoreSink): void {
+    sink.forgotten(at.reason);
+    if (isStale(one)) {
+      this.#forgetStale(one, sink);
+      return;
+    }
+    this.units.delete(one.key);
+    this.#groupPlaces.delete(one.key);
+    this.#gate.refuseHeld(one, sink);
+    for (const series of one.changelogSeries()) sink.windowsDeleted(closedWindowKeys(series));
+    one.events.close('evicted', at, sink);
+    sink.evicted(one);
+    one.release();
+  }
+
+  #forgetStale(stale: StaleUnit, sink: ScoreSink): void {
     this.stale.delete(stale.successorKey);
     sink.windowsDeleted(stale.windowKeys);
     sink.evicted(stale);
@@ -236,27 +246,4 @@ export class PartitionState {
   get bytes(): number {
     return this.#memories.bytes;
   }
-}
-
-function isStale(unit: DetectionUnit | StaleUnit): unit is StaleUnit {
-  return 'retired' in unit;
-}
-
-/** Returns whether the unit became blocked: it waits for forecasts from now on. */
-function offer(unit: DetectionUnit, observation: ReceivedObservation, sink: ScoreSink): boolean {
-  if (unit.waiting !== null) {
-    unit.waiting.push(observation);
-    return false;
-  }
-  if (!unit.take(observation, sink)) unit.waiting = [observation];
-  return unit.waiting !== null;
-}
-
-/** Continues after forecasts were supplied. Returns whether the unit is still blocked. */
-function resume(unit: DetectionUnit, sink: ScoreSink): boolean {
-  const observations = unit.waiting ?? [];
-  if (!unit.settle(sink)) return true;
-  unit.waiting = null;
-  for (const observation of observations) offer(unit, observation, sink);
-  return unit.waiting !== null;
 }

@@ -11,7 +11,7 @@ import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { InputRecord, OutputRecord } from '../log/log.ts';
 import type { DeadLetter } from '../record/dead-letter.ts';
 import type { InputPlace, RestartReason, ScoreRecord } from '../record/score-record.ts';
-import { type DeadLetterCause, emptyTally, type ScoreSink, type Tally } from './batch-outcome.ts';
+import { type DeadLetterCause, emptyTally, type ForgottenReason, type ScoreSink, type Tally } from './batch-outcome.ts';
 
 export interface CommitFormat {
   readonly place: InputPlace;
@@ -178,6 +178,10 @@ export class PendingCommit implements ScoreSink {
 
   restarted(reason: RestartReason): void {
     this.#tally.restarted[reason] = (this.#tally.restarted[reason] ?? 0) + 1;
+  }
+
+  forgotten(reason: ForgottenReason): void {
+    this.#tally.forgotten[reason]++;
   }
 
   backfilled(): void {

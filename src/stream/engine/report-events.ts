@@ -34,6 +34,7 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       for (const [reason, letters] of Object.entries(tally.deadLetters)) metrics.deadLetters.inc({ reason }, letters);
       for (const [reason, restarts] of Object.entries(tally.restarted))
         metrics.seriesRestarts.inc({ reason }, restarts);
+      for (const [reason, units] of Object.entries(tally.forgotten)) metrics.seriesForgotten.inc({ reason }, units);
       metrics.anomalies.inc(tally.flagged);
       metrics.alarms.inc(tally.alarms);
       for (const [type, revisions] of Object.entries(tally.events)) metrics.anomalyEvents.inc({ type }, revisions);

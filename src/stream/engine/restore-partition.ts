@@ -1,10 +1,11 @@
 import type { Topics } from '../../config/config.ts';
 import type { StreamDetectionSettings } from '../../detector/settings.ts';
 import { ServiceError } from '../../service-error.ts';
+import { readArrivals } from '../changelog/arrival-state.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../changelog/changelog-series.ts';
 import { decodeVersion, encodeVersion, type StoredVersion, VERSION_KEY } from '../changelog/detectors-version.ts';
 import { readEventState, withoutEvents } from '../changelog/event-state.ts';
-import { Journal, type JournalEntry, type JournalWrite, type StaleState } from '../changelog/journal.ts';
+import { Journal, type JournalEntry, type JournalWrite } from '../changelog/journal.ts';
 import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../changelog/known-settings.ts';
 import {
   type JournalRecords,
@@ -20,6 +21,7 @@ import { WindowRecords } from '../changelog/window-records.ts';
 import type { PartitionSession } from '../log/log.ts';
 import type { InputPlace } from '../record/score-record.ts';
 import { type BoundDetector, isGrouped, retiredDetector } from './bound-detector.ts';
+import { idleLimitOf, type LastHeard, NEVER_HEARD } from './idle-limit.ts';
 import type { PartitionState } from './partition-state.ts';
 import { planResume, type Resume } from './resume-position.ts';
 import { orphanOf, retireUnit } from './retire-unit.ts';
@@ -159,14 +161,16 @@ function restoreOpenState(
   const [detectorName = '', group = null] = grouped ? key.split(KEY_SEPARATOR) : [];
   const bound = grouped ? (detectorNamed.get(detectorName) ?? null) : detectorOf(key);
   if (bound === null || bound.digest !== digest || isGrouped(bound) !== grouped) {
-    if (digest === TOPIC_RECREATED) return keepStale(openState, { reason: TOPIC_RECREATED, orphan: null }, state);
+    const idleMs = idleLimitOf(bound);
+    if (digest === TOPIC_RECREATED)
+      return keepStale(openState, { reason: TOPIC_RECREATED, orphan: null, idleMs }, state);
     const start = reader.position;
     const events = readEventState(reader);
     const kept = { ...openState, bytes: withoutEvents(bytes, { start, reader }) };
     const past = reader.format < 2 ? undefined : retired.get(digest);
     if (past !== undefined) return retireUnit(kept, { past, events, detectorOf, named: bound, group }, state);
     const orphan = orphanOf(events, bound === null ? 'detector_removed' : 'settings_changed');
-    return keepStale(kept, { reason: 'settings-changed', orphan }, state);
+    return keepStale(kept, { reason: 'settings-changed', orphan, idleMs }, state);
   }
   const unit = state.createUnit(key, group, bound);
   unit.readOpenState(reader);
@@ -183,28 +187,33 @@ function abandonOpenState({ key, kind, bytes, slot }: OpenState, state: Partitio
   const reader = openStateReader({ bytes, kind });
   const isAbandoned = reader.text() === TOPIC_RECREATED;
   const orphan = isAbandoned ? null : orphanOf(readEventState(reader), 'evicted');
-  const stale = keepStale({ key, kind, bytes: writer.take(), slot }, { reason: TOPIC_RECREATED, orphan }, state);
+  const stale = keepStale(
+    { key, kind, bytes: writer.take(), slot },
+    { reason: TOPIC_RECREATED, orphan, idleMs: null },
+    state,
+  );
   stale.openStateBytes = bytes.length;
   return stale;
 }
 
 function keepStale(
   { key, kind, bytes }: OpenState,
-  why: Pick<StaleState, 'reason' | 'orphan'>,
+  why: Pick<StaleUnit, 'reason' | 'orphan' | 'idleMs'>,
   state: PartitionState,
 ): StaleUnit {
-  const stale = staleBytes(bytes, { key, ...why, newestOffset: newestOffsetOf(bytes, kind) });
+  const stale = staleBytes(bytes, { key, ...why, ...lastRecordOf(bytes, kind) });
   state.stale.set(key, stale);
   return stale;
 }
 
-/** Of series and groups alike, the offset is the third number after key, digest and events. */
-function newestOffsetOf(bytes: Buffer, kind: number): number {
+/** Of series and groups alike, offset and times are behind key, digest, events and two numbers. */
+function lastRecordOf(bytes: Buffer, kind: number): LastHeard & { readonly newestOffset: number } {
   const reader = openStateReader({ bytes, kind });
-  if (reader.text() === TOPIC_RECREATED) return -1;
+  if (reader.text() === TOPIC_RECREATED) return { ...NEVER_HEARD, newestOffset: -1 };
   readEventState(reader);
   const [, , newestOffset] = [reader.f64(), reader.f64(), reader.f64()];
-  return newestOffset;
+  const { arrivedMs, heardMs = Number.NEGATIVE_INFINITY } = readArrivals(reader);
+  return { arrivedMs, heardMs, newestOffset };
 }
 
 function keepSettings(settings: Map<string, StreamDetectionSettings>, key: Buffer, value: Buffer | null): void {

@@ -5,6 +5,7 @@ import type { OrphanEvents } from '../changelog/journal.ts';
 import { type OpenState, openStateReader } from '../changelog/open-states.ts';
 import { type BoundDetector, isGrouped } from './bound-detector.ts';
 import { GroupUnit } from './group-unit.ts';
+import { idleLimitOf } from './idle-limit.ts';
 import type { PartitionState } from './partition-state.ts';
 import { retiredUnit, type StaleUnit } from './stale-unit.ts';
 
@@ -33,7 +34,8 @@ export function retireUnit(
   const renamed = taker === null ? key : groupKey(taker.config.name, group!);
   const successorKey = state.stale.has(renamed) ? key : renamed;
   const reason = named === null && taker === null ? 'detector_removed' : 'settings_changed';
-  const stale = retiredUnit(unit, { orphan: orphanOf(events, reason), successorKey });
+  const idleMs = idleLimitOf(taker ?? (group === null ? detectorOf(key) : named));
+  const stale = retiredUnit(unit, { orphan: orphanOf(events, reason), successorKey, idleMs });
   state.stale.set(successorKey, stale);
   return stale;
 }

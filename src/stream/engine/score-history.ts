@@ -129,6 +129,9 @@ function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOption
     restarted(reason) {
       tally.restarted[reason] = (tally.restarted[reason] ?? 0) + 1;
     },
+    forgotten(reason) {
+      tally.forgotten[reason]++;
+    },
     backfilled: ignore,
     windowClosed: ignore,
     touched: ignore,

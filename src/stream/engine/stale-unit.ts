@@ -2,10 +2,11 @@ import type { JournalRecord, StaleState } from '../changelog/journal.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { StateWriter } from '../changelog/state-bytes.ts';
 import type { GroupUnit } from './group-unit.ts';
+import type { LastHeard } from './idle-limit.ts';
 import type { SeriesUnit } from './series-unit.ts';
 
 /** A unit that cannot be continued as it is. It waits for the next observation of its series. */
-export interface StaleUnit extends StaleState {
+export interface StaleUnit extends StaleState, LastHeard {
   /** Input offset of its newest record; -1 where it is not known. */
   readonly newestOffset: number;
   /** Key of the unit that continues it: another one than its own where the detector of a group was renamed. */
@@ -14,19 +15,17 @@ export interface StaleUnit extends StaleState {
    * The series or group under its old settings, whose values the new one begins with; null where they cannot be read.
    */
   readonly retired: SeriesUnit | GroupUnit | null;
+  /** After so long in event time it is forgotten; null: never. */
+  readonly idleMs: number | null;
 }
 
+type StaleOptions = Pick<StaleUnit, 'key' | 'reason' | 'newestOffset' | 'orphan' | 'idleMs' | keyof LastHeard>;
+
 /** A state whose bytes are kept. */
-export function staleBytes(
-  bytes: Buffer,
-  { key, reason, newestOffset, orphan }: Pick<StaleUnit, 'key' | 'reason' | 'newestOffset' | 'orphan'>,
-): StaleUnit {
+export function staleBytes(bytes: Buffer, options: StaleOptions): StaleUnit {
   return {
-    key,
-    successorKey: key,
-    reason,
-    newestOffset,
-    orphan,
+    ...options,
+    successorKey: options.key,
     retired: null,
     windowKeys: [],
     journalRecord: null as JournalRecord | null,
@@ -38,10 +37,13 @@ export function staleBytes(
 /** A series or group that was made under other settings. */
 export function retiredUnit(
   unit: SeriesUnit | GroupUnit,
-  { orphan, successorKey }: Pick<StaleUnit, 'orphan' | 'successorKey'>,
+  { orphan, successorKey, idleMs }: Pick<StaleUnit, 'orphan' | 'successorKey' | 'idleMs'>,
 ): StaleUnit {
   return {
     key: unit.key,
+    arrivedMs: unit.arrivedMs,
+    heardMs: unit.heardMs,
+    idleMs,
     successorKey,
     reason: 'settings-changed',
     newestOffset: unit.newestOffset,

@@ -19,6 +19,7 @@ const SETTINGS: StreamDetectionSettings = {
   jitterMs: 150_000,
   latenessMs: 0,
   silenceAfter: null,
+  idleMs: null,
   grace: 1,
 };
 const digestOf = (changes: Partial<StreamDetectionSettings>) =>

@@ -32,6 +32,7 @@ test('a detector with only the required keys has every default', () => {
     jitterMs: 1_800_000,
     latenessMs: 0,
     silenceAfter: 5,
+    idleMs: null,
     grace: 1,
   });
 });

@@ -21,6 +21,7 @@ function ignoringSink(): ScoreSink {
     duplicate: ignore,
     gapFilled: ignore,
     restarted: ignore,
+    forgotten: ignore,
     backfilled: ignore,
     windowClosed: ignore,
     touched: ignore,

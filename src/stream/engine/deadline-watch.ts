@@ -1,0 +1,87 @@
+const NONE: readonly never[] = [];
+
+/**
+ * Finds the units whose deadline has passed: a binary heap by deadline. A record moves the deadline of its unit, and
+ * nothing here: an entry that has become too early is put back when it comes up. So a unit has one entry, which moves
+ * once a deadline and not once a record.
+ */
+export class DeadlineWatch<U extends { readonly key: string }> {
+  readonly #deadlineOf: (unit: U) => number;
+  #deadlines: number[] = [];
+  #units: U[] = [];
+  #watched = new WeakSet<U>();
+
+  /** @param deadlineOf a time that never moves back for a unit; one without a finite deadline is not watched */
+  constructor(deadlineOf: (unit: U) => number) {
+    this.#deadlineOf = deadlineOf;
+  }
+
+  watch(unit: U): void {
+    if (this.#watched.has(unit)) return;
+    const deadline = this.#deadlineOf(unit);
+    if (!Number.isFinite(deadline)) return;
+    this.#watched.add(unit);
+    this.#push(deadline, unit);
+  }
+
+  /** Whether `takeDue` may find one. */
+  isDue(timeMs: number): boolean {
+    return this.#deadlines[0] < timeMs;
+  }
+
+  /** Takes out the units whose deadline lies before `timeMs`, in an order that does not depend on how they came in. */
+  takeDue(timeMs: number): readonly U[] {
+    if (!this.isDue(timeMs)) return NONE;
+    const due: U[] = [];
+    while (this.#deadlines.length > 0 && this.#deadlines[0] < timeMs) {
+      const unit = this.#pop();
+      const deadline = this.#deadlineOf(unit);
+      if (deadline >= timeMs) this.#push(deadline, unit);
+      else due.push(unit);
+    }
+    for (const unit of due) this.#watched.delete(unit);
+    const deadlineOf = this.#deadlineOf;
+    return due.length < 2 ? due : due.sort((a, b) => deadlineOf(a) - deadlineOf(b) || (a.key < b.key ? -1 : 1));
+  }
+
+  /** Keeps the entries of these units alone: the others are gone. */
+  keepOnly(isHeld: (unit: U) => boolean): void {
+    const units = this.#units.filter(isHeld);
+    [this.#deadlines, this.#units, this.#watched] = [[], [], new WeakSet()];
+    for (const unit of units) this.watch(unit);
+  }
+
+  #push(deadline: number, unit: U): void {
+    let at = this.#deadlines.length;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (this.#deadlines[parent] <= deadline) break;
+      this.#set(at, this.#deadlines[parent], this.#units[parent]);
+      at = parent;
+    }
+    this.#set(at, deadline, unit);
+  }
+
+  #pop(): U {
+    const [first] = this.#units;
+    const deadline = this.#deadlines.pop()!;
+    const unit = this.#units.pop()!;
+    const { length } = this.#deadlines;
+    if (length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child + 1 < length && this.#deadlines[child + 1] < this.#deadlines[child]) child++;
+      if (child >= length || this.#deadlines[child] >= deadline) break;
+      this.#set(at, this.#deadlines[child], this.#units[child]);
+      at = child;
+    }
+    this.#set(at, deadline, unit);
+    return first;
+  }
+
+  #set(at: number, deadline: number, unit: U): void {
+    this.#deadlines[at] = deadline;
+    this.#units[at] = unit;
+  }
+}

@@ -1,0 +1,44 @@
+import type { ArrivalGate, GiveObservation } from './arrival-gate.ts';
+import type { DetectionUnit } from './detection-unit.ts';
+import { isStale } from './idle-limit.ts';
+import { pausedWithPartition, silenceMark, silenceMs } from './silence-watch.ts';
+import type { StaleUnit } from './stale-unit.ts';
+
+/** After a record: the event time of the partition before it, and where its consequences go. */
+export interface ClockMove {
+  readonly offset: number;
+  readonly beforeMs: number;
+  readonly gate: ArrivalGate;
+  readonly holds: (one: DetectionUnit | StaleUnit) => boolean;
+  readonly touch: (unit: DetectionUnit) => void;
+  readonly give: GiveObservation;
+}
+
+/** Says that units are silent: they have no record at the event time of the partition, although one is long due. */
+export function saySilent(move: ClockMove): void {
+  const { gate, offset, holds, give } = move;
+  for (const unit of gate.silent.takeDue(gate.clock.ms)) {
+    if (!holds(unit)) continue;
+    if (hasPaused(unit, silenceMs(unit.bound.config.settings), move)) continue;
+    gate.flush(unit, give);
+    give(unit, silenceMark(unit, { offset, cause: 'event-time' }));
+  }
+}
+
+/** The units and stale states for which nothing came for `idle_limit`, while others of the partition went on. */
+export function takeIdle(move: ClockMove): (DetectionUnit | StaleUnit)[] {
+  const { gate, holds } = move;
+  return gate.idle
+    .takeDue(gate.clock.ms)
+    .filter((one) => holds(one) && (isStale(one) || !hasPaused(one, one.bound.config.settings.idleMs, move)));
+}
+
+/** Whether its whole partition paused; its time counts from now on then. */
+function hasPaused(unit: DetectionUnit, limitMs: number | null, { gate, beforeMs, touch }: ClockMove): boolean {
+  if (!pausedWithPartition(unit, { moveMs: gate.clock.ms - beforeMs, limitMs })) return false;
+  unit.heardMs = gate.clock.ms;
+  touch(unit);
+  gate.silent.watch(unit);
+  gate.idle.watch(unit);
+  return true;
+}
