@@ -13,6 +13,9 @@ import { makeCertificate } from '../../fixture/kafka/certificate.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
 const BROKERS = 3;
+/** How long a broker that died keeps its partitions. */
+export const BROKER_SESSION_MS = 3_000;
+export const IN_SYNC_MIN = 2;
 const USER = 'ada';
 const PASSWORD = 'correct-horse';
 
@@ -139,17 +142,17 @@ listener.name.secure.ssl.keystore.location=${keyStore}
 listener.name.secure.ssl.keystore.password=${PASSWORD}
 log.dirs=${join(dataDir, 'log')}
 default.replication.factor=3
-min.insync.replicas=2
+min.insync.replicas=${IN_SYNC_MIN}
 offsets.topic.replication.factor=3
 offsets.topic.num.partitions=6
 transaction.state.log.replication.factor=3
-transaction.state.log.min.isr=2
+transaction.state.log.min.isr=${IN_SYNC_MIN}
 transaction.state.log.num.partitions=6
 share.coordinator.state.topic.replication.factor=3
 share.coordinator.state.topic.min.isr=2
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
-broker.session.timeout.ms=3000
+broker.session.timeout.ms=${BROKER_SESSION_MS}
 broker.heartbeat.interval.ms=500
 leader.imbalance.check.interval.seconds=5
 log.cleaner.dedupe.buffer.size=4194304

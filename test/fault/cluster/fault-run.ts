@@ -3,16 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Topics } from '../../../src/config/config.ts';
-import { kafkaClient, linkCluster } from '../../../src/stream/log/kafka/connection.ts';
+import { CONNECTION_MS_MAX, kafkaClient, REQUEST_MS_MAX } from '../../../src/stream/log/kafka/connection.ts';
 import { ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
 import { type TopicRecord, tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
+import { TRANSACTION_MS_MAX } from '../../../src/stream/log/kafka/transactional-producer.ts';
 import type { InputRecord, SkippedRange } from '../../../src/stream/log/log.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';
-import { type BrokerCluster, startBrokerCluster } from './broker-cluster.ts';
+import { BROKER_SESSION_MS, type BrokerCluster, type ClusterNode, startBrokerCluster } from './broker-cluster.ts';
 import { Comparison, type Differences, type Outcome } from './comparison.ts';
 import { type FaultedWorkers, faultedWorkers } from './faulted-workers.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { startFeeder } from './feeder.ts';
+import { canBeWritten } from './leaders.ts';
 import { type Oracle, startOracle } from './oracle.ts';
 import { quantileSeconds, Recovery } from './recovery.ts';
 
@@ -57,6 +59,15 @@ export interface FaultRunFigures extends Differences {
   /** Workers that ended by themselves. */
   readonly crashes: readonly string[];
 }
+
+/** What a recovery waits for at most, and cannot be faster than. */
+const TIME_OUTS = {
+  session_of_a_worker: SESSION_MS,
+  session_of_a_broker: BROKER_SESSION_MS,
+  connection: CONNECTION_MS_MAX,
+  request: REQUEST_MS_MAX,
+  transaction: TRANSACTION_MS_MAX,
+};
 
 /** Three brokers, two workers, faults, and an oracle that compares every record. */
 export async function runFaults(options: FaultRunOptions): Promise<FaultRunFigures> {
@@ -251,6 +262,7 @@ async function faultCycles(
   const feed = { topic: TOPICS.observations, partitions: PARTITIONS, series: SERIES, perSecond };
   const feeder = startFeeder(cluster.direct, feed);
   const workerSilences: number[] = [];
+  log(`time-outs, ms: ${JSON.stringify(TIME_OUTS)}`);
   try {
     const beganMs = performance.now();
     await until('every partition is scored', () => recovery.allScoredSince(beganMs));
@@ -287,26 +299,18 @@ async function oneCycle(
   { cluster, workers, random, recovery }: Omit<Running, 'watched'> & { random: () => number; recovery: Recovery },
 ): Promise<void> {
   recovery.begin(performance.now());
-  const onLeadersBack = async () => {
-    await until('every partition has a leader', () => hasLeaders(cluster));
+  const awaitLeaders = async (away: readonly ClusterNode[]) => {
+    const ids = new Set(away.map(({ id }) => id));
+    await until('every partition has a leader', () => canBeWritten(cluster, Object.values(TOPICS), ids));
     recovery.leadersAreBack(performance.now());
   };
-  await fault.run({ cluster, workers, random, onLeadersBack });
+  await fault.run({ cluster, workers, random, awaitLeaders });
   const overMs = performance.now();
   await until(`every partition is scored after: ${fault.name}`, () => recovery.allScoredSince(overMs));
   // Another rebalance follows when the session of a dead member times out.
   await sleep(fault.on === 'worker' ? SESSION_MS + 1_000 : 1_000);
   await until(`every partition is scored after: ${fault.name}`, () => recovery.allScoredSince(overMs + 1_000));
   recovery.end();
-}
-
-async function hasLeaders({ direct }: BrokerCluster): Promise<boolean> {
-  const topics = Object.values(TOPICS);
-  const link = await linkCluster(direct, topics).catch(() => null);
-  if (link === null) return false;
-  const leaders = topics.flatMap((topic) => link.cluster.findTopicPartitionMetadata(topic).map(({ leader }) => leader));
-  link.destroy();
-  return leaders.every((leader) => leader >= 0);
 }
 
 /** Retention overtakes a group whose workers are stopped. */

@@ -8,8 +8,8 @@ export interface FaultContext {
   readonly workers: FaultedWorkers;
   /** 0 to 1, from the seed. */
   readonly random: () => number;
-  /** Called when every partition has a leader again. */
-  readonly onLeadersBack: () => Promise<void>;
+  /** Waits until every partition has a leader again that is not one of these brokers, and notes the time. */
+  readonly awaitLeaders: (away: readonly ClusterNode[]) => Promise<void>;
 }
 
 export interface Fault {
@@ -30,10 +30,10 @@ function anyNode({ cluster, random }: FaultContext): ClusterNode {
 
 async function withoutBrokers(context: FaultContext, nodes: readonly ClusterNode[]): Promise<void> {
   await Promise.all(nodes.map((node) => node.kill()));
-  if (nodes.length === 1) await context.onLeadersBack();
+  if (nodes.length === 1) await context.awaitLeaders(nodes);
   await sleep(BROKER_AWAY_MS);
   await Promise.all(nodes.map((node) => node.restart()));
-  if (nodes.length > 1) await context.onLeadersBack();
+  if (nodes.length > 1) await context.awaitLeaders([]);
 }
 
 function linkFault(name: string, fault: LinkFault): Fault {

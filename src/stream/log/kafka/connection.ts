@@ -15,8 +15,8 @@ import { oauthLogin } from './oauth-login.ts';
 import { tlsOptions } from './tls-options.ts';
 
 /** Time-outs of one request. The callers retry. */
-const CONNECTION_MS_MAX = 5_000;
-const REQUEST_MS_MAX = 20_000;
+export const CONNECTION_MS_MAX = 5_000;
+export const REQUEST_MS_MAX = 20_000;
 const METADATA_AGE_MS_MAX = 60_000;
 /** Retries of kafkajs within one request: few and short. Retries while a broker is out of reach are ours. */
 const RETRY = { initialRetryTime: 50, maxRetryTime: 500, retries: 3, multiplier: 2 };

@@ -1,0 +1,45 @@
+import { linkCluster } from '../../../src/stream/log/kafka/connection.ts';
+import { type BrokerCluster, IN_SYNC_MIN } from './broker-cluster.ts';
+
+/** What workers write to besides their own topics. */
+const INTERNAL = ['__consumer_offsets', '__transaction_state'];
+
+/**
+ * Whether every partition can be read and written: its leader is alive and answers, and enough replicas are in sync.
+ * Until a broker's session has timed out, the metadata still name it as leader, and writes wait for its replicas.
+ */
+export async function canBeWritten(
+  { direct: { config } }: BrokerCluster,
+  topics: readonly string[],
+  away: ReadonlySet<number>,
+): Promise<boolean> {
+  const all = [...topics, ...INTERNAL];
+  const brokers = config.brokers.filter((_, at) => !away.has(at + 1));
+  const link = await linkCluster({ config: { ...config, brokers } }, all).catch(() => null);
+  if (link === null) return false;
+  try {
+    const partitions = all.flatMap((topic) => {
+      return link.cluster.findTopicPartitionMetadata(topic).map((partition) => ({ topic, ...partition }));
+    });
+    const isSettled = partitions.every(({ leader, isr }) => {
+      return (
+        leader >= 0 && isr.length >= IN_SYNC_MIN && isr.every((replica) => !away.has(replica)) && !away.has(leader)
+      );
+    });
+    if (!isSettled) return false;
+    const asked = all.map((topic) => {
+      const own = partitions.filter((partition) => partition.topic === topic);
+      return {
+        topic,
+        partitions: own.map(({ partitionId: partition }) => ({ partition })),
+        fromBeginning: false,
+      };
+    });
+    await link.cluster.fetchTopicsOffset(asked);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    link.destroy();
+  }
+}
