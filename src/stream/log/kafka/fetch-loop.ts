@@ -1,45 +1,20 @@
-import type { ServiceError } from '../../../service-error.ts';
-import type { InputRecord } from '../log.ts';
 import type { ClusterLink } from './connection.ts';
+import { askLeader, type EpochQuestion } from './epoch-end.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic, timed } from './fetch.ts';
+import type { FetchHandlers } from './fetch-handlers.ts';
+import { decodeInput, recordOfSkipped } from './input-records.ts';
 import { type Broker, errorFromCode } from './kafkajs-internals.ts';
-import { leaderOf } from './leader.ts';
-import { locatePosition } from './out-of-range.ts';
-import { FETCH_RETRY_MS_MAX, PartitionReading } from './partition-reading.ts';
-import { decodeRecords, endOffset, pickHeaders } from './record-batch-decoder.ts';
+import { isLedElsewhere, leaderEpochOf, leaderOf, refreshLeaders } from './leader.ts';
+import { locatePosition, type NewPosition, truncatedTo } from './out-of-range.ts';
+import { type AskedPartition, FETCH_RETRY_MS_MAX, PartitionReading, positionsInTurn } from './partition-reading.ts';
+import { endOffset } from './record-batch-decoder.ts';
 import { knownTopicId } from './topic-id.ts';
 
 /** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
 const LIMITS: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
 const RECONNECT_MS_MIN = 50;
-/** As in Kafka. */
-const NO_TIMESTAMP = -1;
 const OFFSET_NOT_AVAILABLE = 78;
-
-export interface FetchReport {
-  readonly partition: number;
-  readonly records: number;
-  readonly bytes: number;
-  /** Position of the next fetch, and end of the partition. Their difference is the lag. */
-  readonly nextOffset: number;
-  readonly endOffset: number;
-}
-
-export interface FetchHandlers {
-  /** Headers that are delivered with the records; the others are left out. */
-  readonly headers?: readonly string[];
-  onRecords(partition: number, records: readonly InputRecord[]): void;
-  /** The whole cluster is out of reach (`error`), or back (`null`). */
-  onConnection(error: ServiceError | null): void;
-  /** One partition makes no progress (`error`), or makes progress again (`null`). */
-  onStalled(partition: number, error: ServiceError | null): void;
-  onFatal(error: ServiceError): void;
-  onFetch?(report: FetchReport): void;
-  /** A broker has answered. */
-  readonly onAnswer?: (seconds: number) => void;
-  log?(level: 'warn' | 'error', text: string, detail: Readonly<Record<string, unknown>>): void;
-}
 
 /**
  * Fetches the started partitions of a topic, with one request in flight to each broker. A partition that fails backs
@@ -99,6 +74,7 @@ export class FetchLoop {
 
   /** Forgets all other partitions. */
   keepOnly(partitions: ReadonlySet<number>): void {
+    this.#handlers.epochs.keepOnly(partitions);
     for (const [partition, reading] of this.#readings) {
       if (partitions.has(partition)) continue;
       reading.cancelRetry();
@@ -122,6 +98,7 @@ export class FetchLoop {
       if (!reading.fetchable) continue;
       try {
         const nodeId = leaderOf(link.cluster, this.#topic, reading.partition);
+        if (!this.#isChecked(link, reading)) continue;
         const led = byLeader.get(nodeId);
         if (led === undefined) byLeader.set(nodeId, [reading]);
         else led.push(reading);
@@ -134,41 +111,65 @@ export class FetchLoop {
     }
   }
 
+  /** After a change of the leader a position is fetched from once the new leader's log is known to hold it. */
+  #isChecked(link: ClusterLink, reading: PartitionReading): boolean {
+    const { partition, offset } = reading;
+    const leaderEpoch = leaderEpochOf(link.cluster, this.#topic, partition);
+    const epoch = this.#handlers.epochs.before(partition, offset);
+    if (reading.isChecked(leaderEpoch, epoch)) return true;
+    void this.#check(link, reading, { topic: this.#topic, partition, leaderEpoch, epoch });
+    return false;
+  }
+
+  async #check(link: ClusterLink, reading: PartitionReading, question: EpochQuestion): Promise<void> {
+    reading.checking = true;
+    try {
+      const end = await askLeader(link.cluster, question);
+      const isTruncated = end !== null && end < reading.offset;
+      // A paused partition delivers nothing: it is checked again when it is fetched again.
+      if (isTruncated && reading.paused) return;
+      if (isTruncated && this.#isCurrent(reading)) this.#skipTo(reading, truncatedTo(end, reading));
+      reading.checkedEpoch = question.leaderEpoch;
+    } catch (error) {
+      this.#backOff(link, reading, error);
+    } finally {
+      reading.checking = false;
+    }
+    this.#fetchIdle();
+  }
+
   async #fetchFrom(link: ClusterLink, nodeId: number, readings: readonly PartitionReading[]): Promise<void> {
     this.#fetching.add(nodeId);
     let broker: Broker | null = null;
     try {
       await link.cluster.refreshMetadataIfNecessary();
       broker = await link.cluster.findBroker({ nodeId });
-      const request = { topic: this.#topic, positions: this.#inTurn(readings), limits: LIMITS };
+      const asked = new Map(readings.map((reading) => [reading.partition, { reading, epoch: reading.checkedEpoch }]));
+      const request = { topic: this.#topic, positions: positionsInTurn(readings, this.#turn++), limits: LIMITS };
       const { partitions } = await timed(fetchTopic(broker, request), this.#handlers.onAnswer);
       // A response of a destroyed link is discarded. Its partitions are fetched again below.
       if (!this.#stopped && this.#link === link) {
         this.#reconnectMs = RECONNECT_MS_MIN;
         this.#handlers.onConnection(null);
-        for (const fetched of partitions) await this.#receive(link, readings, fetched);
+        for (const fetched of partitions) await this.#receive(link, asked.get(fetched.partition), fetched);
       }
     } catch (error) {
       if (broker !== null) link.dropBroker(broker);
-      for (const reading of readings) this.#backOff(link, reading, error);
+      // Partitions with a new leader are fetched there at once, the others later.
+      await refreshLeaders(link.cluster).catch(() => undefined);
+      const topic = this.#topic;
+      const stayed = readings.filter(({ partition }) => !isLedElsewhere(link.cluster, { topic, partition, nodeId }));
+      for (const reading of stayed) this.#backOff(link, reading, error);
     } finally {
       this.#fetching.delete(nodeId);
     }
     this.#fetchIdle();
   }
 
-  /** Brokers fill a response in the order of the request, so each fetch begins with another partition. */
-  #inTurn(readings: readonly PartitionReading[]): { partition: number; offset: number }[] {
-    const first = this.#turn++ % readings.length;
-    return [...readings.slice(first), ...readings.slice(0, first)].map(({ partition, offset }) => ({
-      partition,
-      offset,
-    }));
-  }
-
-  async #receive(link: ClusterLink, readings: readonly PartitionReading[], fetched: FetchedPartition): Promise<void> {
-    const reading = readings.find(({ partition }) => partition === fetched.partition);
-    if (reading === undefined || !this.#isCurrent(reading)) return;
+  async #receive(link: ClusterLink, asked: AskedPartition | undefined, fetched: FetchedPartition): Promise<void> {
+    const { reading } = asked ?? {};
+    // A response of an earlier leader is discarded: its log may have been truncated since.
+    if (reading === undefined || !this.#isCurrent(reading) || reading.checkedEpoch !== asked?.epoch) return;
     try {
       if (fetched.errorCode !== 0) {
         const error = errorFromCode(fetched.errorCode);
@@ -204,15 +205,10 @@ export class FetchLoop {
   /** Copies the bytes once: its records may be kept without the whole response. Throws where they are damaged. */
   #deliver(reading: PartitionReading, fetched: FetchedPartition): void {
     const { partition } = reading;
-    const records: InputRecord[] = [];
-    const headers = this.#handlers.headers ?? [];
     const bytes = Buffer.from(fetched.records);
-    const options = { fromOffset: reading.offset, aborted: fetched.aborted };
-    decodeRecords(bytes, options, (offset, timestampMs, key, value, readHeaders) => {
-      const record = { partition, offset, timestampMs, key, value };
-      const passed = headers.length === 0 ? null : pickHeaders(readHeaders(), headers);
-      records.push(passed === null ? record : { ...record, headers: passed });
-    });
+    const source = { partition, fromOffset: reading.offset, aborted: fetched.aborted };
+    const records = decodeInput(bytes, source, this.#handlers.headers ?? []);
+    this.#handlers.epochs.fetched(partition, bytes);
     reading.offset = Math.max(reading.offset, endOffset(fetched.records) ?? 0);
     this.#handlers.onFetch?.({
       partition,
@@ -227,19 +223,22 @@ export class FetchLoop {
   /** The position cannot be read any more. Delivers the skipped range in place of its records. */
   async #relocate(link: ClusterLink, reading: PartitionReading): Promise<void> {
     const { partition, offset, topicId } = reading;
-    const lost = { topic: this.#topic, partition, offset, topicId };
-    const found = await locatePosition(link.cluster, lost);
+    const found = await locatePosition(link.cluster, { topic: this.#topic, partition, offset, topicId });
     if (found === null) throw errorFromCode(OFFSET_NOT_AVAILABLE);
     if (!this.#isCurrent(reading) || reading.paused) return;
-    const { skipped } = found;
-    const text = `Offset ${offset} of partition ${partition} of ${this.#topic} is gone`;
-    this.#handlers.log?.('error', `${text}; reading continues at ${found.offset}`, { partition, ...skipped });
-    reading.offset = found.offset;
-    reading.topicId = found.topicId;
+    this.#skipTo(reading, found);
     // Partitions that were started before still have the id that their offsets belong to.
     this.#topicId = found.topicId;
-    const place = { partition, offset: found.offset - 1, timestampMs: NO_TIMESTAMP };
-    this.#handlers.onRecords(partition, [{ ...place, key: null, value: null, skipped }]);
+  }
+
+  #skipTo(reading: PartitionReading, { offset, topicId, skipped }: NewPosition): void {
+    const { partition } = reading;
+    const text = `Offset ${reading.offset} of partition ${partition} of ${this.#topic} is gone`;
+    this.#handlers.log?.('error', `${text}; reading continues at ${offset}`, { partition, ...skipped });
+    reading.offset = offset;
+    reading.topicId = topicId;
+    this.#handlers.epochs.truncate(partition, offset);
+    this.#handlers.onRecords(partition, [recordOfSkipped(partition, offset, skipped)]);
   }
 
   /** Retries one partition later, with new metadata. */
@@ -259,7 +258,7 @@ export class FetchLoop {
     const link = this.#link;
     if (link === null || this.#reconnecting || this.#stopped) return;
     try {
-      await link.cluster.refreshMetadata();
+      await refreshLeaders(link.cluster);
     } catch (error) {
       if (this.#link === link) this.#reconnectLater(error);
       return;

@@ -4,6 +4,8 @@ import { type AbortedTransaction, readInt64 } from './record-batch-decoder.ts';
 export interface FetchPosition {
   readonly partition: number;
   readonly offset: number;
+  /** Of the leader, as the metadata say: a leader with another epoch refuses. Left out: any. */
+  readonly leaderEpoch?: number;
 }
 
 export interface FetchLimits {
@@ -40,8 +42,9 @@ export interface FetchedTopic {
  * when the broker is out of reach. The error of a single partition is in its `errorCode`.
  */
 export function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRequest): Promise<FetchedTopic> {
-  const partitions = positions.map(({ partition, offset }) => ({
+  const partitions = positions.map(({ partition, offset, leaderEpoch = -1 }) => ({
     partition,
+    currentLeaderEpoch: leaderEpoch,
     fetchOffset: offset,
     maxBytes: limits.partitionBytesMax,
   }));

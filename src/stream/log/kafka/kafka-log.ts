@@ -4,8 +4,10 @@ import type { PartitionSession, StreamLog, Subscription, SubscriptionHandlers } 
 import type { Compression } from './compressed-batch.ts';
 import { type KafkaConnection, linkCluster } from './connection.ts';
 import { explainFailure } from './failure.ts';
-import { FetchLoop, type FetchReport } from './fetch-loop.ts';
+import type { FetchReport } from './fetch-handlers.ts';
+import { FetchLoop } from './fetch-loop.ts';
 import { GroupMembership } from './group-membership.ts';
+import { LeaderEpochs } from './leader-epochs.ts';
 import { type CommitReport, openPartitionSession } from './partition-session.ts';
 
 export interface KafkaLogOptions extends KafkaConnection {
@@ -33,6 +35,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
   const subscriptions = new Set<Subscription>();
   const sessions = new Set<PartitionSession>();
   const closing = new AbortController();
+  const epochs = new LeaderEpochs();
 
   return {
     partitionCount: async () => {
@@ -46,7 +49,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
     },
     subscribe: async (handlers) => {
       closing.signal.throwIfAborted();
-      const subscription = await subscribe(options, handlers);
+      const subscription = await subscribe(options, handlers, epochs);
       subscriptions.add(subscription);
       return subscription;
     },
@@ -61,6 +64,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
         compression: options.compression ?? 'none',
         transactionalId: `${prefix}-${topics.observations}-${partition}`,
         partition,
+        epochs,
         ...(options.onCommit && { onCommit: options.onCommit }),
       };
       const until = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
@@ -85,7 +89,11 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
  * The group membership receives the assignment, and the fetch loop reads the started partitions. The group is joined
  * before this resolves. The first assignment is reported just after that, when the caller has the subscription.
  */
-async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandlers): Promise<Subscription> {
+async function subscribe(
+  options: KafkaLogOptions,
+  handlers: SubscriptionHandlers,
+  epochs: LeaderEpochs,
+): Promise<Subscription> {
   const topic = options.topics.observations;
   let assigned: ReadonlySet<number> | null = null;
   let stopped = false;
@@ -111,6 +119,7 @@ async function subscribe(options: KafkaLogOptions, handlers: SubscriptionHandler
     onConnection: (error) => connection('fetching', error),
     onStalled: (partition, error) => call(() => handlers.onStalled(partition, error)),
     onFatal,
+    epochs,
     headers: options.headers ?? [],
     ...(options.onFetch && { onFetch: options.onFetch }),
     ...(options.onAnswer && { onAnswer: options.onAnswer }),

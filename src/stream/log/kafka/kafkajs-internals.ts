@@ -55,7 +55,6 @@ export interface Broker {
     of: ProducerIdentity & { topics: readonly { topic: string; partitions: readonly number[] }[] },
   ): Promise<unknown>;
   addOffsetsToTxn(of: ProducerIdentity & { groupId: string }): Promise<unknown>;
-  txnOffsetCommit(of: ProducerIdentity & { groupId: string; topics: readonly TopicOffsets[] }): Promise<unknown>;
   joinGroup(of: {
     groupId: string;
     sessionTimeout: number;
@@ -74,6 +73,16 @@ export interface Broker {
   endTxn(of: ProducerIdentity & { transactionResult: boolean }): Promise<unknown>;
 }
 
+export interface PartitionMetadata {
+  readonly partitionId: number;
+  /** -1: none. */
+  readonly leader: number;
+  /** Rises with each change of the leader; -1 or left out: not known. */
+  readonly leaderEpoch?: number;
+  /** The replicas in sync. */
+  readonly isr: readonly number[];
+}
+
 /** The brokers and metadata of a Kafka cluster. Each instance has connections of its own. */
 export interface Cluster {
   connect(): Promise<void>;
@@ -82,7 +91,7 @@ export interface Cluster {
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   refreshMetadata(): Promise<void>;
   refreshMetadataIfNecessary(): Promise<void>;
-  findTopicPartitionMetadata(topic: string): readonly { partitionId: number; leader: number }[];
+  findTopicPartitionMetadata(topic: string): readonly PartitionMetadata[];
   findBroker(of: { nodeId: number }): Promise<Broker>;
   findGroupCoordinator(of: { groupId: string; coordinatorType: 0 | 1 }): Promise<Broker>;
   fetchTopicsOffset(
@@ -190,6 +199,68 @@ for (let version = 0; version <= 6; version++) {
   };
   response.parse = parseMetadata;
 }
+
+interface Decoder {
+  readInt16(): number;
+  readInt32(): number;
+  readString(): string;
+  readBoolean(): boolean;
+  readArray<T>(each: (decoder: Decoder) => T): T[];
+}
+
+const DecoderConstructor = load('kafkajs/src/protocol/decoder.js') as new (bytes: Buffer) => Decoder;
+
+/** Metadata response, version 7: that of version 6, and the epoch of each leader. */
+function decodeMetadata(payload: Buffer) {
+  const decoder = new DecoderConstructor(payload);
+  const throttleMs = decoder.readInt32();
+  const nodes = (list: Decoder) => list.readArray((node) => node.readInt32());
+  return {
+    throttleTime: 0,
+    clientSideThrottleTime: throttleMs,
+    brokers: decoder.readArray((broker) => ({
+      nodeId: broker.readInt32(),
+      host: broker.readString(),
+      port: broker.readInt32(),
+      rack: broker.readString(),
+    })),
+    clusterId: decoder.readString(),
+    controllerId: decoder.readInt32(),
+    topicMetadata: decoder.readArray((topic) => ({
+      topicErrorCode: topic.readInt16(),
+      topic: topic.readString(),
+      isInternal: topic.readBoolean(),
+      partitionMetadata: topic.readArray((partition) => ({
+        partitionErrorCode: partition.readInt16(),
+        partitionId: partition.readInt32(),
+        leader: partition.readInt32(),
+        leaderEpoch: partition.readInt32(),
+        replicas: nodes(partition),
+        isr: nodes(partition),
+        offlineReplicas: nodes(partition),
+      })),
+    })),
+  };
+}
+
+interface RequestDefinitions {
+  versions: string[];
+  protocol(of: { readonly version: number }): (of: object) => { readonly request: object; readonly response: object };
+}
+
+/** kafkajs stops at version 6, before leader epochs. */
+const metadata = load('kafkajs/src/protocol/requests/metadata/index.js') as RequestDefinitions;
+const metadataOf = metadata.protocol;
+const LEADER_EPOCHS = 7;
+metadata.versions = [...metadata.versions, String(LEADER_EPOCHS)];
+metadata.protocol = ({ version }) => {
+  if (version !== LEADER_EPOCHS) return metadataOf({ version });
+  const ofLatest = metadataOf({ version: LEADER_EPOCHS - 1 });
+  return (of) => ({
+    request: { ...ofLatest(of).request, apiVersion: LEADER_EPOCHS },
+    response: { decode: async (payload: Buffer) => decodeMetadata(payload), parse: parseMetadata },
+  });
+};
 
 interface RequestQueue {
   readonly throttledUntil: number;

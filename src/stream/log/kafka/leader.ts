@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { protocolErrorType } from './failure.ts';
-import type { Cluster } from './kafkajs-internals.ts';
+import type { Cluster, PartitionMetadata } from './kafkajs-internals.ts';
 import { type Backoff, type RetryOptions, retryWithBackoff } from './retry.ts';
 
 /**
@@ -32,19 +33,63 @@ export function retryOnLeaderChange<T>(
 ): Promise<T> {
   let stale = false;
   const attempt = async () => {
-    if (stale) await cluster.refreshMetadata();
+    if (stale) await refreshLeaders(cluster);
     stale = true;
     return work();
   };
   return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_ELECTED, signal });
 }
 
+const REFRESH_MS_MIN = 100;
+const refreshes = new WeakMap<Cluster, { endedMs: number; running: Promise<void> | null }>();
+
+/** Refreshes the metadata for all callers that wait meanwhile: many partitions may have lost their leader at once. */
+export function refreshLeaders(cluster: Cluster): Promise<void> {
+  const state = refreshes.get(cluster) ?? { endedMs: Number.NEGATIVE_INFINITY, running: null };
+  refreshes.set(cluster, state);
+  const refresh = async () => {
+    try {
+      const waitMs = state.endedMs + REFRESH_MS_MIN - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
+      await cluster.refreshMetadata();
+    } finally {
+      state.running = null;
+      state.endedMs = performance.now();
+    }
+  };
+  state.running ??= refresh();
+  return state.running;
+}
+
 /** The node that leads a partition. Throws kafkajs's error when the metadata name none. */
 export function leaderOf(cluster: Cluster, topic: string, partition: number): number {
-  const metadata = cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition);
+  const metadata = metadataOf(cluster, topic, partition);
   if (metadata !== undefined && metadata.leader >= 0) return metadata.leader;
   throw Object.assign(new Error(`Partition ${partition} of topic ${topic} has no leader`), {
     type: metadata === undefined ? 'UNKNOWN_TOPIC_OR_PARTITION' : 'LEADER_NOT_AVAILABLE',
     retriable: true,
   });
+}
+
+/** The epoch of that leader, which rises with each change; -1 where it is not known. */
+export function leaderEpochOf(cluster: Cluster, topic: string, partition: number): number {
+  return metadataOf(cluster, topic, partition)?.leaderEpoch ?? -1;
+}
+
+/** Whether a partition has a leader, and not this node. */
+export function isLedElsewhere(
+  cluster: Cluster,
+  { topic, partition, nodeId }: { readonly topic: string; readonly partition: number; readonly nodeId: number },
+): boolean {
+  const leader = metadataOf(cluster, topic, partition)?.leader ?? -1;
+  return leader >= 0 && leader !== nodeId;
+}
+
+const byPartition = new WeakMap<readonly PartitionMetadata[], ReadonlyMap<number, PartitionMetadata>>();
+
+function metadataOf(cluster: Cluster, topic: string, partition: number): PartitionMetadata | undefined {
+  const all = cluster.findTopicPartitionMetadata(topic);
+  const known = byPartition.get(all) ?? new Map(all.map((metadata) => [metadata.partitionId, metadata]));
+  byPartition.set(all, known);
+  return known.get(partition);
 }

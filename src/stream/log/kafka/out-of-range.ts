@@ -19,6 +19,11 @@ export interface NewPosition {
   readonly skipped: SkippedRange;
 }
 
+/** Reading continues where the log of the new leader ends, or went on with other records. */
+export function truncatedTo(end: number, { offset, topicId }: Pick<LostPosition, 'offset' | 'topicId'>): NewPosition {
+  return { offset: end, topicId, skipped: { first: end, last: offset - 1, reason: 'records-truncated' } };
+}
+
 /**
  * Where reading continues after OFFSET_OUT_OF_RANGE, and why. null when the position is in range after all.
  *
@@ -36,9 +41,7 @@ export async function locatePosition(cluster: Cluster, lost: LostPosition): Prom
   }
   if (offset <= end) return null;
   const presentId = topicId === null ? null : await presentTopicId(cluster, lost);
-  if (presentId === topicId) {
-    return { offset: end, topicId, skipped: { first: end, last: offset - 1, reason: 'records-truncated' } };
-  }
+  if (presentId === topicId) return truncatedTo(end, lost);
   return { offset: start, topicId: presentId, skipped: { first: offset, last: offset, reason: 'topic-recreated' } };
 }
 

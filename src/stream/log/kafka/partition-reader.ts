@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../service-error.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { type Cluster, errorFromCode } from './kafkajs-internals.ts';
-import { isLeaderChange, leaderOf, retryOnLeaderChange } from './leader.ts';
+import { isLeaderChange, leaderEpochOf, leaderOf, retryOnLeaderChange } from './leader.ts';
 import { decodeRecords, endOffset, type RecordSink } from './record-batch-decoder.ts';
 import { type Backoff, retryWithBackoff } from './retry.ts';
 
@@ -44,7 +44,8 @@ export async function settledRange(
   const attempt = async () => {
     const range = await stableRange(cluster, topic, partition);
     const broker = await cluster.findBroker({ nodeId: leaderOf(cluster, topic, partition) });
-    const request = { topic, positions: [{ partition, offset: range.end }], limits: LIMITS_OF_LOOK };
+    const leaderEpoch = leaderEpochOf(cluster, topic, partition);
+    const request = { topic, positions: [{ partition, offset: range.end, leaderEpoch }], limits: LIMITS_OF_LOOK };
     const [fetched] = (await fetchTopic(broker, request)).partitions;
     if (fetched !== undefined && fetched.errorCode !== 0) throw errorFromCode(fetched.errorCode);
     const { lastStableOffset = range.end, endOffset: highWatermark = range.end } = fetched ?? {};
@@ -91,7 +92,8 @@ export async function readPartition(
 ): Promise<void> {
   const fetchAt = async (offset: number): Promise<FetchedPartition | null> => {
     const broker = await cluster.findBroker({ nodeId: leaderOf(cluster, topic, partition) });
-    const request = { topic, positions: [{ partition, offset }], limits: LIMITS };
+    const leaderEpoch = leaderEpochOf(cluster, topic, partition);
+    const request = { topic, positions: [{ partition, offset, leaderEpoch }], limits: LIMITS };
     const { partitions, throttledMs } = await fetchTopic(broker, request);
     const fetched = partitions.find((one) => one.partition === partition);
     if (fetched !== undefined && fetched.errorCode !== 0) throw errorFromCode(fetched.errorCode);

@@ -1,11 +1,12 @@
 import { ServiceError } from '../../../service-error.ts';
 import type { OutputRecord, PartitionSession } from '../log.ts';
-import { fetchCommittedOffset } from './committed-offset.ts';
+import { type CommittedOffset, fetchCommittedOffset } from './committed-offset.ts';
 import type { Compression } from './compressed-batch.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from './connection.ts';
 import { Coordinator, GROUP_COORDINATOR } from './coordinator.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
+import type { LeaderEpochs } from './leader-epochs.ts';
 import { readPartition, settledRange, stableRange } from './partition-reader.ts';
 import { type Backoff, retryWithBackoff } from './retry.ts';
 import { knownTopicId } from './topic-id.ts';
@@ -26,6 +27,7 @@ export interface SessionOptions {
   /** Each input partition has its own, which never changes. The next session with it fences this one. */
   readonly transactionalId: string;
   readonly onCommit?: (commit: CommitReport) => void;
+  readonly epochs: LeaderEpochs;
 }
 
 export interface CommitReport {
@@ -83,8 +85,10 @@ async function open(
       compressionOf: (topic) => (partitionedTopics.includes(topic) ? compression : 'none'),
     });
     const parts = { link, producer, options, ended };
-    const committedOffset = await settleOffset(connection, parts);
-    return createSession(parts, { committedOffset, inputTopicId: await knownTopicId(link.cluster, inputTopic) });
+    const committed = await settleOffset(connection, parts);
+    if (committed !== null) options.epochs.committed(options.partition, committed.offset, committed.leaderEpoch);
+    const inputTopicId = await knownTopicId(link.cluster, inputTopic);
+    return createSession(parts, { committedOffset: committed?.offset ?? null, inputTopicId });
   } catch (error) {
     link.destroy();
     throw error;
@@ -111,7 +115,7 @@ const UNTIL_SETTLED: Backoff = { initialMs: 50, delayMsMax: 1_000, totalMsMax: 4
 async function settleOffset(
   connection: KafkaConnection,
   { link: { cluster }, producer, options, ended }: SessionParts,
-): Promise<number | null> {
+): Promise<CommittedOffset | null> {
   const { groupId, inputTopic, partition } = options;
   const coordinator = new Coordinator(cluster, { type: GROUP_COORDINATOR, id: groupId, signal: ended.signal });
   const isUnstable = (error: unknown) => protocolErrorType(error) === 'UNSTABLE_OFFSET_COMMIT';
@@ -184,7 +188,8 @@ function createSession(
     commit: (outputs: readonly OutputRecord[], nextOffset: number) =>
       exclusively(`partition ${partition} was committed`, async () => {
         const startMs = performance.now();
-        await producer.commit(outputs, { groupId, topic, partition, offset: nextOffset });
+        const leaderEpoch = options.epochs.before(partition, nextOffset);
+        await producer.commit(outputs, { groupId, topic, partition, offset: nextOffset, leaderEpoch });
         options.onCommit?.({ partition, records: outputs.length, durationMs: performance.now() - startMs });
       }),
     close: async () => {

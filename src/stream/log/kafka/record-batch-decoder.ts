@@ -36,6 +36,15 @@ export function endOffset(section: Buffer): number | null {
   return end;
 }
 
+/** Leader epoch and first offset of each complete batch in `section`. */
+export function batchEpochs(section: Buffer): { readonly epoch: number; readonly baseOffset: number }[] {
+  const epochs = [];
+  for (let at = 0; completeBatchAt(section, at); at = batchEnd(section, at)) {
+    epochs.push({ epoch: section.readInt32BE(at + 12), baseOffset: readInt64(section, at) });
+  }
+  return epochs;
+}
+
 export interface DecodeOptions {
   readonly fromOffset: number;
   readonly aborted: readonly AbortedTransaction[];

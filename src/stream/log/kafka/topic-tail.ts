@@ -3,7 +3,7 @@ import { type ClusterLink, type KafkaConnection, linkCluster } from './connectio
 import { explainFailure, protocolErrorType } from './failure.ts';
 import { type FetchLimits, fetchTopic } from './fetch.ts';
 import { type Cluster, errorFromCode } from './kafkajs-internals.ts';
-import { leaderOf } from './leader.ts';
+import { leaderEpochOf, leaderOf } from './leader.ts';
 import { type LostPosition, locatePosition } from './out-of-range.ts';
 import { type PartitionRange, readPartition, stableRange } from './partition-reader.ts';
 import { decodeRecords, endOffset } from './record-batch-decoder.ts';
@@ -168,7 +168,9 @@ async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingP
   const byLeader = Map.groupBy(positions, ([partition]) => leaderOf(cluster, topic, partition));
   const responses = [...byLeader].map(async ([nodeId, entries]) => {
     const broker = await cluster.findBroker({ nodeId });
-    const fetched = entries.map(([partition, offset]) => ({ partition, offset }));
+    const fetched = entries.map(([partition, offset]) => {
+      return { partition, offset, leaderEpoch: leaderEpochOf(cluster, topic, partition) };
+    });
     return fetchTopic(broker, { topic, positions: fetched, limits: LIMITS });
   });
   const records: TopicRecord[] = [];

@@ -1,5 +1,5 @@
 import type { OutputRecord } from '../log.ts';
-import type { GroupPartition } from './committed-offset.ts';
+import { commitInTransaction, type MovedOffset } from './committed-offset.ts';
 import { type Compression, compressBatch } from './compressed-batch.ts';
 import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from './coordinator.ts';
 import type { Cluster, ProducerIdentity } from './kafkajs-internals.ts';
@@ -9,13 +9,8 @@ import { type PlannedBatch, planRounds } from './transaction-plan.ts';
 import { fetchTransactionState, wasDecidedToCommit } from './transaction-state.ts';
 
 /** After this time the broker aborts an open transaction, and readers of its topics can continue. */
-const TRANSACTION_MS_MAX = 30_000;
+export const TRANSACTION_MS_MAX = 30_000;
 const SEQUENCE_MODULUS = 2 ** 31;
-
-/** The input offset that a transaction commits for a consumer group. */
-export interface MovedOffset extends GroupPartition {
-  readonly offset: number;
-}
 
 /**
  * The only producer with its transactional id that is not fenced. After a rejected call it must be discarded: the state
@@ -111,10 +106,9 @@ function createProducer(
   const addOffsets = (groupId: string) =>
     coordinator.send((broker) => broker.addOffsetsToTxn({ ...producer, groupId }));
 
-  const commitOffset = async ({ groupId, topic, partition, offset }: MovedOffset): Promise<void> => {
-    await addOffsets(groupId);
-    const topics = [{ topic, partitions: [{ partition, offset: String(offset) }] }];
-    await groupCoordinator(groupId).send((broker) => broker.txnOffsetCommit({ ...producer, groupId, topics }));
+  const commitOffset = async (moved: MovedOffset): Promise<void> => {
+    await addOffsets(moved.groupId);
+    await groupCoordinator(moved.groupId).send((broker) => commitInTransaction(broker, producer, moved));
   };
 
   const endTransaction = (transactionResult: boolean) =>

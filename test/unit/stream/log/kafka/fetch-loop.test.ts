@@ -4,10 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterLink } from '../../../../../src/stream/log/kafka/connection.ts';
 import type { FetchedPartition } from '../../../../../src/stream/log/kafka/fetch.ts';
 import { FetchLoop } from '../../../../../src/stream/log/kafka/fetch-loop.ts';
+import { LeaderEpochs } from '../../../../../src/stream/log/kafka/leader-epochs.ts';
 import { encodeRecordBatch } from '../../../../../src/stream/log/kafka/record-batch-encoder.ts';
+import type { InputRecord } from '../../../../../src/stream/log/log.ts';
 import { until } from '../../../../fixture/until.ts';
 
 const NOT_LEADER = 6;
+const OFFSET_FOR_LEADER_EPOCH = 23;
+const FENCED_LEADER_EPOCH = 74;
+const UNKNOWN_LEADER_EPOCH = 75;
 const UNKNOWN_SERVER_ERROR = -1;
 const noIdentity = { producerId: -1, producerEpoch: 0, firstSequence: 0, transactional: false };
 
@@ -19,6 +24,12 @@ DAMAGED[DAMAGED.length - 2] ^= 1;
 interface StubCluster {
   /** The leader of each partition; -1 is none. */
   leaders: number[];
+  /** The epoch of every leader. */
+  epoch: number;
+  /** Where an epoch ends that is asked for; -1: not known. */
+  epochEnd: number;
+  /** Epochs whose end was asked for. */
+  readonly asked: number[];
   /** Error code of each partition; 0 is none. */
   errors: number[];
   /** Nodes whose requests fail. */
@@ -31,12 +42,17 @@ interface StubCluster {
   readonly fetches: number[];
   links: number;
   refreshes: number;
+  /** Changes what the metadata say. */
+  onRefresh: () => void;
 }
 
 /** A cluster whose partitions can be made to fail one by one. A fetch takes a millisecond. */
 function stubCluster(partitions: number): { readonly stub: StubCluster; connect(): Promise<ClusterLink> } {
   const stub: StubCluster = {
     leaders: Array.from({ length: partitions }, () => 1),
+    epoch: 0,
+    epochEnd: -1,
+    asked: [],
     errors: Array.from({ length: partitions }, () => 0),
     away: new Set(),
     damaged: new Set(),
@@ -44,6 +60,7 @@ function stubCluster(partitions: number): { readonly stub: StubCluster; connect(
     fetches: Array.from({ length: partitions }, () => 0),
     links: 0,
     refreshes: 0,
+    onRefresh: () => undefined,
   };
   const lost = () => Object.assign(new Error('no broker'), { name: 'KafkaJSConnectionError', code: 'ECONNREFUSED' });
   const answer = (partition: number): FetchedPartition => {
@@ -57,15 +74,21 @@ function stubCluster(partitions: number): { readonly stub: StubCluster; connect(
     connectionPool: {
       host: 'stub',
       port: nodeId,
-      async send({ request }: { request: { encode(): Promise<{ buffer: Buffer }> } }) {
+      async send({ request }: { request: { apiKey: number; encode(): Promise<{ buffer: Buffer }> } }) {
         await sleep(1);
         if (stub.lost || stub.away.has(nodeId)) throw lost();
-        return { throttledMs: 0, partitions: requestedPartitions((await request.encode()).buffer).map(answer) };
+        const body = (await request.encode()).buffer;
+        if (request.apiKey === OFFSET_FOR_LEADER_EPOCH) {
+          stub.asked.push(body.readInt32BE(body.length - 4));
+          return { end: stub.epochEnd < 0 ? null : stub.epochEnd };
+        }
+        return { throttledMs: 0, partitions: requestedPartitions(body).map(answer) };
       },
     },
   });
   const cluster = {
-    findTopicPartitionMetadata: () => stub.leaders.map((leader, partitionId) => ({ partitionId, leader })),
+    findTopicPartitionMetadata: () =>
+      stub.leaders.map((leader, partitionId) => ({ partitionId, leader, leaderEpoch: stub.epoch })),
     async findBroker({ nodeId }: { nodeId: number }) {
       if (stub.lost) throw lost();
       return broker(nodeId);
@@ -73,6 +96,7 @@ function stubCluster(partitions: number): { readonly stub: StubCluster; connect(
     async refreshMetadata() {
       stub.refreshes++;
       if (stub.lost) throw lost();
+      stub.onRefresh();
     },
     refreshMetadataIfNecessary: async () => undefined,
   };
@@ -93,8 +117,11 @@ function requestedPartitions(body: Buffer): number[] {
 function openLoop(t: TestContext, connect: () => Promise<ClusterLink>) {
   const stalled = new Map<number, string>();
   const connections: (string | null)[] = [];
+  const epochs = new LeaderEpochs();
+  const delivered: InputRecord[] = [];
   const loop = new FetchLoop(connect, 'observations', {
-    onRecords: () => undefined,
+    epochs,
+    onRecords: (_partition, records) => delivered.push(...records),
     onConnection: (error) => connections.push(error?.code ?? null),
     onStalled: (partition, error) => {
       if (error === null) stalled.delete(partition);
@@ -103,12 +130,14 @@ function openLoop(t: TestContext, connect: () => Promise<ClusterLink>) {
     onFatal: (error) => assert.fail(error),
   });
   t.after(() => loop.stop());
-  return { loop, stalled, connections };
+  return { loop, stalled, connections, epochs, delivered };
 }
 
 suite('fetch loop', { concurrency: true }, () => {
   for (const [what, fail] of [
     ['that its broker does not lead', (stub: StubCluster) => stub.errors.splice(0, 1, NOT_LEADER)],
+    ['of a leader with a newer epoch', (stub: StubCluster) => stub.errors.splice(0, 1, FENCED_LEADER_EPOCH)],
+    ['of a leader with an older epoch', (stub: StubCluster) => stub.errors.splice(0, 1, UNKNOWN_LEADER_EPOCH)],
     ['with an error of its broker', (stub: StubCluster) => stub.errors.splice(0, 1, UNKNOWN_SERVER_ERROR)],
     ['whose bytes have a wrong checksum', (stub: StubCluster) => stub.damaged.add(0)],
     ['without a leader', (stub: StubCluster) => stub.leaders.splice(0, 1, -1)],
@@ -147,6 +176,58 @@ suite('fetch loop', { concurrency: true }, () => {
     stub.leaders[0] = 2;
     await until('its partition has a new leader', async () => stub.fetches[0] > 0 && stalled.size === 0);
     assert.ok(connections.every((error) => error === null));
+  });
+
+  test('partitions of a broker that died are read from their new leaders at once', async (t) => {
+    const { stub, connect } = stubCluster(2);
+    const { loop } = openLoop(t, connect);
+    await loop.open();
+    stub.away.add(1);
+    stub.onRefresh = () => {
+      stub.leaders = [2, 3];
+    };
+    for (const partition of [0, 1]) loop.start(partition, 0);
+    await until('they are read', async () => Math.min(...stub.fetches) > 0);
+    // A partition that backs off refreshes the metadata once more.
+    assert.equal(stub.refreshes, 1);
+  });
+
+  test('after a change of the leader its log is asked whether it holds the position', async (t) => {
+    const { stub, connect } = stubCluster(1);
+    const { loop, epochs, delivered } = openLoop(t, connect);
+    await loop.open();
+    stub.epoch = 3;
+    stub.epochEnd = 1;
+    epochs.committed(0, 1, 2);
+    loop.start(0, 1);
+    await until('it is read', async () => stub.fetches[0] > 2);
+    assert.deepEqual(stub.asked, [2]);
+    assert.deepEqual(delivered, []);
+    stub.epoch = 4;
+    await until('it is asked again', async () => stub.asked.length > 1);
+  });
+
+  test('a log that ended earlier under its new leader is read from there, and the lost offsets are named', async (t) => {
+    const { stub, connect } = stubCluster(1);
+    const { loop, epochs, delivered } = openLoop(t, connect);
+    await loop.open();
+    stub.epoch = 3;
+    stub.epochEnd = 0;
+    epochs.committed(0, 9, 2);
+    loop.start(0, 9);
+    await until('the records of the new leader are read', async () => delivered.length > 1);
+    assert.deepEqual(delivered[0].skipped, { first: 0, last: 8, reason: 'records-truncated' });
+    assert.deepEqual([delivered[0].offset, delivered[1].offset], [-1, 0]);
+  });
+
+  test('a position whose epoch is not known is read without a question', async (t) => {
+    const { stub, connect } = stubCluster(1);
+    const { loop } = openLoop(t, connect);
+    await loop.open();
+    stub.epoch = 3;
+    loop.start(0, 5);
+    await until('it is read', async () => stub.fetches[0] > 0);
+    assert.deepEqual(stub.asked, []);
   });
 
   test('a cluster that is out of reach is connected to again, with back-off', async (t) => {

@@ -1,0 +1,29 @@
+import type { InputRecord, SkippedRange } from '../log.ts';
+import { type DecodeOptions, decodeRecords, pickHeaders } from './record-batch-decoder.ts';
+
+/** As in Kafka. */
+const NO_TIMESTAMP = -1;
+
+interface InputSource extends DecodeOptions {
+  readonly partition: number;
+}
+
+/** The records of fetched bytes, with those of their headers that are to be passed on. Keys and values are views. */
+export function decodeInput(
+  bytes: Buffer,
+  { partition, ...options }: InputSource,
+  headers: readonly string[],
+): InputRecord[] {
+  const records: InputRecord[] = [];
+  decodeRecords(bytes, options, (offset, timestampMs, key, value, readHeaders) => {
+    const record = { partition, offset, timestampMs, key, value };
+    const passed = headers.length === 0 ? null : pickHeaders(readHeaders(), headers);
+    records.push(passed === null ? record : { ...record, headers: passed });
+  });
+  return records;
+}
+
+/** Stands for offsets that cannot be read any more. Reading continues at `nextOffset`. */
+export function recordOfSkipped(partition: number, nextOffset: number, skipped: SkippedRange): InputRecord {
+  return { partition, offset: nextOffset - 1, timestampMs: NO_TIMESTAMP, key: null, value: null, skipped };
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Topics } from '../../../src/config/config.ts';
+import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
+import { type KafkaConnection, kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
+import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
+import { ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
+import type { InputRecord, StreamLog } from '../../../src/stream/log/log.ts';
+import { kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { until } from '../../fixture/until.ts';
+import { startBrokerCluster } from './broker-cluster.ts';
+
+const TOPICS: Topics = {
+  observations: 'observations',
+  scores: 'scores',
+  events: 'events',
+  changelog: 'changelog',
+  deadLetters: 'dead-letters',
+};
+
+/** One partition that the first two brokers hold. Either of them may lead it alone, with what it has. */
+async function makeTopics(connection: KafkaConnection): Promise<void> {
+  const { kafka, destroy } = kafkaClient(connection);
+  const admin = kafka.admin();
+  await admin.connect();
+  const configEntries = [
+    { name: 'min.insync.replicas', value: '1' },
+    { name: 'unclean.leader.election.enable', value: 'true' },
+  ];
+  const replicaAssignment = [{ partition: 0, replicas: [1, 2] }];
+  const topics = [{ topic: TOPICS.observations, replicaAssignment, configEntries }];
+  await admin.createTopics({ topics, waitForLeaders: true });
+  destroy();
+  await ensureTopics(connection, TOPICS, { partitions: 1, replicationFactor: 3, retentionMs: null });
+}
+
+async function readFrom(log: StreamLog, offset: number): Promise<InputRecord[]> {
+  const delivered: InputRecord[] = [];
+  let assigned = false;
+  const subscription = await log.subscribe({
+    onAssignment: (partitions) => {
+      assigned = partitions.length > 0;
+    },
+    onRecords: (_partition, records) => delivered.push(...records),
+    onConnection: () => undefined,
+    onStalled: () => undefined,
+    onFatal: (error) => assert.fail(error),
+  });
+  await until('it is assigned', () => assigned);
+  subscription.start(0, offset);
+  return delivered;
+}
+
+kafkaTest(
+  'records that an unclean leader replaced are named, and the new ones at their offsets are read',
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'tidewatch-truncation-'));
+    const cluster = await startBrokerCluster(folder);
+    t.after(async () => {
+      await cluster.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+    const [first, second] = cluster.nodes;
+    const append = async (values: readonly string[]) => {
+      const records = values.map((value) => ({ partition: 0, key: null, value: Buffer.from(value) }));
+      await until('it is written', () =>
+        produceRecords(cluster.direct, TOPICS.observations, records).then(
+          () => true,
+          () => false,
+        ),
+      );
+    };
+    await makeTopics(cluster.direct);
+    await append(['a', 'b']);
+    await second.kill();
+    // Only the first broker has these.
+    await append(['lost-1', 'lost-2', 'lost-3']);
+    const log = createKafkaLog({ ...cluster.direct, topics: TOPICS, groupId: 'group', sessionMs: 6_000 });
+    t.after(() => log.close());
+    const session = await log.openPartition(0);
+    const delivered = await readFrom(log, 0);
+    await until('all are read', () => delivered.length === 5);
+    await session.commit([], 5);
+    await first.kill();
+    await second.restart();
+    // As many as were lost, and more: an offset alone does not tell the difference.
+    await append(['new-1', 'new-2', 'new-3', 'new-4', 'new-5']);
+    await until('the newest is read', () => delivered.at(-1)?.value?.toString() === 'new-5');
+    const place = ({ offset, value, skipped }: InputRecord) => skipped ?? `${offset}:${value}`;
+    const after = ['2:new-1', '3:new-2', '4:new-3', '5:new-4', '6:new-5'];
+    const truncated = { first: 2, last: 4, reason: 'records-truncated' };
+    assert.deepEqual(delivered.slice(5).map(place), [truncated, ...after]);
+    await log.close();
+
+    // Nobody read meanwhile: the committed offset knows its epoch.
+    const later = createKafkaLog({ ...cluster.direct, topics: TOPICS, groupId: 'group', sessionMs: 6_000 });
+    t.after(() => later.close());
+    const { committedOffset } = await later.openPartition(0);
+    assert.equal(committedOffset, 5);
+    const again = await readFrom(later, 5);
+    await until('the newest is read', () => again.at(-1)?.value?.toString() === 'new-5');
+    assert.deepEqual(again.map(place), [truncated, ...after]);
+    },
+);
