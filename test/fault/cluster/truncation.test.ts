@@ -102,5 +102,5 @@ kafkaTest(
     const again = await readFrom(later, 5);
     await until('the newest is read', () => again.at(-1)?.value?.toString() === 'new-5');
     assert.deepEqual(again.map(place), [truncated, ...after]);
-    },
+  },
 );
