@@ -149,22 +149,30 @@ export function calibrateRobust(
   const bound = CLIP_DEVIATIONS * Math.max((high - low) / NORMAL_SPREAD, floor);
   const centre = low + (high - low) / 2;
   const [least, most] = [Math.fround(centre - bound), Math.fround(centre + bound)];
-  let [weight, total] = [0, 0];
-  for (let i = 0; i < residuals.length; i++) {
-    const residual = clipped(residuals[i], least, most);
+  const { counted, stepsOf, weights } = rowsFor(samples);
+  let weight = 0;
+  let total = 0;
+  for (let i = 0, row = 0; i < residuals.length; i++) {
+    const residual = residuals[i];
     if (Number.isNaN(residual)) continue;
+    const bounded = clipped(residual, least, most);
     const w = weightOf(i);
+    counted[row] = bounded;
+    stepsOf[row] = stepOf(i);
+    weights[row++] = w;
     weight += w;
-    total += w * residual;
+    total += w * bounded;
   }
   const mean = total / weight;
-  let [squares, steps, stepSquares, squaresBySteps] = [0, 0, 0, 0];
-  for (let i = 0; i < residuals.length; i++) {
-    const residual = clipped(residuals[i], least, most);
-    if (Number.isNaN(residual)) continue;
-    const step = stepOf(i);
-    const w = weightOf(i);
-    const square = w * (residual - mean) * (residual - mean);
+  let squares = 0;
+  let steps = 0;
+  let stepSquares = 0;
+  let squaresBySteps = 0;
+  for (let row = 0; row < samples; row++) {
+    const step = stepsOf[row];
+    const w = weights[row];
+    const distance = counted[row] - mean;
+    const square = w * distance * distance;
     squares += square;
     steps += w * step;
     stepSquares += w * step * step;
@@ -175,6 +183,19 @@ export function calibrateRobust(
 }
 
 let scratch = new Float64Array(512);
+let rows = rowsOf(512);
+
+/** Residuals that are not missing, the step of the horizon and the weight of each. */
+function rowsOf(capacity: number) {
+  const column = () => new Float64Array(capacity);
+  return { counted: column(), stepsOf: column(), weights: column() };
+}
+
+/** Columns of so many rows, which are used again by the next call. */
+function rowsFor(count: number): ReturnType<typeof rowsOf> {
+  if (rows.counted.length < count) rows = rowsOf(2 * count);
+  return rows;
+}
 
 /** The residuals that are not missing, in an array that is used again by the next call. */
 function presentOf(residuals: Float32Array): Float64Array {

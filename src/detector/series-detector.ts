@@ -206,7 +206,7 @@ export class SeriesDetector {
     else if (calibration === 'plain') {
       this.calibration = calibrate(slab.floats, floatStart + contextCapacity, residualCapacity);
     } else {
-      const kept = this.residuals();
+      const kept = this.rings.residualsForNow(this.residualCount);
       this.calibration = calibrateRobust(kept, this.residualPlaces(kept.length), this.rings.scalar(SCALARS.floor));
     }
   }

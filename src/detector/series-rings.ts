@@ -1,6 +1,8 @@
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
 
+let ordered = new Float32Array(512);
+
 /**
  * The kept numbers of one series: its newest values and residuals in rings, and scalars. Values are float32 distances
  * from an origin.
@@ -91,16 +93,21 @@ export class SeriesRings {
 
   /** Residuals kept for calibration, oldest first; NaN where the value was missing. */
   residuals(count: number): Float32Array {
-    const kept = Math.min(count, this.layout.residualCapacity);
-    const ordered = new Float32Array(kept);
+    return this.residualsForNow(count).slice();
+  }
+
+  /** The same in memory that the next call uses again, of any series: an array of its own is as dear as calibrating. */
+  residualsForNow(count: number): Float32Array {
     const { residualCapacity, contextCapacity } = this.layout;
+    const kept = Math.min(count, residualCapacity);
+    if (ordered.length < kept) ordered = new Float32Array(2 * kept);
     const { floats } = this.block.slab;
     const start = this.block.floatStart + contextCapacity;
     const first = kept === 0 ? 0 : (count - kept) % residualCapacity;
     const run = Math.min(kept, residualCapacity - first);
-    ordered.set(floats.subarray(start + first, start + first + run));
-    if (run < kept) ordered.set(floats.subarray(start, start + kept - run), run);
-    return ordered;
+    for (let i = 0; i < run; i++) ordered[i] = floats[start + first + i];
+    for (let i = run; i < kept; i++) ordered[i] = floats[start + i - run];
+    return ordered.subarray(0, kept);
   }
 
   #residualSlot(index: number): number {
