@@ -47,6 +47,7 @@ export class PendingCommit implements ScoreSink {
   #tally = emptyTally();
   #clock: ClockState | null = null;
   #decided = false;
+  #newestNowMs = Number.NEGATIVE_INFINITY;
   /** Headers of input records that pass on to their scores, by offset. */
   readonly #headers = new Map<number, Readonly<Record<string, string>>>();
   /** Event time of the newest observation among its scores; null without any. */
@@ -97,15 +98,18 @@ export class PendingCommit implements ScoreSink {
     if (this.newestEventMs === null || score.timestampMs > this.newestEventMs) this.newestEventMs = score.timestampMs;
     if (score.anomaly) this.#tally.flagged++;
     if (score.alarm) this.#tally.alarms++;
-    this.#publish({
-      topic: this.#format.topics.scores,
-      partition: score.input.partition,
-      key,
-      value: this.#format.encodeScore(score),
-      offset: score.input.offset,
-      ...this.#timestamp(score.timestampMs),
-      ...this.#passedHeaders(score.input.offset),
-    });
+    const { topics, encodeScore, timestamps } = this.#format;
+    const { partition, offset } = score.input;
+    const topic = topics.scores;
+    const value = encodeScore(score);
+    const headers = this.#headers.size === 0 ? undefined : this.#headers.get(offset);
+    if (timestamps === 'event-time' && headers === undefined) {
+      // Nearly every record: an object that is put together of parts takes longer.
+      this.#publish({ topic, partition, key, value, offset, timestampMs: this.#untilNow(score.timestampMs) });
+    } else {
+      const passed = headers === undefined ? {} : { headers };
+      this.#publish({ topic, partition, key, value, offset, ...this.#timestamp(score.timestampMs), ...passed });
+    }
   }
 
   silence(score: ScoreRecord, foundAt: number): void {
@@ -158,14 +162,14 @@ export class PendingCommit implements ScoreSink {
     });
   }
 
-  /** Brokers refuse timestamps that are far in the future. */
   #timestamp(eventMs: number): { readonly timestampMs?: number } {
-    return this.#format.timestamps === 'event-time' ? { timestampMs: Math.min(eventMs, this.#nowMs()) } : {};
+    return this.#format.timestamps === 'event-time' ? { timestampMs: this.#untilNow(eventMs) } : {};
   }
 
-  #passedHeaders(offset: number): Pick<OutputRecord, 'headers'> {
-    const headers = this.#headers.size === 0 ? undefined : this.#headers.get(offset);
-    return headers === undefined ? {} : { headers };
+  /** Brokers refuse timestamps that are far in the future. The clock is asked only where it may matter. */
+  #untilNow(eventMs: number): number {
+    if (eventMs > this.#newestNowMs) this.#newestNowMs = this.#nowMs();
+    return Math.min(eventMs, this.#newestNowMs);
   }
 
   duplicate(): void {
