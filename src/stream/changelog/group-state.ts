@@ -25,6 +25,8 @@ export interface PendingObservation {
   readonly value: number;
   /** Input offset. */
   readonly offset: number;
+  /** Those of its record that pass on to its score. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The state of a group that is kept in the changelog. */

@@ -46,8 +46,8 @@ export type ForgottenReason = 'series-max' | 'idle';
 
 /** Receives the results of series and groups. The stream writes them to Kafka, a backtest to a file. */
 export interface ScoreSink {
-  /** `key` is that of the input record. */
-  score(score: ScoreRecord, key: Buffer | null): void;
+  /** `key` is that of the input record, and `headers` are those of it that pass on. */
+  score(score: ScoreRecord, key: Buffer | null, headers?: Readonly<Record<string, string>>): void;
   /** A series stopped when the record at `foundAt` was there, or at `foundAt` the clock said so. */
   silence(score: ScoreRecord, foundAt: number): void;
   /** A revision of an event, with the key of the scores, and the input offset that orders it among them. */

@@ -15,7 +15,8 @@ export function keepObservation(
     step = { position, observations: new Map() };
     pending.splice(at, 0, step);
   }
-  step.observations.set(series, { timestampMs, value, offset: record.offset });
+  const { offset, headers } = record;
+  step.observations.set(series, { timestampMs, value, offset, ...(headers && { headers }) });
 }
 
 /** Newest position of a series, in a pending step or before; -1 where there is none. */

@@ -271,7 +271,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
       if (observation === undefined) return;
       const { bound, group, restarted } = this;
       const row = { group: scored, member: scored.members[i], series: member.series, observation };
-      sink.score(memberScore(row, { bound, group, restarted, place: this.#place }), this.#recordKey);
+      const score = memberScore(row, { bound, group, restarted, place: this.#place });
+      sink.score(score, this.#recordKey, observation.headers);
     });
     if (step !== null) this.restarted = null;
     const observations = step?.observations ?? NOTHING_OBSERVED;

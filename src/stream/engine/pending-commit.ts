@@ -48,8 +48,6 @@ export class PendingCommit implements ScoreSink {
   #clock: ClockState | null = null;
   #decided = false;
   #newestNowMs = Number.NEGATIVE_INFINITY;
-  /** Headers of input records that pass on to their scores, by offset. */
-  readonly #headers = new Map<number, Readonly<Record<string, string>>>();
   /** Event time of the newest observation among its scores; null without any. */
   newestEventMs: number | null = null;
   /** Input records that it covers. */
@@ -66,11 +64,6 @@ export class PendingCommit implements ScoreSink {
   /** Whether there is something to commit: records, or what the clock decided. */
   get isDue(): boolean {
     return this.records > 0 || this.#decided;
-  }
-
-  /** The headers of these records pass on to scores that this commit writes. */
-  passHeaders(records: readonly InputRecord[]): void {
-    for (const { headers, offset } of records) if (headers !== undefined) this.#headers.set(offset, headers);
   }
 
   /** These input records were processed: the commit covers them. */
@@ -93,7 +86,7 @@ export class PendingCommit implements ScoreSink {
     return tally;
   }
 
-  score(score: ScoreRecord, key: Buffer | null): void {
+  score(score: ScoreRecord, key: Buffer | null, headers?: Readonly<Record<string, string>>): void {
     this.#tally.scored[score.state]++;
     if (this.newestEventMs === null || score.timestampMs > this.newestEventMs) this.newestEventMs = score.timestampMs;
     if (score.anomaly) this.#tally.flagged++;
@@ -102,7 +95,6 @@ export class PendingCommit implements ScoreSink {
     const { partition, offset } = score.input;
     const topic = topics.scores;
     const value = encodeScore(score);
-    const headers = this.#headers.size === 0 ? undefined : this.#headers.get(offset);
     if (timestamps === 'event-time' && headers === undefined) {
       // Nearly every record: an object that is put together of parts takes longer.
       this.#publish({ topic, partition, key, value, offset, timestampMs: this.#untilNow(score.timestampMs) });

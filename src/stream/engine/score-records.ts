@@ -44,7 +44,6 @@ export async function scoreRecords(
     if ('reason' in observation) pending.deadLetter(record, observation);
     else observations.push(observation);
   }
-  pending.passHeaders(records);
   await state.score(observations, pending, signal);
   pending.consumed(records);
   pending.clockAt(state.clock.state);

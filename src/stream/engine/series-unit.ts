@@ -244,7 +244,8 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     const { key: series, bound } = this;
     const restarted = this.#restarted !== null;
     const input = { ...this.#place, offset: record.offset };
-    sink.score(seriesScore(detection, { series, bound, timestampMs, value, restarted, input }), record.key);
+    const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
+    sink.score(score, record.key, record.headers);
     this.#restarted = null;
     if (this.events.wants(detection.alarm, value)) {
       this.#follow(detection, { record, timestampMs, value, missing: 0 }, sink);
