@@ -17,7 +17,7 @@ const DEFAULT_TITLE =
   '[{{status}}] {{kind}} in {{subject}}{{#if others}} and {{others}} more{{/if}}';
 
 const DEFAULT_TEXT =
-  '{{#each events}}[{{type}}] {{subject}}: {{summary}}{{#if unusual}} ({{unusual}}){{/if}}\n' +
+  '{{#each events}}[{{type}}] {{subject}}: {{summary}}\n' +
   '{{kind}}, {{urgency}}, detector {{detector}}, since {{startedAt}}{{#if endedAt}}, until {{endedAt}}{{/if}}' +
   '{{#if closeReason}}, {{closeReason}}{{/if}}\n' +
   '{{#if members}}members: {{members}}\n{{/if}}{{#if link}}{{link}}\n{{/if}}{{/each}}';
