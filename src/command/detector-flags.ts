@@ -37,7 +37,7 @@ export const detectorFlags = {
   falseAlarms: commandFlag(
     'false-alarms',
     detectorKinds.falseAlarms,
-    'accepted false alarms of a series, such as 1/week, or off (default: the rarer of 1/week and 1 in 1,000)',
+    'accepted false alarms of a series, such as 1/week, or off (default: 1/week, between 1 in 50,000 and 1 in 1,000)',
   ),
   model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1)'),
 };

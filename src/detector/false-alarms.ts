@@ -13,8 +13,12 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   year: 365.25 * DAY_MS,
 };
 const DEFAULT = { count: 1, perMs: 7 * DAY_MS };
-/** By default alarms are no more frequent than this share of rows, whatever the frequency. */
-const DEFAULT_RATE_MAX = 0.001;
+/**
+ * Shares of rows that the default stays between, whatever the frequency. A threshold that keeps rarer alarms from a
+ * series of every second would pass over what anyone calls an incident.
+ */
+const DEFAULT_RATE_MAX = 1 / 1_000;
+const DEFAULT_RATE_MIN = 1 / 50_000;
 
 export const FALSE_ALARMS_EXPECTED = 'off, or a rate such as 1/week, 0.5/day or 2/month';
 
@@ -34,8 +38,8 @@ export interface AlarmWishes {
 }
 
 /**
- * Accepted false alarms a row, at most 1 in 100; null for `off`. By default the rarer of one a week and 1 in 1,000
- * rows.
+ * Accepted false alarms a row, at most 1 in 100; null for `off`. By default one a week, at most 1 in 1,000 rows
+ * and at least 1 in 50,000.
  */
 export function alarmRateOf({ falseAlarms, level }: AlarmWishes, freq: Frequency): number | null {
   if (falseAlarms === 'off') return null;
@@ -43,5 +47,6 @@ export function alarmRateOf({ falseAlarms, level }: AlarmWishes, freq: Frequency
     return Math.min(ALARM_RATE_MAX, Math.max(1e-9, 1 - level / 100));
   const { count, perMs } = falseAlarms ?? DEFAULT;
   const rate = (count * meanStepMs(freq)) / perMs;
-  return Math.min(rate, falseAlarms === undefined ? DEFAULT_RATE_MAX : ALARM_RATE_MAX);
+  if (falseAlarms === undefined) return Math.max(DEFAULT_RATE_MIN, Math.min(rate, DEFAULT_RATE_MAX));
+  return Math.min(rate, ALARM_RATE_MAX);
 }

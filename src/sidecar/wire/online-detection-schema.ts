@@ -55,8 +55,8 @@ const DetectionParameters = Type.Optional(
         type: ['string', 'null'],
         pattern: '^(off|(?=[0-9.]*[1-9])[0-9]{1,6}([.][0-9]{1,6})?/(hour|day|week|month|year))$',
         description:
-          'Accepted false alarms of a series, such as `1/week`; unless said otherwise what `level` leaves, or the ' +
-          'rarer of one a week and 1 in 1,000 values.',
+          'Accepted false alarms of a series, such as `1/week`; unless said otherwise what `level` leaves, or ' +
+          'one a week, between 1 in 50,000 and 1 in 1,000 values.',
       },
       calibration_size: {
         type: ['integer', 'string', 'null'],
