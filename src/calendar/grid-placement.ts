@@ -28,7 +28,7 @@ export interface SeriesGrid {
 }
 
 /** Share of its deviation from the grid by which an observation moves the phase, after the first few. */
-const PHASE_GAIN_MIN = 1 / 16;
+export const PHASE_GAIN_MIN = 1 / 16;
 /**
  * An observation takes the next step ahead of its time by at most this share of a step. So a series that is sampled
  * twice as often as its frequency says does not run ahead of the clock.

@@ -20,7 +20,7 @@ export function keepObservation(
 }
 
 /** Newest position of a series, in a pending step or before; -1 where there is none. */
-export function newestOf({ pending, members }: GroupState, series: string): number {
+export function newestOf({ pending, members }: Pick<GroupState, 'pending' | 'members'>, series: string): number {
   for (let i = pending.length - 1; i >= 0; i--) if (pending[i].observations.has(series)) return pending[i].position;
   return members.find((member) => member.series === series)?.newest ?? -1;
 }

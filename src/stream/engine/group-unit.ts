@@ -1,4 +1,3 @@
-import { gridPosition } from '../../calendar/frequency.ts';
 import { type GroupDetection, GroupDetector } from '../../detector/group-detector.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { SeriesMemory } from '../../detector/series-memory.ts';
@@ -19,6 +18,7 @@ import { type DeadLetterCause, type ReceivedObservation, receivedAgain, type Sco
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { followStep, NOTHING_OBSERVED } from './group-events.ts';
+import { groupPhase, positionInGroup } from './group-grid.ts';
 import { type GroupPast, isMissing, pastOfGroup, stepOfPast } from './group-past.ts';
 import { fitting, hasRoomFor } from './group-room.ts';
 import { hasLeft, isNextReady, keepObservation, newestOf } from './group-steps.ts';
@@ -97,9 +97,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
 
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
     if (!this.settle(sink)) return false;
-    const { freq, gapLimit } = this.bound.config.settings;
+    const { gapLimit } = this.bound.config.settings;
     if (Number.isNaN(this.originMs)) this.originMs = observation.timestampMs;
-    const position = gridPosition(freq, this.originMs, observation.timestampMs);
+    const position = positionInGroup(this, observation, this.bound.config.settings);
     if (position - this.newest - 1 > gapLimit && this.newest >= 0) {
       if (this.pending.length > 0) {
         this.#flushing = true;
@@ -232,6 +232,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
     }
     keepObservation(this.pending, position, observation);
     this.newest = Math.max(this.newest, position);
+    const { freq } = this.bound.config.settings;
+    this.originMs = groupPhase(this, observation, { position, freq });
   }
 
   #nextIsReady(): boolean {
