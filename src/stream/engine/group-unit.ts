@@ -78,7 +78,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.#memory = memory;
     this.#place = place;
     this.#recordKey = Buffer.from(group);
-    this.events = new UnitEvents({ bound, series: null, group, place });
+    this.events = new UnitEvents({ bound, key: this.key, group, place });
     this.detector = new GroupDetector(bound.config.settings, memory);
   }
 

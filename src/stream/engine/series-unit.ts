@@ -16,7 +16,7 @@ import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { seriesScore } from './series-score.ts';
 import { isNewsSilent, silenceRecord } from './silence-records.ts';
-import { UnitEvents } from './unit-events.ts';
+import { type EventOwner, UnitEvents } from './unit-events.ts';
 
 interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
   readonly missing: number;
@@ -38,11 +38,11 @@ export interface SeriesPast {
 }
 
 /** A series that is scored alone. It exists from its first observation on. */
-export class SeriesUnit implements DetectionUnit, ChangelogSeries {
+export class SeriesUnit implements DetectionUnit, ChangelogSeries, EventOwner {
   readonly key: string;
   readonly bound: BoundDetector;
   readonly #memory: SeriesMemory;
-  readonly #place: InputPlace;
+  readonly place: InputPlace;
   readonly events: UnitEvents;
   detector: SeriesDetector;
   startOffset = -1;
@@ -68,8 +68,8 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     this.key = key;
     this.bound = bound;
     this.#memory = memory;
-    this.#place = place;
-    this.events = new UnitEvents({ bound, series: key, group: null, place });
+    this.place = place;
+    this.events = new UnitEvents(this);
     this.detector = this.#freshDetector();
   }
 
@@ -178,7 +178,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent } = readArrivals(reader);
     this.silent = silent;
     this.heardMs = heardMs;
-    const place = { group: null, partition: this.#place.partition };
+    const place = { group: null, partition: this.place.partition };
     this.held = receivedAgain(held, place);
     this.buffered = receivedAgain(buffered, place);
     readDetectorState(reader, this.detector);
@@ -243,7 +243,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
       this.#say('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
     const { key: series, bound } = this;
     const restarted = this.#restarted !== null;
-    const input = { ...this.#place, offset: record.offset };
+    const input = { ...this.place, offset: record.offset };
     const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
     sink.score(score, record.key, record.headers);
     this.#restarted = null;
@@ -267,7 +267,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries {
     const at = { timestampMs, offset: record.offset, position: detector.positions, lastOffset };
     if (this.silent) this.events.fallSilent(at, sink);
     else this.events.returned(at, sink);
-    const input = { ...this.#place, offset: lastOffset };
+    const input = { ...this.place, offset: lastOffset };
     sink.silence(
       silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, said.value),
       record.offset,

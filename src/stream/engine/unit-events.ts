@@ -15,24 +15,30 @@ import type { InputPlace } from '../record/score-record.ts';
 import type { ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 
-/** The series or group whose events they are. One of both is null. */
+/** The series, or group, whose events they are. */
 export interface EventOwner {
   readonly bound: BoundDetector;
-  readonly series: string | null;
-  readonly group: string | null;
   readonly place: InputPlace;
+  /** Of a series: its name. */
+  readonly key: string;
+  /** Left out for a series. */
+  readonly group?: string;
 }
 
-/** The events of a unit. It holds nothing while there are none. */
+interface HeldEvents {
+  tracker: EventTracker | null;
+  /** Key of the scores. */
+  key: Buffer | null;
+  /** The event of a series that sends nothing. */
+  silence: OpenEvent | null;
+  /** Newest offset so far: a record that was held back is older than those before it. */
+  newestOffset: number;
+}
+
+/** The events of a unit. It holds nothing until there is one: most series never have any. */
 export class UnitEvents {
   readonly #owner: EventOwner;
-  #tracker: EventTracker | null = null;
-  /** Key of the scores. */
-  #key: Buffer | null = null;
-  /** The event of a series that sends nothing. */
-  #silence: OpenEvent | null = null;
-  /** Newest offset so far: a record that was held back is older than those before it. */
-  #newestOffset = -1;
+  #events: HeldEvents | null = null;
 
   constructor(owner: EventOwner) {
     this.#owner = owner;
@@ -45,62 +51,82 @@ export class UnitEvents {
 
   /** Whether a row may change something. Others need not be made. */
   wants(alarm: boolean, value: number): boolean {
-    const { events } = this.#owner.bound.config;
-    return this.#tracker === null ? mayMatter(alarm, value, events) : this.#tracker.wants(alarm, value);
+    const tracker = this.#events?.tracker ?? null;
+    return tracker === null ? mayMatter(alarm, value, this.#owner.bound.config.events) : tracker.wants(alarm, value);
   }
 
   /** @param key of the scores */
   observe(row: EventRow, key: Buffer | null, sink: ScoreSink): void {
-    this.#tracker ??= new EventTracker(subjectOf(this.#owner));
-    this.#key = key;
-    const event = this.#tracker.observe(row);
-    if (event !== null) this.#publish(event, row.offset, sink);
-    if (this.#tracker.kept() === null) this.#tracker = null;
+    const events = this.#begin();
+    events.tracker ??= new EventTracker(subjectOf(this.#owner));
+    events.key = key;
+    const event = events.tracker.observe(row);
+    if (event !== null) publish(events, event, { offset: row.offset, sink });
+    if (events.tracker.kept() === null) events.tracker = null;
   }
 
   /** The unit ends, or starts over. */
-  close(reason: CloseReason, at: UnitMoment, sink: ScoreSink): void {
-    const event = this.#tracker?.close(reason, at.timestampMs) ?? null;
-    if (event !== null) this.#publish(event, at.offset, sink);
-    this.#tracker = null;
-    if (this.#silence !== null) this.#publish(conclude(this.#silence, reason, at.timestampMs), at.offset, sink);
-    this.#silence = null;
+  close(reason: CloseReason, { timestampMs, offset }: UnitMoment, sink: ScoreSink): void {
+    const events = this.#events;
+    if (events === null) return;
+    const at = { offset, sink };
+    const event = events.tracker?.close(reason, timestampMs) ?? null;
+    if (event !== null) publish(events, event, at);
+    events.tracker = null;
+    if (events.silence !== null) publish(events, conclude(events.silence, reason, timestampMs), at);
+    events.silence = null;
   }
 
   /** The series has stopped. `lastOffset` is that of its last observation. */
   fallSilent(at: UnitMoment & { readonly position: number; readonly lastOffset: number }, sink: ScoreSink): void {
-    const { series, group } = this.#owner;
-    this.#key ??= Buffer.from(group ?? series ?? '');
+    const { key, group = key } = this.#owner;
+    const events = this.#begin();
+    events.key ??= Buffer.from(group);
     this.close('silent', at, sink);
-    this.#silence = silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
-    if (this.#silence !== null) this.#publish(revise(this.#silence, 'opened', at.timestampMs), at.offset, sink);
+    events.silence = silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
+    if (events.silence === null) return;
+    publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
   }
 
   /** It sends again. */
   returned(at: UnitMoment & { readonly position: number }, sink: ScoreSink): void {
-    if (this.#silence !== null) this.#publish(concludeSilence(this.#silence, at), at.offset, sink);
-    this.#silence = null;
-  }
-
-  #publish(event: AnomalyEvent, offset: number, sink: ScoreSink): void {
-    this.#newestOffset = Math.max(this.#newestOffset, offset);
-    sink.event(event, { key: this.#key, offset: this.#newestOffset });
+    const events = this.#events;
+    if (events === null || events.silence === null) return;
+    publish(events, concludeSilence(events.silence, at), { offset: at.offset, sink });
+    events.silence = null;
   }
 
   state(): EventState | null {
-    const kept = this.#tracker?.kept() ?? null;
-    if (kept === null && this.#silence === null) return null;
-    return { ...NOTHING_KEPT, ...kept, silence: this.#silence, key: this.#key?.toString('latin1') ?? null };
+    if (this.#events === null) return null;
+    const { tracker, silence, key } = this.#events;
+    const kept = tracker?.kept() ?? null;
+    if (kept === null && silence === null) return null;
+    return { ...NOTHING_KEPT, ...kept, silence, key: key?.toString('latin1') ?? null };
   }
 
   resume(state: EventState | null): void {
     if (state === null) return;
-    this.#tracker = new EventTracker(subjectOf(this.#owner));
-    this.#tracker.resume(state);
-    if (this.#tracker.kept() === null) this.#tracker = null;
-    this.#silence = state.silence;
-    this.#key = keyOf(state);
+    const events = this.#begin();
+    events.tracker = new EventTracker(subjectOf(this.#owner));
+    events.tracker.resume(state);
+    if (events.tracker.kept() === null) events.tracker = null;
+    events.silence = state.silence;
+    events.key = keyOf(state);
   }
+
+  #begin(): HeldEvents {
+    this.#events ??= { tracker: null, key: null, silence: null, newestOffset: -1 };
+    return this.#events;
+  }
+}
+
+function publish(
+  events: HeldEvents,
+  event: AnomalyEvent,
+  { offset, sink }: { readonly offset: number; readonly sink: ScoreSink },
+): void {
+  events.newestOffset = Math.max(events.newestOffset, offset);
+  sink.event(event, { key: events.key, offset: events.newestOffset });
 }
 
 /** Where something came to an end, or began. */
@@ -113,7 +139,9 @@ export function keyOf({ key }: EventState): Buffer | null {
   return key === null ? null : Buffer.from(key, 'latin1');
 }
 
-function subjectOf({ bound, series, group, place }: EventOwner): EventSubject {
+function subjectOf({ bound, key, group: ownGroup, place }: EventOwner): EventSubject {
+  const group = ownGroup ?? null;
+  const series = group === null ? key : null;
   const { name: detector, labels, events: rules, settings } = bound.config;
   return {
     detector,
