@@ -37,6 +37,9 @@ export const topicsCommand: RunnableCommand = {
     const made = await ensureTopics(connection, topics, { partitions, replicationFactor, retentionMs });
     for (const topic of made) io.out(`made ${topic}`);
     const count = await checkTopics(connection, topics);
+    if (flags.partitions !== undefined && count !== partitions) {
+      io.err(`--partitions ${partitions} was asked for, but the topics are there with ${count}, and stay so`);
+    }
     io.out(`${Object.values(topics).join(', ')}: ready, ${count} partitions`);
     return DONE;
   },

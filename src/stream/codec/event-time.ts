@@ -45,7 +45,10 @@ export function explainEventTime(
   if (Number.isNaN(timestampMs)) return { reason: 'time-unreadable', detail: `${said}: ${whyUnreadable(raw, unit)}` };
   if (timestampMs >= EVENT_TIME_MS_MIN && timestampMs < EVENT_TIME_MS_MAX) {
     const aheadMs = Math.ceil(timestampMs - latestMs);
-    return { reason: 'time-in-future', detail: `${said}: ${aheadMs} ms further ahead of the clock than allowed` };
+    return {
+      reason: 'time-in-future',
+      detail: `${said}: ${aheadMs} ms further ahead of the clock than future_limit allows`,
+    };
   }
   const fitting = fittingUnit(raw);
   const hint = fitting === null ? 'no unit makes it a time from 1980 to 2199' : `it would make sense in ${fitting}`;

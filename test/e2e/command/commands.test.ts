@@ -117,6 +117,17 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
   assert.deepEqual(watchEvents.out.map(eventOf), revisions);
 });
 
+kafkaTest('topics says what it was asked for and cannot give', async () => {
+  const env = await environment(await freshTopics(2));
+  const more = await runCommand(['topics', '--partitions', '8'], env);
+  assert.equal(more.exitCode, 0);
+  assert.match(more.err.join('\n'), /--partitions 8 was asked for, but the topics are there with 2, and stay so/);
+  const login = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me', KAFKA_SASL_PASSWORD: 'secret' };
+  const refused = await runCommand(['topics'], { ...env, ...login });
+  assert.equal(refused.exitCode, 1);
+  assert.match(refused.err.join('\n'), /If the brokers want no login there, unset KAFKA_SASL_MECHANISM/);
+});
+
 kafkaTest('a watch shows alarms, says once that the broker is away, and continues when it is back', async () => {
   const topics = await freshTopics(1);
   const kafka = await sharedKafka();

@@ -203,6 +203,10 @@ const HINTS: readonly { readonly tls: boolean; readonly pattern: RegExp; readonl
 
 /** Of the first contact: the address may be wrong, or the brokers may not have started yet. */
 export function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
+  if (/current SASL state/.test(failure.message)) {
+    const text = `${failure.message}. If the brokers want no login there, unset KAFKA_SASL_MECHANISM`;
+    return new ServiceError(failure.code, text, { cause: failure });
+  }
   if (failure.code !== 'broker-unavailable') return failure;
   const hint = HINTS.find(({ pattern, tls }) => pattern.test(failure.message) && tls === (config.tls !== null))?.hint;
   const text = `No Kafka could be reached at ${config.brokers.join(', ')}. ${failure.message}${hint ?? ''}`;
