@@ -14,6 +14,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   http: () => import('./http.ts'),
   'in-sample': () => import('./in-sample.ts'),
   jobs: () => import('./jobs.ts'),
+  journal: () => import('./journal.ts'),
   memory: () => import('./memory.ts'),
   'new-user': () => import('./new-user.ts'),
   quality: () => import('./quality.ts'),

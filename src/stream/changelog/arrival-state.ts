@@ -1,3 +1,4 @@
+import { readHeaders, writeHeaders } from './record-headers.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /** A record whose time waits for confirmation, with the bytes of its dead letter. */
@@ -10,6 +11,7 @@ export interface HeldRecord {
     readonly timestampMs: number;
     readonly key: Buffer | null;
     readonly value: Buffer | null;
+    readonly headers?: Readonly<Record<string, string>>;
   };
 }
 
@@ -37,24 +39,25 @@ const BEHIND_FLAG = 2;
 export function writeArrivals(writer: StateWriter, arrivals: ArrivalState): void {
   const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent } = arrivals;
   const isBehind = heardMs !== Number.NEGATIVE_INFINITY;
-  writer.f64(arrivedMs);
+  writer.number(arrivedMs);
   writer.u8((silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0));
-  if (isBehind) writer.f64(heardMs);
+  if (isBehind) writer.number(heardMs);
   writeRecords(writer, held);
   writeRecords(writer, buffered);
-  if (buffered.length > 0) writer.f64(takenMs ?? Number.NaN);
+  if (buffered.length > 0) writer.number(takenMs ?? Number.NaN);
 }
 
 function writeRecords(writer: StateWriter, records: readonly HeldRecord[]): void {
   writer.u8(records.length);
   for (const { series, timestampMs, value, record } of records) {
     writer.text(series);
-    writer.f64(timestampMs);
-    writer.f64(value);
-    writer.f64(record.offset);
-    writer.f64(record.timestampMs);
+    writer.number(timestampMs);
+    writer.number(value);
+    writer.number(record.offset);
+    writer.number(record.timestampMs);
     writer.blob(record.key);
     writer.blob(record.value);
+    writeHeaders(writer, record.headers);
   }
 }
 
@@ -71,11 +74,11 @@ export function readArrivals(reader: StateReader): ArrivalState {
       silent: false,
     };
   }
-  const [arrivedMs, flags] = [reader.f64(), reader.u8()];
-  const heardMs = (flags & BEHIND_FLAG) !== 0 ? reader.f64() : Number.NEGATIVE_INFINITY;
+  const [arrivedMs, flags] = [reader.number(), reader.u8()];
+  const heardMs = (flags & BEHIND_FLAG) !== 0 ? reader.number() : Number.NEGATIVE_INFINITY;
   const silent = (flags & SILENT_FLAG) !== 0;
   const [held, buffered] = [readRecords(reader), readRecords(reader)];
-  const takenMs = buffered.length > 0 ? reader.f64() : arrivedMs;
+  const takenMs = buffered.length > 0 ? reader.number() : arrivedMs;
   return { arrivedMs, takenMs, heardMs, held, buffered, silent };
 }
 
@@ -83,8 +86,8 @@ function readRecords(reader: StateReader): readonly HeldRecord[] {
   const count = reader.u8();
   if (count === 0) return NO_HELD;
   return Array.from({ length: count }, (): HeldRecord => {
-    const [series, timestampMs, value] = [reader.text(), reader.f64(), reader.f64()];
-    const record = { offset: reader.f64(), timestampMs: reader.f64(), key: reader.blob(), value: reader.blob() };
-    return { series, timestampMs, value, record };
+    const [series, timestampMs, value] = [reader.text(), reader.number(), reader.number()];
+    const record = { offset: reader.number(), timestampMs: reader.number(), key: reader.blob(), value: reader.blob() };
+    return { series, timestampMs, value, record: { ...record, ...readHeaders(reader) } };
   });
 }

@@ -13,6 +13,12 @@ export interface EventState extends KeptTracker {
   readonly silence: OpenEvent | null;
 }
 
+/** The events of a unit, as far as they are kept. */
+export interface KeptEvents {
+  state(): EventState | null;
+  resume(state: EventState | null): void;
+}
+
 /** Earlier formats have no events. */
 const EVENT_FORMAT = 3;
 /** As a StateWriter writes an empty text. */
@@ -22,12 +28,11 @@ export function writeEventState(writer: StateWriter, state: EventState | null): 
   writer.text(state === null ? '' : JSON.stringify(state));
 }
 
-/** The bytes of an open state without its events, which `reader` has just read. */
-export function withoutEvents(
-  bytes: Buffer,
-  { start, reader }: { readonly start: number; readonly reader: StateReader },
-) {
+/** The bytes of an entry without its events; `reader` stands before them. */
+export function cutEvents(bytes: Buffer, reader: StateReader): Buffer {
   if (reader.format < EVENT_FORMAT) return bytes;
+  const start = reader.position;
+  reader.text();
   return Buffer.concat([bytes.subarray(0, start), NO_TEXT, bytes.subarray(reader.position)]);
 }
 

@@ -1,11 +1,19 @@
+import assert from 'node:assert/strict';
 import type { GroupDetector } from '../../detector/group-detector.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { RestartReason } from '../record/score-record.ts';
 import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
-import { type EventState, readEventState, writeEventState } from './event-state.ts';
-import { readDetectorState, writeDetectorState } from './series-state.ts';
-import { GROUP_ENTRY, type StateReader, type StateWriter } from './state-bytes.ts';
+import { type KeptEvents, readEventState, writeEventState } from './event-state.ts';
+import {
+  type GroupChanges,
+  keepPending,
+  type PendingStep,
+  readObservation,
+  writeObservation,
+} from './pending-steps.ts';
+import { readDetectorChange, readDetectorState, writeDetectorChange, writeDetectorState } from './series-state.ts';
+import { CHANGE_ENTRY, GROUP_ENTRY, STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
 /** A member that the group is scored with. Its detector has the same index in the group's detector. */
 export interface Member extends ChangelogSeries {
@@ -14,27 +22,13 @@ export interface Member extends ChangelogSeries {
   newest: number;
 }
 
-/** The observations of a time step that is not scored yet, by series, in the order of their input offsets. */
-export interface PendingStep {
-  readonly position: number;
-  readonly observations: Map<string, PendingObservation>;
-}
-
-export interface PendingObservation {
-  readonly timestampMs: number;
-  readonly value: number;
-  /** Input offset. */
-  readonly offset: number;
-  /** Those of its record that pass on to its score. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** The state of a group that is kept in the changelog. */
 export interface GroupState extends ArrivalState {
   readonly key: string;
   /** Of the detector that the group is bound to. */
   readonly digest: string;
-  readonly events: { state(): EventState | null; resume(state: EventState | null): void };
+  readonly events: KeptEvents;
+  readonly changes: GroupChanges;
   readonly detector: GroupDetector;
   /** Aligned with `detector.members`. */
   readonly members: readonly Member[];
@@ -65,78 +59,135 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
   writer.u8(GROUP_ENTRY);
   writer.text(group.key);
   writer.text(group.digest);
-  writeEventState(writer, group.events.state());
-  writer.f64(group.originMs);
-  writer.f64(group.newest);
-  writer.f64(group.newestOffset);
-  writeArrivals(writer, group);
-  writer.text(group.restarted ?? '');
-  writer.f64(detector.positions);
-  writer.f64(detector.accumulation.samples);
-  writer.f64(detector.accumulation.mean);
-  writer.f64(detector.accumulation.variance);
-  for (const number of detector.alarmState) writer.f64(number);
-  for (const number of detector.scaleState) writer.f64(number);
+  writeHead(writer, group);
+  writer.number(detector.positions);
+  writer.number(detector.accumulation.samples);
+  writer.number(detector.accumulation.mean);
+  writer.number(detector.accumulation.variance);
+  writeScales(writer, detector);
   writer.u32(members.length);
   for (const member of members) {
     writer.text(member.series);
-    writer.f64(member.startOffset);
-    writer.f64(member.newest);
+    writer.number(member.startOffset);
+    writer.number(member.newest);
     writeDetectorState(writer, member.detector);
   }
   writer.u32(group.joining.size);
   for (const [series, newest] of group.joining) {
     writer.text(series);
-    writer.f64(newest);
+    writer.number(newest);
   }
   writer.u32(pending.length);
-  for (const step of pending) writePendingStep(writer, step);
+  for (const step of pending) {
+    writer.number(step.position);
+    writer.u32(step.observations.size);
+    for (const [series, observation] of step.observations) writeObservation(writer, series, observation);
+  }
+  group.changes.writtenAt(detector.positions);
+}
+
+/**
+ * Writes what happened since the last entry: what was taken, and what changed in the members if a step was scored.
+ * Returns false, and writes nothing, where the state must be whole.
+ */
+export function writeGroupChange(writer: StateWriter, group: GroupState): boolean {
+  const { detector, members, changes } = group;
+  const { written } = changes;
+  const windowStart = detector.positions - (detector.positions % detector.settings.detectionSize);
+  if (written < 0 || written < windowStart) return false;
+  writer.u8(CHANGE_ENTRY);
+  writer.text(group.key);
+  writeHead(writer, group);
+  writer.number(written);
+  writer.number(detector.positions);
+  const added = changes.added.filter(({ position }) => position >= detector.positions);
+  writer.u32(added.length);
+  for (const { position, series, observation } of added) {
+    writer.number(position);
+    writeObservation(writer, series, observation);
+  }
+  if (detector.positions > written) {
+    writeScales(writer, detector);
+    for (const member of members) {
+      writer.number(member.newest);
+      writeDetectorChange(writer, member.detector, written);
+    }
+  }
+  changes.writtenAt(detector.positions);
+  return true;
 }
 
 /** Reads what `writeGroupState` wrote after key and digest. */
 export function readGroupState(reader: StateReader, group: GroupState): void {
-  group.events.resume(readEventState(reader));
-  group.originMs = reader.f64();
-  group.newest = reader.f64();
-  group.newestOffset = reader.f64();
-  group.resumeArrivals(readArrivals(reader));
-  const restarted = reader.text();
-  group.restarted = restarted === '' ? null : (restarted as RestartReason);
-  const positions = reader.f64();
-  const [samples, mean, spread] = [reader.f64(), reader.f64(), reader.f64()];
+  readHead(reader, group);
+  const positions = reader.number();
+  const [samples, mean, spread] = [reader.number(), reader.number(), reader.number()];
   // Format 1 kept the deviation.
   const variance = reader.format === 1 ? spread * spread : spread;
   group.detector.resumeAt(positions, { samples, mean, variance, growth: 0 });
-  const { alarmState, scaleState } = group.detector;
+  readScales(reader, group.detector);
+  for (let members = reader.u32(); members > 0; members--) {
+    readDetectorState(reader, group.resumeMember(reader.text(), reader.number(), reader.number()));
+  }
+  for (let joining = reader.u32(); joining > 0; joining--) group.joining.set(reader.text(), reader.number());
+  for (let steps = reader.u32(); steps > 0; steps--) {
+    const position = reader.number();
+    for (let count = reader.u32(); count > 0; count--) keepPending(group.pending, position, readObservation(reader));
+  }
+  if (reader.format === STATE_FORMAT) group.changes.writtenAt(positions);
+}
+
+/** Reads what `writeGroupChange` wrote after the key. */
+export function readGroupChange(reader: StateReader, group: GroupState): void {
+  const { detector, members, pending } = group;
+  readHead(reader, group);
+  const written = reader.number();
+  assert.equal(written, detector.positions, `a change of group ${group.key} is missing in the changelog`);
+  detector.positions = reader.number();
+  while (pending.length > 0 && pending[0].position < detector.positions) pending.shift();
+  for (let added = reader.u32(); added > 0; added--) {
+    keepPending(pending, reader.number(), readObservation(reader));
+  }
+  if (detector.positions > written) {
+    readScales(reader, detector);
+    for (const member of members) {
+      member.newest = reader.number();
+      readDetectorChange(reader, member.detector, detector.positions);
+    }
+  }
+  group.changes.writtenAt(detector.positions);
+}
+
+function writeHead(writer: StateWriter, group: GroupState): void {
+  writeEventState(writer, group.events.state());
+  writer.number(group.originMs);
+  writer.number(group.newest);
+  writer.number(group.newestOffset);
+  writeArrivals(writer, group);
+  writer.text(group.restarted ?? '');
+}
+
+function readHead(reader: StateReader, group: GroupState): void {
+  group.events.resume(readEventState(reader));
+  group.originMs = reader.number();
+  group.newest = reader.number();
+  group.newestOffset = reader.number();
+  group.resumeArrivals(readArrivals(reader));
+  const restarted = reader.text();
+  group.restarted = restarted === '' ? null : (restarted as RestartReason);
+}
+
+function writeScales(writer: StateWriter, { alarmState, scaleState }: GroupDetector): void {
+  for (const number of alarmState) writer.number(number);
+  for (const number of scaleState) writer.number(number);
+}
+
+/** Format 1 has none, and format 2 no scales. */
+function readScales(reader: StateReader, { alarmState, scaleState }: GroupDetector): void {
   if (reader.format > 1) readNumbers(reader, alarmState);
   if (reader.format > 2) readNumbers(reader, scaleState);
-  for (let members = reader.u32(); members > 0; members--) {
-    readDetectorState(reader, group.resumeMember(reader.text(), reader.f64(), reader.f64()));
-  }
-  for (let joining = reader.u32(); joining > 0; joining--) group.joining.set(reader.text(), reader.f64());
-  for (let steps = reader.u32(); steps > 0; steps--) group.pending.push(readPendingStep(reader));
 }
 
 function readNumbers(reader: StateReader, target: Float64Array): void {
-  for (let i = 0; i < target.length; i++) target[i] = reader.f64();
-}
-
-function writePendingStep(writer: StateWriter, { position, observations }: PendingStep): void {
-  writer.f64(position);
-  writer.u32(observations.size);
-  for (const [series, { timestampMs, value, offset }] of observations) {
-    writer.text(series);
-    writer.f64(timestampMs);
-    writer.f64(value);
-    writer.f64(offset);
-  }
-}
-
-function readPendingStep(reader: StateReader): PendingStep {
-  const position = reader.f64();
-  const observations: PendingStep['observations'] = new Map();
-  for (let count = reader.u32(); count > 0; count--) {
-    observations.set(reader.text(), { timestampMs: reader.f64(), value: reader.f64(), offset: reader.f64() });
-  }
-  return { position, observations };
+  for (let i = 0; i < target.length; i++) target[i] = reader.number();
 }

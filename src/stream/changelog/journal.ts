@@ -9,6 +9,8 @@ import { STATE_FORMAT, StateWriter, TOMBSTONE_ENTRY } from './state-bytes.ts';
  */
 export const JOURNAL_BYTES_MIN = 1024 * 1024;
 export const JOURNAL_GARBAGE_RATIO = 4;
+/** A state is written whole again once its changes have so many times its bytes. */
+export const CHANGES_RATIO = 3;
 /**
  * A journal record is closed once it is longer. It leaves room for one more open state below the broker's limit of 1
  * MiB.
@@ -18,10 +20,17 @@ export const JOURNAL_RECORD_BYTES = 256 * 1024;
 /** A series or group whose open state is in the journal. */
 export interface JournalEntry {
   readonly key: string;
-  /** The record with the newest open state; null before the first. */
+  /** The record with the newest whole open state; null before the first. Its changes are in later ones. */
   journalRecord: JournalRecord | null;
+  /** Of the whole open state. */
   openStateBytes: number;
+  /** Of the changes since then. */
+  changeBytes: number;
   writeOpenState(writer: StateWriter): void;
+  /** Changes that `writeOpenState` leaves out: they are written behind it, as they are. */
+  readonly keptChanges?: readonly Buffer[];
+  /** Writes what changed since the last entry. Returns false, and writes nothing, where the state must be whole. */
+  writeChange(writer: StateWriter): boolean;
 }
 
 /** An open state that cannot be continued. It is kept until an observation of the series arrives. */
@@ -42,6 +51,7 @@ export interface OrphanEvents {
 export interface JournalRecord {
   readonly slot: number;
   bytes: number;
+  /** Those whose whole open state it holds. */
   readonly entries: JournalEntry[];
 }
 
@@ -51,15 +61,17 @@ export interface JournalWrite {
 }
 
 /**
- * The open states of a partition in few, large records. Each commit writes one record with the open states of all
- * series and groups that it touched. A record for each of them would cost more than the scores. The newest open state
- * of a series is the last one in the log.
+ * The open states of a partition in few, large records. Each commit writes one record with what changed in all series
+ * and groups that it touched: an entry is a whole open state, or what was added since the entry before. A record for
+ * each of them would cost more than the scores. The newest open state of a series is its last whole one in the log, and
+ * the changes that follow.
  *
- * Space is reclaimed from the oldest record. Its live open states are written again into the new record, under the key
- * of the oldest one. So the new record replaces it, in the same transaction.
+ * Space is reclaimed from the oldest record. Open states that are whole there and live are written whole again into the
+ * new record, under the key of the oldest one. So the new record replaces it, in the same transaction. Their changes
+ * mean nothing any more; they lie in later records, which are reclaimed in turn.
  *
- *   slot 0 [A1 B1]   slot 1 [B2 C1]   slot 2 [C2]      + commit touching D, journal too large
- *   slot 0 [D1 A1]   slot 1 [B2 C1]   slot 2 [C2]      A1 is live and is written again; B1 is not
+ *   slot 0 [A B]   slot 1 [b C]   slot 2 [b c]      + commit touching C and D, journal too large
+ *   slot 0 [D c A B]   slot 1 [b C]   slot 2 [b c]      A and B were whole in the oldest record; b is a change of B
  */
 export class Journal {
   readonly #writer = new StateWriter();
@@ -74,8 +86,8 @@ export class Journal {
   }
 
   /**
-   * Adds a record that was read from the log; call it in log order. `openStateBytes` of the entries must be set;
-   * `journalRecord` is set here.
+   * Adds a record that was read from the log; call it in log order. `entries` have their whole open state in it. Their
+   * bytes must be set; `journalRecord` is set here.
    */
   adopt(slot: number, bytes: number, entries: readonly JournalEntry[]): void {
     const record: JournalRecord = { slot, bytes, entries: [...entries] };
@@ -93,6 +105,7 @@ export class Journal {
     this.#liveBytes -= entry.openStateBytes;
     entry.journalRecord = null;
     entry.openStateBytes = 0;
+    entry.changeBytes = 0;
   }
 
   /**
@@ -119,6 +132,10 @@ export class Journal {
     for (const entry of entries) {
       divide();
       this.#writeEntry(entry, record);
+      for (const change of entry.keptChanges ?? []) {
+        divide();
+        this.#writeKeptChange(change, entry);
+      }
     }
     writes.push(this.#closeRecord(record));
     for (const slot of freed) {
@@ -135,7 +152,11 @@ export class Journal {
       if (oldest === undefined) break;
       this.#bytes -= oldest.bytes;
       slots.push(oldest.slot);
-      for (const entry of oldest.entries) if (entry.journalRecord === oldest) entries.add(entry);
+      for (const entry of oldest.entries) {
+        if (entry.journalRecord !== oldest) continue;
+        entry.journalRecord = null;
+        entries.add(entry);
+      }
     }
     return slots;
   }
@@ -151,13 +172,27 @@ export class Journal {
 
   #writeEntry(entry: JournalEntry, record: JournalRecord): void {
     const start = this.#writer.beginBlock();
+    const isShort = entry.changeBytes < CHANGES_RATIO * entry.openStateBytes;
+    if (entry.journalRecord !== null && isShort && entry.writeChange(this.#writer)) {
+      this.#writer.endBlock(start);
+      entry.changeBytes += this.#writer.length - start;
+      return;
+    }
     entry.writeOpenState(this.#writer);
     this.#writer.endBlock(start);
     this.#liveBytes -= entry.openStateBytes;
     entry.openStateBytes = this.#writer.length - start;
+    entry.changeBytes = 0;
     this.#liveBytes += entry.openStateBytes;
     entry.journalRecord = record;
     record.entries.push(entry);
+  }
+
+  #writeKeptChange(change: Buffer, entry: JournalEntry): void {
+    const start = this.#writer.beginBlock();
+    this.#writer.bytes(change);
+    this.#writer.endBlock(start);
+    entry.changeBytes += change.length;
   }
 
   #writeTombstone(key: string): void {

@@ -1,14 +1,19 @@
-import { assertStateFormat, formatOfEntry, StateReader, TOMBSTONE_ENTRY } from './state-bytes.ts';
+import { cutEvents } from './event-state.ts';
+import { assertStateFormat, CHANGE_ENTRY, formatOfEntry, StateReader, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
 /** Journal records by slot. A Map keeps the order of insertion, here the log order of each slot's newest record. */
 export type JournalRecords = Map<number, Buffer>;
 
-/** An entry of a journal record: [u32 length][kind, key, digest, ...]. */
+/**
+ * A whole entry of a journal record, [u32 length][kind, key, digest, ...], and the changes since then in log order,
+ * [u32 length][kind, key, ...].
+ */
 export interface OpenState {
   readonly key: string;
   readonly kind: number;
   readonly bytes: Buffer;
-  /** The slot of the record that holds it. */
+  readonly changes: readonly Buffer[];
+  /** The slot of the record that holds the whole entry. */
   readonly slot: number;
 }
 
@@ -21,7 +26,7 @@ export function keepNewestRecord(records: JournalRecords, slot: number, value: B
 
 /** The newest open state of each series and group, by key. */
 export function newestOpenStates(records: ReadonlyMap<number, Buffer>): Map<string, OpenState> {
-  const openStates = new Map<string, OpenState>();
+  const openStates = new Map<string, OpenState & { readonly changes: Buffer[] }>();
   for (const [slot, bytes] of records) {
     const reader = new StateReader(bytes);
     assertStateFormat(reader.u8());
@@ -31,7 +36,9 @@ export function newestOpenStates(records: ReadonlyMap<number, Buffer>): Map<stri
       const kind = reader.u8();
       const key = reader.text();
       if (kind === TOMBSTONE_ENTRY) openStates.delete(key);
-      else openStates.set(key, { key, kind, bytes: bytes.subarray(start, start + length), slot });
+      // A change of a state that was reclaimed or evicted since: a later record has it whole, or its tombstone.
+      else if (kind === CHANGE_ENTRY) openStates.get(key)?.changes.push(bytes.subarray(start, start + length));
+      else openStates.set(key, { key, kind, bytes: bytes.subarray(start, start + length), changes: [], slot });
       reader.position = start + length;
     }
   }
@@ -43,4 +50,35 @@ export function openStateReader({ bytes, kind }: Pick<OpenState, 'bytes' | 'kind
   const reader = new StateReader(bytes, 1, formatOfEntry(kind));
   reader.text();
   return reader;
+}
+
+/** Stands before the events of a change. */
+export function changeReader(change: Buffer): StateReader {
+  return openStateReader({ bytes: change, kind: CHANGE_ENTRY });
+}
+
+/** Stands before the newest events of an open state. */
+export function newestReader({ bytes, changes, kind }: OpenState): StateReader {
+  const newest = changes.at(-1);
+  if (newest !== undefined) return changeReader(newest);
+  const reader = openStateReader({ bytes, kind });
+  reader.text();
+  return reader;
+}
+
+/** The same open state without its events. */
+export function withoutEvents(openState: OpenState): OpenState {
+  const { bytes, changes } = openState;
+  const reader = openStateReader(openState);
+  reader.text();
+  return {
+    ...openState,
+    bytes: cutEvents(bytes, reader),
+    changes: changes.map((change) => cutEvents(change, changeReader(change))),
+  };
+}
+
+/** Bytes in the journal. */
+export function openStateSize({ bytes, changes }: Pick<OpenState, 'bytes' | 'changes'>) {
+  return { openStateBytes: bytes.length, changeBytes: changes.reduce((sum, change) => sum + change.length, 0) };
 }

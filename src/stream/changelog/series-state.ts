@@ -1,4 +1,5 @@
 import type { ResidualSums } from '../../detector/calibration.ts';
+import { isCutoff } from '../../detector/cutoff-grid.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import { forecastedPositions, SCALARS_OF_FORMAT_2, type SeriesLayout } from '../../detector/series-memory.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
@@ -7,27 +8,137 @@ import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.
 
 /**
  * The state of a series has two parts. The open window changes with every observation: `writeDetectorState` writes it
- * with each commit that touched the series. A closed window never changes: `writeClosedWindow` writes it once. Both
- * together restore the rings of values and residuals exactly.
+ * whole, and `writeDetectorChange` what was added since. A closed window never changes: `writeClosedWindow` writes it
+ * once. All together restore the rings of values and residuals exactly.
  */
 export function writeDetectorState(writer: StateWriter, detector: SeriesDetector): void {
   const { layout, rings, positions, windowStart } = detector;
-  writer.f64(positions);
-  writer.f64(detector.residualCount);
-  writer.f64(detector.closedWindows);
-  writer.f64(detector.origin);
-  writer.u8(detector.forecastDue ? 1 : 0);
-  for (let position = windowStart; position < positions; position++) writer.f32(detector.rings.distanceAt(position));
-  for (let i = 0; i < layout.doubles; i++) writer.f64(rings.doubles[rings.block.doubleStart + i]);
+  writer.number(positions);
+  writer.number(detector.residualCount);
+  writer.number(detector.closedWindows);
+  for (let position = windowStart; position < positions; position++) writer.f32(rings.distanceAt(position));
+  writeForecasts(writer, detector, occupied(detector));
+  writeScalars(writer, detector);
   if (layout.residualCapacity === 0) writeSums(writer, detector.sums);
 }
 
-/** Most bytes that `writeDetectorState` takes. */
+/** Most bytes that `writeDetectorState` takes, or nearly. */
 export function openStateBytesMax({ doubles }: SeriesLayout, { detectionSize }: DetectionSettings): number {
   return 80 + 4 * detectionSize + 8 * doubles;
 }
 
 export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {
+  if (reader.format < 4) {
+    readEarlierState(reader, detector);
+    return;
+  }
+  const { layout } = detector;
+  const positions = reader.number();
+  detector.resumeAt(positions, Number.NaN, false);
+  detector.residualCount = reader.number();
+  detector.closedWindows = reader.number();
+  readDistances(reader, detector, detector.windowStart);
+  readForecasts(reader, detector);
+  readScalars(reader, detector);
+  if (layout.residualCapacity === 0) detector.sums = readSums(reader);
+}
+
+/**
+ * Whether `writeDetectorChange` can say what happened since the detector stood at `written`: no window has closed.
+ */
+export function isChangeOf(written: number, { positions, windowStart }: SeriesDetector): boolean {
+  return written > 0 && written >= windowStart && written <= positions;
+}
+
+/** Writes values and forecasts of the open window since the detector stood at `written`, and what always changes. */
+export function writeDetectorChange(writer: StateWriter, detector: SeriesDetector, written: number): void {
+  for (let position = written; position < detector.positions; position++) {
+    writer.f32(detector.rings.distanceAt(position));
+  }
+  writeForecasts(writer, detector, forecastSince(written, detector));
+  writeScalars(writer, detector);
+}
+
+/** Takes a detector on to `positions`, by what `writeDetectorChange` wrote. */
+export function readDetectorChange(reader: StateReader, detector: SeriesDetector, positions: number): void {
+  const written = detector.positions;
+  detector.positions = positions;
+  readDistances(reader, detector, written);
+  readForecasts(reader, detector);
+  readScalars(reader, detector);
+}
+
+function readDistances(reader: StateReader, { positions, rings }: SeriesDetector, from: number): void {
+  for (let position = from; position < positions; position++) rings.keepDistance(position, reader.f32());
+}
+
+/** A range of the sums of forecasts. */
+interface SumRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The sums that are not 0. */
+function occupied({ rings, layout }: SeriesDetector): SumRange {
+  const { doubles, block } = rings;
+  let [from, to] = [0, layout.scalarStart];
+  while (to > from && Object.is(doubles[block.doubleStart + to - 1], 0)) to--;
+  while (from < to && Object.is(doubles[block.doubleStart + from], 0)) from++;
+  return { from, to };
+}
+
+/** The sums that a forecast since `written` may have changed. That of a cutoff at `written` may not have been there. */
+function forecastSince(written: number, { positions, windowStart, settings, layout }: SeriesDetector): SumRange {
+  let [from, to] = [0, 0];
+  for (let cutoff = written; cutoff <= positions; cutoff++) {
+    if (!isCutoff(cutoff, settings)) continue;
+    if (layout.laterLength > 0) return { from: 0, to: layout.scalarStart };
+    if (to === 0) from = cutoff - windowStart;
+    to = Math.min(cutoff - windowStart + settings.h, layout.scalarStart);
+  }
+  return { from, to };
+}
+
+/** Most sums are of one forecast, and float32. */
+function writeForecasts(writer: StateWriter, { rings }: SeriesDetector, { from, to }: SumRange): void {
+  writer.number(to - from);
+  if (to === from) return;
+  writer.number(from);
+  const { doubles, block } = rings;
+  const sums = doubles.subarray(block.doubleStart + from, block.doubleStart + to);
+  const isFloat32 = sums.every((sum) => Object.is(Math.fround(sum), sum));
+  writer.u8(isFloat32 ? 1 : 0);
+  if (isFloat32) for (const sum of sums) writer.f32(sum);
+  else for (const sum of sums) writer.f64(sum);
+}
+
+function readForecasts(reader: StateReader, { rings }: SeriesDetector): void {
+  const length = reader.number();
+  if (length === 0) return;
+  const start = rings.block.doubleStart + reader.number();
+  const isFloat32 = reader.u8() === 1;
+  for (let at = start; at < start + length; at++) rings.doubles[at] = isFloat32 ? reader.f32() : reader.f64();
+}
+
+function writeScalars(writer: StateWriter, { origin, forecastDue, rings, layout }: SeriesDetector): void {
+  writer.number(origin);
+  const count = layout.doubles - layout.scalarStart;
+  writer.u8(count * 2 + (forecastDue ? 1 : 0));
+  const start = rings.block.doubleStart + layout.scalarStart;
+  for (let at = start; at < start + count; at++) writer.number(rings.doubles[at]);
+}
+
+function readScalars(reader: StateReader, detector: SeriesDetector): void {
+  const { rings, layout } = detector;
+  detector.origin = reader.number();
+  const head = reader.u8();
+  detector.forecastDue = head % 2 === 1;
+  const start = rings.block.doubleStart + layout.scalarStart;
+  for (let at = start; at < start + Math.floor(head / 2); at++) rings.doubles[at] = reader.number();
+}
+
+/** Of formats 1 to 3. */
+function readEarlierState(reader: StateReader, detector: SeriesDetector): void {
   const { layout, rings } = detector;
   const positions = reader.f64();
   const counts = reader.format < 3 ? null : { residuals: reader.f64(), windows: reader.f64() };
@@ -36,12 +147,11 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   // Earlier formats counted empty windows.
   detector.residualCount = counts?.residuals ?? detector.residualCount;
   detector.closedWindows = counts?.windows ?? detector.closedWindows;
-  for (let position = detector.windowStart; position < positions; position++) {
-    rings.keepDistance(position, reader.f32());
-  }
+  readDistances(reader, detector, detector.windowStart);
   detector.scalarsKept = reader.format > 1;
-  for (let i = 0; i < keptDoubles(layout, reader.format); i++)
+  for (let i = 0; i < keptDoubles(layout, reader.format); i++) {
     rings.doubles[rings.block.doubleStart + i] = reader.f64();
+  }
   if (layout.residualCapacity === 0) {
     detector.sums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
   }

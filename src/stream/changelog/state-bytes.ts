@@ -4,22 +4,23 @@ import { ServiceError } from '../../service-error.ts';
 
 /**
  * Version of every record that is written to the changelog. Records of earlier versions are read and converted; later
- * ones are refused. Version 3 has a record with the position of the partition, scales
- * of groups, and the times of records.
+ * ones are refused. Version 4 has changes of open states, and numbers in as few bytes as they need.
  */
-export const STATE_FORMAT = 3;
+export const STATE_FORMAT = 4;
 const STATE_FORMAT_MIN = 1;
 
 /**
  * Kinds of entries in a journal record. The kind says in which format the entry is, since an old entry may move to a
  * new record.
  */
-export const SERIES_ENTRY = 6;
-export const GROUP_ENTRY = 7;
+export const SERIES_ENTRY = 8;
+export const GROUP_ENTRY = 9;
+/** What changed in an open state since the entry before it. */
+export const CHANGE_ENTRY = 10;
 /** The series or group was evicted. */
 export const TOMBSTONE_ENTRY = 3;
-const SERIES_ENTRIES = [0, 1, 4, SERIES_ENTRY];
-const GROUP_ENTRIES = [0, 2, 5, GROUP_ENTRY];
+const SERIES_ENTRIES = [0, 1, 4, 6, SERIES_ENTRY];
+const GROUP_ENTRIES = [0, 2, 5, 7, GROUP_ENTRY];
 
 export function isGroupEntry(kind: number): boolean {
   return GROUP_ENTRIES.includes(kind, 1);
@@ -27,6 +28,7 @@ export function isGroupEntry(kind: number): boolean {
 
 /** The format of an entry's state. An index of the lists is a format. */
 export function formatOfEntry(kind: number): number {
+  if (kind === CHANGE_ENTRY) return 4;
   return Math.max(SERIES_ENTRIES.indexOf(kind, 1), GROUP_ENTRIES.indexOf(kind, 1));
 }
 
@@ -43,6 +45,11 @@ export function assertStateFormat(format: number): void {
 const INITIAL_BYTES = 64 * 1024;
 /** Length that stands for null. */
 const NO_BLOB = 0xffffffff;
+
+/** First bytes of numbers. Smaller ones are the number itself. */
+const NUMBER_TAGS = { notANumber: 0xf8, minusInfinity: 0xf9, u16: 0xfa, u32: 0xfb, u48: 0xfc, f32: 0xfd, f64: 0xfe };
+const SMALL_NUMBER_MAX = NUMBER_TAGS.notANumber - 1;
+const U48_MAX = 2 ** 48 - 1;
 
 /** Writes little-endian numbers and texts into a buffer that grows. */
 export class StateWriter {
@@ -71,6 +78,38 @@ export class StateWriter {
     this.#reserve(8);
     this.#view.setFloat64(this.length, value, true);
     this.length += 8;
+  }
+
+  /** Any number, exactly: 1 byte where it is small and whole, 9 at most. */
+  number(value: number): void {
+    this.#reserve(9);
+    if (value >= 0 && value <= U48_MAX && Math.trunc(value) === value && !Object.is(value, -0)) {
+      this.#whole(value);
+    } else if (Number.isNaN(value)) this.#bytes[this.length++] = NUMBER_TAGS.notANumber;
+    else if (value === Number.NEGATIVE_INFINITY) this.#bytes[this.length++] = NUMBER_TAGS.minusInfinity;
+    else if (Math.fround(value) === value) {
+      this.#bytes[this.length++] = NUMBER_TAGS.f32;
+      this.f32(value);
+    } else {
+      this.#bytes[this.length++] = NUMBER_TAGS.f64;
+      this.f64(value);
+    }
+  }
+
+  #whole(value: number): void {
+    if (value <= SMALL_NUMBER_MAX) this.#bytes[this.length++] = value;
+    else if (value <= 0xffff) {
+      this.#bytes[this.length++] = NUMBER_TAGS.u16;
+      this.#view.setUint16(this.length, value, true);
+      this.length += 2;
+    } else if (value <= 0xffffffff) {
+      this.#bytes[this.length++] = NUMBER_TAGS.u32;
+      this.u32(value);
+    } else {
+      this.#bytes[this.length++] = NUMBER_TAGS.u48;
+      this.#bytes.writeUIntLE(value, this.length, 6);
+      this.length += 6;
+    }
   }
 
   /** At most 64 KiB of UTF-8. */
@@ -151,6 +190,30 @@ export class StateReader {
 
   f64(): number {
     return this.#bytes.readDoubleLE(this.#advance(8));
+  }
+
+  /** What `StateWriter.number` wrote; before format 4 every number was a double. */
+  number(): number {
+    if (this.format < 4) return this.f64();
+    const tag = this.u8();
+    switch (tag) {
+      case NUMBER_TAGS.notANumber:
+        return Number.NaN;
+      case NUMBER_TAGS.minusInfinity:
+        return Number.NEGATIVE_INFINITY;
+      case NUMBER_TAGS.u16:
+        return this.#bytes.readUInt16LE(this.#advance(2));
+      case NUMBER_TAGS.u32:
+        return this.u32();
+      case NUMBER_TAGS.u48:
+        return this.#bytes.readUIntLE(this.#advance(6), 6);
+      case NUMBER_TAGS.f32:
+        return this.f32();
+      case NUMBER_TAGS.f64:
+        return this.f64();
+      default:
+        return tag;
+    }
   }
 
   text(): string {

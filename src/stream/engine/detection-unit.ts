@@ -43,8 +43,13 @@ export interface DetectionUnit extends JournalEntry {
   forecastsDue(): readonly SeriesDetector[];
   /** Starts over: the next observation has position 0, and its score says so. */
   startOver(reason: RestartReason | null): void;
-  /** Reads what `writeOpenState` wrote after key and digest. */
+  /**
+   * Reads what `writeOpenState` wrote after key and digest. Changes and closed windows are restored next, then
+   * `restored()` of its detectors is called.
+   */
   readOpenState(reader: StateReader): void;
+  /** Reads what `writeChange` wrote after the key. */
+  readChange(reader: StateReader): void;
   /** Its series: one, or the members of the group. */
   changelogSeries(): readonly ChangelogSeries[];
   /** Frees the memory of its series. */

@@ -1,5 +1,6 @@
 import type { GroupDetection } from '../../detector/group-detector.ts';
-import type { Member, PendingObservation } from '../changelog/group-state.ts';
+import type { Member } from '../changelog/group-state.ts';
+import type { PendingObservation } from '../changelog/pending-steps.ts';
 import type { ScoreSink } from './batch-outcome.ts';
 import type { UnitEvents } from './unit-events.ts';
 

@@ -1,7 +1,8 @@
 import { gridTime } from '../../calendar/frequency.ts';
 import { contextValues } from '../../detector/context-values.ts';
 import type { StreamDetectionSettings } from '../../detector/settings.ts';
-import type { GroupState, PendingObservation, PendingStep } from '../changelog/group-state.ts';
+import type { GroupState } from '../changelog/group-state.ts';
+import type { PendingObservation, PendingStep } from '../changelog/pending-steps.ts';
 
 /** What a group hands on to its successor under other settings. Positions count from its first kept step. */
 export interface GroupPast {

@@ -1,23 +1,8 @@
 import type { StreamDetectionSettings } from '../../detector/settings.ts';
-import type { GroupState, PendingStep } from '../changelog/group-state.ts';
+import { memberKey } from '../changelog/changelog-series.ts';
+import type { GroupState, Member } from '../changelog/group-state.ts';
+import type { PendingStep } from '../changelog/pending-steps.ts';
 import type { ReceivedObservation } from './batch-outcome.ts';
-
-/** Adds an observation to its time step, by position. */
-export function keepObservation(
-  pending: PendingStep[],
-  position: number,
-  { series, timestampMs, value, record }: ReceivedObservation,
-): void {
-  let at = pending.findIndex((step) => step.position >= position);
-  if (at < 0) at = pending.length;
-  let step = pending[at];
-  if (step?.position !== position) {
-    step = { position, observations: new Map() };
-    pending.splice(at, 0, step);
-  }
-  const { offset, headers } = record;
-  step.observations.set(series, { timestampMs, value, offset, ...(headers && { headers }) });
-}
 
 /** Newest position of a series, in a pending step or before; -1 where there is none. */
 export function newestOf({ pending, members }: Pick<GroupState, 'pending' | 'members'>, series: string): number {
@@ -47,6 +32,41 @@ function isAbsent(newest: number, position: number, settings: StreamDetectionSet
 }
 
 /** Whether a member that is missing for so long is none any more. */
-export function hasLeft(newest: number, position: number, { gapLimit }: StreamDetectionSettings): boolean {
+function hasLeft(newest: number, position: number, { gapLimit }: StreamDetectionSettings): boolean {
   return position - newest - 1 > gapLimit;
+}
+
+/** Before a step is scored: members that are missing for too long leave, new series of the step join. */
+export function updateMembers(
+  group: GroupState & { readonly members: Member[] },
+  step: PendingStep | undefined,
+  { settings, onLeft }: { readonly settings: StreamDetectionSettings; readonly onLeft: (member: Member) => void },
+): void {
+  const { detector, members, joining, changes } = group;
+  const position = detector.positions;
+  for (let i = members.length - 1; i >= 0; i--) {
+    if (!hasLeft(members[i].newest, position, settings)) continue;
+    onLeft(members[i]);
+    changes.everything();
+    members.splice(i, 1);
+    detector.removeMember(i);
+  }
+  for (const [series, newest] of joining) {
+    if (!step?.observations.has(series) && !hasLeft(newest, position, settings)) continue;
+    changes.everything();
+    joining.delete(series);
+  }
+  if (step?.position !== position) return;
+  for (const [series, { offset }] of step.observations) {
+    if (members.some((member) => member.series === series)) continue;
+    changes.everything();
+    const key = memberKey(group.key, series);
+    members.push({ key, series, startOffset: offset, newest: position, detector: detector.addMember() });
+  }
+}
+
+/** What is kept of an observation until its time step is scored. */
+export function pendingObservation({ series, timestampMs, value, record }: ReceivedObservation) {
+  const { offset, headers } = record;
+  return { series, observation: { timestampMs, value, offset, ...(headers && { headers }) } };
 }

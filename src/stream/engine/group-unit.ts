@@ -6,11 +6,13 @@ import { type ChangelogSeries, memberKey } from '../changelog/changelog-series.t
 import {
   type GroupState,
   type Member,
-  type PendingStep,
+  readGroupChange,
   readGroupState,
+  writeGroupChange,
   writeGroupState,
 } from '../changelog/group-state.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
+import { GroupChanges, keepPending, type PendingStep } from '../changelog/pending-steps.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import type { InputPlace, RestartReason } from '../record/score-record.ts';
@@ -21,9 +23,9 @@ import { followStep, NOTHING_OBSERVED } from './group-events.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
 import { type GroupPast, isMissing, pastOfGroup, stepOfPast } from './group-past.ts';
 import { fitting, hasRoomFor } from './group-room.ts';
-import { hasLeft, isNextReady, keepObservation, newestOf } from './group-steps.ts';
+import { isNextReady, newestOf, pendingObservation, updateMembers } from './group-steps.ts';
+import { lateness } from './lateness.ts';
 import { memberScore } from './member-score.ts';
-import { lateness } from './series-unit.ts';
 import { UnitEvents } from './unit-events.ts';
 
 /**
@@ -64,6 +66,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
   waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
+  changeBytes = 0;
+  readonly changes = new GroupChanges();
   /** Pending steps are scored without waiting, because the group is about to start over. */
   #flushing = false;
   restarted: RestartReason | null = null;
@@ -120,6 +124,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
       // Steps wait for it again. Otherwise a member that is slower than the others would be late for ever.
       const returned = this.members.find(({ series }) => series === observation.series);
       if (returned !== undefined) returned.newest = Math.max(returned.newest, position);
+      this.changes.everything();
     } else this.#keep(position, observation, sink);
     return this.settle(sink) || this.#stall();
   }
@@ -188,6 +193,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.newest = -1;
     this.#past = null;
     this.restarted = reason;
+    this.changes.everything();
   }
 
   changelogSeries(): readonly ChangelogSeries[] {
@@ -202,8 +208,16 @@ export class GroupUnit implements DetectionUnit, GroupState {
     writeGroupState(writer, this);
   }
 
+  writeChange(writer: StateWriter): boolean {
+    return writeGroupChange(writer, this);
+  }
+
   readOpenState(reader: StateReader): void {
     readGroupState(reader, this);
+  }
+
+  readChange(reader: StateReader): void {
+    readGroupChange(reader, this);
   }
 
   resumeArrivals({ arrivedMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered }: ArrivalState): void {
@@ -230,7 +244,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
       this.#deadLetter(observation, { reason: 'group-full', detail }, sink);
       return;
     }
-    keepObservation(this.pending, position, observation);
+    const added = pendingObservation(observation);
+    keepPending(this.pending, position, added);
+    this.changes.added.push({ position, ...added });
     this.newest = Math.max(this.newest, position);
     const { freq } = this.bound.config.settings;
     this.originMs = groupPhase(this, observation, { position, freq });
@@ -241,26 +257,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return isNextReady(this, this.bound.config.settings);
   }
 
-  /** Before a step is scored: members that are missing for too long leave, new series of the step join. */
   #updateMembers(step: PendingStep | undefined, sink: ScoreSink): void {
-    const position = this.detector.positions;
-    const { settings } = this.bound.config;
-    for (let i = this.members.length - 1; i >= 0; i--) {
-      const member = this.members[i];
-      if (!hasLeft(member.newest, position, settings)) continue;
-      sink.windowsDeleted(closedWindowKeys(member));
-      this.members.splice(i, 1);
-      this.detector.removeMember(i);
-    }
-    for (const [series, newest] of this.joining) {
-      if (step?.observations.has(series) || hasLeft(newest, position, settings)) this.joining.delete(series);
-    }
-    if (step?.position !== position) return;
-    for (const [series, { offset }] of step.observations) {
-      if (this.members.some((member) => member.series === series)) continue;
-      const detector = this.detector.addMember();
-      this.members.push({ key: memberKey(this.key, series), series, startOffset: offset, newest: position, detector });
-    }
+    const onLeft = (member: Member) => sink.windowsDeleted(closedWindowKeys(member));
+    updateMembers(this, step, { settings: this.bound.config.settings, onLeft });
   }
 
   #scoreStep(sink: ScoreSink): void {

@@ -1,5 +1,5 @@
 import type { GroupDetection } from '../../detector/group-detector.ts';
-import type { PendingObservation } from '../changelog/group-state.ts';
+import type { PendingObservation } from '../changelog/pending-steps.ts';
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 

@@ -4,15 +4,19 @@ import { ServiceError } from '../../service-error.ts';
 import { readArrivals } from '../changelog/arrival-state.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../changelog/changelog-series.ts';
 import { decodeVersion, encodeVersion, type StoredVersion, VERSION_KEY } from '../changelog/detectors-version.ts';
-import { readEventState, withoutEvents } from '../changelog/event-state.ts';
+import { readEventState } from '../changelog/event-state.ts';
 import { Journal, type JournalEntry, type JournalWrite } from '../changelog/journal.ts';
 import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../changelog/known-settings.ts';
 import {
+  changeReader,
   type JournalRecords,
   keepNewestRecord,
   newestOpenStates,
+  newestReader,
   type OpenState,
   openStateReader,
+  openStateSize,
+  withoutEvents,
 } from '../changelog/open-states.ts';
 import { readClosedWindow } from '../changelog/series-state.ts';
 import { assertStateFormat, isGroupEntry, StateReader, StateWriter } from '../changelog/state-bytes.ts';
@@ -154,8 +158,8 @@ function restoreOpenState(
   state: PartitionState,
   { detectorOf, detectorNamed, retired }: DetectorLookup & { readonly retired: ReadonlyMap<string, BoundDetector> },
 ): JournalEntry {
-  const { key, kind, bytes } = openState;
-  const reader = openStateReader({ bytes, kind });
+  const { key, kind } = openState;
+  const reader = openStateReader(openState);
   const digest = reader.text();
   const grouped = isGroupEntry(kind);
   const [detectorName = '', group = null] = grouped ? key.split(KEY_SEPARATOR) : [];
@@ -164,9 +168,8 @@ function restoreOpenState(
     const idleMs = idleLimitOf(bound);
     if (digest === TOPIC_RECREATED)
       return keepStale(openState, { reason: TOPIC_RECREATED, orphan: null, idleMs }, state);
-    const start = reader.position;
-    const events = readEventState(reader);
-    const kept = { ...openState, bytes: withoutEvents(bytes, { start, reader }) };
+    const events = readEventState(newestReader(openState));
+    const kept = withoutEvents(openState);
     const past = reader.format < 2 ? undefined : retired.get(digest);
     if (past !== undefined) return retireUnit(kept, { past, events, detectorOf, named: bound, group }, state);
     const orphan = orphanOf(events, bound === null ? 'detector_removed' : 'settings_changed');
@@ -174,44 +177,43 @@ function restoreOpenState(
   }
   const unit = state.createUnit(key, group, bound);
   unit.readOpenState(reader);
-  unit.openStateBytes = bytes.length;
-  return unit;
+  for (const change of openState.changes) unit.readChange(changeReader(change));
+  return Object.assign(unit, openStateSize(openState));
 }
 
 /** Keeps the key alone, so that the series says why it starts over. The next commit has to write it. */
-function abandonOpenState({ key, kind, bytes, slot }: OpenState, state: PartitionState): JournalEntry {
+function abandonOpenState(openState: OpenState, state: PartitionState): JournalEntry {
   const writer = new StateWriter();
-  writer.u8(kind);
-  writer.text(key);
+  writer.u8(openState.kind);
+  writer.text(openState.key);
   writer.text(TOPIC_RECREATED);
-  const reader = openStateReader({ bytes, kind });
-  const isAbandoned = reader.text() === TOPIC_RECREATED;
-  const orphan = isAbandoned ? null : orphanOf(readEventState(reader), 'evicted');
-  const stale = keepStale(
-    { key, kind, bytes: writer.take(), slot },
-    { reason: TOPIC_RECREATED, orphan, idleMs: null },
-    state,
-  );
-  stale.openStateBytes = bytes.length;
-  return stale;
+  const orphan = isAbandoned(openState) ? null : orphanOf(readEventState(newestReader(openState)), 'evicted');
+  const abandoned = { ...openState, bytes: writer.take(), changes: [] };
+  const stale = keepStale(abandoned, { reason: TOPIC_RECREATED, orphan, idleMs: null }, state);
+  return Object.assign(stale, openStateSize(openState));
+}
+
+function isAbandoned(openState: OpenState): boolean {
+  return openStateReader(openState).text() === TOPIC_RECREATED;
 }
 
 function keepStale(
-  { key, kind, bytes }: OpenState,
+  openState: OpenState,
   why: Pick<StaleUnit, 'reason' | 'orphan' | 'idleMs'>,
   state: PartitionState,
 ): StaleUnit {
-  const stale = staleBytes(bytes, { key, ...why, ...lastRecordOf(bytes, kind) });
+  const { key } = openState;
+  const stale = staleBytes(openState, { key, ...why, ...lastRecordOf(openState) });
   state.stale.set(key, stale);
   return stale;
 }
 
-/** Of series and groups alike, offset and times are behind key, digest, events and two numbers. */
-function lastRecordOf(bytes: Buffer, kind: number): LastHeard & { readonly newestOffset: number } {
-  const reader = openStateReader({ bytes, kind });
-  if (reader.text() === TOPIC_RECREATED) return { ...NEVER_HEARD, newestOffset: -1 };
+/** Of series and groups alike, offset and times are behind the events and two numbers. */
+function lastRecordOf(openState: OpenState): LastHeard & { readonly newestOffset: number } {
+  if (isAbandoned(openState)) return { ...NEVER_HEARD, newestOffset: -1 };
+  const reader = newestReader(openState);
   readEventState(reader);
-  const [, , newestOffset] = [reader.f64(), reader.f64(), reader.f64()];
+  const [, , newestOffset] = [reader.number(), reader.number(), reader.number()];
   const { arrivedMs, heardMs = Number.NEGATIVE_INFINITY } = readArrivals(reader);
   return { arrivedMs, heardMs, newestOffset };
 }

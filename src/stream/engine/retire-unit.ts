@@ -2,7 +2,7 @@ import type { CloseReason } from '../../detector/event.ts';
 import { groupKey } from '../changelog/changelog-series.ts';
 import type { EventState } from '../changelog/event-state.ts';
 import type { OrphanEvents } from '../changelog/journal.ts';
-import { type OpenState, openStateReader } from '../changelog/open-states.ts';
+import { changeReader, type OpenState, openStateReader, openStateSize } from '../changelog/open-states.ts';
 import { type BoundDetector, isGrouped } from './bound-detector.ts';
 import { GroupUnit } from './group-unit.ts';
 import { idleLimitOf } from './idle-limit.ts';
@@ -21,15 +21,17 @@ interface Retirement {
 
 /** Keeps a series or group under its old settings, with its values. */
 export function retireUnit(
-  { key, kind, bytes }: OpenState,
+  openState: OpenState,
   { past, events, detectorOf, named, group }: Retirement,
   state: PartitionState,
 ): StaleUnit {
+  const { key } = openState;
   const unit = state.createRetired(key, group, past);
-  const reader = openStateReader({ bytes, kind });
+  const reader = openStateReader(openState);
   reader.text();
   unit.readOpenState(reader);
-  unit.openStateBytes = bytes.length;
+  for (const change of openState.changes) unit.readChange(changeReader(change));
+  Object.assign(unit, openStateSize(openState));
   const taker = unit instanceof GroupUnit ? takerOf(unit, named, detectorOf) : null;
   const renamed = taker === null ? key : groupKey(taker.config.name, group!);
   const successorKey = state.stale.has(renamed) ? key : renamed;

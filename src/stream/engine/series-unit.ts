@@ -4,16 +4,22 @@ import { contextValues } from '../../detector/context-values.ts';
 import type { Detection } from '../../detector/detection.ts';
 import { SeriesDetector } from '../../detector/series-detector.ts';
 import { SCALARS, type SeriesMemory } from '../../detector/series-memory.ts';
-import { NO_HELD, readArrivals, writeArrivals } from '../changelog/arrival-state.ts';
+import { type ArrivalState, NO_HELD } from '../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
-import { readEventState, writeEventState } from '../changelog/event-state.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
-import { readDetectorState, writeDetectorState } from '../changelog/series-state.ts';
-import { SERIES_ENTRY, type StateReader, type StateWriter } from '../changelog/state-bytes.ts';
+import {
+  readSeriesChange,
+  readSeriesState,
+  type SeriesState,
+  writeSeriesChange,
+  writeSeriesState,
+} from '../changelog/series-entry.ts';
+import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import type { InputPlace, RestartReason, SilenceCause } from '../record/score-record.ts';
 import { type FoundSilence, type ReceivedObservation, receivedAgain, type ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
+import { lateness } from './lateness.ts';
 import { seriesScore } from './series-score.ts';
 import { isNewsSilent, silenceRecord } from './silence-records.ts';
 import { type EventOwner, UnitEvents } from './unit-events.ts';
@@ -38,7 +44,7 @@ export interface SeriesPast {
 }
 
 /** A series that is scored alone. It exists from its first observation on. */
-export class SeriesUnit implements DetectionUnit, ChangelogSeries, EventOwner {
+export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   readonly key: string;
   readonly bound: BoundDetector;
   readonly #memory: SeriesMemory;
@@ -59,6 +65,8 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries, EventOwner {
   waiting: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
+  changeBytes = 0;
+  written = -1;
   /** Values of the past that the detector has not seen so far; null for none. */
   #past: { readonly kept: SeriesPast; next: number } | null = null;
   /** Why the series started over, until its next score has said so. */
@@ -93,6 +101,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries, EventOwner {
     }
     this.#restarted = reason;
     this.startOffset = -1;
+    this.written = -1;
   }
 
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
@@ -158,30 +167,26 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries, EventOwner {
   }
 
   writeOpenState(writer: StateWriter): void {
-    writer.u8(SERIES_ENTRY);
-    writer.text(this.key);
-    writer.text(this.bound.digest);
-    writeEventState(writer, this.events.state());
-    writer.f64(this.startOffset);
-    writer.f64(this.originMs);
-    writer.f64(this.newestOffset);
-    writeArrivals(writer, this);
-    writeDetectorState(writer, this.detector);
+    writeSeriesState(writer, this, this.bound.digest);
   }
 
-  /** Closed windows are restored next, then `detector.restored()` is called. */
+  writeChange(writer: StateWriter): boolean {
+    return writeSeriesChange(writer, this);
+  }
+
   readOpenState(reader: StateReader): void {
-    this.events.resume(readEventState(reader));
-    this.startOffset = reader.f64();
-    this.originMs = reader.f64();
-    this.newestOffset = reader.f64();
-    const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent } = readArrivals(reader);
-    this.silent = silent;
-    this.heardMs = heardMs;
+    readSeriesState(reader, this);
+  }
+
+  readChange(reader: StateReader): void {
+    readSeriesChange(reader, this);
+  }
+
+  resumeArrivals(arrivals: ArrivalState): void {
+    const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent } = arrivals;
+    [this.silent, this.heardMs] = [silent, heardMs];
     const place = { group: null, partition: this.place.partition };
-    this.held = receivedAgain(held, place);
-    this.buffered = receivedAgain(buffered, place);
-    readDetectorState(reader, this.detector);
+    [this.held, this.buffered] = [receivedAgain(held, place), receivedAgain(buffered, place)];
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivedMs) ? newest : arrivedMs;
@@ -189,8 +194,7 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries, EventOwner {
   }
 
   #freshDetector(): SeriesDetector {
-    const { settings } = this.bound.config;
-    return new SeriesDetector(settings, this.#memory);
+    return new SeriesDetector(this.bound.config.settings, this.#memory);
   }
 
   #begin({ record, timestampMs }: ReceivedObservation): void {
@@ -293,8 +297,4 @@ export class SeriesUnit implements DetectionUnit, ChangelogSeries, EventOwner {
       sink,
     );
   }
-}
-
-export function lateness(timestampMs: number): string {
-  return `${new Date(timestampMs).toISOString()} is older than the newest observation of its series`;
 }

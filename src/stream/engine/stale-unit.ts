@@ -1,4 +1,5 @@
 import type { JournalRecord, StaleState } from '../changelog/journal.ts';
+import { type OpenState, openStateSize } from '../changelog/open-states.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { StateWriter } from '../changelog/state-bytes.ts';
 import type { GroupUnit } from './group-unit.ts';
@@ -21,16 +22,18 @@ export interface StaleUnit extends StaleState, LastHeard {
 
 type StaleOptions = Pick<StaleUnit, 'key' | 'reason' | 'newestOffset' | 'orphan' | 'idleMs' | keyof LastHeard>;
 
-/** A state whose bytes are kept. */
-export function staleBytes(bytes: Buffer, options: StaleOptions): StaleUnit {
+/** A state whose bytes are kept: those of the whole state, and of the changes since. */
+export function staleBytes({ bytes, changes }: Pick<OpenState, 'bytes' | 'changes'>, options: StaleOptions): StaleUnit {
   return {
     ...options,
     successorKey: options.key,
     retired: null,
     windowKeys: [],
     journalRecord: null as JournalRecord | null,
-    openStateBytes: bytes.length,
+    ...openStateSize({ bytes, changes }),
     writeOpenState: (writer: StateWriter) => writer.bytes(bytes),
+    keptChanges: changes,
+    writeChange: () => false,
   };
 }
 
@@ -52,6 +55,8 @@ export function retiredUnit(
     windowKeys: unit.changelogSeries().flatMap(closedWindowKeys),
     journalRecord: unit.journalRecord,
     openStateBytes: unit.openStateBytes,
+    changeBytes: unit.changeBytes,
     writeOpenState: (writer: StateWriter) => unit.writeOpenState(writer),
+    writeChange: () => false,
   };
 }

@@ -9,6 +9,8 @@ function entryOf(key: string): JournalEntry {
     key,
     journalRecord: null,
     openStateBytes: 0,
+    changeBytes: 0,
+    writeChange: () => false,
     writeOpenState(writer) {
       writer.u8(SERIES_ENTRY);
       writer.text(key);
