@@ -26,6 +26,9 @@ export interface ClusterNode {
   started(): Promise<void>;
   kill(): Promise<void>;
   restart(): Promise<void>;
+  /** SIGSTOP until `thaw`: as a machine that lost its network, it closes no connection. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
 }
 
 /** Three brokers with replicated topics. */
@@ -84,6 +87,8 @@ export async function startBrokerCluster(folder: string): Promise<BrokerCluster>
       proxy,
       started: async () => void (await running),
       kill: async () => (await running).kill(),
+      freeze: async () => (await running).freeze(),
+      thaw: async () => (await running).thaw(),
       restart: async () => {
         running = start();
         await running;

@@ -64,6 +64,17 @@ export const FAULTS: readonly Fault[] = [
       context.workers.thaw(at);
     },
   },
+  {
+    name: 'broker frozen',
+    on: 'broker',
+    async run(context) {
+      const node = anyNode(context);
+      await node.freeze();
+      await context.awaitLeaders([node]);
+      await sleep(FROZEN_MS);
+      await node.thaw();
+    },
+  },
   linkFault('link to a broker cut', { kind: 'cut' }),
   { name: 'worker restarted', on: 'worker', run: (context) => context.workers.replace(anyWorker(context), 'SIGTERM') },
   {

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionOptions } from 'node:tls';
 import kafkajs, { type ISocketFactory, type Kafka, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
@@ -12,7 +11,9 @@ import {
   defaultSocketFactory,
 } from './kafkajs-internals.ts';
 import { oauthLogin } from './oauth-login.ts';
+import { watchSilentBrokers } from './silent-brokers.ts';
 import { tlsOptions } from './tls-options.ts';
+import { trackSockets } from './tracked-sockets.ts';
 
 /** Time-outs of one request. The callers retry. */
 export const CONNECTION_MS_MAX = 5_000;
@@ -67,14 +68,19 @@ export async function linkCluster(connection: KafkaConnection, topics: readonly 
     isolationLevel: 1,
   };
   const cluster = new ClusterConstructor(options);
+  const unwatch = watchSilentBrokers(cluster, sockets);
+  const destroy = () => {
+    unwatch();
+    sockets.destroy();
+  };
   try {
     await cluster.connect();
     await cluster.addMultipleTargetTopics(topics);
   } catch (error) {
-    sockets.destroy();
+    destroy();
     throw error;
   }
-  return { cluster, dropBroker: ({ connectionPool }) => sockets.drop(connectionPool), destroy: sockets.destroy };
+  return { cluster, dropBroker: ({ connectionPool }) => sockets.drop(connectionPool), destroy };
 }
 
 /** kafkajs's client, for group membership and administration. `destroy` closes its connections at once. */
@@ -126,39 +132,4 @@ function saslOptions(sasl: SaslConfig): NonNullable<KafkaJsConfig['sasl']> {
 /** kafkajs logs expected events as errors (a rebalance, a retry). So every entry is logged at level `debug`. */
 function logTo({ log }: KafkaConnection): () => (entry: LogEntry) => void {
   return () => (entry) => log?.('debug', `kafkajs ${entry.namespace}: ${entry.log.message}`);
-}
-
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-interface TrackedSockets {
-  readonly factory: ISocketFactory;
-  drop(address: Address): void;
-  destroy(): void;
-}
-
-/** Destroys sockets with an error: kafkajs notices a bare `socket.destroy()` only at the time-out of a request. */
-function trackSockets(factory: ISocketFactory): TrackedSockets {
-  const sockets = new Map<Socket, Address>();
-  let destroyed = false;
-  const end = (socket: Socket) => socket.destroy(new Error('The connection was closed on our side'));
-  return {
-    factory: (args) => {
-      const socket = factory(args);
-      sockets.set(socket, { host: args.host, port: args.port });
-      socket.once('close', () => sockets.delete(socket));
-      // kafkajs attaches its listeners after this function has returned.
-      if (destroyed) setImmediate(end, socket);
-      return socket;
-    },
-    drop: ({ host, port }) => {
-      for (const [socket, to] of sockets) if (to.host === host && to.port === port) end(socket);
-    },
-    destroy: () => {
-      destroyed = true;
-      for (const socket of sockets.keys()) end(socket);
-    },
-  };
 }

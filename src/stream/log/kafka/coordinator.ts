@@ -14,7 +14,7 @@ const COORDINATOR_CHANGES = new Set([
 /** The previous transaction of the producer is still being completed: ask the same coordinator again. */
 const TRANSACTION_IN_COMPLETION = 'CONCURRENT_TRANSACTIONS';
 /** Longer than a cluster needs to replace a broker, shorter than the time-out of a transaction. */
-const UNTIL_COORDINATED: Backoff = { initialMs: 4, delayMsMax: 200, totalMsMax: 20_000 };
+const UNTIL_COORDINATED: Backoff = { initialMs: 4, delayMsMax: 200, totalMsMax: 25_000 };
 
 /** Whether the request had no effect because the coordinator moved or is starting. */
 export function isCoordinatorChange(error: unknown): boolean {
@@ -50,7 +50,7 @@ export class Coordinator {
 
   /**
    * Sends a request that may be repeated. Retries it after a look-up when the coordinator moved or the connection was
-   * lost, for 20 s at most.
+   * lost, for 25 s at most.
    */
   send<T>(request: (broker: Broker) => Promise<T>): Promise<T> {
     const attempt = async () => {

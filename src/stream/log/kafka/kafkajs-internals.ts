@@ -42,6 +42,8 @@ export interface Broker {
   readonly nodeId: number;
   /** The requests that the broker knows, by api key; null before the connection is open. */
   readonly versions: Readonly<Record<number, unknown>> | null;
+  isConnected(): boolean;
+  metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>;
   readonly connectionPool: {
     readonly host: string;
     readonly port: number;
@@ -85,6 +87,9 @@ export interface PartitionMetadata {
 
 /** The brokers and metadata of a Kafka cluster. Each instance has connections of its own. */
 export interface Cluster {
+  readonly targetTopics: ReadonlySet<string>;
+  /** The brokers of the newest metadata, by node. */
+  readonly brokerPool: { readonly brokers: Readonly<Record<string, Broker>> };
   connect(): Promise<void>;
   disconnect(): Promise<void>;
   isConnected(): boolean;

@@ -15,7 +15,8 @@ const LEADER_CHANGES = new Set([
   'OFFSET_NOT_AVAILABLE',
   'UNKNOWN_TOPIC_OR_PARTITION',
 ]);
-const UNTIL_ELECTED: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 15_000 };
+/** Longer than a cluster needs to replace a broker, shorter than the time-out of a transaction. */
+const UNTIL_ELECTED: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 25_000 };
 
 /** Whether a retry with new metadata may reach the leader of the partition. */
 export function isLeaderChange(error: unknown): boolean {
@@ -23,7 +24,7 @@ export function isLeaderChange(error: unknown): boolean {
 }
 
 /**
- * Sends requests to partition leaders. Refreshes the metadata and retries while leaders change, for 15 s at most. Other
+ * Sends requests to partition leaders. Refreshes the metadata and retries while leaders change, for 25 s at most. Other
  * errors are retried where `isRetryable` says so.
  */
 export function retryOnLeaderChange<T>(

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
+import { tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
+import { kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
+import { startWorkerProcess } from '../../fixture/kafka/worker-process.ts';
+import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
+import { until } from '../../fixture/until.ts';
+import { startBrokerCluster } from './broker-cluster.ts';
+import { startFeeder } from './feeder.ts';
+import { canBeWritten } from './leaders.ts';
+
+const PARTITIONS = 6;
+const TOPICS = {
+  observations: 'observations',
+  scores: 'scores',
+  events: 'events',
+  changelog: 'changelog',
+  deadLetters: 'dead-letters',
+};
+
+kafkaTest('neither the kill of any broker of three nor a frozen one costs a session', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-brokers-'));
+  const cluster = await startBrokerCluster(folder);
+  const closing: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true }), cluster.close];
+  t.after(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+  const names = Object.values(TOPICS);
+  await ensureTopics(cluster.direct, TOPICS, { partitions: PARTITIONS, replicationFactor: 3, retentionMs: null });
+  const worker = await startWorkerProcess({
+    detectors: detectorsFile(TOPICS, [QUICK_DETECTOR]),
+    env: { ...cluster.workerEnv, KAFKA_GROUP_ID: 'group', LOG_LEVEL: 'debug' },
+  });
+  closing.push(() => worker.kill());
+  const feed = { topic: TOPICS.observations, partitions: PARTITIONS, series: 12, perSecond: 60 };
+  const feeder = startFeeder(cluster.direct, feed);
+  closing.push(() => feeder.stop());
+  const scored = new Set<number>();
+  const onRecords = (records: readonly { readonly partition: number }[]) => {
+    for (const { partition } of records) scored.add(partition);
+  };
+  const tail = await tailTopic(cluster.direct, { topic: TOPICS.scores, from: 'latest' }, { onRecords });
+  closing.push(() => tail.stop());
+  const everyPartitionIsScored = (what: string) => {
+    scored.clear();
+    return until(`every partition is scored ${what}`, () => scored.size === PARTITIONS);
+  };
+
+  await everyPartitionIsScored('at first');
+  for (const node of cluster.nodes) {
+    await node.kill();
+    await until('the others lead', () => canBeWritten(cluster, names, new Set([node.id])));
+    await everyPartitionIsScored(`without broker ${node.id}`);
+    await node.restart();
+    await until('it is in sync', () => canBeWritten(cluster, names, new Set()));
+  }
+  const [frozen] = cluster.nodes;
+  await frozen.freeze();
+  closing.push(() => frozen.thaw());
+  await until('the others lead', () => canBeWritten(cluster, names, new Set([frozen.id])));
+  await everyPartitionIsScored('without the frozen broker');
+  assert.doesNotMatch(worker.said(), /timed out/, 'no request waited for a broker that had been given up');
+  await frozen.thaw();
+  await everyPartitionIsScored('when it is thawed');
+  assert.equal(await worker.metric('tidewatch_restore_seconds_count'), PARTITIONS, 'the first restores alone');
+  assert.equal(await worker.metric('tidewatch_partition_retries_total'), 0);
+});
