@@ -18,6 +18,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics, type ForecastSums, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 import { bindToModel, type DetectorModels, findDetectorModels, modelsBelow } from './detector-models.ts';
+import { loadHistory, type NamedHistory } from './warm-history.ts';
 
 export interface RunningWorker {
   readonly opsUrl: string;
@@ -58,6 +59,8 @@ export interface RunWorkerOptions {
   readonly beside?: Beside;
   /** Of the detectors; 0: the detectors file. */
   readonly version?: number;
+  /** What series without a state begin with; null for nothing. */
+  readonly history?: NamedHistory | null;
 }
 
 /**
@@ -70,6 +73,7 @@ export async function runWorker({
   logger,
   beside,
   version = 0,
+  history = null,
 }: RunWorkerOptions): Promise<RunningWorker> {
   const opened: (() => Promise<unknown> | undefined)[] = [];
   const closeAll = async () => {
@@ -82,8 +86,9 @@ export async function runWorker({
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
     opened.push(() => ops.close());
     logger.info({ url: ops.url }, 'the operators port is open');
-    const { worker, forecasters, bind } = await startStream({ config, models, metrics, logger, version }, (close) =>
-      opened.push(close),
+    const { worker, forecasters, bind } = await startStream(
+      { config, models, metrics, logger, version, history },
+      (close) => opened.push(close),
     );
     collectForecasts(metrics, () => {
       const stats = forecasters.stats();
@@ -130,6 +135,7 @@ async function startStream(
     metrics,
     logger,
     version,
+    history,
   }: Required<Omit<RunWorkerOptions, 'beside'>> & { readonly metrics: Metrics },
   onOpened: (close: () => Promise<unknown> | undefined) => void,
 ): Promise<StartedStream> {
@@ -153,7 +159,10 @@ async function startStream(
     onFetch: ({ partition, endOffset }) => events.fetched(partition, endOffset),
     onAnswer: (seconds) => events.fetchAnswered(seconds),
   });
-  const queueRowsMax = FORECAST_ROWS_MAX * (await log.partitionCount());
+  const partitions = await log.partitionCount();
+  const parts = { kafka, stream, partitions, schemas: registry, logger };
+  const warmStart = history === null ? null : await loadHistory(history, parts);
+  const queueRowsMax = FORECAST_ROWS_MAX * partitions;
   const forecasters = await Forecasters.start(modelsBelow(stream.detectors, models), {
     threads: limits.inferenceThreads,
     queueRowsMax,
@@ -169,6 +178,7 @@ async function startStream(
     limits,
     detectors,
     version,
+    warmStart,
     encodeScore,
     encodeEvent,
     schemas: registry,

@@ -1,20 +1,32 @@
+import { readFlags } from '../config/command-line.ts';
 import { describeConfig } from '../config/describe.ts';
+import { text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { workerOptions } from '../config/options.ts';
+import { commandFlag, workerOptions } from '../config/options.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { aborted, DONE, FAILED, printProblems, type RunnableCommand, withDeadline } from './command.ts';
+import { csvFlags, csvReading } from './csv/flags.ts';
 import { followDetectors } from './live-detectors.ts';
 import { newestSaved } from './newest-detectors.ts';
 import { resolveWithModels, runWorker } from './run-worker.ts';
+
+const ownFlags = {
+  warmStart: commandFlag('warm-start', text, 'history that new series begin with: a CSV file, or topic:NAME'),
+  ...csvFlags,
+};
 
 /** Scores the observations of a cluster until it is stopped. */
 export const workerCommand: RunnableCommand = {
   name: 'worker',
   summary: 'Scores the series of a detectors file on the cluster of KAFKA_BROKERS',
-  options: Object.values(workerOptions),
+  options: [...Object.values(workerOptions), ...Object.values(ownFlags)],
   async run(_operands, flags, io) {
     const fromFile = loadProcessConfig(flags, ['brokers', 'detectors']);
+    const read = readFlags(flags, ownFlags);
     if (fromFile.kind === 'problems') return printProblems(fromFile.problems, io);
+    if (read.kind === 'problems') return printProblems(read.problems, io);
+    const { warmStart: name, group = null } = read.values;
+    const history = name === undefined ? null : { name, csv: csvReading(name, read.values), group, stop: io.stop };
     const reading = newestSaved(fromFile.config.kafka!, fromFile.config.detectorsTopic);
     const saved = await Promise.race([reading, aborted(io.stop)]);
     if (io.stop.aborted) {
@@ -29,7 +41,7 @@ export const workerCommand: RunnableCommand = {
     const { config } = result;
     const logger = createLogger(config.logLevel);
     const version = saved?.version ?? 0;
-    const starting = runWorker({ config: { ...config, kafka: config.kafka! }, models, logger, version });
+    const starting = runWorker({ config: { ...config, kafka: config.kafka! }, models, logger, version, history });
     const worker = await Promise.race([starting, aborted(io.stop)]);
     if (!worker) {
       const ending = starting.then((late) => late.stop()).catch(() => undefined);

@@ -105,10 +105,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     if (Number.isNaN(this.originMs)) this.originMs = observation.timestampMs;
     const position = positionInGroup(this, observation, this.bound.config.settings);
     if (position - this.newest - 1 > gapLimit && this.newest >= 0) {
-      if (this.pending.length > 0) {
-        this.#flushing = true;
-        return this.take(observation, sink);
-      }
+      if (this.pending.length > 0) return this.settle(sink, true) && this.take(observation, sink);
       sink.restarted('gap');
       this.events.close('silent', { ...observation, offset: observation.record.offset }, sink);
       for (const member of this.members) sink.windowsDeleted(closedWindowKeys(member));

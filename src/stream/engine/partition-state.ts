@@ -110,6 +110,13 @@ export class PartitionState {
     this.#supply([...touched], signal).catch(() => undefined);
   }
 
+  /** Time steps of groups that wait for members are scored without them: no further observation comes. */
+  async finish(sink: ScoreSink, signal: AbortSignal): Promise<void> {
+    const blocked = new BlockedUnits();
+    for (const unit of this.units.values()) blocked.finish(unit, sink);
+    await blocked.resume((units) => this.#supply(units, signal), sink);
+  }
+
   /** What idle units had is scored before they are forgotten. */
   async #forgetIdle(move: ClockMove, { blocked, resume, sink }: Blocking): Promise<void> {
     const idle = takeIdle(move);

@@ -15,6 +15,7 @@ import type { Resume } from './resume-position.ts';
 import { type Scoring, scoreRecords } from './score-records.ts';
 import type { StreamEvents } from './stream-events.ts';
 import { RETRY_MS_MAX, RETRY_MS_MIN } from './task-retry.ts';
+import { fillFromHistory, type WarmStart } from './warm-start.ts';
 
 /**
  * The input records of a transaction have at most these bytes and one more record, and at most `commitRecordsMax`
@@ -31,6 +32,8 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly groupPlaces: GroupPlaces;
   readonly events: StreamEvents;
   readonly memory: MemoryGuard;
+  /** A history that series without a state begin with; null for none. */
+  readonly warmStart: WarmStart | null;
   /** Of all partitions of the worker together. */
   readonly pace: TransactionPace;
   readonly onFatal: (error: Error) => void;
@@ -121,7 +124,7 @@ export class PartitionTask {
         await this.#own(() => {
           delayMs = RETRY_MS_MIN;
         });
-        // The input topic was created anew. The restore starts over.
+        // The input topic was created anew, or series were filled from a history. The restore starts over.
         this.restoring = true;
         await setTimeout(RETRY_MS_MIN, null, { signal }).catch(() => null);
       } catch (cause) {
@@ -162,13 +165,15 @@ export class PartitionTask {
       const state = new PartitionState(place, this.#options.limits.seriesMax, groupPlaces);
       const startedMs = performance.now();
       const restored = await this.#restore(session, state);
+      const offset = restored.resume.offset ?? (await session.oldestOffset());
+      const { signal } = this.#stop;
+      if (await fillFromHistory(session, { state, restored, offset }, { ...this.#options, signal })) return;
       this.#onRestoreTried();
       this.#stop.signal.throwIfAborted();
       events.restored(place.partition, {
         units: state.units.size,
         seconds: (performance.now() - startedMs) / 1000,
       });
-      const offset = restored.resume.offset ?? (await session.oldestOffset());
       this.#reportResume(session, state, restored.resume);
       await placesKnown;
       this.#stop.signal.throwIfAborted();

@@ -80,6 +80,10 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
     topicRecreated(partition, units) {
       logger.warn({ partition, units }, 'the input topic was created anew: these series and groups start over');
     },
+    warmStarted(partition, started) {
+      metrics.seriesWarmStarted.inc(started.units);
+      logger.info({ partition, ...started }, 'series begin with a history');
+    },
     settingsChanged(partition, units) {
       logger.info(
         { partition, units },

@@ -21,6 +21,7 @@ import {
 import { readClosedWindow } from '../changelog/series-state.ts';
 import { assertStateFormat, isGroupEntry, StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import { decodePosition, POSITION_KEY, type StoredPosition } from '../changelog/stored-position.ts';
+import { decodeWarmStarts, WARM_STARTS_KEY } from '../changelog/warm-starts.ts';
 import { WindowRecords } from '../changelog/window-records.ts';
 import type { PartitionSession } from '../log/log.ts';
 import type { InputPlace } from '../record/score-record.ts';
@@ -38,6 +39,8 @@ export interface Restored {
   /** Partition count of the input topic when this changelog was begun; null when the changelog is empty. */
   readonly partitionCount: number | null;
   readonly resume: Resume;
+  /** The histories that the partition was filled from. */
+  readonly warmStarts: readonly string[];
 }
 
 /** Which detector takes a series, and the detectors by name. */
@@ -71,6 +74,7 @@ export async function restorePartition(
   let partitionCount: number | null = null;
   let position: StoredPosition | null = null;
   let version: StoredVersion | null = null;
+  let warmStarts: readonly string[] = [];
   const records: JournalRecords = new Map();
   const settings = new Map<string, StreamDetectionSettings>();
   const windows = new WindowRecords(detectors.windowsBytesMax);
@@ -80,6 +84,7 @@ export async function restorePartition(
     else if (key.equals(PARTITION_COUNT_KEY) && value !== null) partitionCount = Number(value.toString());
     else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
     else if (key.equals(VERSION_KEY)) version = value === null ? null : decodeVersion(value);
+    else if (key.equals(WARM_STARTS_KEY) && value !== null) warmStarts = decodeWarmStarts(value);
     else keepSettings(settings, key, value);
   }, detectors.onProgress);
   refuseNewerVersion(version, detectors);
@@ -105,7 +110,7 @@ export async function restorePartition(
     ...changesOfSettings(settings, state, detectors),
     ...changeOfVersion(version, detectors, resume),
   ];
-  return { journal: restoreJournal(records, entries), partitionCount, resume, settingsChanges };
+  return { journal: restoreJournal(records, entries), partitionCount, resume, settingsChanges, warmStarts };
 }
 
 /** Formats before 3 kept no clock: then the newest times of the units stand for it. */

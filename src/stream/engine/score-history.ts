@@ -65,7 +65,7 @@ export async function scoreHistory(
  * Orders the observations of all series by time. The order within a series stays: a late observation stays late, and
  * one wrong time moves nothing else. Observations of the same time keep their order in `history`.
  */
-export function byTime(history: readonly PastObservation[]): PastObservation[] {
+export function byTime<P extends PastObservation>(history: readonly P[]): P[] {
   const due = new Float64Array(history.length);
   for (const indexes of Map.groupBy(history.keys(), (index) => history[index].series).values()) {
     const times = indexes.map((index) => history[index].timestampMs);

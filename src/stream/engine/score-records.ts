@@ -49,7 +49,10 @@ export async function scoreRecords(
   pending.clockAt(state.clock.state);
 }
 
-async function loadMissingSchemas(records: readonly InputRecord[], { decoder, nowMs }: Scoring): Promise<void> {
+export async function loadMissingSchemas(
+  records: readonly InputRecord[],
+  { decoder, nowMs }: Pick<Scoring, 'decoder' | 'nowMs'>,
+): Promise<void> {
   const now = nowMs();
   const missing = new Set<number>();
   for (const { value } of records) {

@@ -109,7 +109,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     if (observation.silence !== undefined) return true;
     if (this.detector.forecastDue) return false;
     const { freq, gapLimit, jitterMs } = this.bound.config.settings;
-    if (this.startOffset < 0) this.#begin(observation);
+    if (this.startOffset === -1) this.#begin(observation);
     if (this.#past !== null && !this.#replay(this.#past, sink)) return false;
     const { detector, originMs } = this;
     const { positions } = detector;

@@ -1,4 +1,5 @@
 import type { Tally } from './batch-outcome.ts';
+import type { WarmStarted } from './warm-start.ts';
 
 export interface CommittedRecords {
   readonly records: number;
@@ -43,4 +44,6 @@ export interface StreamEvents {
   topicRecreated(partition: number, units: number): void;
   /** Series and groups whose state was made with other settings or another model. */
   settingsChanged(partition: number, units: number): void;
+  /** Series without a state begin with a history. */
+  warmStarted(partition: number, started: WarmStarted): void;
 }

@@ -11,6 +11,7 @@ import { TransactionPace } from './commit-schedule.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
 import type { StreamEvents } from './stream-events.ts';
+import type { WarmStart } from './warm-start.ts';
 
 /** Default of `future_limit`: so many steps, and at least a minute. */
 const FUTURE_STEPS = 3;
@@ -26,6 +27,8 @@ export interface WorkerOptions {
   readonly version?: number;
   readonly encodeScore: EncodeScore;
   readonly encodeEvent: EncodeEvent;
+  /** A history that series without a state begin with. */
+  readonly warmStart?: WarmStart | null;
   /** Needed for formats that are decoded by schema. */
   readonly schemas: SchemaSource | null;
   readonly events: StreamEvents & WorkerEvents;
@@ -190,6 +193,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
       schemas,
     }),
     detectorsVersion: options.version ?? 0,
+    warmStart: options.warmStart ?? null,
     groupPlaces: new Map<string, number>(),
     pace: new TransactionPace(limits.transactionsPerSMax),
     memory: new MemoryGuard({

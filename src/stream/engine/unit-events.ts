@@ -77,6 +77,11 @@ export class UnitEvents {
     events.silence = null;
   }
 
+  /** What was never told to anybody is not closed, either. */
+  forget(): void {
+    this.#events = null;
+  }
+
   /** The series has stopped. `lastOffset` is that of its last observation. */
   fallSilent(at: UnitMoment & { readonly position: number; readonly lastOffset: number }, sink: ScoreSink): void {
     const { key, group = key } = this.#owner;

@@ -55,6 +55,8 @@ export interface PartitionSession {
   readonly inputTopicId: string | null;
   /** The offset of the oldest input record. */
   oldestOffset(): Promise<number>;
+  /** The input records from `offset` on, whose offsets are below `offset + span`. */
+  readInput(offset: number, span: number): Promise<readonly InputRecord[]>;
   /** Reads every record of this partition's changelog in log order. The newest record of a key comes last. */
   readChangelog(
     onRecord: (key: Buffer, value: Buffer | null) => void,

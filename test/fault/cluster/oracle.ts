@@ -98,6 +98,7 @@ function oracleLog(
       committedOffset: null,
       inputTopicId: null,
       oldestOffset: async () => 0,
+      readInput: async () => [],
       readChangelog: async () => undefined,
       commit: async (outputs, nextOffset) => {
         onOutputs(outputs);

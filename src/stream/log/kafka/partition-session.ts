@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../service-error.ts';
-import type { OutputRecord, PartitionSession } from '../log.ts';
+import type { InputRecord, OutputRecord, PartitionSession } from '../log.ts';
 import { type CommittedOffset, fetchCommittedOffset } from './committed-offset.ts';
 import type { Compression } from './compressed-batch.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from './connection.ts';
@@ -173,6 +173,17 @@ function createSession(
     oldestOffset: () =>
       exclusively(`the oldest offset of partition ${partition} was read`, async () => {
         return (await stableRange(link.cluster, topic, partition)).start;
+      }),
+    readInput: (offset, span) =>
+      exclusively(`the first records of partition ${partition} were read`, async () => {
+        const { start, end } = await stableRange(link.cluster, topic, partition);
+        const range = { topic, partition, from: Math.max(start, offset), end: Math.min(end, offset + span) };
+        const records: InputRecord[] = [];
+        await readPartition(link.cluster, range, (at, timestampMs, key, value) => {
+          const copy = (bytes: Buffer | null) => bytes && Buffer.from(bytes);
+          records.push({ partition, offset: at, timestampMs, key: copy(key), value: copy(value) });
+        });
+        return records;
       }),
     readChangelog: (onRecord, onProgress) =>
       exclusively(`the changelog of partition ${partition} was read`, async () => {

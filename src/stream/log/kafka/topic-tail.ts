@@ -21,6 +21,8 @@ export interface TopicRecord {
 
 const LIMITS: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
 const RECONNECT_MS = 500;
+/** Of a topic that is read as a whole, so many are in memory. */
+const RANGE_OFFSETS = 50_000;
 
 export interface TopicTail {
   /** Where it began. */
@@ -118,6 +120,32 @@ export async function readTail(
         const records = await readRange(link.cluster, { topic, partition, from, end });
         if (from === start || records.length >= recordsMax) {
           return records.slice(Math.max(0, records.length - recordsMax));
+        }
+      }
+    } finally {
+      link.destroy();
+    }
+  });
+}
+
+/**
+ * Reads every committed record that a topic has now, partition by partition. `onRecords` is told how many partitions
+ * the topic has. Throws a ServiceError.
+ */
+export async function readWholeTopic(
+  connection: KafkaConnection,
+  topic: string,
+  onRecords: (records: readonly TopicRecord[], partitions: number) => Promise<void>,
+): Promise<void> {
+  await explained(topic, async () => {
+    const link = await linkCluster(connection, [topic]);
+    try {
+      const partitions = link.cluster.findTopicPartitionMetadata(topic);
+      for (const { partitionId: partition } of partitions) {
+        const { start, end } = await stableRange(link.cluster, topic, partition);
+        for (let from = start; from < end; from += RANGE_OFFSETS) {
+          const range = { topic, partition, from, end: Math.min(end, from + RANGE_OFFSETS) };
+          await onRecords(await readRange(link.cluster, range), partitions.length);
         }
       }
     } finally {
