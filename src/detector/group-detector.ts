@@ -108,14 +108,14 @@ export class GroupDetector {
   }
 
   #createMember(): SeriesDetector {
-    return new SeriesDetector(this.settings, this.#memory);
+    return new SeriesDetector(this.#memory);
   }
 
   /** Recomputes the accumulation from the members' residuals; needed when a window opens and after a restore. */
   recalibrate(): void {
     this.accumulation = calibrateAccumulation(
       this.members.map((member) => {
-        const residuals = member.residuals();
+        const residuals = member.rings.residuals(member.residualCount);
         return { residuals, places: member.residualPlaces(residuals.length), yardstick: member.yardstick() };
       }),
     );

@@ -12,17 +12,17 @@ import {
   type ResidualPlaces,
   type ResidualSums,
 } from './calibration.ts';
-import { firstCutoff, isCutoff, residualPlaces, stepOfHorizon } from './cutoff-grid.ts';
+import { isCutoff, residualPlaces, stepOfHorizon } from './cutoff-grid.ts';
 import type { Detection, DetectionState } from './detection.ts';
 import { observeExtremes } from './event-extremes.ts';
 import { GradeTerms, PRIOR_ROWS } from './grade-terms.ts';
-import { OpenWindow } from './open-window.ts';
+import { addToWindow, finalForecast, forgetForecasts, shiftWindow, standingForecast } from './open-window.ts';
 import { observePrecision, precisionLost, startPrecision } from './precision.ts';
 import { deviationFloor, observeResolution } from './resolution.ts';
 import { forecastedPositions, SCALARS, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
 import { SeriesRings } from './series-rings.ts';
 import type { DetectionSettings } from './settings.ts';
-import { CALIBRATION_WINDOWS_MIN, judge, twoSidedThreshold, type Yardstick } from './threshold.ts';
+import { CALIBRATION_WINDOWS_MIN, judge, type Yardstick } from './threshold.ts';
 
 /**
  * Online detection on one series: the state machine of the stream.
@@ -34,13 +34,8 @@ import { CALIBRATION_WINDOWS_MIN, judge, twoSidedThreshold, type Yardstick } fro
  * positions.
  */
 export class SeriesDetector {
-  readonly settings: DetectionSettings;
-  readonly layout: SeriesLayout;
   readonly rings: SeriesRings;
-  readonly #window: OpenWindow;
   readonly #terms: GradeTerms | null;
-  readonly #threshold: number;
-  readonly #firstCutoff: number;
   /** Value that float32 contexts are distances from; NaN until something was observed. */
   origin = Number.NaN;
   /** Positions seen; the next observation has this position. */
@@ -58,15 +53,19 @@ export class SeriesDetector {
   /** false: the restored state has no scalars, and `restored` derives them. */
   scalarsKept = true;
 
-  constructor(settings: DetectionSettings, memory: SeriesMemory) {
-    this.settings = settings;
-    this.layout = memory.layout;
+  constructor(memory: SeriesMemory) {
+    const { settings } = memory.layout;
     this.rings = new SeriesRings(memory);
-    this.#window = new OpenWindow(this.rings, settings);
     this.#terms = settings.alarmRate === null ? null : new GradeTerms(this.rings);
-    this.#threshold = twoSidedThreshold(settings.level);
-    this.#firstCutoff = firstCutoff(settings);
     this.calibration = calibrationOfSums(NO_RESIDUALS, settings.calibration);
+  }
+
+  get layout(): SeriesLayout {
+    return this.rings.layout;
+  }
+
+  get settings(): DetectionSettings {
+    return this.rings.layout.settings;
   }
 
   /** Sets a fresh detector to the beginning of a window, as if everything before had been missing. */
@@ -96,11 +95,11 @@ export class SeriesDetector {
     if (Number.isNaN(this.origin)) this.origin = value;
     const distance = Math.fround(clampToFloat32(value - this.origin));
     this.rings.keepDistance(position, distance);
-    const forecast = this.#window.forecastAt(windowStart, position);
+    const forecast = standingForecast(this.rings, windowStart, position);
     const residual = distance - forecast;
     const state = this.#stateOf(position, forecast);
-    const step = stepOfHorizon(position, this.#firstCutoff, this.settings);
-    const judgement = judge(residual, step, this.#threshold, this.yardstick());
+    const step = stepOfHorizon(position, this.layout.firstCutoff, this.settings);
+    const judgement = judge(residual, step, this.layout.threshold, this.yardstick());
     const centre = this.origin + forecast;
     const unusual = this.#terms?.observe({ position, value, distance, forecast }) ?? null;
     this.#observeScalars(value, distance);
@@ -154,7 +153,7 @@ export class SeriesDetector {
 
   /** Whether the forecast that is due should say how sure the model is: early, while residuals are few. */
   get wantsQuantiles(): boolean {
-    return this.#terms !== null && this.#forecastCounts && this.positions < this.#firstCutoff + PRIOR_ROWS;
+    return this.#terms !== null && this.#forecastCounts && this.positions < this.layout.firstCutoff + PRIOR_ROWS;
   }
 
   /** Whether a forecast from the present position counts for the open window. */
@@ -170,7 +169,7 @@ export class SeriesDetector {
    */
   forecasted(medians: Float32Array | null, start = 0, modelDeviation = 0): void {
     assert(this.forecastDue, 'no forecast is due');
-    this.#window.addForecast(this.windowStart, this.positions, medians, start);
+    addToWindow(this.rings, { windowStart: this.windowStart, cutoff: this.positions, medians, from: start });
     if (this.#forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
     this.forecastDue = false;
   }
@@ -181,14 +180,9 @@ export class SeriesDetector {
     this.rings.release(memory);
   }
 
-  /** Residuals kept for calibration, oldest first; NaN where the value was missing. */
-  residuals(): Float32Array {
-    return this.rings.residuals(this.residualCount);
-  }
-
   /** How the newest `kept` residuals were forecast. */
   residualPlaces(kept: number): ResidualPlaces {
-    return residualPlaces(this.#firstCutoff, this.residualCount - kept, this.settings);
+    return residualPlaces(this.layout.firstCutoff, this.residualCount - kept, this.settings);
   }
 
   /** Recomputes what is derived from rings, scalars and sums, after all of them were restored. */
@@ -200,7 +194,7 @@ export class SeriesDetector {
 
   #recalibrate(): void {
     const { residualCapacity, contextCapacity } = this.layout;
-    const { slab, floatStart } = this.rings.block;
+    const { slab, floatStart } = this.rings;
     const { calibration } = this.settings;
     if (residualCapacity === 0) this.calibration = calibrationOfSums(this.sums, calibration);
     else if (calibration === 'plain') {
@@ -237,7 +231,7 @@ export class SeriesDetector {
 
   /** The forecast of a position in the ring, from its residual where its window has closed; NaN where not kept. */
   #keptForecastAt(position: number): number {
-    if (position >= this.windowStart) return this.#window.forecastAt(this.windowStart, position);
+    if (position >= this.windowStart) return standingForecast(this.rings, this.windowStart, position);
     const index = forecastedPositions(position, this.settings);
     const isKept = index >= this.residualCount - this.layout.residualCapacity;
     if (!isKept || forecastedPositions(position + 1, this.settings) === index) return Number.NaN;
@@ -257,20 +251,20 @@ export class SeriesDetector {
   }
 
   #stateOf(position: number, forecast: number): DetectionState {
-    if (Number.isNaN(forecast)) return position < this.#firstCutoff ? 'warming-up' : 'not-forecasted';
+    if (Number.isNaN(forecast)) return position < this.layout.firstCutoff ? 'warming-up' : 'not-forecasted';
     return this.calibration.samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize ? 'calibrating' : 'scored';
   }
 
   /** Every forecast of the window has joined: its residuals become calibration, and the next window opens. */
   #closeWindow(): void {
     const { detectionSize } = this.settings;
-    const alone = this.settings.thresholdMethod === 'univariate' && this.windowStart >= this.#firstCutoff;
+    const alone = this.settings.thresholdMethod === 'univariate' && this.windowStart >= this.layout.firstCutoff;
     // After an outage the residuals before it go on to calibrate. Members of a group keep in step with each other.
     if (!alone || this.rings.hasValue(this.windowStart, this.windowStart + detectionSize)) {
       for (let i = 0; i < detectionSize; i++) this.#closePosition(this.windowStart + i);
       this.closedWindows++;
     }
-    this.#window.shift();
+    shiftWindow(this.rings);
     observeExtremes(this, this.windowStart, this.windowStart + detectionSize);
     this.windowStart += detectionSize;
     const { doubles } = this.rings;
@@ -284,15 +278,18 @@ export class SeriesDetector {
     this.origin = Number.NaN;
     this.rings.setScalar(SCALARS.contextStart, this.windowStart);
     this.rings.forgetDistances();
-    this.#window.forgetForecasts(this.windowStart);
+    forgetForecasts(this.rings, this.windowStart);
   }
 
   #closePosition(position: number): void {
-    const forecast = this.#window.finalForecastAt(this.windowStart, position);
+    const forecast = finalForecast(this.rings, this.windowStart, position);
     if (forecast === null) return;
     const residual = Math.fround(this.rings.distanceAt(position) - forecast);
     if (this.layout.residualCapacity === 0) {
-      const how = { method: this.settings.calibration, places: residualPlaces(this.#firstCutoff, 0, this.settings) };
+      const how = {
+        method: this.settings.calibration,
+        places: residualPlaces(this.layout.firstCutoff, 0, this.settings),
+      };
       this.sums = addResidual(this.sums, residual, this.residualCount, how);
     } else this.rings.keepResidual(this.residualCount, residual);
     this.residualCount++;

@@ -5,6 +5,7 @@ import { PRECISION_NUMBERS, startPrecision } from './precision.ts';
 import { RESOLUTION_NUMBERS, startResolution } from './resolution.ts';
 import type { DetectionSettings } from './settings.ts';
 import { shapeLags } from './shape-lags.ts';
+import { twoSidedThreshold } from './threshold.ts';
 
 /** Numbers of a series that change with every observation, by their place among its scalars. */
 const PLACES = placesOf({
@@ -45,14 +46,20 @@ function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
 }
 
 /**
- * How one series' numbers lie in memory: one block of float32 and one of float64 in slabs shared by many series,
- * since two typed arrays a series would cost more than their contents.
+ * What the series of one detector have in common: its settings, and how the numbers of each lie in memory. That is one
+ * block of float32 and one of float64 in slabs shared by many series, since two typed arrays a series would cost more
+ * than their contents.
  *
  *   float32: [ context ring | residual ring | distances of the shape search, by lag | extremes of earlier values ]
  *   float64: [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed | scalars
  *   ]
  */
 export interface SeriesLayout {
+  readonly settings: DetectionSettings;
+  /** First cutoff of the grid. */
+  readonly firstCutoff: number;
+  /** Half-width of intervals in deviations. */
+  readonly threshold: number;
   readonly contextCapacity: number;
   readonly residualCapacity: number;
   /** Lags that the shape search compares; 0 without a grade. */
@@ -77,6 +84,9 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const laterLength = overlapping ? detectionSize : 0;
   const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));
   return {
+    settings,
+    firstCutoff: firstCutoff(settings),
+    threshold: twoSidedThreshold(settings.level),
     contextCapacity,
     residualCapacity,
     lags,

@@ -1,5 +1,5 @@
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
-import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
+import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory, type SeriesSlab } from './series-memory.ts';
 
 let ordered = new Float32Array(512);
 
@@ -7,27 +7,33 @@ let ordered = new Float32Array(512);
  * The kept numbers of one series: its newest values and residuals in rings, and scalars. Values are float32 distances
  * from an origin.
  */
-export class SeriesRings {
-  readonly block: SeriesBlock;
+export class SeriesRings implements SeriesBlock {
   readonly layout: SeriesLayout;
+  readonly slab: SeriesSlab;
+  readonly floatStart: number;
+  readonly doubleStart: number;
 
   constructor(memory: SeriesMemory) {
-    this.block = memory.allocate();
+    const { slab, floatStart, doubleStart } = memory.allocate();
     this.layout = memory.layout;
+    this.slab = slab;
+    this.floatStart = floatStart;
+    this.doubleStart = doubleStart;
   }
 
   /** The last call. The memory belongs to another series from then on. */
   release(memory: SeriesMemory): void {
-    memory.release(this.block);
+    const { slab, floatStart, doubleStart } = this;
+    memory.release({ slab, floatStart, doubleStart });
   }
 
   /** The doubles that hold the scalars, and the index of one of them. */
   get doubles(): Float64Array {
-    return this.block.slab.doubles;
+    return this.slab.doubles;
   }
 
   scalarIndex(scalar: number): number {
-    return this.block.doubleStart + this.layout.scalarStart + scalar;
+    return this.doubleStart + this.layout.scalarStart + scalar;
   }
 
   scalar(scalar: number): number {
@@ -45,16 +51,16 @@ export class SeriesRings {
 
   /** The value at `position`, for positions still in the ring. */
   distanceAt(position: number): number {
-    return this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)];
+    return this.slab.floats[this.floatStart + (position % this.layout.contextCapacity)];
   }
 
   keepDistance(position: number, distance: number): void {
-    this.block.slab.floats[this.block.floatStart + (position % this.layout.contextCapacity)] = distance;
+    this.slab.floats[this.floatStart + (position % this.layout.contextCapacity)] = distance;
   }
 
   /** Copies the values of positions [from, to), all of them in the ring, to the start of `target`. */
   copyDistances(target: Float32Array, from: number, to: number): void {
-    const { slab, floatStart } = this.block;
+    const { slab, floatStart } = this;
     const capacity = this.layout.contextCapacity;
     const first = from % capacity;
     const run = Math.min(to - from, capacity - first);
@@ -71,22 +77,22 @@ export class SeriesRings {
   }
 
   forgetDistances(): void {
-    const { slab, floatStart } = this.block;
+    const { slab, floatStart } = this;
     slab.floats.fill(Number.NaN, floatStart, floatStart + this.layout.contextCapacity);
   }
 
   /** The residual of the `index`-th forecasted position, for those still in the ring. */
   residualAt(index: number): number {
-    return this.block.slab.floats[this.#residualSlot(index)];
+    return this.slab.floats[residualSlot(this, index)];
   }
 
   keepResidual(index: number, residual: number): void {
-    this.block.slab.floats[this.#residualSlot(index)] = residual;
+    this.slab.floats[residualSlot(this, index)] = residual;
   }
 
   /** See event-extremes.ts. */
   extremes(): Float32Array {
-    const { floatStart, slab } = this.block;
+    const { floatStart, slab } = this;
     const end = floatStart + this.layout.floats;
     return slab.floats.subarray(end - EXTREME_FLOATS, end);
   }
@@ -101,17 +107,16 @@ export class SeriesRings {
     const { residualCapacity, contextCapacity } = this.layout;
     const kept = Math.min(count, residualCapacity);
     if (ordered.length < kept) ordered = new Float32Array(2 * kept);
-    const { floats } = this.block.slab;
-    const start = this.block.floatStart + contextCapacity;
+    const { floats } = this.slab;
+    const start = this.floatStart + contextCapacity;
     const first = kept === 0 ? 0 : (count - kept) % residualCapacity;
     const run = Math.min(kept, residualCapacity - first);
     for (let i = 0; i < run; i++) ordered[i] = floats[start + first + i];
     for (let i = run; i < kept; i++) ordered[i] = floats[start + i - run];
     return ordered.subarray(0, kept);
   }
+}
 
-  #residualSlot(index: number): number {
-    const { contextCapacity, residualCapacity } = this.layout;
-    return this.block.floatStart + contextCapacity + (index % residualCapacity);
-  }
+function residualSlot({ layout, floatStart }: SeriesRings, index: number): number {
+  return floatStart + layout.contextCapacity + (index % layout.residualCapacity);
 }

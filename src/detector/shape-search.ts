@@ -40,9 +40,9 @@ export class ShapeSearch {
 
   /** Seeds the distances as of `position`, the next to come. */
   seed(position: number): void {
-    const { block, layout } = this.#rings;
+    const { slab, layout } = this.#rings;
     const from = distancesStart(this.#rings);
-    block.slab.floats.fill(Number.POSITIVE_INFINITY, from, from + layout.lags);
+    slab.floats.fill(Number.POSITIVE_INFINITY, from, from + layout.lags);
     this.#advance(Math.max(this.#rings.contextStart, position - SEED_ROWS), position);
     this.#findNearest(position);
   }
@@ -54,10 +54,10 @@ export class ShapeSearch {
    */
   observe(position: number): number {
     const now = this.innovationAt(position);
-    const { contextStart, layout, block } = this.#rings;
-    const { floats } = block.slab;
+    const { contextStart, layout, slab } = this.#rings;
+    const { floats } = slab;
     const capacity = layout.contextCapacity;
-    const ring = block.floatStart;
+    const ring = this.#rings.floatStart;
     const distances = distancesStart(this.#rings);
     const clamp = this.#rings.scalar(SCALARS.innovationMax);
     const known = position - LAG_MIN - LEVEL_VALUES - contextStart + 1;
@@ -112,12 +112,12 @@ export class ShapeSearch {
 
   /** Takes rows [from, to) into the distances, without a search. */
   #advance(from: number, to: number): void {
-    const { contextStart, layout, block } = this.#rings;
+    const { contextStart, layout, slab } = this.#rings;
     const compared = layout.lags === 0 ? from : from - LAG_MIN - layout.lags + 1;
     const earliest = Math.max(contextStart + LEVEL_VALUES, compared);
     const base = Math.max(contextStart, Math.min(earliest, from));
     this.#loadInnovations(base, to);
-    const { floats } = block.slab;
+    const { floats } = slab;
     const start = distancesStart(this.#rings);
     for (let row = from; row < to; row++) {
       const now = INNOVATIONS[row - base];
@@ -134,8 +134,8 @@ export class ShapeSearch {
   }
 
   #findNearest(position: number): void {
-    const { contextStart, layout, block } = this.#rings;
-    const { floats } = block.slab;
+    const { contextStart, layout, slab } = this.#rings;
+    const { floats } = slab;
     const start = distancesStart(this.#rings);
     const lags = Math.min(layout.lags, position - SEED_ROWS - LAG_MIN - LEVEL_VALUES - contextStart + 1);
     let best = Number.POSITIVE_INFINITY;
@@ -183,6 +183,6 @@ function clamped(innovation: number, clamp: number): number {
   return Math.min(clamp, Math.max(-clamp, innovation));
 }
 
-function distancesStart({ block, layout }: SeriesRings): number {
-  return block.floatStart + layout.contextCapacity + layout.residualCapacity;
+function distancesStart({ floatStart, layout }: SeriesRings): number {
+  return floatStart + layout.contextCapacity + layout.residualCapacity;
 }

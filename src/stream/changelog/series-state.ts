@@ -80,10 +80,10 @@ interface SumRange {
 
 /** The sums that are not 0. */
 function occupied({ rings, layout }: SeriesDetector): SumRange {
-  const { doubles, block } = rings;
+  const { doubles, doubleStart } = rings;
   let [from, to] = [0, layout.scalarStart];
-  while (to > from && Object.is(doubles[block.doubleStart + to - 1], 0)) to--;
-  while (from < to && Object.is(doubles[block.doubleStart + from], 0)) from++;
+  while (to > from && Object.is(doubles[doubleStart + to - 1], 0)) to--;
+  while (from < to && Object.is(doubles[doubleStart + from], 0)) from++;
   return { from, to };
 }
 
@@ -104,8 +104,8 @@ function writeForecasts(writer: StateWriter, { rings }: SeriesDetector, { from, 
   writer.number(to - from);
   if (to === from) return;
   writer.number(from);
-  const { doubles, block } = rings;
-  const sums = doubles.subarray(block.doubleStart + from, block.doubleStart + to);
+  const { doubles, doubleStart } = rings;
+  const sums = doubles.subarray(doubleStart + from, doubleStart + to);
   const isFloat32 = sums.every((sum) => Object.is(Math.fround(sum), sum));
   writer.u8(isFloat32 ? 1 : 0);
   if (isFloat32) for (const sum of sums) writer.f32(sum);
@@ -115,7 +115,7 @@ function writeForecasts(writer: StateWriter, { rings }: SeriesDetector, { from, 
 function readForecasts(reader: StateReader, { rings }: SeriesDetector): void {
   const length = reader.number();
   if (length === 0) return;
-  const start = rings.block.doubleStart + reader.number();
+  const start = rings.doubleStart + reader.number();
   const isFloat32 = reader.u8() === 1;
   for (let at = start; at < start + length; at++) rings.doubles[at] = isFloat32 ? reader.f32() : reader.f64();
 }
@@ -124,7 +124,7 @@ function writeScalars(writer: StateWriter, { origin, forecastDue, rings, layout 
   writer.number(origin);
   const count = layout.doubles - layout.scalarStart;
   writer.u8(count * 2 + (forecastDue ? 1 : 0));
-  const start = rings.block.doubleStart + layout.scalarStart;
+  const start = rings.doubleStart + layout.scalarStart;
   for (let at = start; at < start + count; at++) writer.number(rings.doubles[at]);
 }
 
@@ -133,7 +133,7 @@ function readScalars(reader: StateReader, detector: SeriesDetector): void {
   detector.origin = reader.number();
   const head = reader.u8();
   detector.forecastDue = head % 2 === 1;
-  const start = rings.block.doubleStart + layout.scalarStart;
+  const start = rings.doubleStart + layout.scalarStart;
   for (let at = start; at < start + Math.floor(head / 2); at++) rings.doubles[at] = reader.number();
 }
 
@@ -150,7 +150,7 @@ function readEarlierState(reader: StateReader, detector: SeriesDetector): void {
   readDistances(reader, detector, detector.windowStart);
   detector.scalarsKept = reader.format > 1;
   for (let i = 0; i < keptDoubles(layout, reader.format); i++) {
-    rings.doubles[rings.block.doubleStart + i] = reader.f64();
+    rings.doubles[rings.doubleStart + i] = reader.f64();
   }
   if (layout.residualCapacity === 0) {
     detector.sums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);

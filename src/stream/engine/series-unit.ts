@@ -194,7 +194,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   }
 
   #freshDetector(): SeriesDetector {
-    return new SeriesDetector(this.bound.config.settings, this.#memory);
+    return new SeriesDetector(this.#memory);
   }
 
   #begin({ record, timestampMs }: ReceivedObservation): void {

@@ -16,7 +16,7 @@ const settings = streamSettings({
 });
 
 function freshDetector(): SeriesDetector {
-  return new SeriesDetector(settings, new SeriesMemory(seriesLayout(settings)));
+  return new SeriesDetector(new SeriesMemory(seriesLayout(settings)));
 }
 
 /** Every due forecast says `forecast` for both steps. */
@@ -92,7 +92,7 @@ test('the context is what was observed before the cutoff, as distances from the 
 
 test('a position that no cutoff reaches is not forecasted', () => {
   const sparse = streamSettings({ h: 1, stepSize: 2, detectionSize: 2, calibrationSize: 12, context: 16 });
-  const detector = new SeriesDetector(sparse, new SeriesMemory(seriesLayout(sparse)));
+  const detector = new SeriesDetector(new SeriesMemory(seriesLayout(sparse)));
   const detections = Array.from({ length: 20 }, (_, i) => {
     if (detector.forecastDue) detector.forecasted(Float32Array.of(0));
     return detector.observe(i);

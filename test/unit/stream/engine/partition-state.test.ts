@@ -49,10 +49,16 @@ test('a series is written to the changelog also when a truncation of the input m
 test('the memory of an evicted series goes to the next series', async () => {
   const state = new PartitionState({ topic: 'observations', partition: 0 }, 2);
   const { signal } = new AbortController();
-  const blockOf = (series: string) => state.units.get(series)!.changelogSeries()[0].detector.rings.block;
+  const blockOf = (series: string) => {
+    const { slab, floatStart, doubleStart } = state.units.get(series)!.changelogSeries()[0].detector.rings;
+    return { floats: slab.floats.buffer, doubles: slab.doubles.buffer, floatStart, doubleStart };
+  };
   await state.score([observation('oldest', 0), observation('newer', 1)], ignoringSink(), signal);
   const freed = blockOf('oldest');
   await state.score([observation('newest', 2)], ignoringSink(), signal);
   assert.deepEqual([...state.units.keys()], ['newer', 'newest']);
-  assert.equal(blockOf('newest'), freed);
+  const block = blockOf('newest');
+  assert.equal(block.floats, freed.floats);
+  assert.equal(block.doubles, freed.doubles);
+  assert.deepEqual([block.floatStart, block.doubleStart], [freed.floatStart, freed.doubleStart]);
 });
