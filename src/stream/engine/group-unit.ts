@@ -245,8 +245,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     keepPending(this.pending, position, added);
     this.changes.added.push({ position, ...added });
     this.newest = Math.max(this.newest, position);
-    const { freq } = this.bound.config.settings;
-    this.originMs = groupPhase(this, observation, { position, freq });
+    this.originMs = groupPhase(this, observation, { position, freq: this.bound.config.settings.freq });
   }
 
   #nextIsReady(): boolean {
