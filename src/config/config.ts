@@ -62,6 +62,8 @@ export interface RecordMapping {
   readonly time: string;
   readonly timeUnit: TimeUnit;
   readonly value: string;
+  /** What the key of a record of a series that is scored alone is: the series, or something else that never changes. */
+  readonly keyedBy?: 'series' | 'other';
   /** How far an event time may lie ahead of the clock, milliseconds; null: a few steps of the series' detector. */
   readonly futureMsMax: number | null;
 }

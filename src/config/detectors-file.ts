@@ -72,6 +72,7 @@ function readInput(section: Section): RecordMapping {
     time: section.read('time', recordPath) ?? 'timestamp',
     timeUnit: section.read('time_unit', oneOf('s', 'ms', 'us', 'ns', 'iso')) ?? 'ms',
     value: section.read('value', recordPath) ?? 'value',
+    keyedBy: section.read('key', oneOf('series', 'other')) ?? 'series',
     futureMsMax: section.read('future_limit', durationMs) ?? null,
   };
   section.close();

@@ -87,6 +87,7 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),
     seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),
     seriesWarmStarted: counter('series_warm_started_total', 'Series and groups that began with a history'),
+    seriesMisplaced: counter('series_misplaced_total', 'Series that may be in several partitions, by reason', 'reason'),
     seriesForgotten: counter('series_forgotten_total', 'Series and groups dropped: idle, or to make room', 'reason'),
     lagRecords: gauge('lag_records', 'Input records between the committed offset and the end', 'partition'),
     newestEventTime: gauge('newest_event_time_seconds', 'Event time of the newest committed score, Unix', 'partition'),

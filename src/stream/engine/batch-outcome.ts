@@ -5,6 +5,7 @@ import type { JournalEntry } from '../changelog/journal.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { DeadLetterReason } from '../record/dead-letter.ts';
 import type { RestartReason, ScoreRecord, ScoreState, SilenceCause } from '../record/score-record.ts';
+import type { MisplacedSeries } from './misplaced-series.ts';
 
 /** An observation and the input record it was decoded from. */
 export interface ReceivedObservation {
@@ -56,6 +57,11 @@ export interface ScoreSink {
   duplicate(): void;
   gapFilled(): void;
   restarted(reason: RestartReason): void;
+  /**
+   * The first record of a series since the partition was taken over. `elsewhere` is another partition of this process
+   * that has the series, too.
+   */
+  met(series: string, record: InputRecord, elsewhere: number | null): void;
   /** A series or group was forgotten: it begins anew when it returns. */
   forgotten(reason: ForgottenReason): void;
   /** A series was calibrated again on so many values that it had kept. */
@@ -79,6 +85,7 @@ export interface Tally {
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
   readonly restarted: Partial<Record<RestartReason, number>>;
   readonly forgotten: Record<ForgottenReason, number>;
+  readonly misplaced: MisplacedSeries[];
   flagged: number;
   alarms: number;
   duplicates: number;
@@ -97,6 +104,7 @@ export function emptyTally(): Tally {
     deadLetters: {},
     restarted: {},
     forgotten: { 'series-max': 0, idle: 0 },
+    misplaced: [],
     flagged: 0,
     alarms: 0,
     duplicates: 0,

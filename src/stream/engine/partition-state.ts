@@ -1,5 +1,6 @@
 import { groupKey } from '../changelog/changelog-series.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
+import type { InputRecord } from '../log/log.ts';
 import type { InputPlace } from '../record/score-record.ts';
 import { ArrivalGate, type GiveObservation } from './arrival-gate.ts';
 import type { ForgottenReason, ReceivedObservation, ScoreSink } from './batch-outcome.ts';
@@ -33,8 +34,8 @@ interface Blocking {
   readonly sink: ScoreSink;
 }
 
-/** The partition of each group by its key, across the partitions of this process. */
-export type GroupPlaces = Map<string, number>;
+/** The first partition that had a series or group, by its key, across the partitions of this process. */
+export type UnitPlaces = Map<string, number>;
 
 /**
  * Every series and group of one partition. It is deterministic: the same observations in the same order give the same
@@ -43,11 +44,13 @@ export type GroupPlaces = Map<string, number>;
 export class PartitionState {
   readonly place: InputPlace;
   readonly #unitsMax: number;
-  readonly #groupPlaces: GroupPlaces;
+  readonly #places: UnitPlaces;
   readonly #memories = new UnitMemories();
   readonly units = new Map<string, DetectionUnit>();
   /** Open states that cannot be continued, until an observation of their series arrives. */
   readonly stale = new Map<string, StaleUnit>();
+  /** Series of which no record came since the partition was taken over. */
+  readonly #unmet = new Set<DetectionUnit>();
   readonly #gate = new ArrivalGate();
   readonly #holds = (one: DetectionUnit | StaleUnit) =>
     (isStale(one) ? this.stale.get(one.successorKey) : this.units.get(one.key)) === one;
@@ -56,12 +59,12 @@ export class PartitionState {
 
   /**
    * @param unitsMax most series and groups; beyond it the longest idle are evicted
-   * @param groupPlaces is kept up to date with the groups of this partition
+   * @param places is kept up to date with the series and groups of this partition
    */
-  constructor(place: InputPlace, unitsMax: number, groupPlaces: GroupPlaces = new Map()) {
+  constructor(place: InputPlace, unitsMax: number, places: UnitPlaces = new Map()) {
     this.place = place;
     this.#unitsMax = unitsMax;
-    this.#groupPlaces = groupPlaces;
+    this.#places = places;
   }
 
   /**
@@ -98,6 +101,7 @@ export class PartitionState {
       if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) touch(unit);
       unit.newestOffset = offset;
       current = unit;
+      if (this.#unmet.size > 0 && this.#unmet.delete(unit)) this.#meet(unit, observation.record, sink);
       const beforeMs = this.clock.ms;
       this.#gate.admit(unit, observation, outlets);
       const { silent, idle } = this.#gate;
@@ -178,8 +182,15 @@ export class PartitionState {
         ? new SeriesUnit({ key, bound, memory, place: this.place })
         : new GroupUnit({ key, group, bound, memory, place: this.place });
     this.units.set(key, unit);
-    if (group !== null) this.#groupPlaces.set(key, this.place.partition);
+    if (group !== null || !this.#places.has(key)) this.#places.set(key, this.place.partition);
+    if (group === null) this.#unmet.add(unit);
     return unit;
+  }
+
+  /** The first record of a series since it was restored, or ever. */
+  #meet(unit: DetectionUnit, record: InputRecord, sink: ScoreSink): void {
+    const place = this.#places.get(unit.key) ?? record.partition;
+    sink.met(unit.key, record, place === record.partition ? null : place);
   }
 
   #unitOf(observation: ReceivedObservation, bound: BoundDetector, sink: ScoreSink): DetectionUnit {
@@ -232,7 +243,8 @@ export class PartitionState {
       return;
     }
     this.units.delete(one.key);
-    this.#groupPlaces.delete(one.key);
+    if (this.#places.get(one.key) === this.place.partition) this.#places.delete(one.key);
+    this.#unmet.delete(one);
     this.#gate.refuseHeld(one, sink);
     for (const series of one.changelogSeries()) sink.windowsDeleted(closedWindowKeys(series));
     one.events.close('evicted', at, sink);

@@ -7,7 +7,7 @@ import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './f
 import { firstCommit, type RestoredState } from './first-commit.ts';
 import type { MemoryGuard } from './memory-guard.ts';
 import { PartitionInput } from './partition-input.ts';
-import { type GroupPlaces, PartitionState } from './partition-state.ts';
+import { PartitionState, type UnitPlaces } from './partition-state.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { QuietPartition } from './quiet-partition.ts';
 import { type Restored, refuseOtherPartitionCount, restorePartition } from './restore-partition.ts';
@@ -29,7 +29,7 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly partitionCount: number;
   readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
   readonly detectorsVersion: number;
-  readonly groupPlaces: GroupPlaces;
+  readonly places: UnitPlaces;
   readonly events: StreamEvents;
   readonly memory: MemoryGuard;
   /** A history that series without a state begin with; null for none. */
@@ -106,13 +106,13 @@ export class PartitionTask {
   }
 
   async #run(): Promise<void> {
-    const { free, groupPlaces, place } = this.#options;
+    const { free, places, place } = this.#options;
     this.#subscription = await free;
     try {
       await this.#ownUntilStopped();
     } finally {
       this.#input.stop();
-      for (const [key, partition] of groupPlaces) if (partition === place.partition) groupPlaces.delete(key);
+      for (const [key, partition] of places) if (partition === place.partition) places.delete(key);
     }
   }
 
@@ -157,12 +157,12 @@ export class PartitionTask {
   }
 
   async #own(onCommitted: () => void): Promise<void> {
-    const { log, place, events, groupPlaces, placesKnown } = this.#options;
+    const { log, place, events, places, placesKnown } = this.#options;
     this.#tried = null;
     await this.#subscription?.confirm(place.partition, this.#stop.signal);
     const session = await log.openPartition(place.partition, this.#stop.signal);
     try {
-      const state = new PartitionState(place, this.#options.limits.seriesMax, groupPlaces);
+      const state = new PartitionState(place, this.#options.limits.seriesMax, places);
       const startedMs = performance.now();
       const restored = await this.#restore(session, state);
       const offset = restored.resume.offset ?? (await session.oldestOffset());

@@ -1,4 +1,4 @@
-import type { OutputSettings, Topics } from '../../config/config.ts';
+import type { OutputSettings, RecordMapping, Topics } from '../../config/config.ts';
 import type { AnomalyEvent } from '../../detector/event.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { Journal, JournalEntry } from '../changelog/journal.ts';
@@ -12,6 +12,7 @@ import type { InputRecord, OutputRecord } from '../log/log.ts';
 import type { DeadLetter } from '../record/dead-letter.ts';
 import type { InputPlace, RestartReason, ScoreRecord } from '../record/score-record.ts';
 import { type DeadLetterCause, emptyTally, type ForgottenReason, type ScoreSink, type Tally } from './batch-outcome.ts';
+import { whyMisplaced } from './misplaced-series.ts';
 
 export interface CommitFormat {
   readonly place: InputPlace;
@@ -19,6 +20,8 @@ export interface CommitFormat {
   readonly encodeScore: EncodeScore;
   readonly encodeEvent: EncodeEvent;
   readonly timestamps: OutputSettings['timestamps'];
+  /** What the keys of the input are; the series by default. */
+  readonly keyedBy?: RecordMapping['keyedBy'];
 }
 
 /** The topic of dead letters has one partition: they are few. */
@@ -174,6 +177,12 @@ export class PendingCommit implements ScoreSink {
 
   restarted(reason: RestartReason): void {
     this.#tally.restarted[reason] = (this.#tally.restarted[reason] ?? 0) + 1;
+  }
+
+  met(series: string, record: InputRecord, elsewhere: number | null): void {
+    const { keyedBy = 'series' } = this.#format;
+    const misplaced = whyMisplaced(series, record, { elsewhere, keyedBy });
+    if (misplaced !== null) this.#tally.misplaced.push(misplaced);
   }
 
   forgotten(reason: ForgottenReason): void {

@@ -1,13 +1,18 @@
 import { type Forecaster, hasQuantiles, type QuantileForecaster } from '../../forecast/forecaster.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { forgetPartition, type Metrics } from '../../telemetry/metrics.ts';
+import type { MisplacedSeries } from './misplaced-series.ts';
 import type { StreamEvents } from './stream-events.ts';
 import type { WorkerEvents } from './stream-worker.ts';
+
+/** Of more series that may be in several partitions, only the metric tells. */
+const MISPLACED_LOGGED = 1_000;
 
 /** Counts the events of the engine in metrics, and logs those that an operator should know. */
 export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & WorkerEvents {
   let owned: readonly number[] = [];
   const lag = recordLag(metrics);
+  const sayMisplaced = misplacedReport(metrics, logger);
   const forget = (partition: number) => {
     forgetPartition(metrics, partition);
     lag.forget(partition);
@@ -35,6 +40,7 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       for (const [reason, restarts] of Object.entries(tally.restarted))
         metrics.seriesRestarts.inc({ reason }, restarts);
       for (const [reason, units] of Object.entries(tally.forgotten)) metrics.seriesForgotten.inc({ reason }, units);
+      for (const found of tally.misplaced) sayMisplaced({ partition, ...found });
       metrics.anomalies.inc(tally.flagged);
       metrics.alarms.inc(tally.alarms);
       for (const [type, revisions] of Object.entries(tally.events)) metrics.anomalyEvents.inc({ type }, revisions);
@@ -90,6 +96,16 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
         'settings or model changed: series and groups calibrate again on the values that they kept',
       );
     },
+  };
+}
+
+function misplacedReport(metrics: Metrics, logger: Logger) {
+  let misplaced = 0;
+  return (found: MisplacedSeries & { readonly partition: number }) => {
+    metrics.seriesMisplaced.inc({ reason: found.reason });
+    if (++misplaced <= MISPLACED_LOGGED) logger.warn(found, 'a series may be in several partitions');
+    if (misplaced === MISPLACED_LOGGED)
+      logger.warn('further series that may be in several partitions are counted only');
   };
 }
 

@@ -132,6 +132,7 @@ function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOption
     forgotten(reason) {
       tally.forgotten[reason]++;
     },
+    met: ignore,
     backfilled: ignore,
     windowClosed: ignore,
     touched: ignore,

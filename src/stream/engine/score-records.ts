@@ -12,7 +12,7 @@ const KEY_BYTES_MAX = 4_096;
 export interface Scoring {
   readonly decoder: RecordDecoder;
   readonly detectorOf: (series: string) => BoundDetector | null;
-  readonly groupPlaces: ReadonlyMap<string, number>;
+  readonly places: ReadonlyMap<string, number>;
   readonly nowMs: () => number;
 }
 
@@ -65,7 +65,7 @@ export async function loadMissingSchemas(
 /** Returns the observation of a record with its detector, or why the record is a dead letter. */
 function toObservation(
   record: InputRecord,
-  { decoder, detectorOf, groupPlaces }: Scoring,
+  { decoder, detectorOf, places }: Scoring,
   nowMs: number,
 ): RoutedObservation | DeadLetterCause {
   if (record.skipped !== undefined) return whySkipped(record.skipped);
@@ -82,7 +82,7 @@ function toObservation(
     return { reason: 'series-unknown', detail: `no detector watches series ${JSON.stringify(series)}`, series };
   }
   if (group !== null) {
-    const split = whySplit(record, group, groupPlaces.get(groupKey(bound.config.name, group)));
+    const split = whySplit(record, group, places.get(groupKey(bound.config.name, group)));
     if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
   }
   return { series, group, timestampMs, value, record, bound };

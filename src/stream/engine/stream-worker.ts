@@ -183,6 +183,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     encodeScore,
     encodeEvent,
     timestamps: stream.output.timestamps,
+    keyedBy: stream.input.keyedBy ?? 'series',
     events,
     nowMs,
     detectorOf,
@@ -194,7 +195,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     }),
     detectorsVersion: options.version ?? 0,
     warmStart: options.warmStart ?? null,
-    groupPlaces: new Map<string, number>(),
+    places: new Map<string, number>(),
     pace: new TransactionPace(limits.transactionsPerSMax),
     memory: new MemoryGuard({
       bytesMax: limits.memoryMbMax === 0 ? null : limits.memoryMbMax * 1024 * 1024,

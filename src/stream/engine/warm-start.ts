@@ -176,6 +176,7 @@ function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>
     gapFilled: ignore,
     restarted: ignore,
     forgotten: ignore,
+    met: ignore,
     backfilled: ignore,
     touched: ignore,
     evicted: ignore,

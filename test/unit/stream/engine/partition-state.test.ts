@@ -22,6 +22,7 @@ function ignoringSink(): ScoreSink {
     gapFilled: ignore,
     restarted: ignore,
     forgotten: ignore,
+    met: ignore,
     backfilled: ignore,
     windowClosed: ignore,
     touched: ignore,
