@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
 import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
+import './kafkajs-mends.ts';
 
 /**
  * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: connections and requests. Its producer is
  * slow (its encoder costs 3 us a record), and its transaction state machine does not recover from a failed EndTxn.
- * All deep imports are here.
+ * All deep imports are here and in kafkajs-mends.ts.
  */
 const load = createRequire(import.meta.url);
 
@@ -265,21 +266,4 @@ metadata.protocol = ({ version }) => {
     request: { ...ofLatest(of).request, apiVersion: LEADER_EPOCHS },
     response: { decode: async (payload: Buffer) => decodeMetadata(payload), parse: parseMetadata },
   });
-};
-
-interface RequestQueue {
-  readonly throttledUntil: number;
-  readonly pending: readonly unknown[];
-  scheduleCheckPendingRequests(): void;
-}
-
-/**
- * After every response kafkajs sets a timer that checks for delayed requests. Without throttling the delay of the
- * timer is a large negative number, and Node 24 warns about it each time. No request is delayed then, so no timer is
- * needed.
- */
-const queue = (load('kafkajs/src/network/requestQueue/index.js') as { readonly prototype: RequestQueue }).prototype;
-const schedule = queue.scheduleCheckPendingRequests;
-queue.scheduleCheckPendingRequests = function (this: RequestQueue): void {
-  if (this.pending.length > 0 || this.throttledUntil > Date.now()) schedule.call(this);
 };
