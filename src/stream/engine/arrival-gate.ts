@@ -16,8 +16,9 @@ const JUMP_STEPS_MIN = 12;
 const HELD_MAX = 16;
 const HELD_BYTES_MAX = 8_192;
 
-/** Records of a unit that wait for older ones; the oldest of more of them does not wait. */
+/** Records of a unit that wait for older ones, and their bytes; the oldest of more of them does not wait. */
 const BUFFERED_MAX = 128;
+const BUFFERED_BYTES_MAX = 131_072;
 /** Records of a series that jump ahead of each other: the oldest of more of them is taken to be right. */
 const JUMPS_HELD = 2;
 
@@ -44,6 +45,10 @@ export class ArrivalGate {
   readonly silent = new DeadlineWatch<DetectionUnit>(silenceDeadline);
   readonly idle = new DeadlineWatch<DetectionUnit | StaleUnit>(idleDeadline);
   readonly #holding = new Set<DetectionUnit>();
+  /** Before this time of the clock it agrees with no record that is held. */
+  #witnessedMs = Number.POSITIVE_INFINITY;
+  /** Records so far that were the newest of their series, or group. */
+  advances = 0;
 
   admit(unit: DetectionUnit, observation: ReceivedObservation, outlets: GateOutlets): void {
     const { series, timestampMs } = observation;
@@ -105,6 +110,7 @@ export class ArrivalGate {
     if (!unit.silent || unit.buffered.length > 0) this.silent.watch(unit);
     this.idle.watch(unit);
     if (unit.held.length > 0) this.#holding.add(unit);
+    for (const held of unit.held) this.#awaitWitness(unit, held);
   }
 
   /** What the unit holds is another one's from now on. */
@@ -123,22 +129,27 @@ export class ArrivalGate {
     if (!(timestampMs <= unit.arrivedMs)) {
       const isFirst = Number.isNaN(unit.arrivedMs);
       unit.arrivedMs = timestampMs;
+      this.advances++;
       this.clock.reach(timestampMs);
       noteHeard(unit, this.clock.ms);
       this.silent.watch(unit);
       if (isFirst) this.idle.watch(unit);
     }
-    if (unit.bound.config.settings.latenessMs === 0) give(unit, observation);
+    // Records may still wait under a lateness that is none any more.
+    if (unit.bound.config.settings.latenessMs === 0 && unit.buffered.length === 0) give(unit, observation);
     else reorder(unit, observation, give);
-    if (this.#holding.size > 0) this.#releaseWitnessed(give);
+    if (this.clock.ms >= this.#witnessedMs) this.#releaseWitnessed(give);
   }
 
+  /** Looks at all that is held, so only when there may be something: many series may have wrong times for long. */
   #releaseWitnessed(give: GiveObservation): void {
+    this.#witnessedMs = Number.POSITIVE_INFINITY;
     for (const unit of [...this.#holding]) {
       for (const observation of unit.held) {
-        if (!this.#isReached(unit, observation.timestampMs)) continue;
-        this.#release(unit, observation);
-        this.#pass(unit, observation, give);
+        if (this.#isReached(unit, observation.timestampMs)) {
+          this.#release(unit, observation);
+          this.#pass(unit, observation, give);
+        } else this.#awaitWitness(unit, observation);
       }
     }
   }
@@ -158,12 +169,17 @@ export class ArrivalGate {
   }
 
   #isReached(unit: DetectionUnit, timestampMs: number): boolean {
-    return this.clock.ms >= timestampMs - AGREEMENT_STEPS * meanStepMs(freqOf(unit));
+    return this.clock.ms >= witnessMs(unit, timestampMs);
+  }
+
+  #awaitWitness(unit: DetectionUnit, { timestampMs }: ReceivedObservation): void {
+    this.#witnessedMs = Math.min(this.#witnessedMs, witnessMs(unit, timestampMs));
   }
 
   #hold(unit: DetectionUnit, observation: ReceivedObservation): void {
     unit.held = [...unit.held, observation];
     this.#holding.add(unit);
+    this.#awaitWitness(unit, observation);
   }
 
   #release(unit: DetectionUnit, observation: ReceivedObservation): void {
@@ -187,6 +203,11 @@ function freqOf(unit: DetectionUnit): Frequency {
   return unit.bound.config.settings.freq;
 }
 
+/** From this event time of the partition on, it agrees with a record. */
+function witnessMs(unit: DetectionUnit, timestampMs: number): number {
+  return timestampMs - AGREEMENT_STEPS * meanStepMs(freqOf(unit));
+}
+
 /** Inserts a record by its time, and gives what nothing older is waited for any more. */
 function reorder(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
   const records = [...unit.buffered, observation];
@@ -195,9 +216,24 @@ function reorder(unit: DetectionUnit, observation: ReceivedObservation, give: Gi
   }
   const dueMs = unit.arrivedMs - unit.bound.config.settings.latenessMs;
   const first = records.findIndex(({ timestampMs }) => timestampMs > dueMs);
-  const over = Math.max(first < 0 ? records.length : first, records.length - BUFFERED_MAX);
+  const due = Math.max(first < 0 ? records.length : first, records.length - BUFFERED_MAX);
+  const over = fitting(records, due);
   unit.buffered = over === records.length ? NO_HELD : records.slice(over);
-  for (const due of records.slice(0, over)) give(unit, due);
+  for (const one of records.slice(0, over)) give(unit, one);
+}
+
+/** From which record on, `from` or later, they are few enough bytes for one record of the changelog. */
+function fitting(records: readonly ReceivedObservation[], from: number): number {
+  let bytes = 0;
+  for (let at = records.length - 1; at >= from; at--) {
+    bytes += bytesOf(records[at]);
+    if (bytes > BUFFERED_BYTES_MAX) return at + 1;
+  }
+  return from;
+}
+
+function bytesOf({ record }: ReceivedObservation): number {
+  return (record.key?.length ?? 0) + (record.value?.length ?? 0);
 }
 
 function isJump(unit: DetectionUnit, timestampMs: number): boolean {
@@ -209,9 +245,8 @@ function agree(unit: DetectionUnit, aMs: number, bMs: number): boolean {
   return Math.abs(gridPosition(freqOf(unit), aMs, bMs)) <= AGREEMENT_STEPS;
 }
 
-function isHoldable({ held }: DetectionUnit, { record }: ReceivedObservation): boolean {
-  const bytes = (record.key?.length ?? 0) + (record.value?.length ?? 0);
-  return held.length < HELD_MAX && bytes <= HELD_BYTES_MAX;
+function isHoldable({ held }: DetectionUnit, observation: ReceivedObservation): boolean {
+  return held.length < HELD_MAX && bytesOf(observation) <= HELD_BYTES_MAX;
 }
 
 function refuse(unit: DetectionUnit, { record, series, timestampMs }: ReceivedObservation, sink: ScoreSink): void {

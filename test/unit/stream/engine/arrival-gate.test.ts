@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ScoreRecord } from '../../../../src/stream/record/score-record.ts';
 import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
-import { detectorConfig, observationRecord, streamRun, streamSettings } from '../../../fixture/stream/stream-run.ts';
+import type { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
+import {
+  detectorConfig,
+  observationRecord,
+  streamRun,
+  streamSettings,
+  TOPICS,
+} from '../../../fixture/stream/stream-run.ts';
 
 const HOURS_23 = 23 * 60;
 const detector = detectorConfig({ settings: streamSettings({ context: 2_000, gapLimit: 2_000 }) });
@@ -112,6 +119,33 @@ test('records that arrive out of order within allowed_lateness are scored as if 
     places(byTime(backtest.scores)),
     places(ordered.scores).map((score) => score),
   );
+});
+
+test('records that wait for older ones never make a state that is too large for the broker', async () => {
+  const patient = detectorConfig({ settings: streamSettings({ latenessMs: 60 * 60_000 }) });
+  const run = streamRun({ detectors: [patient], limits: { commitRecordsMax: 10 } });
+  for (const [series, step, value] of steps(0, 100)) {
+    const { key, value: bytes } = observationRecord(series, step, value);
+    run.broker.append(0, key, Buffer.concat([bytes, Buffer.alloc(24_000, ' ')]));
+  }
+  const worker = await run.start();
+  await run.settled();
+  await worker.stop();
+  const largest = Math.max(...run.broker.read(TOPICS.changelog, 0).map(({ value }) => value?.length ?? 0));
+  assert.ok(largest < 300_000, `${largest} bytes`);
+  assert.deepEqual(scoredSteps(run.scores()), [...Array(95).keys()]);
+});
+
+test('records that wait are scored when allowed_lateness becomes 0', async () => {
+  const under = async (latenessMs: number, observations: readonly TimedValue[], broker?: MemoryBroker) => {
+    const detectors = [detectorConfig({ settings: streamSettings({ latenessMs }) })];
+    const run = streamRun({ detectors, ...(broker && { broker }) });
+    await inStream(observations, detectors[0], run);
+    return run;
+  };
+  const first = await under(5 * 60_000, steps(0, 60));
+  const second = await under(0, steps(60, 90), first.broker);
+  assert.deepEqual(scoredSteps(second.scores()), [...Array(90).keys()]);
 });
 
 test('a member of a group with one wrong timestamp does not move the group', async () => {
