@@ -133,26 +133,42 @@ export class PartitionState {
   }
 
   /**
-   * No record arrived at the partition for `quietMs` by the clock: its units are silent whose records are due for so
-   * long. Returns after which time without a record the next ones are, or null.
+   * No observation arrived at the partition for `quietMs` by the clock: its units are silent whose records are due for
+   * so long, and what they had is scored. Returns after which time the next ones are, or null. Rejects as `score`.
    */
-  sayQuiet(quietMs: number, { offset, sink }: { readonly offset: number; readonly sink: ScoreSink }): number | null {
+  async sayQuiet(
+    quietMs: number,
+    { offset, sink, signal }: { readonly offset: number; readonly sink: ScoreSink; readonly signal: AbortSignal },
+  ): Promise<number | null> {
+    const blocked = new BlockedUnits();
+    const give = (unit: DetectionUnit, observation: ReceivedObservation) => blocked.offer(unit, observation, sink);
+    const due: DetectionUnit[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
     for (const unit of this.units.values()) {
-      const dueMs = unit.silent ? null : silenceMs(unit.bound.config.settings);
+      const isSaid = unit.silent && unit.buffered.length === 0;
+      const dueMs = isSaid ? null : silenceMs(unit.bound.config.settings);
       if (dueMs === null) continue;
       if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);
-      else if (unit.waiting === null) {
-        unit.take(silenceMark(unit, { offset, cause: 'clock' }), sink);
-        if (unit.silent) sink.touched(unit);
-      }
+      else due.push(unit);
     }
+    for (const unit of due) {
+      if (unit.buffered.length > 0) sink.touched(unit);
+      this.#gate.flush(unit, give);
+      give(unit, silenceMark(unit, { offset, cause: 'clock' }));
+    }
+    await blocked.resume((units) => this.#supply(units, signal), sink);
+    for (const unit of due) if (unit.silent) sink.touched(unit);
     return Number.isFinite(nextMs) ? nextMs : null;
   }
 
   /** The event time of the partition, which is kept beside the units. */
   get clock(): EventClock {
     return this.#gate.clock;
+  }
+
+  /** Records so far that were the newest of their series, or group. */
+  get advances(): number {
+    return this.#gate.advances;
   }
 
   /** After a restore: the units know what they hold. */

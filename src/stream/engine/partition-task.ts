@@ -249,8 +249,9 @@ export class PartitionTask {
           bytesLeft -= waitingBytes - this.#input.bytes;
           recreated = records[0]?.skipped?.reason === 'topic-recreated';
           if (recreated) continue;
+          const { advances } = state;
           await this.#score(records, state, pending);
-          quiet.heard();
+          if (state.advances > advances) quiet.heard();
           events.holding(place.partition, {
             units: state.units.size,
             queuedRecords: this.#input.records,
@@ -267,7 +268,7 @@ export class PartitionTask {
             bytesLeft = COMMIT_BYTES_MAX;
           } else await this.#sleep(waitMs);
         } else if (recreated && committing === null) return;
-        else if (committing === null && (quiet.waitMs ?? 1) <= 0) quiet.say(state, pending);
+        else if (committing === null && (quiet.waitMs ?? 1) <= 0) await quiet.say(state, pending, signal);
         else await this.#sleep(committing === null ? quiet.waitMs : null);
       }
     } finally {

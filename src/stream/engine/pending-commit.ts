@@ -49,7 +49,6 @@ export class PendingCommit implements ScoreSink {
   #evicted: JournalEntry[] = [];
   #tally = emptyTally();
   #clock: ClockState | null = null;
-  #decided = false;
   #newestNowMs = Number.NEGATIVE_INFINITY;
   /** Event time of the newest observation among its scores; null without any. */
   newestEventMs: number | null = null;
@@ -66,7 +65,7 @@ export class PendingCommit implements ScoreSink {
 
   /** Whether there is something to commit: records, or what the clock decided. */
   get isDue(): boolean {
-    return this.records > 0 || this.#decided;
+    return this.records > 0 || this.#touched.size > 0;
   }
 
   /** These input records were processed: the commit covers them. */
@@ -119,7 +118,6 @@ export class PendingCommit implements ScoreSink {
       series: score.series,
     });
     this.#ordered = false;
-    if (score.cause === 'clock') this.#decided = true;
   }
 
   event(event: AnomalyEvent, { key, offset }: { readonly key: Buffer | null; readonly offset: number }): void {

@@ -5,13 +5,14 @@ import type { PendingCommit } from './pending-commit.ts';
 const WAIT_MS_MAX = 3_600_000;
 
 /**
- * Decides by the clock that series of a partition are silent: where no record arrives at all, event time stands still.
- * The decision is committed with its records and state, so that a restore finds it and does not decide again.
+ * Decides by the clock that series of a partition are silent: where no observation arrives at all, event time stands
+ * still. Records that are refused, or late, do not count. The decision is committed with its records and state, so that
+ * a restore finds it and does not decide again.
  */
 export class QuietPartition {
   readonly #nowMs: () => number;
   #heardMs: number;
-  /** Time without a record after which the next series are silent; null: none is. */
+  /** Time without an observation after which the next series are silent; null: none is. */
   #nextMs: number | null = 0;
 
   /** @param nowMs a clock; its differences count */
@@ -20,7 +21,7 @@ export class QuietPartition {
     this.#heardMs = nowMs();
   }
 
-  /** Records arrived. */
+  /** Series went on. */
   heard(): void {
     this.#heardMs = this.#nowMs();
     this.#nextMs = 0;
@@ -32,9 +33,9 @@ export class QuietPartition {
     return Math.min(WAIT_MS_MAX, this.#nextMs - (this.#nowMs() - this.#heardMs));
   }
 
-  say(state: PartitionState, pending: PendingCommit): void {
+  async say(state: PartitionState, pending: PendingCommit, signal: AbortSignal): Promise<void> {
     const quietMs = this.#nowMs() - this.#heardMs;
-    this.#nextMs = state.sayQuiet(quietMs, { offset: pending.nextOffset, sink: pending });
+    this.#nextMs = await state.sayQuiet(quietMs, { offset: pending.nextOffset, sink: pending, signal });
     pending.clockAt(state.clock.state);
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFrequency } from '../../../../src/calendar/frequency.ts';
+import type { StreamDetectionSettings } from '../../../../src/detector/settings.ts';
 import type { ScoreRecord } from '../../../../src/stream/record/score-record.ts';
 import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
 import {
@@ -11,6 +12,7 @@ import {
   streamRun,
   streamSettings,
 } from '../../../fixture/stream/stream-run.ts';
+import { until } from '../../../fixture/until.ts';
 
 const detector = detectorConfig({ settings: streamSettings({ context: 300, gapLimit: 300, silenceAfter: 5 }) });
 
@@ -138,14 +140,57 @@ test('a restart neither repeats nor loses what was said', async () => {
   assert.deepEqual(run.scores(), scores);
 });
 
-test('in a partition without any record the clock decides, once, and a restart does not decide again', async () => {
-  const quick = streamSettings({ freq: parseFrequency('20ms')!, silenceAfter: 5, jitterMs: 10 });
+/** Steps of 20 ms, so that the clock decides soon. */
+const QUICK_MS = 20;
+
+function quickRun(settings: Partial<StreamDetectionSettings> = {}) {
+  const quick = streamSettings({ freq: parseFrequency('20ms')!, silenceAfter: 5, jitterMs: 10, ...settings });
   const run = streamRun({ detectors: [detectorConfig({ settings: quick })] });
-  const append = (step: number) => {
-    const { key } = observationRecord('s', step, 1);
-    const observation = { series: 's', timestamp: START_MS + 20 * step, value: step };
-    run.broker.append(0, key, Buffer.from(JSON.stringify(observation)));
+  const append = (step: number, value: unknown = step, series = 's') => {
+    const observation = { series, timestamp: START_MS + QUICK_MS * step, value };
+    run.broker.append(0, Buffer.from(series), Buffer.from(JSON.stringify(observation)));
   };
+  const silences = () => run.scores().filter(({ state }) => state === 'silent');
+  return { run, append, silences };
+}
+
+test('records that wait for older ones are scored before the clock says that their series is silent', async () => {
+  const { run, append, silences } = quickRun({ latenessMs: 3 * QUICK_MS, context: 64, gapLimit: 64 });
+  for (let step = 0; step < 20; step++) append(step);
+  const worker = await run.start();
+  await until('the series is silent', () => silences().length === 1);
+  for (let step = 30; step < 40; step++) append(step);
+  await until('the series is silent again', () => silences().length === 2);
+  await worker.stop();
+  const all = run
+    .scores()
+    .map(({ state, timestampMs }) => [
+      state === 'silent' || state === 'returned' ? state : 'judged',
+      (timestampMs - START_MS) / QUICK_MS,
+    ]);
+  const judged = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => ['judged', from + i]);
+  assert.deepEqual(all, [...judged(0, 20), ['silent', 24], ['returned', 30], ...judged(30, 40), ['silent', 44]]);
+});
+
+test('records that are refused, or late, do not keep the clock from saying that series are silent', async () => {
+  for (const [step, value] of [
+    [30, 'n/a'],
+    [3, 3],
+  ] as const) {
+    const { run, append, silences } = quickRun();
+    for (let at = 0; at < 20; at++) for (const series of ['a', 'b']) append(at, at, series);
+    const worker = await run.start();
+    const isSilent = () => {
+      append(step, value, 'b');
+      return silences().length === 2;
+    };
+    await until('both series are silent', isSilent, { everyMs: 20, waitMsMax: 20_000 });
+    await worker.stop();
+  }
+});
+
+test('in a partition without any record the clock decides, once, and a restart does not decide again', async () => {
+  const { run, append } = quickRun();
   for (let step = 0; step < 20; step++) append(step);
   const silent = async () => {
     while (!run.scores().some(({ state }) => state === 'silent')) await new Promise((next) => setTimeout(next, 5));
