@@ -11,6 +11,24 @@ export interface Calibration {
   readonly growth: number;
 }
 
+/** A calibration in numbers of a Float64Array from `start`, as it is kept beside the scalars of a series. */
+export const CALIBRATION_NUMBERS = 4;
+
+export function keepCalibration(
+  state: Float64Array,
+  start: number,
+  { samples, mean, variance, growth }: Calibration,
+): void {
+  state[start] = samples;
+  state[start + 1] = mean;
+  state[start + 2] = variance;
+  state[start + 3] = growth;
+}
+
+export function keptCalibration(state: Float64Array, start: number): Calibration {
+  return { samples: state[start], mean: state[start + 1], variance: state[start + 2], growth: state[start + 3] };
+}
+
 /** How the i-th residual of an array was forecast. */
 export interface ResidualPlaces {
   /** Step of the horizon, from 0, that the newest forecast of its position had. */

@@ -19,7 +19,7 @@ export interface WindowForecast {
 
 /** Adds a forecast. */
 export function addToWindow(
-  { slab, doubleStart, layout }: SeriesRings,
+  { sums, sumStart, layout }: SeriesRings,
   { windowStart, cutoff, medians, from }: WindowForecast,
 ): void {
   const { h, detectionSize } = layout.settings;
@@ -28,8 +28,8 @@ export function addToWindow(
   for (let k = 0; k < h; k++) {
     const position = cutoff + k;
     const later = !counts && position < windowEnd;
-    const at = doubleStart + (later ? layout.forecastLength : 0) + position - windowStart;
-    slab.doubles[at] += medians === null ? Number.NaN : medians[from + k];
+    const at = sumStart + (later ? layout.forecastLength : 0) + position - windowStart;
+    sums[at] += medians === null ? Number.NaN : medians[from + k];
   }
 }
 
@@ -37,7 +37,7 @@ export function addToWindow(
 export function standingForecast(rings: SeriesRings, windowStart: number, position: number): number {
   const { settings } = rings.layout;
   const count = coveringCutoffs(position, windowStart + settings.detectionSize - settings.h, settings);
-  return count === 0 ? Number.NaN : rings.doubles[rings.doubleStart + position - windowStart] / count;
+  return count === 0 ? Number.NaN : rings.sums[rings.sumStart + position - windowStart] / count;
 }
 
 /** Mean of all forecasts of a position of the window that closes; null where there is none. */
@@ -45,27 +45,26 @@ export function finalForecast(rings: SeriesRings, windowStart: number, position:
   const { laterLength, forecastLength, settings } = rings.layout;
   const count = coveringCutoffs(position, position, settings);
   if (count === 0) return null;
-  const at = rings.doubleStart + position - windowStart;
-  const later = laterLength === 0 ? 0 : rings.doubles[forecastLength + at];
-  return (rings.doubles[at] + later) / count;
+  const at = rings.sumStart + position - windowStart;
+  const later = laterLength === 0 ? 0 : rings.sums[forecastLength + at];
+  return (rings.sums[at] + later) / count;
 }
 
 /** The window has closed: what reaches beyond it comes first. */
-export function shiftWindow({ slab, doubleStart, layout }: SeriesRings): void {
-  const { doubles } = slab;
+export function shiftWindow({ sums, sumStart, layout }: SeriesRings): void {
   const { detectionSize } = layout.settings;
   const ahead = layout.forecastLength - detectionSize;
   if (ahead > 0) {
-    doubles.copyWithin(doubleStart, doubleStart + detectionSize, doubleStart + layout.forecastLength);
+    sums.copyWithin(sumStart, sumStart + detectionSize, sumStart + layout.forecastLength);
   }
-  doubles.fill(0, doubleStart + ahead, doubleStart + layout.scalarStart);
+  sums.fill(0, sumStart + ahead, sumStart + layout.forecastLength + layout.laterLength);
 }
 
 /** The origin of the series changed as the window opened: what was forecast from before means nothing any more. */
-export function forgetForecasts({ slab, doubleStart, layout }: SeriesRings, windowStart: number): void {
+export function forgetForecasts({ sums, sumStart, layout }: SeriesRings, windowStart: number): void {
   const { settings } = layout;
   for (let ahead = 0; ahead < layout.forecastLength - settings.detectionSize; ahead++) {
     const covered = coveringCutoffs(windowStart + ahead, windowStart - 1, settings) > 0;
-    if (covered) slab.doubles[doubleStart + ahead] = Number.NaN;
+    if (covered) sums[sumStart + ahead] = Number.NaN;
   }
 }

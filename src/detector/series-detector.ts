@@ -4,7 +4,6 @@ import { clampToFloat32 } from '../forecast/float32.ts';
 import { judgeRow, NO_VERDICT, type Unusualness, type Verdict } from './alarm.ts';
 import {
   addResidual,
-  type Calibration,
   calibrate,
   calibrateRobust,
   calibrationOfSums,
@@ -47,17 +46,15 @@ export class SeriesDetector {
   /** Windows that have closed with something observed in them. */
   closedWindows = 0;
   sums: ResidualSums = NO_RESIDUALS;
-  calibration: Calibration;
   /** A forecast from the present position is needed before the next observation. */
   forecastDue = false;
   /** false: the restored state has no scalars, and `restored` derives them. */
   scalarsKept = true;
 
   constructor(memory: SeriesMemory) {
-    const { settings } = memory.layout;
     this.rings = new SeriesRings(memory);
-    this.#terms = settings.alarmRate === null ? null : new GradeTerms(this.rings);
-    this.calibration = calibrationOfSums(NO_RESIDUALS, settings.calibration);
+    this.#terms = this.settings.alarmRate === null ? null : new GradeTerms(this.rings);
+    this.rings.calibration = calibrationOfSums(NO_RESIDUALS, this.settings.calibration);
   }
 
   get layout(): SeriesLayout {
@@ -125,7 +122,7 @@ export class SeriesDetector {
   yardstick(): Yardstick {
     return {
       method: this.settings.calibration,
-      calibration: this.calibration,
+      calibration: this.rings.calibration,
       floor: this.rings.scalar(SCALARS.floor),
     };
   }
@@ -170,7 +167,7 @@ export class SeriesDetector {
   forecasted(medians: Float32Array | null, start = 0, modelDeviation = 0): void {
     assert(this.forecastDue, 'no forecast is due');
     addToWindow(this.rings, { windowStart: this.windowStart, cutoff: this.positions, medians, from: start });
-    if (this.#forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
+    if (this.#terms !== null && this.#forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
     this.forecastDue = false;
   }
 
@@ -196,12 +193,16 @@ export class SeriesDetector {
     const { residualCapacity, contextCapacity } = this.layout;
     const { slab, floatStart } = this.rings;
     const { calibration } = this.settings;
-    if (residualCapacity === 0) this.calibration = calibrationOfSums(this.sums, calibration);
+    if (residualCapacity === 0) this.rings.calibration = calibrationOfSums(this.sums, calibration);
     else if (calibration === 'plain') {
-      this.calibration = calibrate(slab.floats, floatStart + contextCapacity, residualCapacity);
+      this.rings.calibration = calibrate(slab.floats, floatStart + contextCapacity, residualCapacity);
     } else {
       const kept = this.rings.residualsForNow(this.residualCount);
-      this.calibration = calibrateRobust(kept, this.residualPlaces(kept.length), this.rings.scalar(SCALARS.floor));
+      this.rings.calibration = calibrateRobust(
+        kept,
+        this.residualPlaces(kept.length),
+        this.rings.scalar(SCALARS.floor),
+      );
     }
   }
 
@@ -252,7 +253,9 @@ export class SeriesDetector {
 
   #stateOf(position: number, forecast: number): DetectionState {
     if (Number.isNaN(forecast)) return position < this.layout.firstCutoff ? 'warming-up' : 'not-forecasted';
-    return this.calibration.samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize ? 'calibrating' : 'scored';
+    return this.rings.calibration.samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize
+      ? 'calibrating'
+      : 'scored';
   }
 
   /** Every forecast of the window has joined: its residuals become calibration, and the next window opens. */

@@ -1,4 +1,5 @@
 import { ALARM_NUMBERS } from './alarm.ts';
+import { CALIBRATION_NUMBERS } from './calibration.ts';
 import { firstCutoff } from './cutoff-grid.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { PRECISION_NUMBERS, startPrecision } from './precision.ts';
@@ -17,6 +18,7 @@ const PLACES = placesOf({
   contextStart: 1,
   /** Of the open window; see precision.ts. */
   precision: PRECISION_NUMBERS,
+  // What follows is there for alarms alone.
   /** Mean square of each term of the grade, and how many rows it has had; see grade-terms.ts. */
   termSquares: 4,
   termRows: 4,
@@ -34,6 +36,7 @@ const PLACES = placesOf({
 export const SCALARS = PLACES.starts;
 /** Scalars that states of format 2 hold: those that came later stand behind them. */
 export const SCALARS_OF_FORMAT_2 = SCALARS.recentResidual;
+export const SCALARS_OF_FORMAT_3 = SCALARS.residualRun + 1;
 
 function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
   const starts = {} as Record<K, number>;
@@ -51,8 +54,10 @@ function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
  * than their contents.
  *
  *   float32: [ context ring | residual ring | distances of the shape search, by lag | extremes of earlier values ]
- *   float64: [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed | scalars
- *   ]
+ *   float64: [ scalars | calibration ]
+ *   sums:    [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
+ *
+ * Sums follow the float32 where each is of one forecast, and the float64 where forecasts overlap.
  */
 export interface SeriesLayout {
   readonly settings: DetectionSettings;
@@ -64,10 +69,15 @@ export interface SeriesLayout {
   readonly residualCapacity: number;
   /** Lags that the shape search compares; 0 without a grade. */
   readonly lags: number;
+  readonly extremeStart: number;
+  /** SCALARS says which they are; those of alarms are left out where there are none. */
+  readonly scalars: number;
   readonly forecastLength: number;
   readonly laterLength: number;
-  /** Where the scalars begin among the doubles; SCALARS says which they are. */
-  readonly scalarStart: number;
+  /** Whether forecasts overlap. */
+  readonly overlapping: boolean;
+  /** Where the sums begin, among the floats or the doubles. */
+  readonly sumStart: number;
   readonly floats: number;
   readonly doubles: number;
   /** Closed windows that together refill both rings. */
@@ -82,6 +92,11 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const lags = alarmRate === null ? 0 : shapeLags(contextCapacity);
   const forecastLength = overlapping ? detectionSize + h : detectionSize;
   const laterLength = overlapping ? detectionSize : 0;
+  const sums = forecastLength + laterLength;
+  const extremeStart = contextCapacity + residualCapacity + lags;
+  const floats = extremeStart + EXTREME_FLOATS;
+  const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
+  const doubles = scalars + CALIBRATION_NUMBERS;
   const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));
   return {
     settings,
@@ -90,11 +105,14 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     contextCapacity,
     residualCapacity,
     lags,
+    extremeStart,
+    scalars,
     forecastLength,
     laterLength,
-    scalarStart: forecastLength + laterLength,
-    floats: contextCapacity + residualCapacity + lags + EXTREME_FLOATS,
-    doubles: forecastLength + laterLength + PLACES.count,
+    overlapping,
+    sumStart: overlapping ? doubles : floats,
+    floats: overlapping ? floats : floats + sums,
+    doubles: overlapping ? doubles + sums : doubles,
     windowsKept: Math.max(Math.ceil(contextCapacity / detectionSize), Math.ceil(residualCapacity / residualsPerWindow)),
   };
 }
@@ -140,10 +158,12 @@ export class SeriesMemory {
     const block = this.#free.pop() ?? this.#grow();
     const { layout } = this;
     block.slab.floats.fill(Number.NaN, block.floatStart, block.floatStart + layout.floats);
+    if (!layout.overlapping) {
+      block.slab.floats.fill(0, block.floatStart + layout.sumStart, block.floatStart + layout.floats);
+    }
     block.slab.doubles.fill(0, block.doubleStart, block.doubleStart + layout.doubles);
-    const scalarStart = block.doubleStart + layout.scalarStart;
-    startResolution(block.slab.doubles, scalarStart + SCALARS.resolution);
-    startPrecision(block.slab.doubles, scalarStart + SCALARS.precision);
+    startResolution(block.slab.doubles, block.doubleStart + SCALARS.resolution);
+    startPrecision(block.slab.doubles, block.doubleStart + SCALARS.precision);
     return block;
   }
 

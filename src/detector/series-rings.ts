@@ -1,3 +1,4 @@
+import { type Calibration, keepCalibration, keptCalibration } from './calibration.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory, type SeriesSlab } from './series-memory.ts';
 
@@ -33,15 +34,34 @@ export class SeriesRings implements SeriesBlock {
   }
 
   scalarIndex(scalar: number): number {
-    return this.doubleStart + this.layout.scalarStart + scalar;
+    return this.doubleStart + scalar;
   }
 
+  /** 0 where the series has no such scalar, for want of alarms. */
   scalar(scalar: number): number {
-    return this.doubles[this.scalarIndex(scalar)];
+    return scalar < this.layout.scalars ? this.doubles[this.scalarIndex(scalar)] : 0;
   }
 
   setScalar(scalar: number, value: number): void {
     this.doubles[this.scalarIndex(scalar)] = value;
+  }
+
+  /** What residuals of the open window are judged by. */
+  get calibration(): Calibration {
+    return keptCalibration(this.doubles, this.scalarIndex(this.layout.scalars));
+  }
+
+  set calibration(calibration: Calibration) {
+    keepCalibration(this.doubles, this.scalarIndex(this.layout.scalars), calibration);
+  }
+
+  /** The numbers that hold the sums of forecasts, and where they begin; see open-window.ts. */
+  get sums(): Float32Array | Float64Array {
+    return this.layout.overlapping ? this.slab.doubles : this.slab.floats;
+  }
+
+  get sumStart(): number {
+    return (this.layout.overlapping ? this.doubleStart : this.floatStart) + this.layout.sumStart;
   }
 
   /** Earlier positions have no value any more. */
@@ -92,9 +112,8 @@ export class SeriesRings implements SeriesBlock {
 
   /** See event-extremes.ts. */
   extremes(): Float32Array {
-    const { floatStart, slab } = this;
-    const end = floatStart + this.layout.floats;
-    return slab.floats.subarray(end - EXTREME_FLOATS, end);
+    const start = this.floatStart + this.layout.extremeStart;
+    return this.slab.floats.subarray(start, start + EXTREME_FLOATS);
   }
 
   /** Residuals kept for calibration, oldest first; NaN where the value was missing. */

@@ -1,7 +1,12 @@
 import type { ResidualSums } from '../../detector/calibration.ts';
 import { isCutoff } from '../../detector/cutoff-grid.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
-import { forecastedPositions, SCALARS_OF_FORMAT_2, type SeriesLayout } from '../../detector/series-memory.ts';
+import {
+  forecastedPositions,
+  SCALARS_OF_FORMAT_2,
+  SCALARS_OF_FORMAT_3,
+  type SeriesLayout,
+} from '../../detector/series-memory.ts';
 import type { DetectionSettings } from '../../detector/settings.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
@@ -23,8 +28,8 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
 }
 
 /** Most bytes that `writeDetectorState` takes, or nearly. */
-export function openStateBytesMax({ doubles }: SeriesLayout, { detectionSize }: DetectionSettings): number {
-  return 80 + 4 * detectionSize + 8 * doubles;
+export function openStateBytesMax(layout: SeriesLayout): number {
+  return 80 + 4 * layout.settings.detectionSize + 8 * (sumsOf(layout) + SCALARS_OF_FORMAT_3);
 }
 
 export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {
@@ -80,10 +85,10 @@ interface SumRange {
 
 /** The sums that are not 0. */
 function occupied({ rings, layout }: SeriesDetector): SumRange {
-  const { doubles, doubleStart } = rings;
-  let [from, to] = [0, layout.scalarStart];
-  while (to > from && Object.is(doubles[doubleStart + to - 1], 0)) to--;
-  while (from < to && Object.is(doubles[doubleStart + from], 0)) from++;
+  const { sums, sumStart } = rings;
+  let [from, to] = [0, sumsOf(layout)];
+  while (to > from && Object.is(sums[sumStart + to - 1], 0)) to--;
+  while (from < to && Object.is(sums[sumStart + from], 0)) from++;
   return { from, to };
 }
 
@@ -92,9 +97,9 @@ function forecastSince(written: number, { positions, windowStart, settings, layo
   let [from, to] = [0, 0];
   for (let cutoff = written; cutoff <= positions; cutoff++) {
     if (!isCutoff(cutoff, settings)) continue;
-    if (layout.laterLength > 0) return { from: 0, to: layout.scalarStart };
+    if (layout.laterLength > 0) return { from: 0, to: sumsOf(layout) };
     if (to === 0) from = cutoff - windowStart;
-    to = Math.min(cutoff - windowStart + settings.h, layout.scalarStart);
+    to = Math.min(cutoff - windowStart + settings.h, sumsOf(layout));
   }
   return { from, to };
 }
@@ -104,37 +109,44 @@ function writeForecasts(writer: StateWriter, { rings }: SeriesDetector, { from, 
   writer.number(to - from);
   if (to === from) return;
   writer.number(from);
-  const { doubles, doubleStart } = rings;
-  const sums = doubles.subarray(doubleStart + from, doubleStart + to);
-  const isFloat32 = sums.every((sum) => Object.is(Math.fround(sum), sum));
+  const { sums, sumStart } = rings;
+  let isFloat32 = true;
+  for (let at = from; at < to; at++) {
+    const sum = sums[sumStart + at];
+    if (!Object.is(Math.fround(sum), sum)) isFloat32 = false;
+  }
   writer.u8(isFloat32 ? 1 : 0);
-  if (isFloat32) for (const sum of sums) writer.f32(sum);
-  else for (const sum of sums) writer.f64(sum);
+  for (let at = from; at < to; at++) {
+    if (isFloat32) writer.f32(sums[sumStart + at]);
+    else writer.f64(sums[sumStart + at]);
+  }
 }
 
 function readForecasts(reader: StateReader, { rings }: SeriesDetector): void {
   const length = reader.number();
   if (length === 0) return;
-  const start = rings.doubleStart + reader.number();
+  const start = rings.sumStart + reader.number();
   const isFloat32 = reader.u8() === 1;
-  for (let at = start; at < start + length; at++) rings.doubles[at] = isFloat32 ? reader.f32() : reader.f64();
+  for (let at = start; at < start + length; at++) rings.sums[at] = isFloat32 ? reader.f32() : reader.f64();
 }
 
 function writeScalars(writer: StateWriter, { origin, forecastDue, rings, layout }: SeriesDetector): void {
   writer.number(origin);
-  const count = layout.doubles - layout.scalarStart;
-  writer.u8(count * 2 + (forecastDue ? 1 : 0));
-  const start = rings.doubleStart + layout.scalarStart;
-  for (let at = start; at < start + count; at++) writer.number(rings.doubles[at]);
+  writer.u8(layout.scalars * 2 + (forecastDue ? 1 : 0));
+  const start = rings.scalarIndex(0);
+  for (let at = start; at < start + layout.scalars; at++) writer.number(rings.doubles[at]);
 }
 
 function readScalars(reader: StateReader, detector: SeriesDetector): void {
-  const { rings, layout } = detector;
   detector.origin = reader.number();
   const head = reader.u8();
   detector.forecastDue = head % 2 === 1;
-  const start = rings.doubleStart + layout.scalarStart;
-  for (let at = start; at < start + Math.floor(head / 2); at++) rings.doubles[at] = reader.number();
+  for (let scalar = 0; scalar < Math.floor(head / 2); scalar++) keepScalar(detector, scalar, reader.number());
+}
+
+/** States may hold scalars of alarms, all 0, where the series has none. */
+function keepScalar({ rings, layout }: SeriesDetector, scalar: number, value: number): void {
+  if (scalar < layout.scalars) rings.setScalar(scalar, value);
 }
 
 /** Of formats 1 to 3. */
@@ -149,18 +161,18 @@ function readEarlierState(reader: StateReader, detector: SeriesDetector): void {
   detector.closedWindows = counts?.windows ?? detector.closedWindows;
   readDistances(reader, detector, detector.windowStart);
   detector.scalarsKept = reader.format > 1;
-  for (let i = 0; i < keptDoubles(layout, reader.format); i++) {
-    rings.doubles[rings.doubleStart + i] = reader.f64();
-  }
+  for (let i = 0; i < sumsOf(layout); i++) rings.sums[rings.sumStart + i] = reader.f64();
+  for (let scalar = 0; scalar < SCALARS_OF_FORMATS[reader.format]; scalar++) keepScalar(detector, scalar, reader.f64());
   if (layout.residualCapacity === 0) {
     detector.sums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
   }
 }
 
-/** How many of a series' doubles a state of `format` holds. */
-function keptDoubles({ scalarStart, doubles }: SeriesLayout, format: number): number {
-  if (format === 1) return scalarStart;
-  return format === 2 ? scalarStart + SCALARS_OF_FORMAT_2 : doubles;
+/** How many scalars a state holds; an index is a format. */
+const SCALARS_OF_FORMATS = [0, 0, SCALARS_OF_FORMAT_2, SCALARS_OF_FORMAT_3];
+
+function sumsOf({ forecastLength, laterLength }: SeriesLayout): number {
+  return forecastLength + laterLength;
 }
 
 function writeSums(writer: StateWriter, sums: ResidualSums): void {

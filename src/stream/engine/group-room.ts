@@ -23,7 +23,7 @@ export function fitting<M extends { readonly series: string }>(members: readonly
 }
 
 function haveRoom(series: ReadonlySet<string>, { layout, config }: BoundDetector): boolean {
-  const openBytes = openStateBytesMax(layout, config.settings);
+  const openBytes = openStateBytesMax(layout);
   let bytes = 0;
   for (const id of series) bytes += openBytes + (Buffer.byteLength(id) + PENDING_BYTES) * (config.settings.grace + 3);
   return series.size <= GROUP_MEMBERS_MAX && bytes <= GROUP_STATE_BYTES_MAX;

@@ -54,7 +54,7 @@ export function inspectSeries({ state }: RestoredPartition, glob: string): Inspe
       series: idOf(series),
       detector: unit.bound.config.name,
       position: series.detector.positions,
-      calibrated: series.detector.calibration.samples,
+      calibrated: series.detector.rings.calibration.samples,
       newestMs: unit.arrivedMs,
       silent: unit.silent,
       waiting: unit.held.length + unit.buffered.length,
