@@ -109,6 +109,8 @@ export interface WorkerLimits {
   readonly commitRecordsMax: number;
   /** Of all partitions of a worker together; above it the interval between transactions stretches. */
   readonly transactionsPerSMax: number;
+  /** Forecasts a second of the backfills after a change of settings, of all partitions of a worker together. */
+  readonly backfillForecastsPerSMax: number;
   /** Input records of one partition waiting to be processed; above it the partition is paused. */
   readonly queueRecordsMax: number;
   /** Series held of one partition. The longest idle is evicted, and starts over when it returns. */

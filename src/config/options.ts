@@ -149,6 +149,10 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
     setting('TRANSACTIONS_PER_S_MAX', limit(100_000), 'transactions a second of a worker'),
     500,
   ),
+  backfillForecastsPerSMax: withDefault(
+    setting('BACKFILL_FORECASTS_PER_S_MAX', limit(1_000_000), 'forecasts a second of backfills in a worker'),
+    2_000,
+  ),
   queueRecordsMax: withDefault(
     setting('QUEUE_RECORDS_MAX', limit(10_000_000), 'waiting records that pause a partition'),
     20_000,

@@ -85,6 +85,7 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
     detectorChanges: counter('detector_changes_total', 'Changes of the detectors in a running worker', 'outcome'),
     backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),
+    backfillsWaiting: gauge('backfills_waiting', 'Series and groups that wait for that calibration', 'partition'),
     seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),
     seriesWarmStarted: counter('series_warm_started_total', 'Series and groups that began with a history'),
     seriesMisplaced: counter('series_misplaced_total', 'Series that may be in several partitions, by reason', 'reason'),
@@ -107,9 +108,10 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
 /** Removes the gauges of a revoked partition. */
 export function forgetPartition(metrics: Metrics, partition: number): void {
   const { unitsHeld, stateBytes, journalBytes, partitionPaused, queueRecords } = metrics;
-  const { lagRecords, newestEventTime, restoreProgress } = metrics;
+  const { lagRecords, newestEventTime, restoreProgress, backfillsWaiting } = metrics;
   const gauges = [unitsHeld, stateBytes, journalBytes, partitionPaused, queueRecords];
-  for (const gauge of [...gauges, lagRecords, newestEventTime, restoreProgress]) gauge.remove({ partition });
+  for (const gauge of [...gauges, lagRecords, newestEventTime, restoreProgress, backfillsWaiting])
+    gauge.remove({ partition });
 }
 
 /** Registers the gauges of the alerts. `figures` is called at each scrape. */

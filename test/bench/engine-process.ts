@@ -42,6 +42,7 @@ const worker = await startWorker({
   limits: {
     sessionMs: 10_000,
     transactionsPerSMax: 500,
+    backfillForecastsPerSMax: 2_000,
     commitIntervalMs: 50,
     commitRecordsMax: 5_000,
     queueRecordsMax: 20_000,

@@ -3,18 +3,18 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
-import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import {
+  byPlace,
+  disturbedRun,
+  disturbances as events,
+  lettersOf,
+  realTimes,
+  scoresOf,
+} from '../fixture/stream/disturbed-run.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { sparseSteps } from '../fixture/stream/sparse-steps.ts';
-import {
-  detectorConfig,
-  observationRecord,
-  STEP_MS,
-  type StreamRunOptions,
-  streamRun,
-  streamSettings,
-} from '../fixture/stream/stream-run.ts';
+import { detectorConfig, observationRecord, STEP_MS, streamSettings } from '../fixture/stream/stream-run.ts';
 
 const shapes = fc.constantFrom(
   { h: 4, stepSize: 4, detectionSize: 4 },
@@ -31,86 +31,6 @@ const settings: fc.Arbitrary<StreamDetectionSettings> = fc
 
 /** Gaps stay below the limit. */
 const steps = sparseSteps({ missing: [0, 0, 0, 0, 0, 0, 1, 3], minLength: 60 });
-
-/** The times of real metrics: jitter, long gaps, records that are late or twice there, and wrong times. */
-const realTimes = fc
-  .array(
-    fc.record({
-      missing: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 1, 5, 17, 40),
-      jitter: fc.integer({ min: -30, max: 30 }),
-      trouble: fc.constantFrom(null, null, null, null, null, null, null, null, 700, 690, -5, 0),
-      value: fc.integer({ min: -50, max: 50 }),
-    }),
-    { minLength: 60, maxLength: 140 },
-  )
-  .map((arrivals) => {
-    let step = -1;
-    return arrivals.flatMap(({ missing, jitter, trouble, value }) => {
-      step += 1 + missing;
-      const arrival = { step: step + jitter / 100, value };
-      return trouble === null ? [arrival] : [{ step: step + trouble, value }, arrival];
-    });
-  });
-
-/** What happens to a run: records arrive in bursts, commits fail, ownership moves, workers are killed. */
-const events = fc.array(
-  fc.record({
-    records: fc.integer({ min: 1, max: 60 }),
-    event: fc.constantFrom<'none' | 'before' | 'after' | 'rebalance' | 'kill'>(
-      'none',
-      'none',
-      'before',
-      'after',
-      'rebalance',
-      'kill',
-    ),
-  }),
-  { minLength: 3, maxLength: 10 },
-);
-
-type Events = { records: number; event: 'none' | 'before' | 'after' | 'rebalance' | 'kill' }[];
-type Input = ReturnType<typeof observationRecord>;
-
-async function disturbedRun(
-  options: StreamRunOptions,
-  input: readonly Input[],
-  disturbances: Events,
-): Promise<MemoryBroker> {
-  const run = streamRun(options);
-  let worker = await run.start();
-  let sent = 0;
-  for (const { records, event } of disturbances) {
-    for (const record of input.slice(sent, sent + records)) run.broker.append(0, record.key, record.value);
-    sent += records;
-    if (event === 'before' || event === 'after') run.broker.failNextCommit(event);
-    if (event === 'rebalance') run.broker.rebalance();
-    if (event === 'kill') {
-      await worker.stop();
-      worker = await run.start();
-    }
-    await new Promise((resolve) => setTimeout(resolve, records % 7));
-  }
-  for (const record of input.slice(sent)) run.broker.append(0, record.key, record.value);
-  await run.settled();
-  await worker.stop();
-  return run.broker;
-}
-
-function scoresOf(log: MemoryBroker): ScoreRecord[] {
-  return log.read('anomaly-scores', 0).map(({ value }) => JSON.parse(value!.toString()));
-}
-
-/** In input order: a record that waited is published in the transaction of the record that ended it. */
-function byPlace<R extends { readonly input: { readonly offset: number }; readonly state?: string }>(
-  records: R[],
-): R[] {
-  const order = ({ state }: R) => (state === 'silent' ? 1 : 0);
-  return records.sort((a, b) => a.input.offset - b.input.offset || order(a) - order(b));
-}
-
-function lettersOf(log: MemoryBroker) {
-  return log.read('dead-letters', 0).map(({ value }) => ({ ...JSON.parse(value!.toString()), atMs: 0 }));
-}
 
 test('the scores published for a closed window equal online detection over the same history, whatever happens to the run', async () => {
   await fc.assert(

@@ -1,3 +1,4 @@
+import type { SilenceCause } from '../record/score-record.ts';
 import { readHeaders, writeHeaders } from './record-headers.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
@@ -15,6 +16,18 @@ export interface HeldRecord {
   };
 }
 
+/** That a series sent nothing, in place of an observation. */
+export interface FoundSilence {
+  readonly cause: SilenceCause;
+  /** Input offset of the newest record of the series. */
+  readonly lastOffset: number;
+}
+
+/** A record that waits for the backfill of its series, or the silence of that. */
+export interface QueuedRecord extends HeldRecord {
+  readonly silence?: FoundSilence | undefined;
+}
+
 /** What a unit knows of the times of its records. */
 export interface ArrivalState {
   /** Newest event time of any record that was not held; NaN before the first. */
@@ -29,35 +42,57 @@ export interface ArrivalState {
   readonly heardMs?: number;
   /** Whether it was said that the series is silent. */
   readonly silent: boolean;
+  /** Whether a series has started over, and no score has said so. */
+  readonly restartUnsaid?: boolean;
+  /** Records that wait for a backfill, in the order in which they are to be taken; null, or left out, without one. */
+  readonly queued?: readonly QueuedRecord[] | null;
 }
 
 export const NO_HELD: readonly never[] = [];
 
 const SILENT_FLAG = 1;
 const BEHIND_FLAG = 2;
+const QUEUED_FLAG = 4;
+const RESTART_FLAG = 8;
+/** Of queued records, by place; 0 is an observation. */
+const CAUSES = [null, 'event-time', 'clock'] as const;
 
 export function writeArrivals(writer: StateWriter, arrivals: ArrivalState): void {
-  const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent } = arrivals;
+  const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent, queued = null } = arrivals;
   const isBehind = heardMs !== Number.NEGATIVE_INFINITY;
+  const isQueued = queued !== null && queued.length > 0;
+  const flags = (silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0) | (isQueued ? QUEUED_FLAG : 0);
   writer.number(arrivedMs);
-  writer.u8((silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0));
+  writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0));
   if (isBehind) writer.number(heardMs);
   writeRecords(writer, held);
   writeRecords(writer, buffered);
-  if (buffered.length > 0) writer.number(takenMs ?? Number.NaN);
+  if (buffered.length > 0 || isQueued) writer.number(takenMs ?? Number.NaN);
+  if (isQueued) writeQueue(writer, queued);
 }
 
 function writeRecords(writer: StateWriter, records: readonly HeldRecord[]): void {
   writer.u8(records.length);
-  for (const { series, timestampMs, value, record } of records) {
-    writer.text(series);
-    writer.number(timestampMs);
-    writer.number(value);
-    writer.number(record.offset);
-    writer.number(record.timestampMs);
-    writer.blob(record.key);
-    writer.blob(record.value);
-    writeHeaders(writer, record.headers);
+  for (const record of records) writeRecord(writer, record);
+}
+
+function writeRecord(writer: StateWriter, { series, timestampMs, value, record }: HeldRecord): void {
+  writer.text(series);
+  writer.number(timestampMs);
+  writer.number(value);
+  writer.number(record.offset);
+  writer.number(record.timestampMs);
+  writer.blob(record.key);
+  writer.blob(record.value);
+  writeHeaders(writer, record.headers);
+}
+
+function writeQueue(writer: StateWriter, records: readonly QueuedRecord[]): void {
+  writer.u32(records.length);
+  for (const queued of records) {
+    writeRecord(writer, queued);
+    writer.u8(CAUSES.indexOf(queued.silence?.cause ?? null));
+    if (queued.silence !== undefined) writer.number(queued.silence.lastOffset);
   }
 }
 
@@ -78,16 +113,29 @@ export function readArrivals(reader: StateReader): ArrivalState {
   const heardMs = (flags & BEHIND_FLAG) !== 0 ? reader.number() : Number.NEGATIVE_INFINITY;
   const silent = (flags & SILENT_FLAG) !== 0;
   const [held, buffered] = [readRecords(reader), readRecords(reader)];
-  const takenMs = buffered.length > 0 ? reader.number() : arrivedMs;
-  return { arrivedMs, takenMs, heardMs, held, buffered, silent };
+  const isQueued = (flags & QUEUED_FLAG) !== 0;
+  const takenMs = buffered.length > 0 || isQueued ? reader.number() : arrivedMs;
+  const queued = isQueued ? readQueue(reader) : null;
+  const restartUnsaid = (flags & RESTART_FLAG) !== 0;
+  return { arrivedMs, takenMs, heardMs, held, buffered, silent, queued, restartUnsaid };
 }
 
 function readRecords(reader: StateReader): readonly HeldRecord[] {
   const count = reader.u8();
   if (count === 0) return NO_HELD;
-  return Array.from({ length: count }, (): HeldRecord => {
-    const [series, timestampMs, value] = [reader.text(), reader.number(), reader.number()];
-    const record = { offset: reader.number(), timestampMs: reader.number(), key: reader.blob(), value: reader.blob() };
-    return { series, timestampMs, value, record: { ...record, ...readHeaders(reader) } };
+  return Array.from({ length: count }, () => readRecord(reader));
+}
+
+function readRecord(reader: StateReader): HeldRecord {
+  const [series, timestampMs, value] = [reader.text(), reader.number(), reader.number()];
+  const record = { offset: reader.number(), timestampMs: reader.number(), key: reader.blob(), value: reader.blob() };
+  return { series, timestampMs, value, record: { ...record, ...readHeaders(reader) } };
+}
+
+function readQueue(reader: StateReader): readonly QueuedRecord[] {
+  return Array.from({ length: reader.u32() }, (): QueuedRecord => {
+    const record = readRecord(reader);
+    const cause = CAUSES[reader.u8()];
+    return cause === null ? record : { ...record, silence: { cause, lastOffset: reader.number() } };
   });
 }

@@ -42,7 +42,7 @@ export interface GateOutlets {
  */
 export class ArrivalGate {
   readonly clock = new EventClock();
-  readonly silent = new DeadlineWatch<DetectionUnit>(silenceDeadline);
+  readonly silent = new DeadlineWatch<DetectionUnit | StaleUnit>(silenceDeadline);
   readonly idle = new DeadlineWatch<DetectionUnit | StaleUnit>(idleDeadline);
   readonly #holding = new Set<DetectionUnit>();
   /** Before this time of the clock it agrees with no record that is held. */

@@ -1,10 +1,11 @@
 import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../detector/event.ts';
-import type { HeldRecord } from '../changelog/arrival-state.ts';
+import type { FoundSilence } from '../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
-import type { JournalEntry } from '../changelog/journal.ts';
+import type { JournalEntry, JournalWrite } from '../changelog/journal.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { DeadLetterReason } from '../record/dead-letter.ts';
-import type { RestartReason, ScoreRecord, ScoreState, SilenceCause } from '../record/score-record.ts';
+import type { RestartReason, ScoreRecord, ScoreState } from '../record/score-record.ts';
+import type { BoundDetector } from './bound-detector.ts';
 import type { MisplacedSeries } from './misplaced-series.ts';
 
 /** An observation and the input record it was decoded from. */
@@ -15,22 +16,11 @@ export interface ReceivedObservation {
   readonly value: number;
   readonly record: InputRecord;
   /** Set where this is no observation, but says that the series was silent until `timestampMs`. */
-  readonly silence?: FoundSilence;
+  readonly silence?: FoundSilence | undefined;
 }
 
-/** Takes up records that a unit had kept. */
-export function receivedAgain(
-  records: readonly HeldRecord[],
-  { group, partition }: { readonly group: string | null; readonly partition: number },
-): readonly ReceivedObservation[] {
-  return records.map((one) => ({ ...one, group, record: { ...one.record, partition } }));
-}
-
-export interface FoundSilence {
-  readonly cause: SilenceCause;
-  /** Input offset of the newest record of the series. */
-  readonly lastOffset: number;
-}
+/** With the detector that takes it. */
+export type RoutedObservation = ReceivedObservation & { readonly bound: BoundDetector };
 
 /** Why a record cannot become a score. */
 export interface DeadLetterCause {
@@ -70,6 +60,8 @@ export interface ScoreSink {
    * A detection window of a series closed: its values and residuals are final. Read them before the next observation.
    */
   windowClosed(series: ChangelogSeries): void;
+  /** Closed windows that were read before, and keys of those that are to be deleted. */
+  windowsWritten(writes: readonly JournalWrite[]): void;
   /** The open state of a series or group changed in this batch. */
   touched(unit: JournalEntry): void;
   /** The closed windows under these keys are to be deleted from the changelog. */
@@ -77,6 +69,9 @@ export interface ScoreSink {
   /** The state of a series or group is to be deleted from the changelog. */
   evicted(unit: JournalEntry): void;
 }
+
+/** What comes of values that calibrate and are not scored. */
+export type ReplaySink = Pick<ScoreSink, 'windowClosed' | 'windowsDeleted' | 'backfilled'>;
 
 /** Observations counted by outcome. */
 export interface Tally {

@@ -10,6 +10,15 @@ export class BlockedUnits {
     if (offer(unit, observation, sink)) this.#units.push(unit);
   }
 
+  get any(): boolean {
+    return this.#units.length > 0;
+  }
+
+  /** A unit with observations that wait already. */
+  add(unit: DetectionUnit): void {
+    this.#units.push(unit);
+  }
+
   /** No further observation is waited for. The unit may wait for forecasts of what it has. */
   finish(unit: DetectionUnit, sink: ScoreSink): void {
     if (unit.settle(sink, true)) return;

@@ -33,6 +33,12 @@ export function isGrouped({ config }: BoundDetector): boolean {
   return config.settings.thresholdMethod === 'multivariate';
 }
 
+/** Whether the time steps of both are the same. */
+export function sameGrid({ config: a }: BoundDetector, { config: b }: BoundDetector): boolean {
+  const [{ alias: _, ...one }, { alias: __, ...other }] = [a.settings.freq, b.settings.freq];
+  return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+}
+
 /** Stands for a detector of the past, whose states are read and never continued. */
 export function retiredDetector(digest: string, settings: StreamDetectionSettings): BoundDetector {
   const config: DetectorConfig = {

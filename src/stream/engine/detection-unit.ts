@@ -4,7 +4,7 @@ import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalEntry } from '../changelog/journal.ts';
 import type { StateReader } from '../changelog/state-bytes.ts';
 import type { InputPlace, RestartReason } from '../record/score-record.ts';
-import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { UnitEvents } from './unit-events.ts';
 
@@ -19,6 +19,8 @@ export interface UnitOptions {
 /** What is scored by itself: a series, or a group of series. */
 export interface DetectionUnit extends JournalEntry {
   readonly key: string;
+  /** null for a series. */
+  readonly group: string | null;
   readonly bound: BoundDetector;
   readonly events: UnitEvents;
   /** Input offset of the newest record. The unit that was idle for longest has the smallest. */
@@ -35,10 +37,14 @@ export interface DetectionUnit extends JournalEntry {
   buffered: readonly ReceivedObservation[];
   /** Observations that wait for forecasts; null while none waits. */
   waiting: ReceivedObservation[] | null;
+  /** Records that wait for the turn of its backfill, in the order in which they are to be taken; null without one. */
+  queued: ReceivedObservation[] | null;
   /** Returns false when forecasts are due first: offer the same observation again after they were supplied. */
   take(observation: ReceivedObservation, sink: ScoreSink): boolean;
   /** Scores what was taken, and if this `isLast` what waits for others. Returns false while forecasts are due. */
   settle(sink: ScoreSink, isLast?: boolean): boolean;
+  /** Calibrates on what it continues. Returns false when forecasts are due; `first` is its first record. */
+  replay(first: ReceivedObservation, sink: ReplaySink): boolean;
   /** The detectors that wait for a forecast. */
   forecastsDue(): readonly SeriesDetector[];
   /** Starts over: the next observation has position 0, and its score says so. */

@@ -16,7 +16,7 @@ import { GroupChanges, keepPending, type PendingStep } from '../changelog/pendin
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import type { InputPlace, RestartReason } from '../record/score-record.ts';
-import { type DeadLetterCause, type ReceivedObservation, receivedAgain, type ScoreSink } from './batch-outcome.ts';
+import type { DeadLetterCause, ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { followStep, NOTHING_OBSERVED } from './group-events.ts';
@@ -26,6 +26,7 @@ import { fitting, hasRoomFor } from './group-room.ts';
 import { isNextReady, newestOf, pendingObservation, updateMembers } from './group-steps.ts';
 import { lateness } from './lateness.ts';
 import { memberScore } from './member-score.ts';
+import { resumedArrivals } from './resumed-arrivals.ts';
 import { UnitEvents } from './unit-events.ts';
 
 /**
@@ -64,6 +65,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   held: readonly ReceivedObservation[] = NO_HELD;
   buffered: readonly ReceivedObservation[] = NO_HELD;
   waiting: ReceivedObservation[] | null = null;
+  queued: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
@@ -129,7 +131,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   /** Scores every time step that is ready. */
   settle(sink: ScoreSink, isLast = false): boolean {
     this.#flushing ||= isLast;
-    if (this.#past !== null && !this.#replay(this.#past, sink)) return false;
+    if (!this.replay(null, sink)) return false;
     if (this.detector.forecastDue && this.#nextIsReady()) return false;
     while (this.#nextIsReady()) {
       if (this.detector.forecastDue && !this.#passCutoff()) return false;
@@ -141,8 +143,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return true;
   }
 
-  /** Calibrates on the past. Returns false when forecasts are due. */
-  #replay(past: { readonly kept: GroupPast; readonly offset: number; next: number }, sink: ScoreSink): boolean {
+  replay(_first: ReceivedObservation | null, sink: ReplaySink): boolean {
+    const past = this.#past;
+    if (past === null) return true;
     const { kept, offset } = past;
     for (; past.next < kept.steps; past.next++) {
       if (this.detector.forecastDue && !isMissing(kept, past.next, this.detector.settings.h)) return false;
@@ -217,12 +220,11 @@ export class GroupUnit implements DetectionUnit, GroupState {
     readGroupChange(reader, this);
   }
 
-  resumeArrivals({ arrivedMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered }: ArrivalState): void {
+  resumeArrivals(arrivals: ArrivalState): void {
+    Object.assign(this, resumedArrivals(arrivals, { group: this.group, partition: this.#place.partition }));
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
-    this.arrivedMs = Number.isNaN(arrivedMs) ? newest : arrivedMs;
-    const place = { group: this.group, partition: this.#place.partition };
-    [this.heardMs, this.held, this.buffered] = [heardMs, receivedAgain(held, place), receivedAgain(buffered, place)];
+    this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
   }
 
   resumeMember(series: string, startOffset: number, newest: number): SeriesDetector {
@@ -253,7 +255,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return isNextReady(this, this.bound.config.settings);
   }
 
-  #updateMembers(step: PendingStep | undefined, sink: ScoreSink): void {
+  #updateMembers(step: PendingStep | undefined, sink: ReplaySink): void {
     const onLeft = (member: Member) => sink.windowsDeleted(closedWindowKeys(member));
     updateMembers(this, step, { settings: this.bound.config.settings, onLeft });
   }
@@ -281,7 +283,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   /** Moves on by one time step; null: nothing was observed in it. */
-  #observe(step: PendingStep | null, sink: ScoreSink): GroupDetection {
+  #observe(step: PendingStep | null, sink: ReplaySink): GroupDetection {
     const { positions } = this.detector;
     const windowStart = this.members[0]?.detector.windowStart;
     const values = this.members.map((member) => {

@@ -12,13 +12,16 @@ export interface ClockMove {
   readonly holds: (one: DetectionUnit | StaleUnit) => boolean;
   readonly touch: (unit: DetectionUnit) => void;
   readonly give: GiveObservation;
+  /** The unit that continues a stale state. */
+  readonly succeed: (stale: StaleUnit, offset: number) => DetectionUnit;
 }
 
 /** Says that units are silent: they have no record at the event time of the partition, although one is long due. */
 export function saySilent(move: ClockMove): void {
-  const { gate, offset, holds, give } = move;
-  for (const unit of gate.silent.takeDue(gate.clock.ms)) {
-    if (!holds(unit)) continue;
+  const { gate, offset, holds, give, succeed } = move;
+  for (const one of gate.silent.takeDue(gate.clock.ms)) {
+    if (!holds(one)) continue;
+    const unit = isStale(one) ? succeed(one, offset) : one;
     if (hasPaused(unit, silenceMs(unit.bound.config.settings), move)) continue;
     gate.flush(unit, give);
     give(unit, silenceMark(unit, { offset, cause: 'event-time' }));

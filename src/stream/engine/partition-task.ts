@@ -1,13 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { WorkerLimits } from '../../config/config.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
+import type { BackfillPace } from './backfill-pace.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import { CommitSchedule, type TransactionPace } from './commit-schedule.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
 import { firstCommit, type RestoredState } from './first-commit.ts';
 import type { MemoryGuard } from './memory-guard.ts';
 import { PartitionInput } from './partition-input.ts';
-import { PartitionState, type UnitPlaces } from './partition-state.ts';
+import { PartitionState } from './partition-state.ts';
+import type { UnitPlaces } from './partition-units.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { QuietPartition } from './quiet-partition.ts';
 import { type Restored, refuseOtherPartitionCount, restorePartition } from './restore-partition.ts';
@@ -15,6 +17,7 @@ import type { Resume } from './resume-position.ts';
 import { type Scoring, scoreRecords } from './score-records.ts';
 import type { StreamEvents } from './stream-events.ts';
 import { RETRY_MS_MAX, RETRY_MS_MIN } from './task-retry.ts';
+import { WakeableSleep } from './wakeable-sleep.ts';
 import { fillFromHistory, type WarmStart } from './warm-start.ts';
 
 /**
@@ -36,6 +39,7 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly warmStart: WarmStart | null;
   /** Of all partitions of the worker together. */
   readonly pace: TransactionPace;
+  readonly backfillPace: BackfillPace;
   readonly onFatal: (error: Error) => void;
   /** Resolves when an earlier task of the partition has ended. */
   readonly free: Promise<Subscription>;
@@ -67,7 +71,7 @@ export class PartitionTask {
   readonly #input: PartitionInput;
   readonly #stop = new AbortController();
   #subscription: Subscription | null = null;
-  #wake: () => void = () => {};
+  readonly #sleeper = new WakeableSleep();
   readonly #failing = new FailingRecords();
   /** The transaction that is tried now; null before the restore. */
   #tried: TriedRecords | null = null;
@@ -94,14 +98,14 @@ export class PartitionTask {
 
   push(records: readonly InputRecord[]): void {
     this.#input.push(records);
-    this.#wake();
+    this.#sleeper.wake();
   }
 
   /** Stops after the transaction in flight. Records that were scored after it are scored again by the next owner. */
   stop(): Promise<void> {
     this.#stop.abort();
     this.#onRestoreTried();
-    this.#wake();
+    this.#sleeper.wake();
     return this.finished;
   }
 
@@ -162,7 +166,7 @@ export class PartitionTask {
     await this.#subscription?.confirm(place.partition, this.#stop.signal);
     const session = await log.openPartition(place.partition, this.#stop.signal);
     try {
-      const state = new PartitionState(place, this.#options.limits.seriesMax, places);
+      const state = new PartitionState(place, this.#options.limits.seriesMax, places, this.#options.backfillPace);
       const startedMs = performance.now();
       const restored = await this.#restore(session, state);
       const offset = restored.resume.offset ?? (await session.oldestOffset());
@@ -170,10 +174,8 @@ export class PartitionTask {
       if (await fillFromHistory(session, { state, restored, offset }, { ...this.#options, signal })) return;
       this.#onRestoreTried();
       this.#stop.signal.throwIfAborted();
-      events.restored(place.partition, {
-        units: state.units.size,
-        seconds: (performance.now() - startedMs) / 1000,
-      });
+      const seconds = (performance.now() - startedMs) / 1000;
+      events.restored(place.partition, { units: state.units.size, backfills: state.all.queued, seconds });
       this.#reportResume(session, state, restored.resume);
       await placesKnown;
       this.#stop.signal.throwIfAborted();
@@ -213,6 +215,7 @@ export class PartitionTask {
     const { limits, place, events, nowMs } = this.#options;
     const { signal } = this.#stop;
     let pending = firstCommit(this.#options, task);
+    state.all.resumeBackfills(pending);
     const quiet = new QuietPartition(nowMs);
     let recreated = false;
     let failure: unknown = null;
@@ -222,25 +225,28 @@ export class PartitionTask {
     const commit = async (commitOf: PendingCommit) => {
       const startedMs = performance.now();
       schedule.began(startedMs);
+      const backfills = state.backfills.waiting;
       try {
         await session.commit(commitOf.outputs(journal, resume.topicId), commitOf.nextOffset);
         onCommitted();
         this.#failing.committed(commitOf.nextOffset);
         const { records, nextOffset, newestEventMs } = commitOf;
         const seconds = (performance.now() - startedMs) / 1000;
-        events.committed(place.partition, { records, seconds, nextOffset, newestEventMs }, commitOf.takeTally());
+        const counted = { records, seconds, nextOffset, newestEventMs, backfills };
+        events.committed(place.partition, counted, commitOf.takeTally());
       } catch (error) {
         this.#tried = commitOf;
         failure = error;
       } finally {
         committing = null;
-        this.#wake();
+        this.#sleeper.wake();
       }
     };
     try {
       for (;;) {
         if (failure !== null) throw failure;
         signal.throwIfAborted();
+        this.#backfill(state, pending);
         const recordsMax = Math.min(limits.commitRecordsMax, this.#failing.recordsMax);
         const room = bytesLeft > 0 ? recordsMax - pending.records : 0;
         if (!recreated && this.#input.records > 0 && room > 0) {
@@ -266,10 +272,10 @@ export class PartitionTask {
             committing = commit(pending);
             pending = new PendingCommit(this.#options, nowMs, pending.nextOffset);
             bytesLeft = COMMIT_BYTES_MAX;
-          } else await this.#sleep(waitMs);
+          } else await this.#sleeper.sleep(state.backfills.sleepMs(waitMs));
         } else if (recreated && committing === null) return;
         else if (committing === null && (quiet.waitMs ?? 1) <= 0) await quiet.say(state, pending, signal);
-        else await this.#sleep(committing === null ? quiet.waitMs : null);
+        else await this.#sleeper.sleep(state.backfills.sleepMs(committing === null ? quiet.waitMs : null));
       }
     } finally {
       await committing;
@@ -283,14 +289,12 @@ export class PartitionTask {
     await scoreRecords(records, { state, pending, scoring: this.#options, whyFailed, signal: this.#stop.signal });
   }
 
-  /** Sleeps until records arrive, a commit ends or the task is stopped, and at most `ms`. */
-  #sleep(ms: number | null): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = ms === null ? undefined : globalThis.setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  /** Backfills in the background, a round at a time. */
+  #backfill(state: PartitionState, pending: PendingCommit): void {
+    // No record is to blame where the model fails in it.
+    if (state.backfills.size > 0) this.#tried = null;
+    const wake = () => this.#sleeper.wake();
+    const { signal } = this.#stop;
+    state.backfills.step({ sink: pending, signal, wake });
   }
 }

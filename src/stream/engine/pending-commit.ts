@@ -1,7 +1,7 @@
 import type { OutputSettings, RecordMapping, Topics } from '../../config/config.ts';
 import type { AnomalyEvent } from '../../detector/event.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
-import type { Journal, JournalEntry } from '../changelog/journal.ts';
+import type { Journal, JournalEntry, JournalWrite } from '../changelog/journal.ts';
 import { closedWindowKey, writeClosedWindow } from '../changelog/series-state.ts';
 import { StateWriter } from '../changelog/state-bytes.ts';
 import { type ClockState, encodePosition, POSITION_KEY } from '../changelog/stored-position.ts';
@@ -63,7 +63,7 @@ export class PendingCommit implements ScoreSink {
     this.#nowMs = nowMs;
   }
 
-  /** Whether there is something to commit: records, or what the clock decided. */
+  /** Whether there is something to commit: records, what the clock decided, or a backfill. */
   get isDue(): boolean {
     return this.records > 0 || this.#touched.size > 0;
   }
@@ -189,6 +189,10 @@ export class PendingCommit implements ScoreSink {
 
   backfilled(): void {
     this.#tally.backfilled++;
+  }
+
+  windowsWritten(writes: readonly JournalWrite[]): void {
+    for (const { key, value } of writes) this.writeState(key, value);
   }
 
   windowClosed(series: ChangelogSeries): void {

@@ -1,6 +1,7 @@
 import { type Forecaster, hasQuantiles, type QuantileForecaster } from '../../forecast/forecaster.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { forgetPartition, type Metrics } from '../../telemetry/metrics.ts';
+import type { Tally } from './batch-outcome.ts';
 import type { MisplacedSeries } from './misplaced-series.ts';
 import type { StreamEvents } from './stream-events.ts';
 import type { WorkerEvents } from './stream-worker.ts';
@@ -29,26 +30,15 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       if (error === null) logger.info('connected to Kafka');
       else logger.warn({ err: error }, 'Kafka is out of reach');
     },
-    committed(partition, { records, seconds, nextOffset, newestEventMs }, tally) {
+    committed(partition, { records, seconds, nextOffset, newestEventMs, backfills }, tally) {
       metrics.commitRecords.observe(records);
       metrics.commitSeconds.observe(seconds);
       lag.committed(partition, nextOffset);
       if (newestEventMs !== null) metrics.newestEventTime.set({ partition }, newestEventMs / 1_000);
       metrics.recordsConsumed.inc(records);
-      for (const [state, scores] of Object.entries(tally.scored)) metrics.scores.inc({ state }, scores);
-      for (const [reason, letters] of Object.entries(tally.deadLetters)) metrics.deadLetters.inc({ reason }, letters);
-      for (const [reason, restarts] of Object.entries(tally.restarted))
-        metrics.seriesRestarts.inc({ reason }, restarts);
-      for (const [reason, units] of Object.entries(tally.forgotten)) metrics.seriesForgotten.inc({ reason }, units);
+      countTally(metrics, tally);
       for (const found of tally.misplaced) sayMisplaced({ partition, ...found });
-      metrics.anomalies.inc(tally.flagged);
-      metrics.alarms.inc(tally.alarms);
-      for (const [type, revisions] of Object.entries(tally.events)) metrics.anomalyEvents.inc({ type }, revisions);
-      metrics.duplicates.inc(tally.duplicates);
-      metrics.gapStepsFilled.inc(tally.gapsFilled);
-      metrics.backfills.inc(tally.backfilled);
-      metrics.skippedOffsets.inc(tally.skippedOffsets);
-      metrics.skippedRanges.inc(tally.skippedRanges);
+      metrics.backfillsWaiting.set({ partition }, backfills);
     },
     fetched(partition, endOffset) {
       lag.fetched(partition, endOffset);
@@ -59,9 +49,10 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
     restoring(partition, share) {
       metrics.restoreProgress.set({ partition }, share);
     },
-    restored(partition, { units, seconds }) {
+    restored(partition, { units, seconds, backfills }) {
       metrics.restoreSeconds.observe(seconds);
       metrics.unitsHeld.set({ partition }, units);
+      metrics.backfillsWaiting.set({ partition }, backfills);
       logger.info({ partition, units, seconds }, 'restored');
     },
     holding(partition, { units, queuedRecords, journalBytes, stateBytes }) {
@@ -97,6 +88,21 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       );
     },
   };
+}
+
+function countTally(metrics: Metrics, tally: Tally): void {
+  for (const [state, scores] of Object.entries(tally.scored)) metrics.scores.inc({ state }, scores);
+  for (const [reason, letters] of Object.entries(tally.deadLetters)) metrics.deadLetters.inc({ reason }, letters);
+  for (const [reason, restarts] of Object.entries(tally.restarted)) metrics.seriesRestarts.inc({ reason }, restarts);
+  for (const [reason, units] of Object.entries(tally.forgotten)) metrics.seriesForgotten.inc({ reason }, units);
+  metrics.anomalies.inc(tally.flagged);
+  metrics.alarms.inc(tally.alarms);
+  for (const [type, revisions] of Object.entries(tally.events)) metrics.anomalyEvents.inc({ type }, revisions);
+  metrics.duplicates.inc(tally.duplicates);
+  metrics.gapStepsFilled.inc(tally.gapsFilled);
+  metrics.backfills.inc(tally.backfilled);
+  metrics.skippedOffsets.inc(tally.skippedOffsets);
+  metrics.skippedRanges.inc(tally.skippedRanges);
 }
 
 function misplacedReport(metrics: Metrics, logger: Logger) {

@@ -115,7 +115,7 @@ export async function restorePartition(
 
 /** Formats before 3 kept no clock: then the newest times of the units stand for it. */
 function restoreClock(state: PartitionState, position: StoredPosition | null): void {
-  state.adoptHeld();
+  state.all.adoptHeld();
   const clock = position?.clock ?? null;
   if (clock !== null) state.clock.restore(clock);
   else for (const { arrivedMs } of state.units.values()) state.clock.reach(arrivedMs);
@@ -180,7 +180,7 @@ function restoreOpenState(
     const orphan = orphanOf(events, bound === null ? 'detector_removed' : 'settings_changed');
     return keepStale(kept, { reason: 'settings-changed', orphan, idleMs }, state);
   }
-  const unit = state.createUnit(key, group, bound);
+  const unit = state.all.create(key, group, bound);
   unit.readOpenState(reader);
   for (const change of openState.changes) unit.readChange(changeReader(change));
   return Object.assign(unit, openStateSize(openState));
@@ -209,7 +209,7 @@ function keepStale(
 ): StaleUnit {
   const { key } = openState;
   const stale = staleBytes(openState, { key, ...why, ...lastRecordOf(openState) });
-  state.stale.set(key, stale);
+  state.all.stale.set(key, stale);
   return stale;
 }
 

@@ -4,9 +4,10 @@ import type { EventState } from '../changelog/event-state.ts';
 import type { OrphanEvents } from '../changelog/journal.ts';
 import { changeReader, type OpenState, openStateReader, openStateSize } from '../changelog/open-states.ts';
 import { type BoundDetector, isGrouped } from './bound-detector.ts';
-import { GroupUnit } from './group-unit.ts';
+import type { GroupUnit } from './group-unit.ts';
 import { idleLimitOf } from './idle-limit.ts';
 import type { PartitionState } from './partition-state.ts';
+import { SeriesUnit } from './series-unit.ts';
 import { retiredUnit, type StaleUnit } from './stale-unit.ts';
 
 interface Retirement {
@@ -26,30 +27,33 @@ export function retireUnit(
   state: PartitionState,
 ): StaleUnit {
   const { key } = openState;
-  const unit = state.createRetired(key, group, past);
+  const unit = state.all.createRetired(key, group, past);
   const reader = openStateReader(openState);
   reader.text();
   unit.readOpenState(reader);
   for (const change of openState.changes) unit.readChange(changeReader(change));
   Object.assign(unit, openStateSize(openState));
-  const taker = unit instanceof GroupUnit ? takerOf(unit, named, detectorOf) : null;
-  const renamed = taker === null ? key : groupKey(taker.config.name, group!);
+  const taker = takerOf(unit, named, detectorOf);
+  const renamed = taker === null || group === null ? key : groupKey(taker.config.name, group);
   const successorKey = state.stale.has(renamed) ? key : renamed;
   const reason = named === null && taker === null ? 'detector_removed' : 'settings_changed';
-  const idleMs = idleLimitOf(taker ?? (group === null ? detectorOf(key) : named));
-  const stale = retiredUnit(unit, { orphan: orphanOf(events, reason), successorKey, idleMs });
-  state.stale.set(successorKey, stale);
+  const idleMs = idleLimitOf(taker ?? named);
+  const stale = retiredUnit(unit, { orphan: orphanOf(events, reason), successorKey, idleMs, taker });
+  state.all.stale.set(successorKey, stale);
   return stale;
 }
 
 /** A group follows its members to the detector that watches them, where its own was renamed. */
 function takerOf(
-  { members }: GroupUnit,
+  unit: SeriesUnit | GroupUnit,
   named: BoundDetector | null,
   detectorOf: (series: string) => BoundDetector | null,
 ): BoundDetector | null {
-  const takers = members.map(({ series }) => detectorOf(series)).filter((one) => one !== null);
-  return takers.find((one) => one === named) ?? takers.find(isGrouped) ?? null;
+  if (unit instanceof SeriesUnit) return named !== null && !isGrouped(named) ? named : null;
+  const groupers = [...unit.members.map(({ series }) => detectorOf(series)), named].filter(
+    (one) => one !== null && isGrouped(one),
+  );
+  return groupers.find((one) => one === named) ?? groupers[0] ?? null;
 }
 
 export function orphanOf(state: EventState | null, reason: CloseReason): OrphanEvents | null {

@@ -135,6 +135,7 @@ function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOption
     met: ignore,
     backfilled: ignore,
     windowClosed: ignore,
+    windowsWritten: ignore,
     touched: ignore,
     windowsDeleted: ignore,
     evicted: ignore,

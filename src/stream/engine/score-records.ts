@@ -1,7 +1,7 @@
 import { groupKey } from '../changelog/changelog-series.ts';
 import type { RecordDecoder } from '../codec/record-decoder.ts';
 import type { InputRecord, SkippedRange } from '../log/log.ts';
-import type { DeadLetterCause, ReceivedObservation } from './batch-outcome.ts';
+import type { DeadLetterCause, RoutedObservation } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PendingCommit } from './pending-commit.ts';
@@ -24,8 +24,6 @@ export interface ScoringContext {
   readonly whyFailed?: (offset: number) => string | null;
   readonly signal: AbortSignal;
 }
-
-type RoutedObservation = ReceivedObservation & { readonly bound: BoundDetector };
 
 /**
  * Decodes and scores records into `pending`. Rejects when the registry or the model fails, or `signal` aborts. Then

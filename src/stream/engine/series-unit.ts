@@ -4,7 +4,7 @@ import { contextValues } from '../../detector/context-values.ts';
 import type { Detection } from '../../detector/detection.ts';
 import { SeriesDetector } from '../../detector/series-detector.ts';
 import { SCALARS, type SeriesMemory } from '../../detector/series-memory.ts';
-import { type ArrivalState, NO_HELD } from '../changelog/arrival-state.ts';
+import { type ArrivalState, type FoundSilence, NO_HELD } from '../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
 import {
@@ -16,10 +16,12 @@ import {
 } from '../changelog/series-entry.ts';
 import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
 import type { InputPlace, RestartReason, SilenceCause } from '../record/score-record.ts';
-import { type FoundSilence, type ReceivedObservation, receivedAgain, type ScoreSink } from './batch-outcome.ts';
+import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { lateness } from './lateness.ts';
+import { resumedArrivals } from './resumed-arrivals.ts';
+import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
 import { isNewsSilent, silenceRecord } from './silence-records.ts';
 import { type EventOwner, UnitEvents } from './unit-events.ts';
@@ -33,19 +35,10 @@ interface SaidSilence extends Pick<ReceivedObservation, 'record' | 'timestampMs'
   readonly lastOffset: number;
 }
 
-/** What a series hands on to its successor under other settings. */
-export interface SeriesPast {
-  /** One a time step; NaN where missing. */
-  readonly values: Float64Array;
-  /** Event time of the first. */
-  readonly originMs: number;
-  /** Event time of the newest record. */
-  readonly newestMs: number;
-}
-
 /** A series that is scored alone. It exists from its first observation on. */
 export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   readonly key: string;
+  readonly group = null;
   readonly bound: BoundDetector;
   readonly #memory: SeriesMemory;
   readonly place: InputPlace;
@@ -58,19 +51,19 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   arrivedMs = Number.NaN;
   heardMs = Number.NEGATIVE_INFINITY;
   silent = false;
+  restartUnsaid = false;
   held: readonly ReceivedObservation[] = NO_HELD;
   buffered: readonly ReceivedObservation[] = NO_HELD;
   /** As `arrivedMs`, of the records that were taken. */
   takenMs = Number.NaN;
   waiting: ReceivedObservation[] | null = null;
+  queued: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
   written = -1;
   /** Values of the past that the detector has not seen so far; null for none. */
   #past: { readonly kept: SeriesPast; next: number } | null = null;
-  /** Why the series started over, until its next score has said so. */
-  #restarted: RestartReason | null = null;
 
   constructor({ key, bound, memory, place }: UnitOptions & { readonly key: string }) {
     this.key = key;
@@ -99,18 +92,18 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
       this.release();
       this.detector = this.#freshDetector();
     }
-    this.#restarted = reason;
+    this.restartUnsaid = reason !== null;
     this.startOffset = -1;
     this.written = -1;
   }
 
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
+    if (!this.replay(observation, sink)) return false;
     if (observation.silence !== undefined) this.#fallSilent(observation, observation.silence, sink);
     if (observation.silence !== undefined) return true;
     if (this.detector.forecastDue) return false;
     const { freq, gapLimit, jitterMs } = this.bound.config.settings;
     if (this.startOffset === -1) this.#begin(observation);
-    if (this.#past !== null && !this.#replay(this.#past, sink)) return false;
     const { detector, originMs } = this;
     const { positions } = detector;
     const grid = { freq, originMs, positions, newestMs: this.takenMs, jitterMs, gapLimit };
@@ -154,6 +147,22 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     return true;
   }
 
+  replay(first: ReceivedObservation, sink: ReplaySink): boolean {
+    const past = this.#past;
+    if (past === null) return true;
+    if (this.startOffset === -1) this.#begin(first);
+    const { values } = past.kept;
+    const { h } = this.detector.settings;
+    while (past.next < values.length) {
+      const ahead = values.subarray(past.next, past.next + h);
+      if (!this.#passCutoff(ahead.length === h && ahead.every(Number.isNaN) ? h : 0)) return false;
+      this.#observe(values[past.next++], sink);
+    }
+    this.#past = null;
+    sink.backfilled(values.length);
+    return true;
+  }
+
   forecastsDue(): readonly SeriesDetector[] {
     return this.detector.forecastDue ? [this.detector] : [];
   }
@@ -183,14 +192,12 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   }
 
   resumeArrivals(arrivals: ArrivalState): void {
-    const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent } = arrivals;
-    [this.silent, this.heardMs] = [silent, heardMs];
-    const place = { group: null, partition: this.place.partition };
-    [this.held, this.buffered] = [receivedAgain(held, place), receivedAgain(buffered, place)];
+    Object.assign(this, resumedArrivals(arrivals, { group: null, partition: this.place.partition }));
+    this.restartUnsaid = arrivals.restartUnsaid ?? false;
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
-    this.arrivedMs = Number.isNaN(arrivedMs) ? newest : arrivedMs;
-    this.takenMs = takenMs === undefined || Number.isNaN(takenMs) ? this.arrivedMs : takenMs;
+    this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
+    this.takenMs = Number.isNaN(arrivals.takenMs ?? Number.NaN) ? this.arrivedMs : arrivals.takenMs!;
   }
 
   #freshDetector(): SeriesDetector {
@@ -201,20 +208,6 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     this.startOffset = record.offset;
     this.originMs = this.#past?.kept.originMs ?? timestampMs;
     if (this.#past !== null) this.takenMs = this.#past.kept.newestMs;
-  }
-
-  /** Calibrates on the past. Returns false when a forecast is due. */
-  #replay(past: { readonly kept: SeriesPast; next: number }, sink: ScoreSink): boolean {
-    const { values } = past.kept;
-    const { h } = this.bound.config.settings;
-    while (past.next < values.length) {
-      const ahead = values.subarray(past.next, past.next + h);
-      if (!this.#passCutoff(ahead.length === h && ahead.every(Number.isNaN) ? h : 0)) return false;
-      this.#observe(values[past.next++], sink);
-    }
-    this.#past = null;
-    sink.backfilled(values.length);
-    return true;
   }
 
   /** Returns false when a forecast is due. One that covers missing steps alone is not made. */
@@ -228,7 +221,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     if (!(timestampMs <= this.takenMs)) this.takenMs = timestampMs;
   }
 
-  #observe(value: number, sink: ScoreSink): Detection {
+  #observe(value: number, sink: ReplaySink): Detection {
     const { detector } = this;
     const { closedWindows } = detector;
     const detection = detector.observe(value);
@@ -246,11 +239,11 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     if (this.silent)
       this.#say('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
     const { key: series, bound } = this;
-    const restarted = this.#restarted !== null;
+    const { restartUnsaid: restarted } = this;
     const input = { ...this.place, offset: record.offset };
     const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
     sink.score(score, record.key, record.headers);
-    this.#restarted = null;
+    this.restartUnsaid = false;
     if (this.events.wants(detection.alarm, value)) {
       this.#follow(detection, { record, timestampMs, value, missing: 0 }, sink);
     }

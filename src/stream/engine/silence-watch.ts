@@ -2,7 +2,10 @@ import { meanStepMs } from '../../calendar/frequency.ts';
 import type { StreamDetectionSettings } from '../../detector/settings.ts';
 import type { SilenceCause } from '../record/score-record.ts';
 import type { ReceivedObservation } from './batch-outcome.ts';
+import { sameGrid } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
+import { isStale } from './idle-limit.ts';
+import type { StaleUnit } from './stale-unit.ts';
 
 /** After so long without a record a unit is silent; null where that means nothing. */
 export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): number | null {
@@ -10,9 +13,16 @@ export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): numb
 }
 
 /** It never moves back, so that a restore watches as a worker that was not interrupted. */
-export function silenceDeadline(unit: DetectionUnit): number {
-  const newestMs = Math.max(unit.arrivedMs, unit.heardMs);
-  return newestMs + (silenceMs(unit.bound.config.settings) ?? Number.POSITIVE_INFINITY);
+export function silenceDeadline(unit: DetectionUnit | StaleUnit): number {
+  return Math.max(unit.arrivedMs, unit.heardMs) + (silenceLimitOf(unit) ?? Number.POSITIVE_INFINITY);
+}
+
+/** As `silenceMs`, also of what no unit continues so far. */
+export function silenceLimitOf(unit: DetectionUnit | StaleUnit): number | null {
+  if (!isStale(unit)) return silenceMs(unit.bound.config.settings);
+  const { retired, taker } = unit;
+  if (retired === null || taker === null || retired.silent || !sameGrid(retired.bound, taker)) return null;
+  return silenceMs(taker.config.settings);
 }
 
 /**

@@ -2,6 +2,8 @@ import type { JournalRecord, StaleState } from '../changelog/journal.ts';
 import { type OpenState, openStateSize } from '../changelog/open-states.ts';
 import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { StateWriter } from '../changelog/state-bytes.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import type { DetectionUnit } from './detection-unit.ts';
 import type { GroupUnit } from './group-unit.ts';
 import type { LastHeard } from './idle-limit.ts';
 import type { SeriesUnit } from './series-unit.ts';
@@ -16,6 +18,10 @@ export interface StaleUnit extends StaleState, LastHeard {
    * The series or group under its old settings, whose values the new one begins with; null where they cannot be read.
    */
   readonly retired: SeriesUnit | GroupUnit | null;
+  /** The detector that its records go to now; null where none takes them, or it is not known. */
+  readonly taker: BoundDetector | null;
+  /** Begins with its values, once the backfill has its turn; null before a record. */
+  successor: DetectionUnit | null;
   /** After so long in event time it is forgotten; null: never. */
   readonly idleMs: number | null;
 }
@@ -28,6 +34,8 @@ export function staleBytes({ bytes, changes }: Pick<OpenState, 'bytes' | 'change
     ...options,
     successorKey: options.key,
     retired: null,
+    taker: null,
+    successor: null,
     windowKeys: [],
     journalRecord: null as JournalRecord | null,
     ...openStateSize({ bytes, changes }),
@@ -40,9 +48,11 @@ export function staleBytes({ bytes, changes }: Pick<OpenState, 'bytes' | 'change
 /** A series or group that was made under other settings. */
 export function retiredUnit(
   unit: SeriesUnit | GroupUnit,
-  { orphan, successorKey, idleMs }: Pick<StaleUnit, 'orphan' | 'successorKey' | 'idleMs'>,
+  { orphan, successorKey, idleMs, taker }: Pick<StaleUnit, 'orphan' | 'successorKey' | 'idleMs' | 'taker'>,
 ): StaleUnit {
-  return {
+  const stale: StaleUnit = {
+    taker,
+    successor: null,
     key: unit.key,
     arrivedMs: unit.arrivedMs,
     heardMs: unit.heardMs,
@@ -56,7 +66,17 @@ export function retiredUnit(
     journalRecord: unit.journalRecord,
     openStateBytes: unit.openStateBytes,
     changeBytes: unit.changeBytes,
-    writeOpenState: (writer: StateWriter) => unit.writeOpenState(writer),
+    writeOpenState(writer: StateWriter) {
+      if (stale.successor !== null) copyArrivals(stale.successor, unit);
+      unit.writeOpenState(writer);
+    },
     writeChange: () => false,
   };
+  return stale;
+}
+
+/** What arrived since is kept with the old state, until the new one replaces it. */
+function copyArrivals(from: DetectionUnit, to: DetectionUnit): void {
+  const { newestOffset, arrivedMs, heardMs, held, buffered, queued, silent } = from;
+  Object.assign(to, { newestOffset, arrivedMs, heardMs, held, buffered, queued, silent });
 }

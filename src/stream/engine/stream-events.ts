@@ -8,6 +8,8 @@ export interface CommittedRecords {
   readonly nextOffset: number;
   /** Event time of the newest observation that was scored; null without any. */
   readonly newestEventMs: number | null;
+  /** Series and groups that wait for their backfill after it. */
+  readonly backfills: number;
 }
 
 /** Events of the engine. The worker turns them into metrics and log lines. */
@@ -16,7 +18,11 @@ export interface StreamEvents {
   committed(partition: number, commit: CommittedRecords, tally: Tally): void;
   /** The share of the changelog that a restore has read. */
   restoring(partition: number, share: number): void;
-  restored(partition: number, restore: { readonly units: number; readonly seconds: number }): void;
+  /** `backfills` is how many series and groups wait for their backfill. */
+  restored(
+    partition: number,
+    restore: { readonly units: number; readonly seconds: number; readonly backfills: number },
+  ): void;
   /** The present memory use of the partition. */
   holding(
     partition: number,

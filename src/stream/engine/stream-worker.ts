@@ -6,6 +6,7 @@ import { createRecordDecoder } from '../codec/record-decoder.ts';
 import type { SchemaSource } from '../codec/schema-source.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { StreamLog, Subscription } from '../log/log.ts';
+import { BackfillPace } from './backfill-pace.ts';
 import { type BoundDetector, matchDetectors } from './bound-detector.ts';
 import { TransactionPace } from './commit-schedule.ts';
 import { MemoryGuard } from './memory-guard.ts';
@@ -197,6 +198,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     warmStart: options.warmStart ?? null,
     places: new Map<string, number>(),
     pace: new TransactionPace(limits.transactionsPerSMax),
+    backfillPace: new BackfillPace(limits.backfillForecastsPerSMax),
     memory: new MemoryGuard({
       bytesMax: limits.memoryMbMax === 0 ? null : limits.memoryMbMax * 1024 * 1024,
       usedBytes: options.usedBytes ?? (() => process.memoryUsage.rss()),

@@ -1,4 +1,4 @@
-import type { BoundDetector } from './bound-detector.ts';
+import { sameGrid } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import { GroupUnit } from './group-unit.ts';
 import { SeriesUnit } from './series-unit.ts';
@@ -10,10 +10,12 @@ import { SeriesUnit } from './series-unit.ts';
  */
 export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
   if (!sameGrid(old.bound, unit.bound) || !continuePast(old, unit, offset)) return false;
+  unit.newestOffset = old.newestOffset;
   unit.arrivedMs = old.arrivedMs;
   unit.heardMs = old.heardMs;
   unit.held = old.held;
   unit.buffered = old.buffered;
+  unit.silent = old.silent;
   return true;
 }
 
@@ -28,9 +30,4 @@ function continuePast(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: 
   if (kept === null || !(unit instanceof SeriesUnit)) return false;
   unit.continueFrom(kept);
   return true;
-}
-
-function sameGrid({ config: a }: BoundDetector, { config: b }: BoundDetector): boolean {
-  const [{ alias: _, ...one }, { alias: __, ...other }] = [a.settings.freq, b.settings.freq];
-  return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 }

@@ -22,7 +22,7 @@ export interface EventOwner {
   /** Of a series: its name. */
   readonly key: string;
   /** Left out for a series. */
-  readonly group?: string;
+  readonly group?: string | null;
 }
 
 interface HeldEvents {
@@ -84,9 +84,9 @@ export class UnitEvents {
 
   /** The series has stopped. `lastOffset` is that of its last observation. */
   fallSilent(at: UnitMoment & { readonly position: number; readonly lastOffset: number }, sink: ScoreSink): void {
-    const { key, group = key } = this.#owner;
+    const { key, group } = this.#owner;
     const events = this.#begin();
-    events.key ??= Buffer.from(group);
+    events.key ??= Buffer.from(group ?? key);
     this.close('silent', at, sink);
     events.silence = silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
     if (events.silence === null) return;

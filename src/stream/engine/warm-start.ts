@@ -178,6 +178,7 @@ function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>
     forgotten: ignore,
     met: ignore,
     backfilled: ignore,
+    windowsWritten: ignore,
     touched: ignore,
     evicted: ignore,
   };

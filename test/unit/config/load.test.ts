@@ -36,6 +36,7 @@ test('an environment without a single setting gives every default', () => {
     commitIntervalMs: 50,
     commitRecordsMax: 5_000,
     transactionsPerSMax: 500,
+    backfillForecastsPerSMax: 2_000,
     queueRecordsMax: 20_000,
     seriesMax: 100_000,
     inferenceThreads: 2,

@@ -25,6 +25,7 @@ function ignoringSink(): ScoreSink {
     met: ignore,
     backfilled: ignore,
     windowClosed: ignore,
+    windowsWritten: ignore,
     touched: ignore,
     windowsDeleted: ignore,
     evicted: ignore,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { arithmeticForecaster } from '../../../fixture/model/arithmetic-forecaster.ts';
 import {
   detectorConfig,
   observationRecord,
@@ -54,6 +55,18 @@ test('missing steps up to the gap limit are filled with missing values and publi
     6,
   );
   assert.ok(run.scores().every(({ restarted }) => !restarted));
+});
+
+//  h 4   cutoffs 16 20 24 28 32 ... 64 68      observed 0-29, 70-73: those from 32 to 64 forecast missing values alone
+test('after a gap only forecasts are made that cover a value which arrived', async () => {
+  const forecaster = arithmeticForecaster();
+  const detectors = [detectorConfig({ settings: streamSettings({ context: 64, gapLimit: 64 }) })];
+  const run = await scoreAll([...steps(0, 30), ...steps(70, 74)], { detectors, forecaster });
+  assert.deepEqual(
+    run.scores().map(({ forecast }) => forecast !== null),
+    [...Array(34).keys()].map((i) => i >= 16),
+  );
+  assert.equal(forecaster.batches.flatMap(({ rows }) => Array(rows).fill(0)).length, 6);
 });
 
 test('beyond the gap limit the series starts over at position 0, and its first score is marked', async () => {

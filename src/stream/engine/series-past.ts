@@ -1,0 +1,9 @@
+/** What a series hands on to its successor under other settings. */
+export interface SeriesPast {
+  /** One a time step; NaN where missing. */
+  readonly values: Float64Array;
+  /** Event time of the first. */
+  readonly originMs: number;
+  /** Event time of the newest record. */
+  readonly newestMs: number;
+}
