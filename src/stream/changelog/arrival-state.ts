@@ -36,7 +36,7 @@ export interface ArrivalState {
   readonly held: readonly HeldRecord[];
   /** Records that wait for older ones, by event time. */
   readonly buffered: readonly HeldRecord[];
-  /** Newest event time of any record that did not wait: `arrivedMs` where none does. */
+  /** Newest event time of any record that did not wait, NaN before the first; left out where it is `arrivedMs`. */
   readonly takenMs?: number;
   /** Event time of the partition at the newest record of a series that was far behind it; -Infinity for others. */
   readonly heardMs?: number;
@@ -102,7 +102,6 @@ export function readArrivals(reader: StateReader): ArrivalState {
   if (reader.format < 3) {
     return {
       arrivedMs: unknown,
-      takenMs: unknown,
       heardMs: Number.NEGATIVE_INFINITY,
       held: NO_HELD,
       buffered: NO_HELD,

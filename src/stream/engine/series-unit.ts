@@ -197,7 +197,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
-    this.takenMs = Number.isNaN(arrivals.takenMs ?? Number.NaN) ? this.arrivedMs : arrivals.takenMs!;
+    this.takenMs = arrivals.takenMs ?? this.arrivedMs;
   }
 
   #freshDetector(): SeriesDetector {

@@ -136,6 +136,15 @@ test('records that wait for older ones never make a state that is too large for 
   assert.deepEqual(scoredSteps(run.scores()), [...Array(95).keys()]);
 });
 
+test('after a restart, the first records of a series that wait are placed as without it', async () => {
+  const run = streamRun({ detectors: [detectorConfig({ settings: streamSettings({ latenessMs: 3 * 60_000 }) })] });
+  const observations: TimedValue[] = [['s', 0, 1], ['s', 0, 1], ...steps(1, 9)];
+  const first = await inStream(observations.slice(0, 3), undefined, run);
+  const { scores, refused, duplicates } = await inStream(observations.slice(3), undefined, run);
+  assert.deepEqual([first.scores.length, refused, duplicates], [0, {}, 1]);
+  assert.deepEqual(scoredSteps(scores), [...Array(6).keys()]);
+});
+
 test('records that wait are scored when allowed_lateness becomes 0', async () => {
   const under = async (latenessMs: number, observations: readonly TimedValue[], broker?: MemoryBroker) => {
     const detectors = [detectorConfig({ settings: streamSettings({ latenessMs }) })];
