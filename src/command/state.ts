@@ -27,9 +27,10 @@ import {
 } from './command.ts';
 import { bindToModel, type DetectorModels } from './detector-models.ts';
 import { newestSaved } from './newest-detectors.ts';
+import { repartitionState } from './repartition-state.ts';
 import { resolveWithModels } from './run-worker.ts';
 
-const ACTIONS = ['inspect', 'reset', 'export'] as const;
+const ACTIONS = ['inspect', 'export', 'reset', 'repartition'] as const;
 type Action = (typeof ACTIONS)[number];
 
 const SESSION_MS = 10_000;
@@ -37,6 +38,7 @@ const SESSION_MS = 10_000;
 const ownFlags = {
   series: commandFlag('series', text, 'series by a glob: * any characters, ? one (inspect, export: default all)'),
   partition: commandFlag('partition', integerFrom(0, 1_000_000), 'one partition (default: all)'),
+  partitions: commandFlag('partitions', integerFrom(1, 10_000), 'repartition: how many partitions there will be'),
   out: commandFlag('out', text, 'export: file for the CSV (default: standard output)'),
 };
 
@@ -51,7 +53,7 @@ export const stateCommand: RunnableCommand = {
   name: 'state',
   summary:
     'What a worker would restore, while none runs: inspect, export (kept values as CSV), reset --series GLOB or ' +
-    '--partition N (they start over)',
+    '--partition N (they start over), repartition --partitions N (more of them; all state moves)',
   operands: ['ACTION'],
   options: [...Object.values(ownFlags), ...Object.values(workerOptions)],
   async run([action = ''], flags, io) {
@@ -59,7 +61,7 @@ export const stateCommand: RunnableCommand = {
     const fromFile = loadProcessConfig(flags, ['brokers', 'detectors']);
     if (read.kind === 'problems') return printProblems(read.problems, io);
     if (fromFile.kind === 'problems') return printProblems(fromFile.problems, io);
-    const { series, partition, out } = read.values;
+    const { series, partition, partitions, out } = read.values;
     if (!ACTIONS.some((known) => known === action)) {
       io.err(`ACTION must be ${ACTIONS.join(', ')}, got ${JSON.stringify(action)}`);
       return WRONG_USE;
@@ -68,13 +70,17 @@ export const stateCommand: RunnableCommand = {
       io.err('reset needs --series or --partition: say --series "*" for everything');
       return WRONG_USE;
     }
+    if ((action === 'repartition') !== (partitions !== undefined)) {
+      io.err('repartition needs --partitions, and no other action has it');
+      return WRONG_USE;
+    }
     const saved = await newestSaved(fromFile.config.kafka!, fromFile.config.detectorsTopic);
     const loaded = loadProcessConfig(flags, ['brokers', 'detectors'], { detectorsText: saved?.text ?? null });
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const { models, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems') return printProblems(result.problems, io);
     const config = { ...result.config, kafka: result.config.kafka! };
-    const asked = { action: action as Action, glob: series ?? '*', partition, out };
+    const asked = { action: action as Action, glob: series ?? '*', partition, partitions, out };
     return useState(asked, { config, models, version: saved?.version ?? 0 }, io);
   },
 };
@@ -83,6 +89,7 @@ interface AskedState {
   readonly action: Action;
   readonly glob: string;
   readonly partition: number | undefined;
+  readonly partitions: number | undefined;
   readonly out: string | undefined;
 }
 
@@ -112,6 +119,11 @@ async function useState(asked: AskedState, { config, models, version }: StateSou
     // A reset helps where no version that a partition was scored by is there any more.
     detectorsVersion: asked.action === 'reset' ? Number.POSITIVE_INFINITY : version,
   };
+  if (asked.partitions !== undefined) {
+    const { keyedBy } = stream.input;
+    const source = { connection: { config: kafka }, topics, groupId: stream.groupId, lookup, keyedBy };
+    return repartitionState(source, asked.partitions, io);
+  }
   const log = createKafkaLog({ config: kafka, log: () => {}, topics, groupId: stream.groupId, sessionMs: SESSION_MS });
   const file = asked.out === undefined ? null : await open(asked.out, 'w');
   const print = async (lines: readonly string[]) => {

@@ -266,6 +266,17 @@ function readExtremes(reader: StateReader, extremes: Float32Array, isNewest: boo
   }
 }
 
+/** A closed window of a series whose start offset has changed; null where it belongs to an earlier life of the series. */
+export function relocatedWindow(
+  value: Buffer,
+  { startOffset, moved }: { readonly startOffset: number; readonly moved: number },
+): Buffer | null {
+  if (value.readDoubleLE(1) !== startOffset) return null;
+  const relocated = Buffer.from(value);
+  relocated.writeDoubleLE(moved, 1);
+  return relocated;
+}
+
 /** Key of the newest closed window. A series has few keys and writes them in turn. */
 export function closedWindowKey({ key, detector }: ChangelogSeries): Buffer {
   const { layout, closedWindows } = detector;

@@ -1,5 +1,6 @@
 import type { GroupDetection } from '../../detector/group-detector.ts';
 import type { PendingObservation } from '../changelog/pending-steps.ts';
+import { inputAt } from '../record/input-offset.ts';
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 
@@ -50,6 +51,6 @@ export function memberScore(
     position: member.position,
     window: { start: member.windowStart, end: member.windowStart + config.settings.detectionSize },
     restarted: restarted !== null,
-    input: { ...place, offset },
+    input: inputAt(place, offset),
   };
 }

@@ -10,6 +10,7 @@ import type { EncodeEvent } from '../codec/event-codec.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { InputRecord, OutputRecord } from '../log/log.ts';
 import type { DeadLetter } from '../record/dead-letter.ts';
+import { inputAt } from '../record/input-offset.ts';
 import type { InputPlace, RestartReason, ScoreRecord } from '../record/score-record.ts';
 import { type DeadLetterCause, emptyTally, type ForgottenReason, type ScoreSink, type Tally } from './batch-outcome.ts';
 import { whyMisplaced } from './misplaced-series.ts';
@@ -93,8 +94,9 @@ export class PendingCommit implements ScoreSink {
     if (this.newestEventMs === null || score.timestampMs > this.newestEventMs) this.newestEventMs = score.timestampMs;
     if (score.anomaly) this.#tally.flagged++;
     if (score.alarm) this.#tally.alarms++;
-    const { topics, encodeScore, timestamps } = this.#format;
-    const { partition, offset } = score.input;
+    const { topics, encodeScore, timestamps, place } = this.#format;
+    const { partition } = place;
+    const { offset } = score.input;
     const topic = topics.scores;
     const value = encodeScore(score);
     if (timestamps === 'event-time' && headers === undefined) {
@@ -110,7 +112,7 @@ export class PendingCommit implements ScoreSink {
     this.#tally.scored[score.state]++;
     this.#publish({
       topic: this.#format.topics.scores,
-      partition: score.input.partition,
+      partition: this.#format.place.partition,
       key: Buffer.from(score.series),
       value: this.#format.encodeScore(score),
       // Before the score of the record that showed it.
@@ -136,8 +138,10 @@ export class PendingCommit implements ScoreSink {
   deadLetter(record: InputRecord, { reason, detail, series = null, detector = null }: DeadLetterCause): void {
     this.#tally.deadLetters[reason] = (this.#tally.deadLetters[reason] ?? 0) + 1;
     const { key, value, offset, timestampMs, skipped } = record;
-    const range = skipped === undefined ? { offset } : { offset: skipped.first, lastOffset: skipped.last };
-    const input = { ...this.#format.place, ...range, timestampMs };
+    const { place } = this.#format;
+    const at =
+      skipped === undefined ? inputAt(place, offset) : { ...place, offset: skipped.first, lastOffset: skipped.last };
+    const input = { ...at, timestampMs };
     if (skipped !== undefined) {
       this.#tally.skippedRanges++;
       this.#tally.skippedOffsets += skipped.last - skipped.first + 1;

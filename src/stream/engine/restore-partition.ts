@@ -1,4 +1,3 @@
-import type { Topics } from '../../config/config.ts';
 import type { StreamDetectionSettings } from '../../detector/settings.ts';
 import { ServiceError } from '../../service-error.ts';
 import { readArrivals } from '../changelog/arrival-state.ts';
@@ -124,13 +123,13 @@ function restoreClock(state: PartitionState, position: StoredPosition | null): v
 /** Throws `topic-mismatch` when the input had another partition count as the state was made. */
 export function refuseOtherPartitionCount(
   { partitionCount: earlier }: Pick<Restored, 'partitionCount'>,
-  { partitionCount, place, topics }: { partitionCount: number; place: InputPlace; topics: Topics },
+  { partitionCount, place }: { partitionCount: number; place: InputPlace },
 ): void {
   if (earlier === null || earlier === partitionCount) return;
   const change = `had ${earlier} partitions when its series were learned and has ${partitionCount} now`;
   const remedy =
-    `Stop all workers, delete topic ${topics.changelog} and make it again with the command "topics": ` +
-    'every series then starts over';
+    'Stop producers and workers, and move the state with the command ' +
+    `"state repartition --partitions ${partitionCount}"`;
   throw new ServiceError(
     'topic-mismatch',
     `topic ${place.topic} ${change}: series have moved away from their state. ${remedy}`,

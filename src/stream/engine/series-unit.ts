@@ -15,6 +15,7 @@ import {
   writeSeriesState,
 } from '../changelog/series-entry.ts';
 import type { StateReader, StateWriter } from '../changelog/state-bytes.ts';
+import { inputAt } from '../record/input-offset.ts';
 import type { InputPlace, RestartReason, SilenceCause } from '../record/score-record.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
@@ -205,7 +206,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   }
 
   #begin({ record, timestampMs }: ReceivedObservation): void {
-    this.startOffset = record.offset;
+    this.startOffset = Math.abs(record.offset);
     this.originMs = this.#past?.kept.originMs ?? timestampMs;
     if (this.#past !== null) this.takenMs = this.#past.kept.newestMs;
   }
@@ -240,7 +241,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
       this.#say('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
     const { key: series, bound } = this;
     const { restartUnsaid: restarted } = this;
-    const input = { ...this.place, offset: record.offset };
+    const input = inputAt(this.place, record.offset);
     const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
     sink.score(score, record.key, record.headers);
     this.restartUnsaid = false;
@@ -264,11 +265,9 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const at = { timestampMs, offset: record.offset, position: detector.positions, lastOffset };
     if (this.silent) this.events.fallSilent(at, sink);
     else this.events.returned(at, sink);
-    const input = { ...this.place, offset: lastOffset };
-    sink.silence(
-      silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, said.value),
-      record.offset,
-    );
+    const input = inputAt(this.place, lastOffset);
+    const silence = silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, said.value);
+    sink.silence(silence, record.offset);
   }
 
   /** Events of a row that may change them. `missing` rows lie between it and the observation that filled it in. */

@@ -18,6 +18,8 @@ export interface KafkaLogOptions extends KafkaConnection {
    * each other.
    */
   readonly transactionalIdPrefix?: string;
+  /** How long a transaction may take; left out: as for a worker. */
+  readonly transactionMs?: number;
   /** Session time-out: how long a dead worker keeps its partitions. Brokers set a minimum, usually 6 s. */
   readonly sessionMs: number;
   /** Of batches of scores and events; none by default. */
@@ -66,6 +68,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
         partition,
         epochs,
         ...(options.onCommit && { onCommit: options.onCommit }),
+        ...(options.transactionMs && { transactionMs: options.transactionMs }),
       };
       const until = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
       const session = await openPartitionSession(options, sessionOptions, until);

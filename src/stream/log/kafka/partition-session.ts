@@ -26,6 +26,8 @@ export interface SessionOptions {
   readonly compression: Compression;
   /** Each input partition has its own, which never changes. The next session with it fences this one. */
   readonly transactionalId: string;
+  /** How long a transaction may take; left out: as for a worker. */
+  readonly transactionMs?: number;
   readonly onCommit?: (commit: CommitReport) => void;
   readonly epochs: LeaderEpochs;
 }
@@ -82,6 +84,7 @@ async function open(
     const untilEnded = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
     const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, {
       signal: untilEnded,
+      ...(options.transactionMs && { transactionMs: options.transactionMs }),
       compressionOf: (topic) => (partitionedTopics.includes(topic) ? compression : 'none'),
     });
     const parts = { link, producer, options, ended };

@@ -147,12 +147,13 @@ function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): s
   const wanted = counts.get(observations);
   const different = dependent.filter((topic) => counts.get(topic) !== wanted);
   if (different.length === 0) return null;
-  const found = [observations, ...dependent].map((topic) => `${topic} has ${counts.get(topic) ?? 0}`).join(', ');
+  const all = [observations, ...dependent].map((topic) => ({ topic, count: counts.get(topic) ?? 0 }));
+  const found = all.map(({ topic, count }) => `${topic} has ${count}`).join(', ');
   return (
     `Partition counts differ: ${found}. State, scores and events of a series live in the partition of its key, and ` +
-    `a changed count moves keys. Give ${different.join(' and ')} ${wanted} partitions if nothing is stored in them ` +
-    `yet; otherwise stop all workers, delete ${different.join(' and ')} and make them again with the ` +
-    'command "topics": every series then starts over'
+    `a changed count moves keys. If nothing is stored in ${different.join(' and ')} yet, give them ${wanted} ` +
+    'partitions; otherwise stop producers and workers, and move the state with the command ' +
+    `"state repartition --partitions ${Math.max(...all.map(({ count }) => count))}"`
   );
 }
 

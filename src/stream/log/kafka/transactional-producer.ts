@@ -38,6 +38,8 @@ export interface ProducerOptions {
   readonly signal?: AbortSignal | undefined;
   /** Without it nothing is compressed. */
   readonly compressionOf?: (topic: string) => Compression;
+  /** In place of TRANSACTION_MS_MAX. */
+  readonly transactionMs?: number;
 }
 
 /**
@@ -47,13 +49,13 @@ export interface ProducerOptions {
 export async function fenceTransactionalProducer(
   cluster: Cluster,
   transactionalId: string,
-  { signal, compressionOf = () => 'none' }: ProducerOptions = {},
+  { signal, compressionOf = () => 'none', transactionMs = TRANSACTION_MS_MAX }: ProducerOptions = {},
 ): Promise<TransactionalProducer> {
   const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: transactionalId, signal });
   // The fence overwrites it.
   const before = await coordinator.send((broker) => fetchTransactionState(broker, transactionalId));
   const { producerId, producerEpoch } = await coordinator.send((broker) =>
-    broker.initProducerId({ transactionalId, transactionTimeout: TRANSACTION_MS_MAX }),
+    broker.initProducerId({ transactionalId, transactionTimeout: transactionMs }),
   );
   const earlierCommit = wasDecidedToCommit(before, producerEpoch);
   return createProducer(

@@ -1,0 +1,19 @@
+import type { InputPlace } from './score-record.ts';
+
+/**
+ * The offset of a record that lies in another partition than the state of its series does since the input got more
+ * partitions: one number below every offset, which says both. Numbers of one partition are in the order of its offsets.
+ */
+export function offsetElsewhere(partition: number, offset: number): number {
+  return offset < 0 ? offset : LOWEST + offset * PARTITIONS_MAX + partition;
+}
+
+const LOWEST = Number.MIN_SAFE_INTEGER;
+const PARTITIONS_MAX = 16_384;
+
+/** Where an input record lies; `place` is that of its series. */
+export function inputAt({ topic, partition }: InputPlace, offset: number): InputPlace & { readonly offset: number } {
+  if (offset >= -1) return { topic, partition, offset };
+  const code = offset - LOWEST;
+  return { topic, partition: code % PARTITIONS_MAX, offset: Math.floor(code / PARTITIONS_MAX) };
+}
