@@ -266,7 +266,7 @@ function readExtremes(reader: StateReader, extremes: Float32Array, isNewest: boo
   }
 }
 
-/** A closed window of a series whose start offset has changed; null where it belongs to an earlier life of the series. */
+/** A closed window of a series whose start offset has changed; null where it belongs to an earlier life of it. */
 export function relocatedWindow(
   value: Buffer,
   { startOffset, moved }: { readonly startOffset: number; readonly moved: number },
