@@ -11,7 +11,7 @@ import {
   defaultSocketFactory,
 } from './kafkajs-internals.ts';
 import { oauthLogin } from './oauth-login.ts';
-import { watchSilentBrokers } from './silent-brokers.ts';
+import { likelyAliveFirst, watchSilentBrokers } from './silent-brokers.ts';
 import { tlsOptions } from './tls-options.ts';
 import { trackSockets } from './tracked-sockets.ts';
 
@@ -114,7 +114,7 @@ export async function disconnect(disconnecting: Promise<unknown>, destroy: () =>
 function clientOptions({ config }: KafkaConnection): KafkaJsConfig & { brokers: string[]; clientId: string } {
   const { tls, sasl } = config;
   return {
-    brokers: [...config.brokers],
+    brokers: likelyAliveFirst(config.brokers, performance.now()),
     clientId: config.clientId,
     ...(tls && { ssl: tlsOptions(tls) as ConnectionOptions }),
     ...(sasl && { sasl: saslOptions(sasl) }),

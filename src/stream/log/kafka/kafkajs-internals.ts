@@ -43,7 +43,7 @@ export interface Broker {
   readonly nodeId: number;
   /** The requests that the broker knows, by api key; null before the connection is open. */
   readonly versions: Readonly<Record<number, unknown>> | null;
-  isConnected(): boolean;
+  connect(): Promise<void>;
   metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>;
   readonly connectionPool: {
     readonly host: string;

@@ -6,23 +6,24 @@ export interface BrokerAddress {
   readonly port: number;
 }
 
-/** An address whose answer has been awaited for a while. */
-export interface AwaitedAddress extends BrokerAddress {
+/** A connection that waits for the peer: to be opened, or for an answer. */
+export interface WaitingConnection extends BrokerAddress {
   readonly waitedMs: number;
-  /** Whether any answer ever came on that connection. */
+  /** Whether any answer ever came on it. */
   readonly answered: boolean;
+  /** Closes it at once. Requests in flight are rejected. */
+  drop(): void;
 }
 
 export interface TrackedSockets {
   readonly factory: ISocketFactory;
-  /** Where the answer to a request has been awaited for so long, or longer. */
-  awaited(nowMs: number, ms: number): AwaitedAddress[];
+  waiting(nowMs: number): WaitingConnection[];
   drop(address: BrokerAddress): void;
   destroy(): void;
 }
 
 interface TrackedSocket extends BrokerAddress {
-  /** Since when something was sent and nothing has come; null: nothing is awaited. */
+  /** Since when nothing has come that is waited for; null: nothing is. */
   sinceMs: number | null;
   answered: boolean;
 }
@@ -35,18 +36,18 @@ export function trackSockets(factory: ISocketFactory): TrackedSockets {
   return {
     factory: (args) => {
       const socket = factory(args);
-      const tracked: TrackedSocket = { host: args.host, port: args.port, sinceMs: null, answered: false };
+      const { host, port, ssl } = args;
+      const tracked: TrackedSocket = { host, port, sinceMs: performance.now(), answered: false };
       sockets.set(socket, tracked);
       socket.once('close', () => sockets.delete(socket));
-      noteAnswers(socket, tracked);
+      noteAnswers(socket, tracked, ssl ? 'secureConnect' : 'connect');
       // kafkajs attaches its listeners after this function has returned.
       if (destroyed) setImmediate(end, socket);
       return socket;
     },
-    awaited: (nowMs, ms) =>
-      [...sockets.values()].flatMap(({ host, port, sinceMs, answered }) => {
-        const waitedMs = sinceMs === null ? 0 : nowMs - sinceMs;
-        return waitedMs >= ms ? [{ host, port, waitedMs, answered }] : [];
+    waiting: (nowMs) =>
+      Array.from(sockets).flatMap(([socket, { host, port, sinceMs, answered }]) => {
+        return sinceMs === null ? [] : [{ host, port, waitedMs: nowMs - sinceMs, answered, drop: () => end(socket) }];
       }),
     drop: ({ host, port }) => {
       for (const [socket, to] of sockets) if (to.host === host && to.port === port) end(socket);
@@ -58,12 +59,15 @@ export function trackSockets(factory: ISocketFactory): TrackedSockets {
   };
 }
 
-function noteAnswers(socket: Socket, tracked: TrackedSocket): void {
+function noteAnswers(socket: Socket, tracked: TrackedSocket, opened: 'connect' | 'secureConnect'): void {
   const write = socket.write.bind(socket);
   socket.write = (bytes: Uint8Array | string, ...rest: unknown[]) => {
     tracked.sinceMs ??= performance.now();
     return write(bytes, ...(rest as []));
   };
+  socket.once(opened, () => {
+    tracked.sinceMs = null;
+  });
   socket.on('data', () => {
     tracked.sinceMs = null;
     tracked.answered = true;
