@@ -227,7 +227,7 @@ export class PartitionTask {
       schedule.began(startedMs);
       const backfills = state.backfills.waiting;
       try {
-        await session.commit(commitOf.outputs(journal, resume.topicId), commitOf.nextOffset);
+        await session.commit(commitOf.outputs(journal, resume.topicId, state.clock.state), commitOf.nextOffset);
         onCommitted();
         this.#failing.committed(commitOf.nextOffset);
         const { records, nextOffset, newestEventMs } = commitOf;

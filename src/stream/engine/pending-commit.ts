@@ -222,12 +222,15 @@ export class PendingCommit implements ScoreSink {
     this.#changelog.push({ topic: this.#format.topics.changelog, partition: this.#format.place.partition, key, value });
   }
 
-  /** Every record that the transaction writes. Call it once. */
-  outputs(journal: Journal, topicId: string | null): readonly OutputRecord[] {
+  /**
+   * Every record that the transaction writes. Call it once.
+   * @param clock the event time of the partition now; a backfill alone does not say it
+   */
+  outputs(journal: Journal, topicId: string | null, clock: ClockState | null = this.#clock): readonly OutputRecord[] {
     for (const unit of this.#evicted) journal.forget(unit);
     const evictedKeys = this.#evicted.map(({ key }) => key);
     for (const { key, value } of journal.write(this.#touched, evictedKeys)) this.writeState(key, value);
-    this.writeState(POSITION_KEY, encodePosition({ nextOffset: this.nextOffset, topicId, clock: this.#clock }));
+    this.writeState(POSITION_KEY, encodePosition({ nextOffset: this.nextOffset, topicId, clock }));
     if (!this.#ordered) this.#published.sort(byPlace);
     return [...this.#published, ...this.#changelog];
   }

@@ -36,6 +36,5 @@ export class QuietPartition {
   async say(state: PartitionState, pending: PendingCommit, signal: AbortSignal): Promise<void> {
     const quietMs = this.#nowMs() - this.#heardMs;
     this.#nextMs = await state.sayQuiet(quietMs, { offset: pending.nextOffset, sink: pending, signal });
-    pending.clockAt(state.clock.state);
   }
 }

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { decodePosition, POSITION_KEY } from '../../../../src/stream/changelog/stored-position.ts';
 import {
   detectorConfig,
   observationRecord,
+  START_MS,
+  STEP_MS,
   type StreamRunOptions,
   streamRun,
   streamSettings,
+  TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
 import { until } from '../../../fixture/until.ts';
 
@@ -86,6 +91,21 @@ test('while a fleet waits for its backfill another series is scored; a worker th
     second.tallies.reduce((sum, { backfilled }) => sum + backfilled, 0),
     FLEET.length,
   );
+});
+
+test('the event time of the partition is in every commit, also in one of a backfill alone', async () => {
+  const first = await scoredFleet();
+  append(first, [60]);
+  const run = await resumed(first, { detectors: after, limits: { commitIntervalMs: 1 } });
+  await until('the fleet is scored', async () => {
+    const worker = await run.start();
+    await setTimeout(50);
+    await worker.stop();
+    return bySeries(run, 60).size === SERIES.length;
+  });
+  const positions = run.broker.read(TOPICS.changelog, 0).filter(({ key }) => key?.equals(POSITION_KEY));
+  const clocks = positions.map(({ value }) => decodePosition(value!).clock?.secondMs);
+  assert.deepEqual([clocks.includes(undefined), clocks.at(-1)], [false, START_MS + 60 * STEP_MS]);
 });
 
 test('with more records than may wait the turn of a series comes at once', async () => {
