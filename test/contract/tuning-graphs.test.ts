@@ -16,7 +16,9 @@ import { DEPTH_MAX, readWeights, TUNING_LOSSES, type TuningGraphs } from '../../
 const catalog = await openCatalog({ modelsDir: null });
 const models = catalog.names.map(catalog.get);
 const forecasters = await Forecasters.start(models, { threads: 1 });
-const tuner = new Tuner(models);
+/** Nobody waits: these tests are about weights, also on a busy machine. */
+const PATIENT = { tuningMsMax: 900_000, answerMsMax: 900_000 };
+const tuner = new Tuner(models, PATIENT);
 after(async () => {
   await tuner.close();
   await forecasters.close();
@@ -150,7 +152,7 @@ for (const model of models) {
     const short = { steps: 2, depth: 3, loss: 'smape' } as const;
     const { digest } = await tuned(model, null, short);
     assert.equal((await tuned(model, null, short)).digest, digest);
-    const other = new Tuner(models);
+    const other = new Tuner(models, PATIENT);
     const outcome = await other.tune({ ...call, model: model.name, request: { ...request, ...short } });
     await other.close();
     assert.ok(outcome.kind === 'tuned');
