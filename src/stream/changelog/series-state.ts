@@ -1,5 +1,6 @@
 import type { ResidualSums } from '../../detector/calibration.ts';
 import { isCutoff } from '../../detector/cutoff-grid.ts';
+import { SINCE } from '../../detector/extreme-blocks.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
 import {
   forecastedPositions,
@@ -21,6 +22,7 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
   writer.number(positions);
   writer.number(detector.residualCount);
   writer.number(detector.closedWindows);
+  writer.number(rings.extremes()[SINCE]);
   for (let position = windowStart; position < positions; position++) writer.f32(rings.distanceAt(position));
   writeForecasts(writer, detector, occupied(detector));
   writeScalars(writer, detector);
@@ -42,6 +44,8 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   detector.resumeAt(positions, Number.NaN, false);
   detector.residualCount = reader.number();
   detector.closedWindows = reader.number();
+  // With the newest closed window, too; but the windows before a member joined are not written.
+  detector.rings.extremes()[SINCE] = reader.number();
   readDistances(reader, detector, detector.windowStart);
   readForecasts(reader, detector);
   readScalars(reader, detector);

@@ -110,6 +110,8 @@ export class UnitEvents {
   }
 
   resume(state: EventState | null): void {
+    // What an earlier entry of the journal said is over.
+    this.#events = null;
     if (state === null) return;
     const events = this.#begin();
     events.tracker = new EventTracker(subjectOf(this.#owner));

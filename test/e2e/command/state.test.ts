@@ -80,6 +80,11 @@ kafkaTest('a worker finds more partitions than its state has, and says how the s
   const withTopics = await stream.startWorker();
   assert.equal((await withTopics.ended).code, 1);
   assert.match(withTopics.said(), /had 1 partitions .* has 3 now.*state repartition --partitions 3/);
+  const { run } = await commandOf(stream);
+  assert.equal((await run('repartition', '--partitions', '3')).exitCode, 0);
+  await score(stream, recordsOf(3, 4));
+  const next = (await stream.scores()).filter(({ series, position }) => SERIES.includes(series) && position === 3);
+  assert.deepEqual(next.map(({ series }) => series).sort(), [...SERIES].sort());
 });
 
 kafkaTest(
