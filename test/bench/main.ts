@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   events: () => import('./events/run.ts'),
   exogenous: () => import('./exogenous.ts'),
   fairness: () => import('./fairness.ts'),
+  faults: () => import('./faults/run.ts'),
   finetune: () => import('./finetune.ts'),
   forecast: () => import('./forecast.ts'),
   history: () => import('./history.ts'),

@@ -27,7 +27,7 @@ export async function nabFigures(data: string, able: readonly Contestant[], ever
   const sweep = (files: readonly NabFile[], profile: NabProfileName) => new NabSweep(files, profiles[profile]);
   const rows: Cell[][] = [];
   const verdicts = await judge(inputs);
-  const alarms = filesOf(inputs, (i) => firstRows(verdicts[i].alarm));
+  const alarms = filesOf(inputs, (i) => alarmScores(verdicts[i].alarm));
   const scores = NAB_PROFILES.map((profile) => sweep(alarms, profile).scoreAt(1));
   const halves = [0, 1].map((half) => alarms.filter((_, i) => i % 2 === half));
   const byHalf = halves.map((files) => sweep(files, 'standard').scoreAt(1));
@@ -61,7 +61,7 @@ export async function nabFigures(data: string, able: readonly Contestant[], ever
 }
 
 /** 1 where an alarm episode begins. */
-function firstRows(alarm: Uint8Array): Float64Array {
+export function alarmScores(alarm: Uint8Array): Float64Array {
   const scores = new Float64Array(alarm.length);
   for (const { start } of episodesOf(alarm)) scores[start] = 1;
   return scores;

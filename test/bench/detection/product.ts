@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inferFrequency } from '../../../src/calendar/infer-frequency.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../../src/command/detector-flags.ts';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
-import { settingsDigest } from '../../../src/config/config.ts';
+import { settingsDigest, type WrittenDetector } from '../../../src/config/config.ts';
 import { completedBy } from '../../../src/config/resolve.ts';
 import type { AnomalyEvent } from '../../../src/detector/event.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
@@ -70,9 +70,10 @@ function observationsOf({ name, times, channels: [values] }: SeriesInput): PastO
 }
 
 const DEFAULT_MODEL = 'tsmodel-1';
-type Model = ReturnType<Awaited<ReturnType<typeof openCatalog>>['get']>;
+export type Model = ReturnType<Awaited<ReturnType<typeof openCatalog>>['get']>;
 
-async function withModel<R>(work: (forecasters: Forecasters, model: Model) => Promise<R>): Promise<R> {
+/** Runs the default model on every core. */
+export async function withModel<R>(work: (forecasters: Forecasters, model: Model) => Promise<R>): Promise<R> {
   const model = (await openCatalog({ modelsDir: null })).get(DEFAULT_MODEL);
   const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
   try {
@@ -82,23 +83,26 @@ async function withModel<R>(work: (forecasters: Forecasters, model: Model) => Pr
   }
 }
 
-function bind(
-  { name, times, channels }: SeriesInput,
-  promise: number | null,
-  forecasters: Forecasters,
-  model: Model,
-): BoundDetector {
+function bind(input: SeriesInput, promise: number | null, forecasters: Forecasters, model: Model): BoundDetector {
+  const detector = defaultDetector(input);
+  const alarmRate = promise === null ? detector.settings.alarmRate : promise / 1_000;
+  return boundTo({ ...detector, settings: { ...detector.settings, alarmRate } }, forecasters, model);
+}
+
+/** What `backtest` makes of a file of this series, or group, without any flag. */
+export function defaultDetector({ name, times, channels }: SeriesInput): WrittenDetector {
   const freq = inferFrequency([Array.from(times)]);
   if (freq === null) throw new Error(`${name} has no frequency`);
   const unset = Object.fromEntries(Object.keys(detectorFlags).map((flag) => [flag, undefined]));
   const flags = { ...unset, ...(channels.length > 1 && { thresholdMethod: 'multivariate' }) };
   const made = detectorOfFlags(flags as unknown as DetectorFlagValues, freq);
   if (made.kind === 'problems') throw new Error(made.problems.join('; '));
-  const { detector } = made;
-  const alarmRate = promise === null ? detector.settings.alarmRate : promise / 1_000;
-  const settings = { ...detector.settings, alarmRate };
-  const config = completedBy(model.manifest, { ...detector, settings });
-  const forecaster = forecasters.forecasterFor(model.name, settings.h);
+  return made.detector;
+}
+
+export function boundTo(detector: WrittenDetector, forecasters: Forecasters, model: Model): BoundDetector {
+  const config = completedBy(model.manifest, detector);
+  const forecaster = forecasters.forecasterFor(model.name, config.settings.h);
   return bindDetector(config, { forecaster, digest: model.digest }, settingsDigest(config));
 }
 
@@ -114,12 +118,11 @@ async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdi
   }
   const history = [...rowOf.keys()];
   const rows = byTime(history).map((observation) => rowOf.get(observation)!);
-  const nothing = () => new Float64Array(times.length).fill(Number.NaN);
   const events: AnomalyEvent[] = [];
-  const verdicts: Verdicts = { severity: nothing(), grade: nothing(), alarm: new Uint8Array(times.length), events };
+  const verdicts = noVerdicts(times.length, events);
   const group = channels.length === 1 ? null : name;
   const onScores = (scores: readonly ScoreRecord[]) => {
-    for (const score of scores) take(verdicts, rows[score.input.offset], score);
+    for (const score of scores) takeScore(verdicts, rows[score.input.offset], score);
   };
   const onEvent = (event: AnomalyEvent) => void events.push(event);
   const options = { source: name, detectors: [bound], group, onScores, onEvent };
@@ -127,8 +130,13 @@ async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdi
   return verdicts;
 }
 
+export function noVerdicts(rows: number, events: readonly AnomalyEvent[] = []): Verdicts {
+  const nothing = () => new Float64Array(rows).fill(Number.NaN);
+  return { severity: nothing(), grade: nothing(), alarm: new Uint8Array(rows), events };
+}
+
 /** All members of a group have the same verdict. */
-function take({ severity, grade, alarm }: Verdicts, row: number, record: ScoreRecord): void {
+export function takeScore({ severity, grade, alarm }: Verdicts, row: number, record: ScoreRecord): void {
   severity[row] = record.severity ?? Number.NaN;
   grade[row] = record.grade ?? Number.NaN;
   if (record.alarm) alarm[row] = 1;
