@@ -95,7 +95,7 @@ export class ArrivalGate {
   /** What the unit holds becomes dead letters: its state is given up, or the input has ended. */
   refuseHeld(unit: DetectionUnit, sink: ScoreSink): void {
     for (const { record, series } of unit.buffered) {
-      const detail = 'its series was evicted while it waited for older records';
+      const detail = 'its series was forgotten, or started over, while it waited for older records';
       sink.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
     }
     unit.buffered = NO_HELD;

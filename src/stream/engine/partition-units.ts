@@ -147,7 +147,10 @@ export class PartitionUnits {
     if (continues) {
       this.#options.gate.forget(retired);
       this.#options.gate.adopt(unit);
-    } else this.#replace(stale, sink);
+    } else {
+      if (retired !== null) this.#options.gate.refuseHeld(retired, sink);
+      this.#replace(stale, sink);
+    }
     if (continues || retired?.queued) this.backfills.add(unit, continues ? stale : null, retired.queued ?? []);
     return unit;
   }

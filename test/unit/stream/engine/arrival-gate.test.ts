@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseFrequency } from '../../../../src/calendar/frequency.ts';
 import type { ScoreRecord } from '../../../../src/stream/record/score-record.ts';
 import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
 import type { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
@@ -155,6 +156,17 @@ test('records that wait are scored when allowed_lateness becomes 0', async () =>
   const first = await under(5 * 60_000, steps(0, 60));
   const second = await under(0, steps(60, 90), first.broker);
   assert.deepEqual(scoredSteps(second.scores()), [...Array(90).keys()]);
+});
+
+test('records that wait become dead letters where their series starts over on another grid', async () => {
+  const run = streamRun({ detectors: [detectorConfig({ settings: streamSettings({ latenessMs: 5 * 60_000 }) })] });
+  await inStream([...steps(0, 60), ['s', 500, 1]], undefined, run);
+  const detectors = [detectorConfig({ settings: streamSettings({ freq: parseFrequency('2min')! }) })];
+  const second = streamRun({ detectors, broker: run.broker });
+  await inStream(steps(60, 62), detectors[0], second);
+  const letters = second.deadLetters().map(({ reason, input }) => [input.offset, reason]);
+  const late = [55, 56, 57, 58, 59].map((offset) => [offset, 'late']);
+  assert.deepEqual(letters, [...late, [60, 'time-unconfirmed']]);
 });
 
 test('a member of a group with one wrong timestamp does not move the group', async () => {
