@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stdoutTakesColour } from '../config/colour.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
+import { repartitionOf } from '../config/rekeyed-input.ts';
 import { createEventDecoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
@@ -9,6 +10,7 @@ import { timeOf } from '../stream/demo/demo-time.ts';
 import { openBulkProducer } from '../stream/log/kafka/bulk-producer.ts';
 import { topicsInUse } from '../stream/log/kafka/changelog-name.ts';
 import type { KafkaConnection } from '../stream/log/kafka/connection.ts';
+import { ensureRepartition } from '../stream/log/kafka/repartition-topics.ts';
 import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
 import { readTail, type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
 import type { CommandIo } from './command.ts';
@@ -33,6 +35,8 @@ export type DemoConfig = Config & { readonly kafka: KafkaConfig };
 export async function prepareDemo({ stream, kafka }: DemoConfig): Promise<FeedPlan> {
   const connection = { config: kafka };
   const topics = await topicsInUse(connection, stream);
+  const repartition = repartitionOf(stream);
+  if (repartition !== null) await ensureRepartition(connection, repartition, { ...CREATION, scores: topics.scores });
   await ensureTopics(connection, topics, CREATION);
   const partitions = Array.from({ length: await checkTopics(connection, topics) }, (_, partition) => partition);
   const tails = await Promise.all(

@@ -1,4 +1,5 @@
 import type { Config, DetectorConfig, KafkaConfig, LoadedConfig } from '../config/config.ts';
+import { repartitionOf } from '../config/rekeyed-input.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
 import { openCatalog } from '../model/catalog.ts';
@@ -18,6 +19,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics, type ForecastSums, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 import { bindToModel, type DetectorModels, findDetectorModels, modelsBelow } from './detector-models.ts';
+import { startRepartition } from './run-repartition.ts';
 import { loadHistory, type NamedHistory } from './warm-history.ts';
 
 export interface RunningWorker {
@@ -160,7 +162,9 @@ async function startStream(
     onAnswer: (seconds) => events.fetchAnswered(seconds),
   });
   const partitions = await log.partitionCount();
-  const parts = { kafka, stream, partitions, schemas: registry, logger };
+  const repartition = repartitionOf(config.stream);
+  const isRekeyed = repartition !== null;
+  const parts = { kafka, stream, partitions, isRekeyed, schemas: registry, logger };
   const warmStart = history === null ? null : await loadHistory(history, parts);
   const queueRowsMax = FORECAST_ROWS_MAX * partitions;
   const forecasters = await Forecasters.start(modelsBelow(stream.detectors, models), {
@@ -187,7 +191,24 @@ async function startStream(
   };
   const worker = await startWorker(options);
   onOpened(() => worker.stop());
-  return { worker, forecasters, bind };
+  if (repartition === null) return { worker, forecasters, bind };
+  const shared = { kafka, stream, limits, detectors, version, schemas: registry, partitions, metrics, logger };
+  const carrier = await startRepartition({ ...shared, repartition });
+  onOpened(() => carrier.stop());
+  return { worker: together(worker, carrier), forecasters, bind };
+}
+
+/** Two workers that are told and asked as one. */
+function together(worker: Worker, carrier: Worker): Worker {
+  return {
+    finished: Promise.race([worker.finished, carrier.finished]),
+    notReady: () => [...worker.notReady(), ...carrier.notReady().map((reason) => `keying anew: ${reason}`)],
+    changeDetectors(detectors, version) {
+      worker.changeDetectors(detectors, version);
+      carrier.changeDetectors(detectors, version);
+    },
+    stop: async () => void (await Promise.all([worker.stop(), carrier.stop()])),
+  };
 }
 
 function sumOf(a: ForecastSums, b: ForecastSums): ForecastSums {

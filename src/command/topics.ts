@@ -2,7 +2,9 @@ import { readFlags } from '../config/command-line.ts';
 import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, streamOptions, withDefault } from '../config/options.ts';
+import { repartitionOf } from '../config/rekeyed-input.ts';
 import { topicsInUse } from '../stream/log/kafka/changelog-name.ts';
+import { checkRepartition, ensureRepartition } from '../stream/log/kafka/repartition-topics.ts';
 import { checkTopics, ensureTopics } from '../stream/log/kafka/topic-admin.ts';
 import { DONE, printProblems, type RunnableCommand } from './command.ts';
 
@@ -34,8 +36,14 @@ export const topicsCommand: RunnableCommand = {
     const topics = await topicsInUse(connection, loaded.config.stream);
     const { partitions, replicationFactor, retentionDays } = read.values;
     const retentionMs = retentionDays === 0 ? null : retentionDays * DAY_MS;
-    const made = await ensureTopics(connection, topics, { partitions, replicationFactor, retentionMs });
+    const creation = { partitions, replicationFactor, retentionMs };
+    const repartition = repartitionOf(loaded.config.stream);
+    const { scores } = topics;
+    const before =
+      repartition === null ? [] : await ensureRepartition(connection, repartition, { ...creation, scores });
+    const made = [...before, ...(await ensureTopics(connection, topics, creation))];
     for (const topic of made) io.out(`made ${topic}`);
+    if (repartition !== null) await checkRepartition(connection, repartition);
     const count = await checkTopics(connection, topics);
     if (flags.partitions !== undefined && count !== partitions) {
       io.err(`--partitions ${partitions} was asked for, but the topics are there with ${count}, and stay so`);

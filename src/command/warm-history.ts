@@ -31,6 +31,8 @@ export interface HistoryParts {
   readonly stream: StreamConfig;
   /** Of the input topic. */
   readonly partitions: number;
+  /** Whether their keys are made of series and groups, whatever keys the history has. */
+  readonly isRekeyed: boolean;
   readonly schemas: SchemaSource | null;
   readonly logger: Logger;
 }
@@ -82,7 +84,7 @@ async function historyOfFile({ name, csv, group, stop }: NamedHistory, parts: Hi
  * those of others are found by their keys.
  */
 async function historyOfTopic(topic: string, parts: HistoryParts): Promise<WarmStart> {
-  const { kafka, stream, partitions, schemas, logger } = parts;
+  const { kafka, stream, partitions, isRekeyed, schemas, logger } = parts;
   const detectorOf = matchDetectors(stream.detectors.map((config) => ({ config })));
   const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
   const decoder = createRecordDecoder(stream.input, { groupPathOf, schemas });
@@ -96,7 +98,9 @@ async function historyOfTopic(topic: string, parts: HistoryParts): Promise<WarmS
       const decoded = decoder.decode(value, Date.now());
       if (decoded.kind === 'observation') {
         const { series, group, timestampMs, value: observed } = decoded;
-        const own = count === partitions ? partition : partitionOf(key ?? Buffer.from(group ?? series));
+        const id = Buffer.from(group ?? series);
+        const isSame = count === partitions && !isRekeyed;
+        const own = isSame ? partition : partitionOf(isRekeyed ? id : (key ?? id));
         history.add(own, { series, group, timestampMs, value: observed });
       } else if (refusedCount++ < 10) refused.push(`partition ${partition} offset ${offset}: ${decoded.detail}`);
     }

@@ -64,6 +64,8 @@ export interface RecordMapping {
   readonly value: string;
   /** What the key of a record of a series that is scored alone is: the series, or something else that never changes. */
   readonly keyedBy?: 'series' | 'other';
+  /** Whether records are scored after they went through a topic that is keyed by series or group. */
+  readonly repartition?: boolean;
   /** How far an event time may lie ahead of the clock, milliseconds; null: a few steps of the series' detector. */
   readonly futureMsMax: number | null;
 }

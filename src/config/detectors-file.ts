@@ -1,6 +1,6 @@
 import type { LoadedConfig, RecordMapping, StreamConfig, Topics, WorkerLimits } from './config.ts';
 import { readDetector } from './detector-section.ts';
-import { durationMs, oneOf, recordPath, textMatching } from './kinds.ts';
+import { boolean, durationMs, oneOf, recordPath, textMatching } from './kinds.ts';
 import { workerLimits } from './options.ts';
 import { parseYaml, type Section } from './yaml-section.ts';
 
@@ -72,6 +72,7 @@ function readInput(section: Section): RecordMapping {
     time: section.read('time', recordPath) ?? 'timestamp',
     timeUnit: section.read('time_unit', oneOf('s', 'ms', 'us', 'ns', 'iso')) ?? 'ms',
     value: section.read('value', recordPath) ?? 'value',
+    repartition: section.read('repartition', boolean) ?? false,
     keyedBy: section.read('key', oneOf('series', 'other')) ?? 'series',
     futureMsMax: section.read('future_limit', durationMs) ?? null,
   };

@@ -1,4 +1,5 @@
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import { scoredTopics } from '../../config/rekeyed-input.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { DetectorsPort, Operations, ScoreAgain } from '../../sidecar/operations/operations.ts';
 import { produceRecords } from '../../stream/log/kafka/bulk-producer.ts';
@@ -37,8 +38,9 @@ export function makeOperations({ config, history, detectors, scoreAgain }: Opera
       },
       async workers() {
         const { groupId } = stream;
-        const state = await readConsumerGroup(connection(), { groupId, topic: topics.observations });
-        const partitions = state.partitions.map((partition) => ({ topic: topics.observations, ...partition }));
+        const { observations: topic } = scoredTopics(stream);
+        const state = await readConsumerGroup(connection(), { groupId, topic });
+        const partitions = state.partitions.map((partition) => ({ topic, ...partition }));
         return { group: groupId, members: state.members, partitions };
       },
       redrive: (record) => produceRecords(connection(), topics.observations, [record]),

@@ -14,19 +14,17 @@ import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { QuietPartition } from './quiet-partition.ts';
 import { type Restored, refuseOtherPartitionCount, restorePartition } from './restore-partition.ts';
 import type { Resume } from './resume-position.ts';
-import { type Scoring, scoreRecords } from './score-records.ts';
+import type { Scoring } from './score-records.ts';
 import type { StreamEvents } from './stream-events.ts';
+import { type RecordTaking, takeRecords } from './take-records.ts';
 import { RETRY_MS_MAX, RETRY_MS_MIN } from './task-retry.ts';
 import { WakeableSleep } from './wakeable-sleep.ts';
 import { fillFromHistory, type WarmStart } from './warm-start.ts';
 
-/**
- * The input records of a transaction have at most these bytes and one more record, and at most `commitRecordsMax`
- * records.
- */
+/** Most bytes of the input records of a transaction, but for one more record; `commitRecordsMax` holds, too. */
 export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
 
-export interface PartitionTaskOptions extends CommitFormat, Scoring {
+export interface PartitionTaskOptions extends CommitFormat, Scoring, RecordTaking {
   readonly log: StreamLog;
   readonly limits: WorkerLimits;
   readonly partitionCount: number;
@@ -35,7 +33,6 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring {
   readonly places: UnitPlaces;
   readonly events: StreamEvents;
   readonly memory: MemoryGuard;
-  /** A history that series without a state begin with; null for none. */
   readonly warmStart: WarmStart | null;
   /** Of all partitions of the worker together. */
   readonly pace: TransactionPace;
@@ -286,7 +283,8 @@ export class PartitionTask {
     const nextOffset = (records.at(-1)?.offset ?? 0) + 1;
     this.#tried = { records: pending.records + records.length, nextOffset };
     const whyFailed = (offset: number) => this.#failing.whyFailed(offset);
-    await scoreRecords(records, { state, pending, scoring: this.#options, whyFailed, signal: this.#stop.signal });
+    const context = { state, pending, scoring: this.#options, whyFailed, signal: this.#stop.signal };
+    await takeRecords(records, this.#options, context);
   }
 
   /** Backfills in the background, a round at a time. */

@@ -108,6 +108,15 @@ export class PendingCommit implements ScoreSink {
     }
   }
 
+  /** Passes a record on, under another key. */
+  forward(
+    { value, offset, timestampMs, rawHeaders }: InputRecord,
+    to: { readonly topic: string; readonly partition: number; readonly key: Buffer | null },
+  ): void {
+    const kept = { ...(timestampMs >= 0 && { timestampMs }), ...(rawHeaders && { rawHeaders }) };
+    this.#publish({ ...to, ...kept, value, offset });
+  }
+
   silence(score: ScoreRecord, foundAt: number): void {
     this.#tally.scored[score.state]++;
     this.#publish({

@@ -86,7 +86,7 @@ function toObservation(
   return { series, group, timestampMs, value, record, bound };
 }
 
-function recordFailed(message: string): DeadLetterCause {
+export function recordFailed(message: string): DeadLetterCause {
   return { reason: 'record-failed', detail: `scoring it failed with an unexpected error, also alone: ${message}` };
 }
 

@@ -11,6 +11,7 @@ import { type BoundDetector, matchDetectors } from './bound-detector.ts';
 import { TransactionPace } from './commit-schedule.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
+import type { RecordRoute } from './route-records.ts';
 import type { StreamEvents } from './stream-events.ts';
 import type { WarmStart } from './warm-start.ts';
 
@@ -28,6 +29,8 @@ export interface WorkerOptions {
   readonly version?: number;
   readonly encodeScore: EncodeScore;
   readonly encodeEvent: EncodeEvent;
+  /** Where records go in place of being scored. */
+  readonly route?: RecordRoute | null;
   /** A history that series without a state begin with. */
   readonly warmStart?: WarmStart | null;
   /** Needed for formats that are decoded by schema. */
@@ -180,7 +183,9 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     log,
     limits,
     topics: stream.topics,
-    partitionCount,
+    // Where nothing is learned of series, more partitions move none away from its state.
+    partitionCount: options.route ? 0 : partitionCount,
+    route: options.route ?? null,
     encodeScore,
     encodeEvent,
     timestamps: stream.output.timestamps,

@@ -21,6 +21,8 @@ export interface InputRecord {
   readonly value: Buffer | null;
   /** Those of its headers that pass on to its score. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** All of its headers as their bytes, where records are passed on. */
+  readonly rawHeaders?: Buffer;
   /**
    * Set where this is no record, but stands for offsets that cannot be read any more. Its offset is the one before the
    * position at which reading continues.
@@ -36,6 +38,8 @@ export interface OutputRecord {
   /** null is a tombstone: it deletes the key in a compacted topic. */
   readonly value: Buffer | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** In place of `headers`: the bytes that an input record had. */
+  readonly rawHeaders?: Buffer;
   /** Milliseconds since the epoch; left out: when it is written. */
   readonly timestampMs?: number;
 }

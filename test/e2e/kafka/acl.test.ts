@@ -3,33 +3,39 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import kafkajs, { type AclEntry, type AclResourceTypes } from 'kafkajs';
+import { type RekeyedInput, repartitionOf } from '../../../src/config/rekeyed-input.ts';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
+import { ensureRepartition } from '../../../src/stream/log/kafka/repartition-topics.ts';
 import { makeCertificate } from '../../fixture/kafka/certificate.ts';
 import { kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
+import { streamConfig } from '../../fixture/stream/stream-run.ts';
+import { until } from '../../fixture/until.ts';
 
 const USER = 'ada';
 const PASSWORD = 'correct-horse';
 /** Its name where nothing else is configured. */
 const DETECTORS_TOPIC = 'tidewatch-detectors';
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes: Resource, ResourcePatternTypes } = kafkajs;
-const { READ, WRITE, DESCRIBE_CONFIGS } = AclOperationTypes;
+const { READ, WRITE, DELETE, DESCRIBE_CONFIGS } = AclOperationTypes;
+
+function allow(resourceType: AclResourceTypes, resourceName: string, ...operations: number[]): AclEntry[] {
+  return operations.map((operation) => ({
+    resourceType,
+    resourceName,
+    resourcePatternType:
+      resourceType === Resource.TRANSACTIONAL_ID ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
+    principal: `User:${USER}`,
+    host: '*',
+    operation,
+    permissionType: AclPermissionTypes.ALLOW,
+  }));
+}
 
 /** The list of deploy/README.md: reading and writing imply describing. */
 function workerAcls({ topics }: KafkaStream): AclEntry[] {
-  const allow = (resourceType: AclResourceTypes, resourceName: string, ...operations: number[]): AclEntry[] =>
-    operations.map((operation) => ({
-      resourceType,
-      resourceName,
-      resourcePatternType:
-        resourceType === Resource.TRANSACTIONAL_ID ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
-      principal: `User:${USER}`,
-      host: '*',
-      operation,
-      permissionType: AclPermissionTypes.ALLOW,
-    }));
   const group = `group-${topics.observations}`;
   return [
     ...[topics.observations, DETECTORS_TOPIC].flatMap((topic) => allow(Resource.TOPIC, topic, READ)),
@@ -37,6 +43,15 @@ function workerAcls({ topics }: KafkaStream): AclEntry[] {
     ...allow(Resource.TOPIC, topics.changelog, READ, WRITE, DESCRIBE_CONFIGS),
     ...allow(Resource.GROUP, group, READ),
     ...allow(Resource.TRANSACTIONAL_ID, `${group}-`, WRITE),
+  ];
+}
+
+/** With `repartition: true`, these as well. */
+function repartitionAcls({ topic, topics, groupId }: RekeyedInput): AclEntry[] {
+  return [
+    ...allow(Resource.TOPIC, topic, READ, WRITE, DELETE),
+    ...allow(Resource.TOPIC, topics.changelog, READ, WRITE, DESCRIBE_CONFIGS),
+    ...allow(Resource.GROUP, groupId, READ),
   ];
 }
 
@@ -71,4 +86,16 @@ kafkaTest('the permissions that deploy/README.md lists are enough for a worker; 
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
   assertScoredOnce(await stream.scores(), records);
   assert.doesNotMatch(worker.said(), /AUTHORIZATION_FAILED/);
+
+  const other = await kafkaStream(2, [QUICK_DETECTOR], '{ repartition: true }');
+  const input = { ...streamConfig([]).input, repartition: true };
+  const repartition = repartitionOf({ groupId: `group-${other.topics.observations}`, topics: other.topics, input })!;
+  const creation = { partitions: 2, replicationFactor: 1, retentionMs: null, scores: other.topics.scores };
+  await ensureRepartition(await kafkaConnection(), repartition, creation);
+  await admin.createAcls({ acl: [...workerAcls(other), ...repartitionAcls(repartition)] });
+  await other.feed(records);
+  const carrier = await other.startWorker(env);
+  await until('all are scored', async () => (await other.scores()).length >= records.length);
+  assert.deepEqual(await carrier.stop(), { code: 0, signal: null });
+  assert.doesNotMatch(carrier.said(), /AUTHORIZATION_FAILED|could not be deleted/);
 });

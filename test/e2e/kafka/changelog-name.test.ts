@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { topicsInUse } from '../../../src/stream/log/kafka/changelog-name.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { streamConfig } from '../../fixture/stream/stream-run.ts';
 
 kafkaTest('a group that has scored keeps the changelog of the earlier name, a new group has its own', async (t) => {
   const connection = await kafkaConnection();
   const earlier = await freshTopics(1);
   const topics = { ...earlier, changelog: `own-${earlier.changelog}` };
-  const stream = (groupId: string) => ({ topics, groupId, earlierChangelog: earlier.changelog });
+  const { input } = streamConfig([]);
+  const stream = (groupId: string) => ({ input, topics, groupId, earlierChangelog: earlier.changelog });
   const log = createKafkaLog({ ...connection, topics: earlier, groupId: 'has-scored', sessionMs: 3_000 });
   t.after(() => log.close());
   await (await log.openPartition(0)).commit([], 1);
@@ -18,8 +20,9 @@ kafkaTest('a group that has scored keeps the changelog of the earlier name, a ne
 kafkaTest('a changelog of the own name is used, and a name of the detectors file always', async () => {
   const connection = await kafkaConnection();
   const [topics, earlier] = [await freshTopics(1), await freshTopics(1)];
-  const own = { topics, groupId: 'any', earlierChangelog: earlier.changelog };
+  const { input } = streamConfig([]);
+  const own = { input, topics, groupId: 'any', earlierChangelog: earlier.changelog };
   assert.deepEqual(await topicsInUse(connection, own), topics);
-  const named = { topics: { ...topics, changelog: 'missing' }, groupId: 'any', earlierChangelog: null };
+  const named = { input, topics: { ...topics, changelog: 'missing' }, groupId: 'any', earlierChangelog: null };
   assert.equal((await topicsInUse(connection, named)).changelog, 'missing');
 });

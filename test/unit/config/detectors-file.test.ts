@@ -58,6 +58,7 @@ test('topics, mapping, output and several globs are read', () => {
     time: 't',
     timeUnit: 'ns',
     value: 'v[0].x',
+    repartition: false,
     keyedBy: 'series',
     futureMsMax: 300_000,
   });

@@ -1,15 +1,19 @@
 import type { StreamConfig, Topics } from '../../../config/config.ts';
+import { scoredTopics } from '../../../config/rekeyed-input.ts';
 import { disconnect, type KafkaConnection, kafkaClient } from './connection.ts';
 import { explainFailure } from './failure.ts';
 
 /**
- * The topics with the changelog that the group really has. Earlier versions gave the changelogs of all groups one name.
- * It goes on being used by a group that has scored already, as long as there is no changelog of the group's own.
+ * The topics with the records that are scored, and the changelog that the group really has. Earlier versions gave the
+ * changelogs of all groups one name. It goes on being used by a group that has scored already, as long as there is no
+ * changelog of the group's own.
  */
 export async function topicsInUse(
   connection: KafkaConnection,
-  { topics, groupId, earlierChangelog }: Pick<StreamConfig, 'topics' | 'groupId' | 'earlierChangelog'>,
+  stream: Pick<StreamConfig, 'topics' | 'groupId' | 'earlierChangelog' | 'input'>,
 ): Promise<Topics> {
+  const { groupId, earlierChangelog } = stream;
+  const topics = scoredTopics(stream);
   if (earlierChangelog === null) return topics;
   const client = kafkaClient(connection);
   const admin = client.kafka.admin();

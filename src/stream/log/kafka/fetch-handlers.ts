@@ -1,5 +1,6 @@
 import type { ServiceError } from '../../../service-error.ts';
 import type { InputRecord } from '../log.ts';
+import type { DeliveredHeaders } from './input-records.ts';
 import type { LeaderEpochs } from './leader-epochs.ts';
 
 export interface FetchReport {
@@ -13,7 +14,7 @@ export interface FetchReport {
 
 export interface FetchHandlers {
   /** Headers that are delivered with the records; the others are left out. */
-  readonly headers?: readonly string[];
+  readonly headers?: DeliveredHeaders;
   /** Of the delivered records. */
   readonly epochs: LeaderEpochs;
   onRecords(partition: number, records: readonly InputRecord[]): void;

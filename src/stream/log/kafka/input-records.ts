@@ -4,6 +4,9 @@ import { type DecodeOptions, decodeRecords, pickHeaders } from './record-batch-d
 /** As in Kafka. */
 const NO_TIMESTAMP = -1;
 
+/** Names of headers that are delivered with records, or all of them as bytes. */
+export type DeliveredHeaders = readonly string[] | 'raw';
+
 interface InputSource extends DecodeOptions {
   readonly partition: number;
 }
@@ -12,11 +15,15 @@ interface InputSource extends DecodeOptions {
 export function decodeInput(
   bytes: Buffer,
   { partition, ...options }: InputSource,
-  headers: readonly string[],
+  headers: DeliveredHeaders,
 ): InputRecord[] {
   const records: InputRecord[] = [];
-  decodeRecords(bytes, options, (offset, timestampMs, key, value, readHeaders) => {
+  decodeRecords(bytes, options, (offset, timestampMs, key, value, readHeaders, rawHeaders) => {
     const record = { partition, offset, timestampMs, key, value };
+    if (headers === 'raw') {
+      records.push({ ...record, rawHeaders: rawHeaders() });
+      return;
+    }
     const passed = headers.length === 0 ? null : pickHeaders(readHeaders(), headers);
     records.push(passed === null ? record : { ...record, headers: passed });
   });

@@ -7,6 +7,7 @@ import { explainFailure } from './failure.ts';
 import type { FetchReport } from './fetch-handlers.ts';
 import { FetchLoop } from './fetch-loop.ts';
 import { GroupMembership } from './group-membership.ts';
+import type { DeliveredHeaders } from './input-records.ts';
 import { LeaderEpochs } from './leader-epochs.ts';
 import { type CommitReport, openPartitionSession } from './partition-session.ts';
 
@@ -25,7 +26,9 @@ export interface KafkaLogOptions extends KafkaConnection {
   /** Of batches of scores and events; none by default. */
   readonly compression?: Compression;
   /** Headers of input records that are delivered with them. */
-  readonly headers?: readonly string[];
+  readonly headers?: DeliveredHeaders;
+  /** Whether a commit may write to any partition of the topics of scores and events; default: to its own alone. */
+  readonly spread?: boolean;
   readonly onFetch?: (report: FetchReport) => void;
   readonly onAnswer?: (seconds: number) => void;
   readonly onCommit?: (report: CommitReport) => void;
@@ -63,6 +66,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
         changelogTopic: topics.changelog,
         partitionedTopics: [topics.scores, topics.events],
         deadLettersTopic: topics.deadLetters,
+        spread: options.spread ?? false,
         compression: options.compression ?? 'none',
         transactionalId: `${prefix}-${topics.observations}-${partition}`,
         partition,

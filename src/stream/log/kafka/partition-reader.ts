@@ -100,8 +100,8 @@ export async function readPartition(
     if (fetched?.records.length === 0 && fetched.lastStableOffset < end) throw laggingLeader(topic, partition);
     return throttledMs > 0 && !fetched?.records.length ? null : (fetched ?? null);
   };
-  const stopAtEnd: RecordSink = (offset, timestampMs, key, value, headers) => {
-    if (offset < end) sink(offset, timestampMs, key, value, headers);
+  const stopAtEnd: RecordSink = (offset, timestampMs, key, value, headers, rawHeaders) => {
+    if (offset < end) sink(offset, timestampMs, key, value, headers, rawHeaders);
   };
   let empty = 0;
   let position = from;

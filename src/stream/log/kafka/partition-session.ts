@@ -22,6 +22,8 @@ export interface SessionOptions {
   /** Outputs with the partitions of the input, besides the changelog. */
   readonly partitionedTopics: readonly string[];
   readonly deadLettersTopic: string;
+  /** Whether outputs may be in any partition of `partitionedTopics`. */
+  readonly spread: boolean;
   /** Of batches for `partitionedTopics`. */
   readonly compression: Compression;
   /** Each input partition has its own, which never changes. The next session with it fences this one. */
@@ -139,12 +141,16 @@ async function settleOffset(
 /** Every partition that a commit of this input partition may have written to. */
 function outputPartitions(
   cluster: Cluster,
-  { changelogTopic, partitionedTopics, deadLettersTopic, partition }: SessionOptions,
+  { changelogTopic, partitionedTopics, deadLettersTopic, spread, partition }: SessionOptions,
 ) {
-  const deadLetters = cluster.findTopicPartitionMetadata(deadLettersTopic).map(({ partitionId }) => partitionId);
+  const own = [changelogTopic, ...(spread ? [] : partitionedTopics)];
+  const any = new Set([deadLettersTopic, ...(spread ? partitionedTopics : [])]);
   return [
-    ...[changelogTopic, ...partitionedTopics].map((topic) => ({ topic, partitions: [partition] })),
-    { topic: deadLettersTopic, partitions: deadLetters },
+    ...own.map((topic) => ({ topic, partitions: [partition] })),
+    ...Array.from(any, (topic) => {
+      const partitions = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
+      return { topic, partitions };
+    }),
   ];
 }
 

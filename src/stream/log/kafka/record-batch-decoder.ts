@@ -19,7 +19,8 @@ export interface AbortedTransaction {
 
 /**
  * Called for each record; positional arguments, because an object for each record would cost too much. `key` and
- * `value` are views of the fetched bytes. `headers` decodes the record's headers and works only during the call.
+ * `value` are views of the fetched bytes. `headers` decodes the record's headers, `rawHeaders` gives
+ * their bytes; both work only during the call.
  */
 export type RecordSink = (
   offset: number,
@@ -27,6 +28,7 @@ export type RecordSink = (
   key: Buffer | null,
   value: Buffer | null,
   headers: () => Record<string, string>,
+  rawHeaders: () => Buffer,
 ) => void;
 
 /** The offset after the last complete batch in `section`; null when there is none. */
@@ -94,7 +96,9 @@ function decodeBatch(batch: Buffer, fromOffset: number, sink: RecordSink): void 
   const bytes = codec === 0 ? stored : decompress(codec, stored);
   const cursor: ByteCursor = { bytes, at: 0 };
   let headersAt = 0;
+  let headersEnd = 0;
   const headers = () => readHeaders(bytes, headersAt);
+  const rawHeaders = () => bytes.subarray(headersAt, headersEnd);
   for (let read = 0; read < count; read++) {
     const size = readVarint(cursor);
     const end = cursor.at + size;
@@ -104,8 +108,9 @@ function decodeBatch(batch: Buffer, fromOffset: number, sink: RecordSink): void 
     const key = readBytes(bytes, cursor);
     const value = readBytes(bytes, cursor);
     headersAt = cursor.at;
+    headersEnd = end;
     if (end > bytes.length || headersAt > end) throw new Error(`The record at offset ${offset} is damaged`);
-    if (offset >= fromOffset) sink(offset, appendMs ?? baseMs + deltaMs, key, value, headers);
+    if (offset >= fromOffset) sink(offset, appendMs ?? baseMs + deltaMs, key, value, headers, rawHeaders);
     cursor.at = end;
   }
 }

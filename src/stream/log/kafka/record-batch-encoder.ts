@@ -7,6 +7,8 @@ export interface EncodableRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** In place of `headers`: their number, names and values, as they are encoded. */
+  readonly rawHeaders?: Buffer;
   readonly timestampMs?: number;
 }
 
@@ -20,7 +22,7 @@ export interface BatchIdentity {
 
 /** An upper bound of the bytes that the record adds to a batch. */
 export function recordBytesMax(record: EncodableRecord): number {
-  let bytes = 30 + (record.key?.length ?? 0) + (record.value?.length ?? 0);
+  let bytes = 30 + (record.key?.length ?? 0) + (record.value?.length ?? 0) + (record.rawHeaders?.length ?? 0);
   for (const name in record.headers) bytes += 10 + 3 * (name.length + record.headers[name].length);
   return bytes;
 }
@@ -76,6 +78,7 @@ function writeHeader(out: Buffer, { count, firstMs, maxMs, identity }: BatchHead
 
 function bodyBytes(record: EncodableRecord, deltaMs: number, offsetDelta: number): number {
   let size = 1 + varlongBytes(deltaMs) + varintBytes(offsetDelta) + sized(record.key) + sized(record.value);
+  if (record.rawHeaders !== undefined) return size + record.rawHeaders.length;
   if (record.headers === undefined) return size + 1;
   let count = 0;
   for (const name in record.headers) {
@@ -94,6 +97,10 @@ function writeBody(out: Buffer, start: number, record: EncodableRecord, deltaMs:
   at = writeVarint(out, at, offsetDelta);
   at = writeSized(out, at, record.key);
   at = writeSized(out, at, record.value);
+  if (record.rawHeaders !== undefined) {
+    out.set(record.rawHeaders, at);
+    return at + record.rawHeaders.length;
+  }
   if (record.headers === undefined) {
     out[at] = 0;
     return at + 1;

@@ -220,3 +220,19 @@ for (const [name, codec, compress] of [
     assert.deepEqual(decoded(sealed(packed)), ['5:a', '6:b']);
   });
 }
+
+test('the bytes of the headers of a record that was read are written as they were', () => {
+  fc.assert(
+    fc.property(records, identity, (batch, of) => {
+      const encoded = encodeRecordBatch(batch, of, nowMs);
+      const passed: EncodableRecord[] = [];
+      const options = { fromOffset: 0, aborted: [] };
+      decodeRecords(encoded, options, (_offset, timestampMs, key, value, _headers, rawHeaders) => {
+        passed.push({ key, value, timestampMs, rawHeaders: rawHeaders() });
+      });
+      assert.deepEqual(encodeRecordBatch(passed, of, nowMs), encoded);
+      const sizes = passed.reduce((sum, one) => sum + recordBytesMax(one), HEADER_BYTES);
+      assert.ok(encoded.length <= sizes);
+    }),
+  );
+});

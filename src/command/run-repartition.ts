@@ -1,0 +1,117 @@
+import type { KafkaConfig, StreamConfig, WorkerLimits } from '../config/config.ts';
+import type { RekeyedInput } from '../config/rekeyed-input.ts';
+import type { SchemaSource } from '../stream/codec/schema-source.ts';
+import type { BoundDetector } from '../stream/engine/bound-detector.ts';
+import type { StreamEvents } from '../stream/engine/stream-events.ts';
+import { startWorker, type Worker, type WorkerEvents } from '../stream/engine/stream-worker.ts';
+import { createKafkaLog } from '../stream/log/kafka/kafka-log.ts';
+import { keyPartitioner } from '../stream/log/kafka/key-partition.ts';
+import { checkRepartition, deleteCommitted } from '../stream/log/kafka/repartition-topics.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+/** How often records that were scored are deleted; at an orderly end, too. */
+const DELETE_EVERY_MS = 60_000;
+
+export interface RepartitionParts {
+  readonly repartition: RekeyedInput;
+  readonly kafka: KafkaConfig;
+  readonly stream: StreamConfig;
+  readonly limits: WorkerLimits;
+  readonly detectors: readonly BoundDetector[];
+  readonly version: number;
+  readonly schemas: SchemaSource | null;
+  /** Of the records that are scored. */
+  readonly partitions: number;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/**
+ * Carries records from the input to the topic that is scored, keyed by series or group, exactly once: by the engine of
+ * the scores, whose transactions write records in place of scores. Throws a ServiceError.
+ */
+export async function startRepartition(parts: RepartitionParts): Promise<Worker> {
+  const { repartition, kafka, stream, limits, partitions, metrics, logger } = parts;
+  const connection = { config: kafka };
+  await checkRepartition(connection, repartition);
+  const { topic, topics, groupId } = repartition;
+  const log = createKafkaLog({
+    ...connection,
+    log: (level, text, detail) => logger[level](detail ?? {}, text),
+    topics,
+    groupId,
+    sessionMs: limits.sessionMs,
+    compression: stream.output.compression,
+    headers: 'raw',
+    spread: true,
+  });
+  const worker = await startWorker({
+    log,
+    stream: { ...stream, topics },
+    limits,
+    detectors: parts.detectors,
+    version: parts.version,
+    route: { topic, partitions, partitionOf: keyPartitioner(partitions) },
+    encodeScore: nothing,
+    encodeEvent: nothing,
+    schemas: parts.schemas,
+    events: repartitionEvents(metrics, logger),
+    nowMs: Date.now,
+  });
+  const deleteScored = () =>
+    deleteCommitted(connection, { groupId: stream.groupId, topic }).catch((err: unknown) =>
+      logger.warn({ topic, err }, 'records that were scored could not be deleted'),
+    );
+  const timer = setInterval(() => void deleteScored(), DELETE_EVERY_MS);
+  return {
+    ...worker,
+    async stop() {
+      clearInterval(timer);
+      await Promise.all([worker.stop(), deleteScored()]);
+    },
+  };
+}
+
+function nothing(): Buffer {
+  return Buffer.alloc(0);
+}
+
+/** Partitions are those of the input, not those of the metrics of scores: only what is carried over is counted. */
+function repartitionEvents(metrics: Metrics, logger: Logger): StreamEvents & WorkerEvents {
+  const ignore = () => {};
+  return {
+    assigned: (partitions) => logger.info({ partitions }, 'assigned, to be keyed anew'),
+    connection(error) {
+      if (error !== null) logger.warn({ err: error }, 'Kafka is out of reach');
+    },
+    committed(_partition, { records }, tally) {
+      metrics.recordsRepartitioned.inc(records);
+      for (const [reason, letters] of Object.entries(tally.deadLetters)) metrics.deadLetters.inc({ reason }, letters);
+    },
+    retrying(partition, error, delayMs) {
+      metrics.partitionRetries.inc();
+      logger.warn(
+        { partition, delayMs, err: error },
+        'a partition of the input could not be keyed anew; it is retried',
+      );
+    },
+    recordFailed(partition, offset, error) {
+      logger.error({ partition, offset, err: error }, 'a record cannot be keyed anew and becomes a dead letter');
+    },
+    resumedFromState(partition, resume) {
+      logger.warn({ partition, ...resume }, "the group's offset is lost or older than what was keyed anew");
+    },
+    topicRecreated(partition) {
+      logger.warn({ partition }, 'the input topic was created anew');
+    },
+    restoring: ignore,
+    restored: ignore,
+    holding: ignore,
+    paused: ignore,
+    fetched: ignore,
+    fetchAnswered: ignore,
+    settingsChanged: ignore,
+    warmStarted: ignore,
+  };
+}

@@ -1,0 +1,30 @@
+import type { StreamConfig, Topics } from './config.ts';
+
+type RekeyedStream = Pick<StreamConfig, 'groupId' | 'input' | 'topics'>;
+
+/** What carries records from the input to a topic that is keyed by series or group. */
+export interface RekeyedInput {
+  readonly groupId: string;
+  /** Keyed anew, with as many partitions as the scores. */
+  readonly topic: string;
+  /** Of the consumer group that reads the input: `changelog` keeps its position, with the partitions of the input. */
+  readonly topics: Topics;
+}
+
+/** null where the input is scored as it is. */
+export function repartitionOf({ groupId, input, topics }: RekeyedStream): RekeyedInput | null {
+  if (input.repartition !== true) return null;
+  const topic = `${groupId.replaceAll(/[^a-zA-Z0-9._-]/g, '-').slice(0, 220)}-repartition`;
+  const { observations, deadLetters } = topics;
+  return {
+    groupId: `${groupId}-repartition`,
+    topic,
+    topics: { observations, scores: topic, events: topic, changelog: `${topic}-changelog`, deadLetters },
+  };
+}
+
+/** The topics of a stream, with the records that are scored in place of the input. */
+export function scoredTopics(stream: RekeyedStream): Topics {
+  const { topics } = stream;
+  return { ...topics, observations: repartitionOf(stream)?.topic ?? topics.observations };
+}
