@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { renameSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,14 +72,22 @@ kafkaTest('tokens of an endpoint are renewed while a worker runs, and no secret 
   for (const secret of [SECRET, 'eyJ']) assert.ok(!worker.said().includes(secret));
 });
 
-kafkaTest('a token file is read again at the next login', async () => {
+kafkaTest('a token file is read again at the next login', async (t) => {
   const { env } = await secured();
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);
   const file = join(folder, 'token');
-  await writeFile(file, `${unsignedToken('ada', LIFETIME_S)}\n`);
+  const write = (lifetimeS: number) => {
+    writeFileSync(`${file}.new`, `${unsignedToken('ada', lifetimeS)}\n`);
+    renameSync(`${file}.new`, file);
+  };
+  write(LIFETIME_S);
+  // A busy machine starts the worker after the first token has expired.
+  const renewing = setInterval(write, 1_000, LIFETIME_S);
+  t.after(() => clearInterval(renewing));
   const worker = await stream.startWorker({ ...env, KAFKA_SASL_TOKEN_FILE: file });
   await until('it is ready', async () => (await worker.readiness())?.status === 200);
-  await writeFile(file, `${unsignedToken('ada', 300)}\n`);
+  clearInterval(renewing);
+  write(300);
   await sleep((LIFETIME_S + 1) * 1000);
   const records = waves(2, 30, 1);
   await stream.feed(records);
