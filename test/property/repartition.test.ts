@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { settingsDigest } from '../../src/config/config.ts';
+import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import { bindDetector } from '../../src/stream/engine/bound-detector.ts';
 import { repartition, whyNotMoved } from '../../src/stream/engine/repartition.ts';
 import { restoreForTools } from '../../src/stream/engine/state-tools.ts';
@@ -20,14 +20,21 @@ const configs = [
   }),
   detectorConfig({ settings: streamSettings({ gapLimit: 16, calibrationSize: 28, latenessMs: 120_000 }) }),
 ];
-const detectors = configs.map((config) =>
-  bindDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config)),
-);
-const [racks, others] = detectors;
-const lookup = {
-  detectorOf: (series: string) => (series.startsWith('rack-') ? racks : others),
-  detectorNamed: new Map(detectors.map((one) => [one.config.name, one])),
-};
+/** Under these settings every state is calibrated again from its values. */
+const changed = configs.map((config) => ({ ...config, settings: { ...config.settings, calibrationSize: 36 } }));
+/** Of states without open events: only a worker closes those. */
+const quiet = (chosen: readonly DetectorConfig[]) =>
+  chosen.map((config) => ({ ...config, settings: { ...config.settings, alarmRate: null } }));
+
+function lookupOf(chosen: readonly DetectorConfig[]) {
+  const [racks, others] = chosen.map((config) =>
+    bindDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config)),
+  );
+  return {
+    detectorOf: (series: string) => (series.startsWith('rack-') ? racks : others),
+    detectorNamed: new Map([racks, others].map((one) => [one.config.name, one])),
+  };
+}
 
 type InputRecord = ReturnType<typeof observationRecord>;
 
@@ -36,28 +43,28 @@ function append(broker: MemoryBroker, records: readonly InputRecord[], partition
   for (const { key, value } of records) broker.append(partitionOf(key), key, value);
 }
 
-async function scored(broker: MemoryBroker) {
-  const run = streamRun({ detectors: configs, partitions: broker.partitions, broker });
+async function scored(broker: MemoryBroker, chosen: readonly DetectorConfig[] = configs) {
+  const run = streamRun({ detectors: chosen, partitions: broker.partitions, broker });
   const worker = await run.start();
   await run.settled();
   await worker.stop();
   return Array.from({ length: broker.partitions }, (_, partition) => run.scores(partition)).flat();
 }
 
-function planOf(before: number, partitions: number) {
+function planOf(before: number, partitions: number, chosen = configs) {
   const [now, then] = [keyPartitioner(before), keyPartitioner(partitions)];
-  return { ...lookup, partitions, before: now, after: then, topics: TOPICS, version: 0 };
+  return { ...lookupOf(chosen), partitions, before: now, after: then, topics: TOPICS, version: 0 };
 }
 
 /** The state of `before` among so many partitions, and its input records where they are. */
-async function repartitioned(before: MemoryBroker, partitions: number): Promise<MemoryBroker> {
+async function repartitioned(before: MemoryBroker, partitions: number, chosen = configs): Promise<MemoryBroker> {
   const log = before.openLog();
   const sources = await Promise.all(
     Array.from({ length: before.partitions }, async (_, partition) =>
-      restoreForTools(await log.openPartition(partition), TOPICS.observations, lookup),
+      restoreForTools(await log.openPartition(partition), TOPICS.observations, lookupOf(chosen)),
     ),
   );
-  const plan = planOf(before.partitions, partitions);
+  const plan = planOf(before.partitions, partitions, chosen);
   assert.deepEqual(whyNotMoved(sources, plan), []);
   const moved = await repartition(sources, plan);
   const after = new MemoryBroker(TOPICS, partitions);
@@ -143,6 +150,30 @@ test('after a move to more partitions every series and group scores as if nothin
   );
 });
 
+test('what waits under other settings moves with its values, and begins with them where it is then', async () => {
+  await fc.assert(
+    fc.asyncProperty(rows, fc.double({ min: 0.5, max: 0.9, noNaN: true }), async (chosen, share) => {
+      const [first, second] = [quiet(configs), quiet(changed)];
+      const records = recordsOf(chosen);
+      const end = Math.floor(records.length * share);
+      const [unmoved, before] = [new MemoryBroker(TOPICS, 2), new MemoryBroker(TOPICS, 2)];
+      for (const broker of [unmoved, before]) {
+        append(broker, records.slice(0, end), 2);
+        await scored(broker, first);
+      }
+      append(unmoved, records.slice(end), 2);
+      const expected = judged(await scored(unmoved, second));
+      const after = await repartitioned(before, 5, second);
+      append(after, records.slice(end), 5);
+      const late = await scored(after, second);
+      assertPlaces(late, after);
+      assert.ok(late.length > 0);
+      for (const [at, score] of judged(late)) assert.deepEqual(score, expected.get(at));
+    }),
+    { numRuns: 12 },
+  );
+});
+
 test('series whose records have other keys than their ids are not moved', async () => {
   const broker = new MemoryBroker(TOPICS, 2);
   for (let step = 0; step < 3; step++) {
@@ -152,7 +183,9 @@ test('series whose records have other keys than their ids are not moved', async 
   await scored(broker);
   const log = broker.openLog();
   const sources = await Promise.all(
-    [0, 1].map(async (partition) => restoreForTools(await log.openPartition(partition), TOPICS.observations, lookup)),
+    [0, 1].map(async (partition) =>
+      restoreForTools(await log.openPartition(partition), TOPICS.observations, lookupOf(configs)),
+    ),
   );
   const [why] = whyNotMoved(sources, planOf(2, 3));
   assert.match(why, /^1 series or groups, "web-1" among them, are not in the partition of their id/);
