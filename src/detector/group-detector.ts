@@ -92,7 +92,7 @@ export class GroupDetector {
   /** Forgets a member; what the group is calibrated on stays as it is until the next window opens. */
   removeMember(index: number): void {
     const [member] = this.members.splice(index, 1);
-    member!.release(this.#memory);
+    member!.release();
   }
 
   /** Takes up a state that was kept elsewhere: members are added without a past and filled by the caller. */

@@ -1,4 +1,5 @@
 import { coveringCutoffs } from './cutoff-grid.ts';
+import { forecastedPositions } from './series-memory.ts';
 import type { SeriesRings } from './series-rings.ts';
 
 /**
@@ -48,6 +49,23 @@ export function finalForecast(rings: SeriesRings, windowStart: number, position:
   const at = rings.sumStart + position - windowStart;
   const later = laterLength === 0 ? 0 : rings.sums[forecastLength + at];
   return (rings.sums[at] + later) / count;
+}
+
+/** What `keptForecast` knows of a series: where its open window and its ring of residuals stand. */
+interface SeriesPlace {
+  readonly rings: SeriesRings;
+  readonly windowStart: number;
+  readonly residualCount: number;
+}
+
+/** The forecast of a position in the ring, from its residual where its window has closed; NaN where not kept. */
+export function keptForecast({ rings, windowStart, residualCount }: SeriesPlace, position: number): number {
+  const { settings, residualCapacity } = rings.layout;
+  if (position >= windowStart) return standingForecast(rings, windowStart, position);
+  const index = forecastedPositions(position, settings);
+  const isKept = index >= residualCount - residualCapacity;
+  if (!isKept || forecastedPositions(position + 1, settings) === index) return Number.NaN;
+  return rings.distanceAt(position) - rings.residualAt(index);
 }
 
 /** The window has closed: what reaches beyond it comes first. */

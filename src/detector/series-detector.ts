@@ -15,9 +15,16 @@ import { isCutoff, residualPlaces, stepOfHorizon } from './cutoff-grid.ts';
 import type { Detection, DetectionState } from './detection.ts';
 import { observeExtremes } from './event-extremes.ts';
 import { GradeTerms, PRIOR_ROWS } from './grade-terms.ts';
-import { addToWindow, finalForecast, forgetForecasts, shiftWindow, standingForecast } from './open-window.ts';
-import { observePrecision, precisionLost, startPrecision } from './precision.ts';
-import { deviationFloor, observeResolution } from './resolution.ts';
+import {
+  addToWindow,
+  finalForecast,
+  forgetForecasts,
+  keptForecast,
+  shiftWindow,
+  standingForecast,
+} from './open-window.ts';
+import { precisionLost, startPrecision } from './precision.ts';
+import { deviationFloor } from './resolution.ts';
 import { forecastedPositions, SCALARS, type SeriesLayout, type SeriesMemory } from './series-memory.ts';
 import { SeriesRings } from './series-rings.ts';
 import type { DetectionSettings } from './settings.ts';
@@ -35,8 +42,6 @@ import { CALIBRATION_WINDOWS_MIN, judge, type Yardstick } from './threshold.ts';
 export class SeriesDetector {
   readonly rings: SeriesRings;
   readonly #terms: GradeTerms | null;
-  /** Value that float32 contexts are distances from; NaN until something was observed. */
-  origin = Number.NaN;
   /** Positions seen; the next observation has this position. */
   positions = 0;
   /** First position of the open detection window. */
@@ -54,7 +59,16 @@ export class SeriesDetector {
   constructor(memory: SeriesMemory) {
     this.rings = new SeriesRings(memory);
     this.#terms = this.settings.alarmRate === null ? null : new GradeTerms(this.rings);
+    this.origin = Number.NaN;
     this.rings.calibration = calibrationOfSums(NO_RESIDUALS, this.settings.calibration);
+  }
+
+  get origin(): number {
+    return this.rings.origin;
+  }
+
+  set origin(value: number) {
+    this.rings.origin = value;
   }
 
   get layout(): SeriesLayout {
@@ -99,7 +113,7 @@ export class SeriesDetector {
     const judgement = judge(residual, step, this.layout.threshold, this.yardstick());
     const centre = this.origin + forecast;
     const unusual = this.#terms?.observe({ position, value, distance, forecast }) ?? null;
-    this.#observeScalars(value, distance);
+    this.rings.observeScalars(value, distance);
     const detection: Detection = {
       state,
       position,
@@ -172,9 +186,9 @@ export class SeriesDetector {
   }
 
   /** The last call: its memory is another one's from then on, and a forecast on its way must not reach it. */
-  release(memory: SeriesMemory): void {
+  release(): void {
     this.forecastDue = false;
-    this.rings.release(memory);
+    this.rings.release();
   }
 
   /** How the newest `kept` residuals were forecast. */
@@ -223,26 +237,11 @@ export class SeriesDetector {
       if (position === this.windowStart) this.#openWindow();
       const distance = rings.distanceAt(position);
       const value = this.origin + distance;
-      const forecast = this.#keptForecastAt(position);
+      const forecast = keptForecast(this, position);
       this.#verdictOn(this.#terms?.observe({ position, value, distance, forecast }) ?? null);
-      this.#observeScalars(value, distance);
+      this.rings.observeScalars(value, distance);
     }
     if (this.positions === this.windowStart) this.#openWindow();
-  }
-
-  /** The forecast of a position in the ring, from its residual where its window has closed; NaN where not kept. */
-  #keptForecastAt(position: number): number {
-    if (position >= this.windowStart) return standingForecast(this.rings, this.windowStart, position);
-    const index = forecastedPositions(position, this.settings);
-    const isKept = index >= this.residualCount - this.layout.residualCapacity;
-    if (!isKept || forecastedPositions(position + 1, this.settings) === index) return Number.NaN;
-    return this.rings.distanceAt(position) - this.rings.residualAt(index);
-  }
-
-  #observeScalars(value: number, distance: number): void {
-    const { rings, origin } = this;
-    observeResolution(rings.doubles, rings.scalarIndex(SCALARS.resolution), value);
-    observePrecision(rings.doubles, rings.scalarIndex(SCALARS.precision), { value, origin, distance });
   }
 
   #openWindow(): void {

@@ -54,7 +54,7 @@ function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
  * than their contents.
  *
  *   float32: [ context ring | residual ring | distances of the shape search, by lag | extremes of earlier values ]
- *   float64: [ scalars | calibration ]
+ *   float64: [ scalars | calibration | origin ]
  *   sums:    [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
  *
  * Sums follow the float32 where each is of one forecast, and the float64 where forecasts overlap.
@@ -72,6 +72,7 @@ export interface SeriesLayout {
   readonly extremeStart: number;
   /** SCALARS says which they are; those of alarms are left out where there are none. */
   readonly scalars: number;
+  readonly originAt: number;
   readonly forecastLength: number;
   readonly laterLength: number;
   /** Whether forecasts overlap. */
@@ -96,7 +97,8 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const extremeStart = contextCapacity + residualCapacity + lags;
   const floats = extremeStart + EXTREME_FLOATS;
   const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
-  const doubles = scalars + CALIBRATION_NUMBERS;
+  const originAt = scalars + CALIBRATION_NUMBERS;
+  const doubles = originAt + 1;
   const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));
   return {
     settings,
@@ -107,6 +109,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     lags,
     extremeStart,
     scalars,
+    originAt,
     forecastLength,
     laterLength,
     overlapping,
@@ -136,6 +139,8 @@ export interface SeriesBlock {
 }
 
 export interface SeriesSlab {
+  readonly memory: SeriesMemory;
+  readonly layout: SeriesLayout;
   readonly floats: Float32Array;
   readonly doubles: Float64Array;
 }
@@ -172,8 +177,11 @@ export class SeriesMemory {
   }
 
   #grow(): SeriesBlock {
-    const { floats, doubles } = this.layout;
+    const { layout } = this;
+    const { floats, doubles } = layout;
     const slab: SeriesSlab = {
+      memory: this,
+      layout,
       floats: new Float32Array(BLOCKS_PER_SLAB * floats),
       doubles: new Float64Array(BLOCKS_PER_SLAB * doubles),
     };

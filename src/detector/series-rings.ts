@@ -1,5 +1,7 @@
 import { type Calibration, keepCalibration, keptCalibration } from './calibration.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
+import { observePrecision } from './precision.ts';
+import { observeResolution } from './resolution.ts';
 import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory, type SeriesSlab } from './series-memory.ts';
 
 let ordered = new Float32Array(512);
@@ -9,23 +11,34 @@ let ordered = new Float32Array(512);
  * from an origin.
  */
 export class SeriesRings implements SeriesBlock {
-  readonly layout: SeriesLayout;
   readonly slab: SeriesSlab;
   readonly floatStart: number;
   readonly doubleStart: number;
 
   constructor(memory: SeriesMemory) {
     const { slab, floatStart, doubleStart } = memory.allocate();
-    this.layout = memory.layout;
     this.slab = slab;
     this.floatStart = floatStart;
     this.doubleStart = doubleStart;
   }
 
   /** The last call. The memory belongs to another series from then on. */
-  release(memory: SeriesMemory): void {
+  release(): void {
     const { slab, floatStart, doubleStart } = this;
-    memory.release({ slab, floatStart, doubleStart });
+    slab.memory.release({ slab, floatStart, doubleStart });
+  }
+
+  get layout(): SeriesLayout {
+    return this.slab.layout;
+  }
+
+  /** Value that float32 contexts are distances from; NaN until something was observed. */
+  get origin(): number {
+    return this.doubles[this.doubleStart + this.layout.originAt];
+  }
+
+  set origin(value: number) {
+    this.doubles[this.doubleStart + this.layout.originAt] = value;
   }
 
   /** The doubles that hold the scalars, and the index of one of them. */
@@ -44,6 +57,13 @@ export class SeriesRings implements SeriesBlock {
 
   setScalar(scalar: number, value: number): void {
     this.doubles[this.scalarIndex(scalar)] = value;
+  }
+
+  /** Takes a value (NaN: missing) and the distance that is kept of it. */
+  observeScalars(value: number, distance: number): void {
+    const { doubles, origin } = this;
+    observeResolution(doubles, this.scalarIndex(SCALARS.resolution), value);
+    observePrecision(doubles, this.scalarIndex(SCALARS.precision), { value, origin, distance });
   }
 
   /** What residuals of the open window are judged by. */

@@ -201,7 +201,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   release(): void {
-    for (const { detector } of this.members) detector.release(this.#memory);
+    for (const { detector } of this.members) detector.release();
   }
 
   writeOpenState(writer: StateWriter): void {

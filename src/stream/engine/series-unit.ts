@@ -3,7 +3,7 @@ import { followPhase, placeOnGrid } from '../../calendar/grid-placement.ts';
 import { contextValues } from '../../detector/context-values.ts';
 import type { Detection } from '../../detector/detection.ts';
 import { SeriesDetector } from '../../detector/series-detector.ts';
-import { SCALARS, type SeriesMemory } from '../../detector/series-memory.ts';
+import { SCALARS } from '../../detector/series-memory.ts';
 import { type ArrivalState, type FoundSilence, NO_HELD } from '../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalRecord } from '../changelog/journal.ts';
@@ -41,7 +41,6 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   readonly key: string;
   readonly group = null;
   readonly bound: BoundDetector;
-  readonly #memory: SeriesMemory;
   readonly place: InputPlace;
   readonly events: UnitEvents;
   detector: SeriesDetector;
@@ -69,10 +68,9 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   constructor({ key, bound, memory, place }: UnitOptions & { readonly key: string }) {
     this.key = key;
     this.bound = bound;
-    this.#memory = memory;
     this.place = place;
     this.events = new UnitEvents(this);
-    this.detector = this.#freshDetector();
+    this.detector = new SeriesDetector(memory);
   }
 
   /** The values it would forecast from, from the first observed one on; null where there are none. */
@@ -90,8 +88,9 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
 
   startOver(reason: RestartReason | null): void {
     if (this.detector.positions > 0) {
+      const { memory } = this.detector.rings.slab;
       this.release();
-      this.detector = this.#freshDetector();
+      this.detector = new SeriesDetector(memory);
     }
     this.restartUnsaid = reason !== null;
     this.startOffset = -1;
@@ -173,7 +172,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   }
 
   release(): void {
-    this.detector.release(this.#memory);
+    this.detector.release();
   }
 
   writeOpenState(writer: StateWriter): void {
@@ -199,10 +198,6 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
     this.takenMs = arrivals.takenMs ?? this.arrivedMs;
-  }
-
-  #freshDetector(): SeriesDetector {
-    return new SeriesDetector(this.#memory);
   }
 
   #begin({ record, timestampMs }: ReceivedObservation): void {

@@ -57,7 +57,8 @@ export class UnitEvents {
 
   /** @param key of the scores */
   observe(row: EventRow, key: Buffer | null, sink: ScoreSink): void {
-    const events = this.#begin();
+    this.#events ??= noEvents();
+    const events = this.#events;
     events.tracker ??= new EventTracker(subjectOf(this.#owner));
     events.key = key;
     const event = events.tracker.observe(row);
@@ -85,7 +86,8 @@ export class UnitEvents {
   /** The series has stopped. `lastOffset` is that of its last observation. */
   fallSilent(at: UnitMoment & { readonly position: number; readonly lastOffset: number }, sink: ScoreSink): void {
     const { key, group } = this.#owner;
-    const events = this.#begin();
+    this.#events ??= noEvents();
+    const events = this.#events;
     events.key ??= Buffer.from(group ?? key);
     this.close('silent', at, sink);
     events.silence = silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
@@ -113,18 +115,18 @@ export class UnitEvents {
     // What an earlier entry of the journal said is over.
     this.#events = null;
     if (state === null) return;
-    const events = this.#begin();
+    this.#events ??= noEvents();
+    const events = this.#events;
     events.tracker = new EventTracker(subjectOf(this.#owner));
     events.tracker.resume(state);
     if (events.tracker.kept() === null) events.tracker = null;
     events.silence = state.silence;
     events.key = keyOf(state);
   }
+}
 
-  #begin(): HeldEvents {
-    this.#events ??= { tracker: null, key: null, silence: null, newestOffset: -1 };
-    return this.#events;
-  }
+function noEvents(): HeldEvents {
+  return { tracker: null, key: null, silence: null, newestOffset: -1 };
 }
 
 function publish(
