@@ -1,4 +1,5 @@
 import type { Unusualness } from './alarm.ts';
+import { CHANGE_GAP, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
 import { deviationFloor } from './resolution.ts';
 import { SCALARS } from './series-memory.ts';
 import type { SeriesRings } from './series-rings.ts';
@@ -60,7 +61,7 @@ export interface GradedRow {
  * square):
  *
  *   z   residual of the standing forecast
- *   d   change since the last value
+ *   d   change since the last value, unless a gap lies between
  *   n   residual of the analogue forecast: what followed the stretch that was most like the newest values
  *   w   distance of the newest values from the most similar earlier stretch
  *
@@ -96,15 +97,17 @@ export class GradeTerms {
     const analogue = this.#shapes.nearest;
     const innovation = this.#shapes.observe(position);
     if (Number.isNaN(value)) return null;
-    const change = value - doubles[resolutionAt];
+    const change = isBehindGap(this.#rings, position, CHANGE_GAP) ? Number.NaN : value - doubles[resolutionAt];
+    const areShapesKnown = !isBehindGap(this.#rings, position, SHAPE_GAP);
     const floor = Math.max(finest, ROUNDING * (Number.isNaN(forecast) ? Math.abs(distance) : Math.abs(forecast)));
     const z = this.#scaled(RESIDUAL, distance - forecast, floor);
     // A change is exact. The others are of float32 distances, whose rounding may be all there is.
     const d = this.#scaled(CHANGE, change, finest);
-    const expected = analogue === 0 ? Number.NaN : this.#shapes.innovationAt(position - analogue);
+    const isExpected = areShapesKnown && analogue > 0 && !Number.isNaN(this.#rings.distanceAt(position - analogue));
+    const expected = isExpected ? this.#shapes.innovationAt(position - analogue) : Number.NaN;
     const n = this.#scaled(ANALOGUE, innovation - expected, floor);
     const { nearest, distance: square } = this.#shapes;
-    const w = this.#scaled(SHAPE, nearest === 0 ? Number.NaN : Math.sqrt(square), floor);
+    const w = this.#scaled(SHAPE, areShapesKnown && nearest > 0 ? Math.sqrt(square) : Number.NaN, floor);
     if (Number.isNaN(forecast)) return null;
     this.#keepRecent(distance - forecast);
     const largest = Math.max(z, d, n);
