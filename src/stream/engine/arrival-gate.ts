@@ -106,8 +106,8 @@ export class ArrivalGate {
 
   /** After a restore of the unit. */
   adopt(unit: DetectionUnit): void {
-    // A silent series whose next record waits for older ones has returned, and may fall silent again.
-    if (!unit.silent || unit.buffered.length > 0) this.silent.watch(unit);
+    // A silent series whose next record waits has returned, and may fall silent again.
+    if (!unit.silent || unit.buffered.length > 0 || unit.queued !== null) this.silent.watch(unit);
     this.idle.watch(unit);
     if (unit.held.length > 0) this.#holding.add(unit);
     for (const held of unit.held) this.#awaitWitness(unit, held);

@@ -144,14 +144,15 @@ export class PartitionUnits {
     const unit = this.create(successorKey, group, observation?.bound ?? taker!);
     unit.startOver(stale.reason);
     const continues = retired !== null && takeOver(retired, unit, offset);
-    if (continues) {
-      this.#options.gate.forget(retired);
-      this.#options.gate.adopt(unit);
-    } else {
+    if (!continues) {
       if (retired !== null) this.#options.gate.refuseHeld(retired, sink);
       this.#replace(stale, sink);
     }
     if (continues || retired?.queued) this.backfills.add(unit, continues ? stale : null, retired.queued ?? []);
+    if (continues) {
+      this.#options.gate.forget(retired);
+      this.#options.gate.adopt(unit);
+    }
     return unit;
   }
 
