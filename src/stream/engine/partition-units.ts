@@ -85,7 +85,8 @@ export class PartitionUnits {
     for (const unit of this.units.values()) if (unit.queued !== null) this.backfills.add(unit, null, unit.queued);
     for (const stale of [...this.stale.values()]) {
       const { retired, taker } = stale;
-      const first = retired?.queued?.[0];
+      // Records that wait elsewhere had met a successor, too, or are its first ones.
+      const first = retired?.queued?.[0] ?? retired?.buffered[0] ?? retired?.held[0];
       if (!retired || first === undefined) continue;
       if (taker === null) refuseQueued(stale, sink);
       else this.succeed(stale, null, { offset: first.record.offset, sink });

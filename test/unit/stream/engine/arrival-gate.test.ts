@@ -11,6 +11,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
+import { until } from '../../../fixture/until.ts';
 
 const HOURS_23 = 23 * 60;
 const detector = detectorConfig({ settings: streamSettings({ context: 2_000, gapLimit: 2_000 }) });
@@ -167,6 +168,27 @@ test('records that wait become dead letters where their series starts over on an
   const letters = second.deadLetters().map(({ reason, input }) => [input.offset, reason]);
   const late = [55, 56, 57, 58, 59].map((offset) => [offset, 'late']);
   assert.deepEqual(letters, [...late, [60, 'time-unconfirmed']]);
+});
+
+test('after a change of settings, what waits is known to a restart: a pause of all then forgets nobody', async () => {
+  const patient = { latenessMs: 10 * 60_000, idleMs: 30 * 60_000, gapLimit: 300, context: 64 };
+  const before = detectorConfig({ settings: streamSettings({ ...patient, latenessMs: 0 }) });
+  const after = detectorConfig({ settings: streamSettings({ ...patient, calibrationSize: 28 }) });
+  const all = (from: number, to: number, series = ['a', 'b', 's']) =>
+    Array.from({ length: to - from }, (_, i) => series.flatMap((id) => steps(from + i, from + i + 1, id))).flat();
+  const outcome = async (parts: readonly (readonly TimedValue[])[]) => {
+    const first = streamRun({ detectors: [before] });
+    await inStream(all(0, 60), before, first);
+    const run = streamRun({ detectors: [after], broker: first.broker });
+    for (const part of parts) await inStream(part, after, run);
+    await until('what waited is scored', async () => {
+      await inStream([], after, run);
+      return scoredSteps(run.scores()).includes(61);
+    });
+    return run.scores().sort((a, b) => a.input.offset - b.input.offset);
+  };
+  const [some, rest] = [all(60, 62), [...all(260, 262, ['a', 'b']), ...all(262, 280)]];
+  assert.deepEqual(await outcome([some, rest]), await outcome([[...some, ...rest]]));
 });
 
 test('a member of a group with one wrong timestamp does not move the group', async () => {
