@@ -6,8 +6,9 @@ import { LAG_MAX, LAG_MIN, LEVEL_VALUES, SEED_PERIOD, SEED_ROWS } from './shape-
 const FORGETTING = 0.8;
 
 /** Innovations of a run of positions, shared by all searches: each fills it before it reads it. */
-const VALUES = new Float32Array(LAG_MAX + SEED_PERIOD + SEED_ROWS + LEVEL_VALUES + 1);
-const INNOVATIONS = new Float64Array(VALUES.length);
+const INNOVATIONS = new Float64Array(LAG_MAX + SEED_PERIOD + SEED_ROWS + LEVEL_VALUES + 1);
+/** The values before the run, newest first. */
+const LEVEL = new Float64Array(LEVEL_VALUES);
 
 /**
  * Compares the newest values of a series with its own past, whatever the level: which earlier stretch was most alike,
@@ -47,58 +48,42 @@ export class ShapeSearch {
     this.#findNearest(position);
   }
 
-  /**
-   * Takes the value at `position`, which is in the ring already. Returns its innovation. One pass over the ring
-   * computes the innovations at all lags, moves the distances and finds the smallest: this is the most expensive loop
-   * of a row.
-   */
+  /** Takes the value at `position`, which is in the ring already. Returns its innovation. */
   observe(position: number): number {
     const now = this.innovationAt(position);
-    const { contextStart, layout, slab } = this.#rings;
-    const { floats } = slab;
-    const capacity = layout.contextCapacity;
-    const ring = this.#rings.floatStart;
+    const { contextStart, layout } = this.#rings;
+    const known = Math.min(layout.lags + SEED_ROWS, position - LAG_MIN - LEVEL_VALUES - contextStart + 1) | 0;
+    const lags = Math.max(0, Math.min(layout.lags, known));
+    this.#loadInnovations(position - LAG_MIN - lags + 1, position - LAG_MIN + 1);
+    this.#move(now, lags, known - SEED_ROWS);
+    return now;
+  }
+
+  /**
+   * Moves the distances of so many lags by one row, whose innovations are loaded, and finds the smallest of those
+   * searched. Innovations and distances take a loop each, which is faster than one: they are the most of a row's time.
+   */
+  #move(now: number, lags: number, searched: number): void {
+    const { floats } = this.#rings.slab;
     const distances = distancesStart(this.#rings);
-    const clamp = this.#rings.scalar(SCALARS.innovationMax);
-    const known = position - LAG_MIN - LEVEL_VALUES - contextStart + 1;
-    const lags = Math.min(layout.lags, known);
-    const searched = Math.min(layout.lags, known - SEED_ROWS);
+    const newest = lags - 1;
     let best = Number.POSITIVE_INFINITY;
     let at = -1;
-    if (lags > 0) {
-      let index = (position - LAG_MIN) % capacity;
-      const next = () => {
-        const value = floats[ring + index];
-        index = index === 0 ? capacity - 1 : index - 1;
-        return value;
-      };
-      let [x0, x1, x2, x3] = [next(), next(), next(), next()];
-      for (let lag = 0; lag < lags; lag++) {
-        const x4 = floats[ring + index];
-        index = index === 0 ? capacity - 1 : index - 1;
-        let then = x0 - (x1 + x2 + x3 + x4) / LEVEL_VALUES;
-        if (Number.isNaN(then)) then = innovationOfPresent(x0, x1, x2, x3, x4);
-        then = Math.min(clamp, Math.max(-clamp, then));
-        const change = now - then;
-        const square = change * change;
-        const before = floats[distances + lag];
-        const distance = Math.fround(
-          before === Number.POSITIVE_INFINITY ? square : FORGETTING * before + (1 - FORGETTING) * square,
-        );
-        floats[distances + lag] = distance;
-        if (distance < best && lag < searched) {
-          best = distance;
-          at = lag;
-        }
-        x0 = x1;
-        x1 = x2;
-        x2 = x3;
-        x3 = x4;
+    for (let lag = 0; lag < lags; lag++) {
+      const change = now - INNOVATIONS[newest - lag];
+      const square = change * change;
+      const before = floats[distances + lag];
+      const distance = Math.fround(
+        before === Number.POSITIVE_INFINITY ? square : FORGETTING * before + (1 - FORGETTING) * square,
+      );
+      floats[distances + lag] = distance;
+      if (distance < best && lag < searched) {
+        best = distance;
+        at = lag;
       }
     }
     this.distance = best;
     this.nearest = at < 0 ? 0 : LAG_MIN + at;
-    return now;
   }
 
   /** After a restore: computes what `seed` and `observe` had come to before `position`. */
@@ -150,37 +135,51 @@ export class ShapeSearch {
     this.nearest = at < 0 ? 0 : LAG_MIN + at;
   }
 
-  /** Fills INNOVATIONS with those of positions [from, to). */
+  /**
+   * Fills INNOVATIONS with those of positions [from, to). Its loop has integers and numbers of typed arrays alone: what
+   * calls return, and scalars that are indexes, would be boxed or converted in every round.
+   */
   #loadInnovations(from: number, to: number): void {
-    const first = Math.max(this.#rings.contextStart, from - LEVEL_VALUES);
-    this.#rings.copyDistances(VALUES, first, to);
+    const { contextStart, layout, slab, floatStart } = this.#rings;
+    const { floats } = slab;
+    const { contextCapacity } = layout;
     const clamp = this.#rings.scalar(SCALARS.innovationMax);
-    for (let position = from; position < to; position++) {
-      const at = position - first;
-      INNOVATIONS[position - from] = clamped(innovationIn(at), clamp);
+    LEVEL.fill(Number.NaN);
+    for (let back = 1; back <= LEVEL_VALUES && from - back >= contextStart; back++) {
+      LEVEL[back - 1] = floats[floatStart + ((from - back) % contextCapacity)];
+    }
+    let x1 = LEVEL[0];
+    let x2 = LEVEL[1];
+    let x3 = LEVEL[2];
+    let x4 = LEVEL[3];
+    let at = (floatStart + (from % contextCapacity)) | 0;
+    const end = (floatStart + contextCapacity) | 0;
+    const count = (to - from) | 0;
+    for (let i = 0; i < count; i++) {
+      const x0 = floats[at];
+      at = at + 1 === end ? end - contextCapacity : at + 1;
+      const innovation = x0 - (x1 + x2 + x3 + x4) / LEVEL_VALUES;
+      if (innovation >= -clamp && innovation <= clamp) INNOVATIONS[i] = innovation;
+      else INNOVATIONS[i] = clampedOf([x0, x1, x2, x3, x4], innovation, clamp);
+      x4 = x3;
+      x3 = x2;
+      x2 = x1;
+      x1 = x0;
     }
   }
 }
 
-/** x - its local level at an index of VALUES; 0 where nothing is known. */
-function innovationIn(at: number): number {
-  if (at >= LEVEL_VALUES) {
-    const innovation = VALUES[at] - (VALUES[at - 1] + VALUES[at - 2] + VALUES[at - 3] + VALUES[at - 4]) / LEVEL_VALUES;
-    if (!Number.isNaN(innovation)) return innovation;
-  }
-  const before = (back: number) => (at - back >= 0 ? VALUES[at - back] : Number.NaN);
-  return innovationOfPresent(VALUES[at], before(1), before(2), before(3), before(4));
+/** The clamped innovation of the first value, where the others are its level; NaN stands for what is missing. */
+function clampedOf(values: readonly number[], innovation: number, clamp: number): number {
+  const known = Number.isNaN(innovation) ? innovationOfPresent(values) : innovation;
+  return Math.min(clamp, Math.max(-clamp, known));
 }
 
-/** The same where some of the values are missing. */
-function innovationOfPresent(value: number, ...levels: readonly number[]): number {
+/** 0 where nothing is known. */
+function innovationOfPresent([value, ...levels]: readonly number[]): number {
   const present = levels.filter((level) => !Number.isNaN(level));
   if (Number.isNaN(value) || present.length === 0) return 0;
   return value - present.reduce((sum, level) => sum + level, 0) / present.length;
-}
-
-function clamped(innovation: number, clamp: number): number {
-  return Math.min(clamp, Math.max(-clamp, innovation));
 }
 
 function distancesStart({ floatStart, layout }: SeriesRings): number {
