@@ -24,6 +24,9 @@ const REFUSED = new RegExp(
 const OUT_OF_REACH =
   /Connection|RequestTimeout|BrokerNotFound|NoBrokerAvailable|CoordinatorNotFound|Metadata|LockTimeout/;
 
+/** A plain Error of kafkajs for a request to a broker whose connection is being opened at this moment. */
+const NOT_YET_CONNECTED = 'Broker not connected';
+
 /** kafkajs calls every failure of a login an authentication error, also a connection that was lost meanwhile. */
 const LOST_AT_LOGIN = /Not connected|connection|timed out|timeout|socket|ECONN|EPIPE/i;
 
@@ -64,6 +67,7 @@ export function isConnectionFailure(error: unknown): boolean {
   const root = rootCause(error);
   if (root instanceof ServiceError) return root.code === 'broker-unavailable';
   if (root.name === 'KafkaJSSASLAuthenticationError') return LOST_AT_LOGIN.test(root.message);
+  if (root.message === NOT_YET_CONNECTED) return true;
   return OUT_OF_REACH.test(root.name) || typeof root.code === 'string';
 }
 

@@ -35,3 +35,8 @@ test('a connection that is lost during a login is not a refused login', () => {
   const refused = explainFailure(login('Authentication failed: invalid credentials'), 'testing');
   assert.deepEqual([refused.code, refused.retryable], ['configuration', false]);
 });
+
+test('a request to a broker whose connection is just being opened does not end the worker', () => {
+  const { code, retryable } = explainFailure(new Error('Broker not connected'), 'testing');
+  assert.deepEqual([code, retryable], ['broker-unavailable', true]);
+});
