@@ -145,12 +145,15 @@ export interface SeriesSlab {
   readonly doubles: Float64Array;
 }
 
-const BLOCKS_PER_SLAB = 64;
+/** Of the first slab; each further one doubles. A worker with many partitions has few series in each. */
+const BLOCKS_MIN = 4;
+const BLOCKS_MAX = 64;
 
 /** Hands out blocks; a released block is used again. */
 export class SeriesMemory {
   readonly layout: SeriesLayout;
   readonly #free: SeriesBlock[] = [];
+  #blocks = BLOCKS_MIN;
   /** Of all slabs, free blocks included. */
   bytes = 0;
 
@@ -179,14 +182,16 @@ export class SeriesMemory {
   #grow(): SeriesBlock {
     const { layout } = this;
     const { floats, doubles } = layout;
+    const blocks = this.#blocks;
+    this.#blocks = Math.min(2 * blocks, BLOCKS_MAX);
     const slab: SeriesSlab = {
       memory: this,
       layout,
-      floats: new Float32Array(BLOCKS_PER_SLAB * floats),
-      doubles: new Float64Array(BLOCKS_PER_SLAB * doubles),
+      floats: new Float32Array(blocks * floats),
+      doubles: new Float64Array(blocks * doubles),
     };
     this.bytes += slab.floats.byteLength + slab.doubles.byteLength;
-    for (let i = BLOCKS_PER_SLAB - 1; i >= 0; i--) {
+    for (let i = blocks - 1; i >= 0; i--) {
       this.#free.push({ slab, floatStart: i * floats, doubleStart: i * doubles });
     }
     return this.#free.pop()!;
