@@ -11,6 +11,8 @@ import { type JavaProcess, startJava } from './java-process.ts';
 
 const run = promisify(execFile);
 const HEAP_MB = 512;
+/** Short: it opens its port 2 s after a crash instead of 10. */
+const SESSION_MS = 1_500;
 /** Of a login by token, which ends before with its token. */
 const SESSION_MS_MAX = 60_000;
 /** The module wants it of clients and brokers alike. */
@@ -59,6 +61,7 @@ interface Installation {
  * - `cacheDir`: where jars are kept from one run to the next (fetched by Maven when absent, 44 MB).
  * - `dataDir`: the broker's data, kept when it stops; at most one broker may use it at a time.
  * - `port`: a free one when absent.
+ * - `sessionMs`: how long the broker may be silent until its controller takes its partitions away.
  * - `secure`: a listener beside the open one.
  *
  * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data.
@@ -67,13 +70,14 @@ export async function startKafka(options: {
   cacheDir: string;
   dataDir: string;
   port?: number;
+  sessionMs?: number;
   secure?: SecureListener;
 }): Promise<LocalKafka> {
   const installation = await install(resolve(options.cacheDir));
   const dataDir = resolve(options.dataDir);
   const port = options.port ?? (await freePort());
   await refuseDataInUse(dataDir);
-  await format(installation, { dataDir, port, secure: options.secure });
+  await format(installation, { dataDir, port, secure: options.secure, sessionMs: options.sessionMs ?? SESSION_MS });
   let broker = await startBroker(installation, dataDir, []);
   return {
     brokers: [`127.0.0.1:${port}`],
@@ -104,7 +108,8 @@ async function makeArchive(classPath: string, archive: string): Promise<void> {
   const folder = await mkdtemp(`${archive}.partial-`);
   const own = join(folder, 'classes.jsa');
   try {
-    await format({ classPath, archive }, { dataDir: folder, port: await freePort(), secure: undefined });
+    const listener = { port: await freePort(), secure: undefined, sessionMs: SESSION_MS };
+    await format({ classPath, archive }, { dataDir: folder, ...listener });
     const broker = await startBroker({ classPath, archive }, folder, [`-XX:ArchiveClassesAtExit=${own}`]);
     await broker.stop();
     await rename(own, archive);
@@ -115,10 +120,11 @@ async function makeArchive(classPath: string, archive: string): Promise<void> {
 
 async function format(
   installation: Installation,
-  { dataDir, port, secure }: { dataDir: string; port: number; secure: SecureListener | undefined },
+  of: { dataDir: string; port: number; secure: SecureListener | undefined; sessionMs: number },
 ): Promise<void> {
+  const { dataDir, port, secure, sessionMs } = of;
   await mkdir(join(dataDir, 'log'), { recursive: true });
-  const properties = serverProperties(dataDir, port, await freePort());
+  const properties = serverProperties(dataDir, { port, controllerPort: await freePort(), sessionMs });
   await writeFile(propertiesFile(dataDir), secure === undefined ? properties : withSecureListener(properties, secure));
   if (existsSync(join(dataDir, 'log', 'meta.properties'))) return;
   const clusterId = randomBytes(16).toString('base64url');
@@ -176,11 +182,11 @@ function propertiesFile(dataDir: string): string {
   return join(dataDir, 'server.properties');
 }
 
-/**
- * One node that is broker and controller. The short broker session opens the port 2 s after a crash instead of 10.
- * Nothing expires: scores of old history have old timestamps.
- */
-function serverProperties(dataDir: string, port: number, controllerPort: number): string {
+/** One node that is broker and controller. Nothing expires: scores of old history have old timestamps. */
+function serverProperties(
+  dataDir: string,
+  { port, controllerPort, sessionMs }: { port: number; controllerPort: number; sessionMs: number },
+): string {
   return `process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:${controllerPort}
@@ -200,7 +206,7 @@ share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
-broker.session.timeout.ms=1500
+broker.session.timeout.ms=${sessionMs}
 broker.heartbeat.interval.ms=300
 log.cleaner.dedupe.buffer.size=4194304
 auto.create.topics.enable=false

@@ -11,9 +11,12 @@ import { ensureTopics } from '../../src/stream/log/kafka/topic-admin.ts';
 export const PARTITIONS = 8;
 
 /** A broker of the bench's own, on the same machine; it ends, with its data, when `work` does. */
-export async function withBroker<T>(work: (connection: KafkaConnection) => Promise<T>): Promise<T> {
+export async function withBroker<T>(
+  work: (connection: KafkaConnection) => Promise<T>,
+  { sessionMs }: { readonly sessionMs?: number } = {},
+): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-bench-'));
-  const kafka = await startKafka({ cacheDir: cacheFolder(), dataDir });
+  const kafka = await startKafka({ cacheDir: cacheFolder(), dataDir, ...(sessionMs && { sessionMs }) });
   try {
     return await work({ config: { brokers: kafka.brokers, clientId: 'tidewatch-bench', tls: null, sasl: null } });
   } finally {

@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   journal: () => import('./journal.ts'),
   memory: () => import('./memory.ts'),
   'new-user': () => import('./new-user.ts'),
+  partitions: () => import('./partitions.ts'),
   quality: () => import('./quality.ts'),
   recovery: () => import('./recovery.ts'),
   restore: () => import('./restore.ts'),
