@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionOptions } from 'node:tls';
 import kafkajs, { type ISocketFactory, type Kafka, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
 import type { KafkaConfig, SaslConfig } from '../../../config/config.ts';
+import { shareConnections } from './connection-pool.ts';
 import {
   type Broker,
   type Cluster,
@@ -44,9 +45,13 @@ export interface ClusterLink {
 
 /**
  * Connects to the brokers and loads the metadata of `topics`. A request opens a connection again that the broker has
- * closed. Throws kafkajs's errors.
+ * closed. `isShared`: many use it at the same time, and none waits for another. Throws kafkajs's errors.
  */
-export async function linkCluster(connection: KafkaConnection, topics: readonly string[]): Promise<ClusterLink> {
+export async function linkCluster(
+  connection: KafkaConnection,
+  topics: readonly string[],
+  { isShared = false }: { readonly isShared?: boolean } = {},
+): Promise<ClusterLink> {
   const sockets = trackSockets(connection.socketFactory ?? defaultSocketFactory());
   const { brokers, clientId, ssl, sasl } = clientOptions(connection);
   const options: ClusterOptions = {
@@ -68,6 +73,7 @@ export async function linkCluster(connection: KafkaConnection, topics: readonly 
     isolationLevel: 1,
   };
   const cluster = new ClusterConstructor(options);
+  if (isShared) shareConnections(cluster);
   const unwatch = watchSilentBrokers(cluster, sockets);
   const destroy = () => {
     unwatch();

@@ -1,7 +1,7 @@
 import type { ClusterLink } from './connection.ts';
 import { askLeader, type EpochQuestion } from './epoch-end.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
-import { type FetchedPartition, type FetchLimits, fetchTopic, timed } from './fetch.ts';
+import { type FetchedPartition, type FetchLimits, fetchTopic, restOf, timed } from './fetch.ts';
 import type { FetchHandlers } from './fetch-handlers.ts';
 import { decodeInput, recordOfSkipped } from './input-records.ts';
 import { type Broker, errorFromCode } from './kafkajs-internals.ts';
@@ -26,7 +26,8 @@ export class FetchLoop {
   readonly #topic: string;
   readonly #handlers: FetchHandlers;
   readonly #readings = new Map<number, PartitionReading>();
-  readonly #fetching = new Set<number>();
+  /** By node, until when it rests. */
+  readonly #fetching = new Map<number, Promise<void>>();
   #link: ClusterLink | null = null;
   #topicId: string | null = null;
   #reconnecting = false;
@@ -99,9 +100,8 @@ export class FetchLoop {
       try {
         const nodeId = leaderOf(link.cluster, this.#topic, reading.partition);
         if (!this.#isChecked(link, reading)) continue;
-        const led = byLeader.get(nodeId);
-        if (led === undefined) byLeader.set(nodeId, [reading]);
-        else led.push(reading);
+        byLeader.set(nodeId, byLeader.get(nodeId) ?? []);
+        byLeader.get(nodeId)?.push(reading);
       } catch (error) {
         this.#backOff(link, reading, error);
       }
@@ -139,7 +139,7 @@ export class FetchLoop {
   }
 
   async #fetchFrom(link: ClusterLink, nodeId: number, readings: readonly PartitionReading[]): Promise<void> {
-    this.#fetching.add(nodeId);
+    this.#fetching.set(nodeId, restOf(readings.length));
     let broker: Broker | null = null;
     try {
       await link.cluster.refreshMetadataIfNecessary();
@@ -161,6 +161,7 @@ export class FetchLoop {
       const stayed = readings.filter(({ partition }) => !isLedElsewhere(link.cluster, { topic, partition, nodeId }));
       for (const reading of stayed) this.#backOff(link, reading, error);
     } finally {
+      await this.#fetching.get(nodeId);
       this.#fetching.delete(nodeId);
     }
     this.#fetchIdle();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Broker, fetchRequest } from './kafkajs-internals.ts';
 import { type AbortedTransaction, readInt64 } from './record-batch-decoder.ts';
 
@@ -111,4 +112,15 @@ export async function timed<T>(response: Promise<T>, onAnswer?: (seconds: number
   const answered = await response;
   onAnswer?.((performance.now() - startMs) / 1000);
   return answered;
+}
+
+const REST_MS_PER_PARTITION = 0.1;
+
+/**
+ * Passes between the beginnings of two fetches from a broker. It looks at each partition of a request, whether there
+ * are records or not: with hundreds of them it would do nothing else.
+ */
+export async function restOf(partitions: number): Promise<void> {
+  const restMs = REST_MS_PER_PARTITION * partitions;
+  if (restMs >= 1) await sleep(restMs);
 }

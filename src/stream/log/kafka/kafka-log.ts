@@ -10,6 +10,7 @@ import { GroupMembership } from './group-membership.ts';
 import type { DeliveredHeaders } from './input-records.ts';
 import { LeaderEpochs } from './leader-epochs.ts';
 import { type CommitReport, openPartitionSession } from './partition-session.ts';
+import { SharedLink } from './shared-link.ts';
 
 export interface KafkaLogOptions extends KafkaConnection {
   readonly topics: Topics;
@@ -41,6 +42,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
   const sessions = new Set<PartitionSession>();
   const closing = new AbortController();
   const epochs = new LeaderEpochs();
+  const shared = new SharedLink(() => linkCluster(options, [...new Set(Object.values(topics))], { isShared: true }));
 
   return {
     partitionCount: async () => {
@@ -61,6 +63,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
     openPartition: async (partition, signal) => {
       const prefix = options.transactionalIdPrefix ?? groupId;
       const sessionOptions = {
+        shared,
         groupId,
         inputTopic: topics.observations,
         changelogTopic: topics.changelog,

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
 import './kafkajs-mends.ts';
+import type { BrokerConnections, ProtocolRequest } from './kafkajs-connections.ts';
 
 /**
  * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: connections and requests. Its producer is
@@ -8,18 +9,6 @@ import './kafkajs-mends.ts';
  * All deep imports are here and in kafkajs-mends.ts.
  */
 const load = createRequire(import.meta.url);
-
-/** A request as a connection sends it. `encode` resolves to the body after the header. */
-interface ProtocolRequest<Data> {
-  readonly request: {
-    readonly apiKey: number;
-    readonly apiVersion: number;
-    readonly apiName: string;
-    encode(): Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
-  };
-  readonly response: { decode(payload: Buffer): Promise<Data>; parse(data: Data): Promise<Data> };
-  readonly requestTimeout?: number;
-}
 
 export interface ProducerIdentity {
   readonly transactionalId: string;
@@ -45,11 +34,7 @@ export interface Broker {
   readonly versions: Readonly<Record<number, unknown>> | null;
   connect(): Promise<void>;
   metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>;
-  readonly connectionPool: {
-    readonly host: string;
-    readonly port: number;
-    send<Data>(request: ProtocolRequest<Data>): Promise<Data>;
-  };
+  readonly connectionPool: Pick<BrokerConnections, 'host' | 'port' | 'send'>;
   initProducerId(of: { transactionalId: string; transactionTimeout: number }): Promise<{
     producerId: string;
     producerEpoch: number;
@@ -91,6 +76,9 @@ export interface Cluster {
   readonly targetTopics: ReadonlySet<string>;
   /** The brokers of the newest metadata, by node. */
   readonly brokerPool: { readonly brokers: Readonly<Record<string, Broker>> };
+  readonly connectionPoolBuilder: {
+    build(to?: Pick<BrokerConnections, 'host' | 'port' | 'rack'>): Promise<BrokerConnections>;
+  };
   connect(): Promise<void>;
   disconnect(): Promise<void>;
   isConnected(): boolean;

@@ -2,19 +2,22 @@ import { ServiceError } from '../../../service-error.ts';
 import type { InputRecord, OutputRecord, PartitionSession } from '../log.ts';
 import { type CommittedOffset, fetchCommittedOffset } from './committed-offset.ts';
 import type { Compression } from './compressed-batch.ts';
-import { type ClusterLink, type KafkaConnection, linkCluster } from './connection.ts';
+import type { ClusterLink, KafkaConnection } from './connection.ts';
 import { Coordinator, GROUP_COORDINATOR } from './coordinator.ts';
 import { explainFailure, protocolErrorType } from './failure.ts';
 import type { Cluster } from './kafkajs-internals.ts';
 import type { LeaderEpochs } from './leader-epochs.ts';
 import { readPartition, settledRange, stableRange } from './partition-reader.ts';
-import { type Backoff, retryWithBackoff } from './retry.ts';
+import { type Backoff, retryWithBackoff, unlessAborted } from './retry.ts';
+import type { SharedLink } from './shared-link.ts';
 import { knownTopicId } from './topic-id.ts';
 import { fenceTransactionalProducer, type TransactionalProducer } from './transactional-producer.ts';
 
 const UNTIL_BROKER_IS_BACK: Backoff = { initialMs: 100, delayMsMax: 1_000, totalMsMax: Number.POSITIVE_INFINITY };
 
 export interface SessionOptions {
+  /** Connections to the cluster, with the metadata of all these topics. */
+  readonly shared: SharedLink;
   readonly groupId: string;
   readonly partition: number;
   readonly inputTopic: string;
@@ -52,9 +55,12 @@ export async function openPartitionSession(
   const { partition } = options;
   const attempt = async () => {
     signal?.throwIfAborted();
+    const opening = open(connection, options, signal);
     try {
-      return await open(connection, options, signal);
+      return await unlessAborted(signal, opening);
     } catch (error) {
+      // It may still succeed where the signal aborted.
+      opening.then((session) => session.close()).catch(() => undefined);
       signal?.throwIfAborted();
       const failure = explainFailure(error, `partition ${partition} was taken over`);
       connection.log?.('warn', failure.message, { partition });
@@ -64,6 +70,8 @@ export async function openPartitionSession(
   const isRetryable = (error: unknown) => error instanceof ServiceError && error.retryable;
   return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_BROKER_IS_BACK, signal });
 }
+
+const CLOSED = { retryable: true };
 
 interface SessionParts {
   readonly link: ClusterLink;
@@ -78,27 +86,25 @@ async function open(
   options: SessionOptions,
   signal: AbortSignal | undefined,
 ): Promise<PartitionSession> {
-  const { inputTopic, changelogTopic, partitionedTopics, deadLettersTopic, compression } = options;
-  const link = await linkCluster(connection, [inputTopic, changelogTopic, ...partitionedTopics, deadLettersTopic]);
-  signal?.addEventListener('abort', link.destroy);
+  const { inputTopic, partitionedTopics, compression } = options;
+  const link = await options.shared.take();
   try {
     const ended = new AbortController();
     const untilEnded = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+    signal?.throwIfAborted();
     const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, {
       signal: untilEnded,
       ...(options.transactionMs && { transactionMs: options.transactionMs }),
       compressionOf: (topic) => (partitionedTopics.includes(topic) ? compression : 'none'),
     });
     const parts = { link, producer, options, ended };
-    const committed = await settleOffset(connection, parts);
+    const committed = await settleOffset(connection, parts, untilEnded);
     if (committed !== null) options.epochs.committed(options.partition, committed.offset, committed.leaderEpoch);
     const inputTopicId = await knownTopicId(link.cluster, inputTopic);
     return createSession(parts, { committedOffset: committed?.offset ?? null, inputTopicId });
   } catch (error) {
     link.destroy();
     throw error;
-  } finally {
-    signal?.removeEventListener('abort', link.destroy);
   }
 }
 
@@ -119,16 +125,18 @@ const UNTIL_SETTLED: Backoff = { initialMs: 50, delayMsMax: 1_000, totalMsMax: 4
  */
 async function settleOffset(
   connection: KafkaConnection,
-  { link: { cluster }, producer, options, ended }: SessionParts,
+  { link: { cluster }, producer, options }: SessionParts,
+  signal: AbortSignal,
 ): Promise<CommittedOffset | null> {
   const { groupId, inputTopic, partition } = options;
-  const coordinator = new Coordinator(cluster, { type: GROUP_COORDINATOR, id: groupId, signal: ended.signal });
+  const coordinator = new Coordinator(cluster, { type: GROUP_COORDINATOR, id: groupId, signal });
   const isUnstable = (error: unknown) => protocolErrorType(error) === 'UNSTABLE_OFFSET_COMMIT';
   const groupPartition = { groupId, topic: inputTopic, partition };
   const fetch = () => coordinator.send((broker) => fetchCommittedOffset(broker, groupPartition));
   const read = (backoff: Backoff) => retryWithBackoff(fetch, { isRetryable: isUnstable, backoff });
   return read(UNTIL_COORDINATORS_AGREE).catch(async (error: unknown) => {
     if (!isUnstable(error)) throw error;
+    signal.throwIfAborted();
     const decision = producer.earlierCommit ? 'a commit' : 'an abort';
     connection.log?.('warn', `A broker left ${decision} of partition ${partition} unfinished; it is finished now`, {
       partition,
@@ -166,14 +174,18 @@ function createSession(
     if (state !== 'idle') throw new ServiceError('internal', `The session of partition ${partition} is ${state}`);
     state = 'busy';
     try {
-      const result = await work();
+      const result = await unlessAborted(ended.signal, work());
       if (state === 'busy') state = 'idle';
       return result;
     } catch (error) {
-      state = 'dead';
-      ended.abort();
+      end();
       throw explainFailure(error, doing);
     }
+  };
+  /** No further request of a call in flight is sent. */
+  const end = () => {
+    state = 'dead';
+    ended.abort(new ServiceError('broker-unavailable', `The session of partition ${partition} has ended`, CLOSED));
   };
 
   return {
@@ -200,7 +212,10 @@ function createSession(
         const sink = (_offset: number, _ms: number, key: Buffer | null, value: Buffer | null) => {
           if (key !== null) onRecord(key, value);
         };
-        const onPosition = (offset: number) => onProgress?.(end === start ? 1 : (offset - start) / (end - start));
+        const onPosition = (offset: number) => {
+          ended.signal.throwIfAborted();
+          onProgress?.(end === start ? 1 : (offset - start) / (end - start));
+        };
         onPosition(start);
         await readPartition(link.cluster, { topic: changelogTopic, partition, from: start, end, onPosition }, sink);
         onPosition(end);
@@ -213,8 +228,7 @@ function createSession(
         options.onCommit?.({ partition, records: outputs.length, durationMs: performance.now() - startMs });
       }),
     close: async () => {
-      state = 'dead';
-      ended.abort();
+      end();
       link.destroy();
     },
   };

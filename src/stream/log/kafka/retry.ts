@@ -35,3 +35,14 @@ export async function retryWithBackoff<T>(
     signal?.throwIfAborted();
   }
 }
+
+/** Rejects with the reason of `signal` as soon as it aborts. Then the result of `work` does not matter any more. */
+export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -54,6 +54,8 @@ export async function fenceTransactionalProducer(
   const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: transactionalId, signal });
   // The fence overwrites it.
   const before = await coordinator.send((broker) => fetchTransactionState(broker, transactionalId));
+  // Not the true owner: the partition may be another one's since.
+  signal?.throwIfAborted();
   const { producerId, producerEpoch } = await coordinator.send((broker) =>
     broker.initProducerId({ transactionalId, transactionTimeout: transactionMs }),
   );
@@ -119,7 +121,8 @@ function createProducer(
   return {
     earlierCommit,
     async commit(outputs, moved) {
-      await cluster.refreshMetadataIfNecessary();
+      // Not awaited: only a broker that hangs would be noticed. Moved leaders are looked up by their errors.
+      cluster.refreshMetadataIfNecessary().catch(() => undefined);
       const rounds = planRounds(outputs);
       const byTopic = Map.groupBy(rounds[0] ?? [], ({ topic }) => topic);
       if (byTopic.size > 0) {
