@@ -189,7 +189,9 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
 
 /** By default five steps, and at least five minutes. */
 function silenceAfterOf({ silenceAfter, thresholdMethod }: DetectorFields, freq: Frequency): number | null {
-  if (silenceAfter === 'off' || thresholdMethod === 'multivariate') return null;
+  if (silenceAfter === 'off') return null;
+  // Members of a group may come and go: it says so only where that is asked for.
+  if (silenceAfter === undefined && thresholdMethod === 'multivariate') return null;
   return silenceAfter ?? Math.max(SILENCE_STEPS_MIN, Math.ceil(SILENCE_MS_MIN / meanStepMs(freq)));
 }
 

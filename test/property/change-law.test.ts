@@ -43,7 +43,7 @@ const detectorsOf = (chosen: StreamDetectionSettings, name = 'alone', groups = '
     name: groups,
     series: ['m*'],
     group: 'group',
-    settings: { ...chosen, thresholdMethod: 'multivariate', silenceAfter: null },
+    settings: { ...chosen, thresholdMethod: 'multivariate' },
   }),
   detectorConfig({ name, settings: chosen }),
 ];

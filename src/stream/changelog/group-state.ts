@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { GroupDetector } from '../../detector/group-detector.ts';
-import type { SeriesDetector } from '../../detector/series-detector.ts';
 import type { RestartReason } from '../record/score-record.ts';
 import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
@@ -15,11 +14,24 @@ import {
 import { readDetectorChange, readDetectorState, writeDetectorChange, writeDetectorState } from './series-state.ts';
 import { CHANGE_ENTRY, GROUP_ENTRY, STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
+/** Earlier formats know of no silence of members. */
+const SILENCE_FORMAT = 4;
+
 /** A member that the group is scored with. Its detector has the same index in the group's detector. */
 export interface Member extends ChangelogSeries {
   readonly series: string;
   /** Newest position it was observed at. */
   newest: number;
+  /** Input offset of its newest observation that was scored; -1 where that is not known. */
+  newestOffset: number;
+}
+
+/** What is kept of the silence of members. */
+export interface SilentMembers {
+  /** Those of which it was said, oldest first, with the time they were heard of. They may have left the group. */
+  readonly names: Map<string, number>;
+  /** Event time before which no member counts as silent: the partition had paused, or the group was behind. */
+  floorMs: number;
 }
 
 /** The state of a group that is kept in the changelog. */
@@ -29,6 +41,7 @@ export interface GroupState extends ArrivalState {
   readonly digest: string;
   readonly events: KeptEvents;
   readonly changes: GroupChanges;
+  readonly silence: SilentMembers;
   readonly detector: GroupDetector;
   /** Aligned with `detector.members`. */
   readonly members: readonly Member[];
@@ -46,8 +59,8 @@ export interface GroupState extends ArrivalState {
   restarted: RestartReason | null;
   /** Takes up what was kept of the times of its records. */
   resumeArrivals(arrivals: ArrivalState): void;
-  /** Adds a member from the changelog. Returns its detector, whose state is read next. */
-  resumeMember(series: string, startOffset: number, newest: number): SeriesDetector;
+  /** Adds a member from the changelog. The state of its detector is read next. */
+  resumeMember(series: string, startOffset: number, newest: number): Member;
 }
 
 /**
@@ -70,6 +83,7 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
     writer.text(member.series);
     writer.number(member.startOffset);
     writer.number(member.newest);
+    writer.number(member.newestOffset);
     writeDetectorState(writer, member.detector);
   }
   writer.u32(group.joining.size);
@@ -110,6 +124,7 @@ export function writeGroupChange(writer: StateWriter, group: GroupState): boolea
     writeScales(writer, detector);
     for (const member of members) {
       writer.number(member.newest);
+      writer.number(member.newestOffset);
       writeDetectorChange(writer, member.detector, written);
     }
   }
@@ -127,7 +142,9 @@ export function readGroupState(reader: StateReader, group: GroupState): void {
   group.detector.resumeAt(positions, { samples, mean, variance, growth: 0 });
   readScales(reader, group.detector);
   for (let members = reader.u32(); members > 0; members--) {
-    readDetectorState(reader, group.resumeMember(reader.text(), reader.number(), reader.number()));
+    const member = group.resumeMember(reader.text(), reader.number(), reader.number());
+    if (reader.format >= SILENCE_FORMAT) member.newestOffset = reader.number();
+    readDetectorState(reader, member.detector);
   }
   for (let joining = reader.u32(); joining > 0; joining--) group.joining.set(reader.text(), reader.number());
   for (let steps = reader.u32(); steps > 0; steps--) {
@@ -152,6 +169,7 @@ export function readGroupChange(reader: StateReader, group: GroupState): void {
     readScales(reader, detector);
     for (const member of members) {
       member.newest = reader.number();
+      member.newestOffset = reader.number();
       readDetectorChange(reader, member.detector, detector.positions);
     }
   }
@@ -165,6 +183,12 @@ function writeHead(writer: StateWriter, group: GroupState): void {
   writer.number(group.newestOffset);
   writeArrivals(writer, group);
   writer.text(group.restarted ?? '');
+  writer.number(group.silence.floorMs);
+  writer.u32(group.silence.names.size);
+  for (const [series, heardMs] of group.silence.names) {
+    writer.text(series);
+    writer.number(heardMs);
+  }
 }
 
 function readHead(reader: StateReader, group: GroupState): void {
@@ -175,6 +199,11 @@ function readHead(reader: StateReader, group: GroupState): void {
   group.resumeArrivals(readArrivals(reader));
   const restarted = reader.text();
   group.restarted = restarted === '' ? null : (restarted as RestartReason);
+  if (reader.format < SILENCE_FORMAT) return;
+  const { silence } = group;
+  silence.floorMs = reader.number();
+  silence.names.clear();
+  for (let names = reader.u32(); names > 0; names--) silence.names.set(reader.text(), reader.number());
 }
 
 function writeScales(writer: StateWriter, { alarmState, scaleState }: GroupDetector): void {

@@ -138,6 +138,8 @@ export class ArrivalGate {
     // Records may still wait under a lateness that is none any more.
     if (unit.bound.config.settings.latenessMs === 0 && unit.buffered.length === 0) give(unit, observation);
     else reorder(unit, observation, give);
+    // It is known now that the member is not silent any more.
+    if (unit.group !== null) this.silent.watch(unit);
     if (this.clock.ms >= this.#witnessedMs) this.#releaseWitnessed(give);
   }
 

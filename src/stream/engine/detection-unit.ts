@@ -45,6 +45,10 @@ export interface DetectionUnit extends JournalEntry {
   settle(sink: ScoreSink, isLast?: boolean): boolean;
   /** Calibrates on what it continues. Returns false when forecasts are due; `first` is its first record. */
   replay(first: ReceivedObservation, sink: ReplaySink): boolean;
+  /** The event time that its next silence counts from; Infinity where there is none to wait for. */
+  silenceSinceMs(): number;
+  /** Whether it, or a member, is silent by an event time of the partition at which that was to be looked at. */
+  isSilenceDue(clockMs: number): boolean;
   /** The detectors that wait for a forecast. */
   forecastsDue(): readonly SeriesDetector[];
   /** Starts over: the next observation has position 0, and its score says so. */

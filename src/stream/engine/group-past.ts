@@ -22,6 +22,7 @@ interface PastMember {
   readonly series: string;
   /** Newest position that it counts as seen at. */
   readonly newest: number;
+  readonly newestOffset: number;
   /** Position of the first value. */
   readonly start: number;
   /** One a time step; NaN where missing. */
@@ -41,6 +42,7 @@ export function pastOfGroup(group: GroupState, { freq }: StreamDetectionSettings
       .map(({ member, context: [start, values] }) => ({
         series: member.series,
         newest: member.newest - first,
+        newestOffset: member.newestOffset,
         start: start - first,
         values,
       })),

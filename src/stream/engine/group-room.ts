@@ -1,5 +1,6 @@
 import type { GroupState } from '../changelog/group-state.ts';
 import { openStateBytesMax } from '../changelog/series-state.ts';
+import type { DeadLetterCause } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 
 /** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
@@ -27,4 +28,8 @@ function haveRoom(series: ReadonlySet<string>, { layout, config }: BoundDetector
   let bytes = 0;
   for (const id of series) bytes += openBytes + (Buffer.byteLength(id) + PENDING_BYTES) * (config.settings.grace + 3);
   return series.size <= GROUP_MEMBERS_MAX && bytes <= GROUP_STATE_BYTES_MAX;
+}
+
+export function whyFull(group: string): DeadLetterCause {
+  return { reason: 'group-full', detail: `group ${JSON.stringify(group)} has as many members as it may have` };
 }

@@ -3,6 +3,8 @@ import { memberKey } from '../changelog/changelog-series.ts';
 import type { GroupState, Member } from '../changelog/group-state.ts';
 import type { PendingStep } from '../changelog/pending-steps.ts';
 import type { ReceivedObservation } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import { hasRoomFor } from './group-room.ts';
 
 /** Newest position of a series, in a pending step or before; -1 where there is none. */
 export function newestOf({ pending, members }: Pick<GroupState, 'pending' | 'members'>, series: string): number {
@@ -61,7 +63,8 @@ export function updateMembers(
     if (members.some((member) => member.series === series)) continue;
     changes.everything();
     const key = memberKey(group.key, series);
-    members.push({ key, series, startOffset: offset, newest: position, detector: detector.addMember() });
+    const joined = { key, series, startOffset: offset, newest: position, newestOffset: offset };
+    members.push({ ...joined, detector: detector.addMember() });
   }
 }
 
@@ -69,4 +72,17 @@ export function updateMembers(
 export function pendingObservation({ series, timestampMs, value, record }: ReceivedObservation) {
   const { offset, headers } = record;
   return { series, observation: { timestampMs, value, offset, ...(headers && { headers }) } };
+}
+
+/** Steps wait for a series that was late. Otherwise one that is slower than the others would be late for ever. */
+export function waitForLate(
+  group: GroupState,
+  { series, position, newest }: { readonly series: string; readonly position: number; readonly newest: number },
+  bound: BoundDetector,
+): void {
+  const { joining, members, changes } = group;
+  if (newest < 0 && hasRoomFor(group, series, bound)) joining.set(series, position);
+  const returned = members.find((member) => member.series === series);
+  if (returned !== undefined) returned.newest = Math.max(returned.newest, position);
+  changes.everything();
 }

@@ -19,13 +19,13 @@ import type { InputPlace, RestartReason } from '../record/score-record.ts';
 import type { DeadLetterCause, ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
-import { followStep, NOTHING_OBSERVED } from './group-events.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
-import { type GroupPast, isMissing, pastOfGroup, stepOfPast } from './group-past.ts';
-import { fitting, hasRoomFor } from './group-room.ts';
-import { isNextReady, newestOf, pendingObservation, updateMembers } from './group-steps.ts';
+import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
+import { fitting, hasRoomFor, whyFull } from './group-room.ts';
+import { GroupSilence } from './group-silence.ts';
+import { isNextReady, newestOf, pendingObservation, updateMembers, waitForLate } from './group-steps.ts';
 import { lateness } from './lateness.ts';
-import { memberScore } from './member-score.ts';
+import { publishStep } from './publish-step.ts';
 import { resumedArrivals } from './resumed-arrivals.ts';
 import { UnitEvents } from './unit-events.ts';
 
@@ -46,7 +46,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   readonly events: UnitEvents;
   readonly digest: string;
   readonly #memory: SeriesMemory;
-  readonly #place: InputPlace;
+  readonly place: InputPlace;
   readonly #recordKey: Buffer;
   detector: GroupDetector;
   /** Aligned with `detector.members`. */
@@ -60,7 +60,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
   newest = -1;
   newestOffset = -1;
   arrivedMs = Number.NaN;
-  heardMs = Number.NEGATIVE_INFINITY;
+  #heardMs = Number.NEGATIVE_INFINITY;
+  readonly silence = new GroupSilence();
   silent = false;
   held: readonly ReceivedObservation[] = NO_HELD;
   buffered: readonly ReceivedObservation[] = NO_HELD;
@@ -82,15 +83,10 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.bound = bound;
     this.digest = bound.digest;
     this.#memory = memory;
-    this.#place = place;
+    this.place = place;
     this.#recordKey = Buffer.from(group);
     this.events = new UnitEvents({ bound, key: this.key, group, place });
     this.detector = new GroupDetector(bound.config.settings, memory);
-  }
-
-  /** What a successor begins with; null where there is nothing. */
-  past(): GroupPast | null {
-    return pastOfGroup(this, this.bound.config.settings);
   }
 
   /** A fresh group begins with what another one kept: its values are the history from position 0. */
@@ -101,8 +97,30 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.#past = { kept: { ...kept, members: fitting(kept.members, this.bound) }, offset, next: 0 };
   }
 
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
+  /** Its members count from then on, too. */
+  set heardMs(ms: number) {
+    this.#heardMs = ms;
+    if (Number.isFinite(ms)) this.silence.floorMs = ms;
+  }
+
+  silenceSinceMs(): number {
+    return this.silence.sinceMs(this);
+  }
+
+  isSilenceDue(clockMs: number): boolean {
+    return this.silence.isDue(this, clockMs);
+  }
+
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
     if (!this.settle(sink)) return false;
+    if (observation.silence !== undefined) {
+      this.silent = this.silence.fallSilent(this, observation, sink);
+      return true;
+    }
     const { gapLimit } = this.bound.config.settings;
     if (Number.isNaN(this.originMs)) this.originMs = observation.timestampMs;
     const position = positionInGroup(this, observation, this.bound.config.settings);
@@ -118,12 +136,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     if (position === newest) sink.duplicate();
     else if (position < newest || position < this.detector.positions) {
       this.#deadLetter(observation, { reason: 'late', detail: lateness(observation.timestampMs) }, sink);
-      if (newest < 0 && hasRoomFor(this, observation.series, this.bound))
-        this.joining.set(observation.series, position);
-      // Steps wait for it again. Otherwise a member that is slower than the others would be late for ever.
-      const returned = this.members.find(({ series }) => series === observation.series);
-      if (returned !== undefined) returned.newest = Math.max(returned.newest, position);
-      this.changes.everything();
+      waitForLate(this, { series: observation.series, position, newest }, this.bound);
     } else this.#keep(position, observation, sink);
     return this.settle(sink) || this.#stall();
   }
@@ -157,9 +170,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
     }
     this.#past = null;
     this.joining = new Map(kept.joining);
-    for (const { series, newest, values } of kept.members) {
+    for (const { series, newest, newestOffset, values } of kept.members) {
       const member = this.members.find((one) => one.series === series);
-      if (member !== undefined) member.newest = newest;
+      if (member !== undefined) Object.assign(member, { newest, newestOffset });
       sink.backfilled(values.length);
     }
     return true;
@@ -221,16 +234,18 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   resumeArrivals(arrivals: ArrivalState): void {
-    Object.assign(this, resumedArrivals(arrivals, { group: this.group, partition: this.#place.partition }));
+    Object.assign(this, resumedArrivals(arrivals, { group: this.group, partition: this.place.partition }));
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
   }
 
-  resumeMember(series: string, startOffset: number, newest: number): SeriesDetector {
+  resumeMember(series: string, startOffset: number, newest: number): Member {
+    const key = memberKey(this.key, series);
     const detector = this.detector.resumeMember();
-    this.members.push({ key: memberKey(this.key, series), series, startOffset, newest, detector });
-    return detector;
+    const member = { key, series, startOffset, newest, newestOffset: -1, detector };
+    this.members.push(member);
+    return member;
   }
 
   #deadLetter({ record, series }: ReceivedObservation, cause: DeadLetterCause, sink: ScoreSink): void {
@@ -239,8 +254,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
 
   #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
     if (!hasRoomFor(this, observation.series, this.bound)) {
-      const detail = `group ${JSON.stringify(this.group)} has as many members as it may have`;
-      this.#deadLetter(observation, { reason: 'group-full', detail }, sink);
+      this.#deadLetter(observation, whyFull(this.group), sink);
       return;
     }
     const added = pendingObservation(observation);
@@ -263,23 +277,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
   #scoreStep(sink: ScoreSink): void {
     const position = this.detector.positions;
     const step = this.pending[0]?.position === position ? this.pending.shift()! : null;
-    const scored = this.#observe(step, sink);
-    if (step === null) sink.gapFilled();
-    this.members.forEach((member, i) => {
-      const observation = step?.observations.get(member.series);
-      if (observation === undefined) return;
-      const { bound, group, restarted } = this;
-      const row = { group: scored, member: scored.members[i], series: member.series, observation };
-      const score = memberScore(row, { bound, group, restarted, place: this.#place });
-      sink.score(score, this.#recordKey, observation.headers);
-    });
-    if (step !== null) this.restarted = null;
-    const observations = step?.observations ?? NOTHING_OBSERVED;
-    followStep(
-      this.events,
-      { position, scored, observations, members: this.members, originMs: this.originMs },
-      { key: this.#recordKey, sink },
-    );
+    publishStep(this, { position, step, scored: this.#observe(step, sink), recordKey: this.#recordKey }, sink);
+    if (step !== null) [this.restarted, this.silent] = [null, false];
   }
 
   /** Moves on by one time step; null: nothing was observed in it. */
@@ -287,9 +286,10 @@ export class GroupUnit implements DetectionUnit, GroupState {
     const { positions } = this.detector;
     const windowStart = this.members[0]?.detector.windowStart;
     const values = this.members.map((member) => {
-      const value = step?.observations.get(member.series)?.value;
-      if (value !== undefined) member.newest = positions;
-      return value ?? Number.NaN;
+      const observation = step?.observations.get(member.series);
+      if (observation === undefined) return Number.NaN;
+      [member.newest, member.newestOffset] = [positions, observation.offset];
+      return observation.value;
     });
     const scored = this.detector.observe(values);
     if (this.members[0]?.detector.windowStart !== windowStart) this.members.forEach(sink.windowClosed, sink);

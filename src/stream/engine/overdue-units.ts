@@ -23,8 +23,15 @@ export function saySilent(move: ClockMove): void {
     if (!holds(one)) continue;
     const unit = isStale(one) ? succeed(one, offset) : one;
     if (hasPaused(unit, silenceMs(unit.bound.config.settings), move)) continue;
-    gate.flush(unit, give);
-    give(unit, silenceMark(unit, { offset, cause: 'event-time' }));
+    if (!unit.isSilenceDue(gate.clock.ms)) {
+      gate.silent.watch(unit);
+      continue;
+    }
+    // The other members of a group may still send what is older.
+    if (unit.group === null) gate.flush(unit, give);
+    give(unit, silenceMark(unit, { offset, cause: 'event-time', clockMs: gate.clock.ms }));
+    // Other members of a group may be next.
+    if (unit.group !== null) gate.silent.watch(unit);
   }
 }
 

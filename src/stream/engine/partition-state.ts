@@ -175,10 +175,10 @@ export class PartitionState {
     for (const unit of due) {
       if (unit.buffered.length > 0) sink.touched(this.backfills.entryOf(unit));
       this.#gate.flush(unit, give);
-      give(unit, silenceMark(unit, { offset, cause: 'clock' }));
+      give(unit, silenceMark(unit, { offset, cause: 'clock', clockMs: this.clock.ms }));
     }
     await blocking.resume();
-    for (const unit of due) if (unit.silent) sink.touched(this.backfills.entryOf(unit));
+    for (const unit of due) if (unit.silent || unit.group !== null) sink.touched(this.backfills.entryOf(unit));
     return Number.isFinite(nextMs) ? nextMs : null;
   }
 

@@ -122,7 +122,7 @@ export class PendingCommit implements ScoreSink {
     this.#publish({
       topic: this.#format.topics.scores,
       partition: this.#format.place.partition,
-      key: Buffer.from(score.series),
+      key: Buffer.from(score.group ?? score.series),
       value: this.#format.encodeScore(score),
       // Before the score of the record that showed it.
       offset: foundAt - 0.5,

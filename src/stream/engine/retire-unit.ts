@@ -43,6 +43,13 @@ export function retireUnit(
   return stale;
 }
 
+/** Members, and series that wait to be ones. */
+function seriesOf({ members, joining, pending, queued, buffered, held }: GroupUnit): string[] {
+  const waiting = [...(queued ?? []), ...buffered, ...held];
+  const pendingSeries = pending.flatMap(({ observations }) => [...observations.keys()]);
+  return [...members, ...waiting].map(({ series }) => series).concat([...joining.keys()], pendingSeries);
+}
+
 /** A group follows its members to the detector that watches them, where its own was renamed. */
 function takerOf(
   unit: SeriesUnit | GroupUnit,
@@ -50,9 +57,7 @@ function takerOf(
   detectorOf: (series: string) => BoundDetector | null,
 ): BoundDetector | null {
   if (unit instanceof SeriesUnit) return named !== null && !isGrouped(named) ? named : null;
-  const groupers = [...unit.members.map(({ series }) => detectorOf(series)), named].filter(
-    (one) => one !== null && isGrouped(one),
-  );
+  const groupers = [...seriesOf(unit).map(detectorOf), named].filter((one) => one !== null && isGrouped(one));
   return groupers.find((one) => one === named) ?? groupers[0] ?? null;
 }
 

@@ -163,6 +163,14 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     return true;
   }
 
+  silenceSinceMs(): number {
+    return Math.max(this.arrivedMs, this.heardMs);
+  }
+
+  isSilenceDue(): boolean {
+    return true;
+  }
+
   forecastsDue(): readonly SeriesDetector[] {
     return this.detector.forecastDue ? [this.detector] : [];
   }

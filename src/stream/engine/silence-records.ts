@@ -15,6 +15,8 @@ export interface Silence {
   readonly bound: BoundDetector;
   readonly detector: SeriesDetector;
   readonly input: InputPlace & { readonly offset: number };
+  /** Left out: that of the next observation. */
+  readonly position?: number;
 }
 
 /** What a detection says where nothing was observed. */
@@ -29,12 +31,22 @@ const UNOBSERVED = {
   alarm: false,
 };
 
-/** Whether it is news that a series stopped: it has run for a while, without such gaps. */
-export function isNewsSilent({ positions, layout, rings }: SeriesDetector, silenceAfter: number): boolean {
-  if (positions <= silenceAfter) return false;
+/**
+ * Whether it is news that a series stopped: it has run for a while, without such gaps.
+ * @param end of its observations; a member of a group has missing values after them, and before it joined
+ */
+export function isNewsSilent(
+  { positions, layout, rings }: SeriesDetector,
+  silenceAfter: number,
+  end: number | null = null,
+): boolean {
+  let start = Math.max(0, positions - layout.contextCapacity);
+  if (end !== null) while (start < end && Number.isNaN(rings.distanceAt(start))) start++;
+  const last = end ?? positions;
+  if ((end === null ? last : last - start) <= silenceAfter) return false;
   let gaps = 0;
   let missing = 0;
-  for (let position = Math.max(0, positions - layout.contextCapacity); position < positions; position++) {
+  for (let position = start; position < last; position++) {
     missing = Number.isNaN(rings.distanceAt(position)) ? missing + 1 : 0;
     if (missing === silenceAfter) gaps++;
   }
@@ -43,12 +55,12 @@ export function isNewsSilent({ positions, layout, rings }: SeriesDetector, silen
 
 /** There is no observation: the value is the last one, and the position that of the next. */
 export function silenceRecord(
-  { state, cause, series, timestampMs, bound, detector, input }: Silence,
+  { state, cause, series, timestampMs, bound, detector, input, position = detector.positions }: Silence,
   value: number,
 ): ScoreRecord {
-  const { windowStart, positions } = detector;
+  const { windowStart } = detector;
   const score = seriesScore(
-    { ...UNOBSERVED, state, windowStart, position: positions },
+    { ...UNOBSERVED, state, windowStart, position },
     { bound, series, timestampMs, value, restarted: false, input },
   );
   return { ...score, cause };

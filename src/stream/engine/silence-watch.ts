@@ -14,7 +14,8 @@ export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): numb
 
 /** It never moves back, so that a restore watches as a worker that was not interrupted. */
 export function silenceDeadline(unit: DetectionUnit | StaleUnit): number {
-  return Math.max(unit.arrivedMs, unit.heardMs) + (silenceLimitOf(unit) ?? Number.POSITIVE_INFINITY);
+  const sinceMs = isStale(unit) ? Math.max(unit.arrivedMs, unit.heardMs) : unit.silenceSinceMs();
+  return sinceMs + (silenceLimitOf(unit) ?? Number.POSITIVE_INFINITY);
 }
 
 /** As `silenceMs`, also of what no unit continues so far. */
@@ -36,14 +37,17 @@ export function pausedWithPartition(
   return heardMs <= arrivedMs && moveMs > (limitMs ?? Number.POSITIVE_INFINITY);
 }
 
-/** What is given to a unit in place of an observation. Its time is that at which the last missing one was due. */
+/**
+ * What is given to a unit in place of an observation. Its time is that at which the last missing one was due, that of
+ * its record the event time of the partition.
+ */
 export function silenceMark(
   unit: DetectionUnit,
-  { offset, cause }: { readonly offset: number; readonly cause: SilenceCause },
+  { offset, cause, clockMs }: { readonly offset: number; readonly cause: SilenceCause; readonly clockMs: number },
 ): ReceivedObservation {
   const { freq, silenceAfter } = unit.bound.config.settings;
   const timestampMs = Math.round(unit.arrivedMs + (silenceAfter ?? 0) * meanStepMs(freq));
-  const record = { partition: -1, offset, timestampMs, key: null, value: null };
+  const record = { partition: -1, offset, timestampMs: clockMs, key: null, value: null };
   return {
     series: unit.key,
     group: null,

@@ -1,5 +1,6 @@
 import { sameGrid } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
+import { pastOfGroup } from './group-past.ts';
 import { GroupUnit } from './group-unit.ts';
 import { SeriesUnit } from './series-unit.ts';
 
@@ -21,9 +22,10 @@ export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offse
 
 function continuePast(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
   if (old instanceof GroupUnit) {
-    const kept = old.past();
+    const kept = pastOfGroup(old, old.bound.config.settings);
     if (kept === null || !(unit instanceof GroupUnit)) return false;
     unit.continueFrom(kept, offset);
+    unit.silence.takeOver(old.silence);
     return true;
   }
   const kept = old.past();

@@ -8,6 +8,7 @@ import {
   mayMatter,
   NOTHING_KEPT,
 } from '../../detector/event-tracker.ts';
+import { addShares } from '../../detector/member-shares.ts';
 import { conclude, type OpenEvent, revise } from '../../detector/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../detector/silence-event.ts';
 import type { EventState } from '../changelog/event-state.ts';
@@ -95,6 +96,28 @@ export class UnitEvents {
     publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
   }
 
+  /** A member of a group has stopped. Where it is the last one, the event of unusual values ends. */
+  memberSilent(at: MemberMoment, sink: ScoreSink): void {
+    const { key, group } = this.#owner;
+    this.#events ??= noEvents();
+    const events = this.#events;
+    events.key ??= Buffer.from(group ?? key);
+    const { silence } = events;
+    events.silence = null;
+    if (at.isLast) this.close('silent', at, sink);
+    events.silence = silence ?? silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
+    if (events.silence === null) return;
+    events.silence.shares = addShares(events.silence.shares, [{ series: at.series, sharp: 1 }]);
+    if (silence === null) {
+      publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
+    }
+  }
+
+  /** Whether an event says that nothing is sent. */
+  get isSilent(): boolean {
+    return (this.#events?.silence ?? null) !== null;
+  }
+
   /** It sends again. */
   returned(at: UnitMoment & { readonly position: number }, sink: ScoreSink): void {
     const events = this.#events;
@@ -142,6 +165,13 @@ function publish(
 interface UnitMoment {
   readonly timestampMs: number;
   readonly offset: number;
+}
+
+interface MemberMoment extends UnitMoment {
+  readonly position: number;
+  readonly series: string;
+  readonly lastOffset: number;
+  readonly isLast: boolean;
 }
 
 export function keyOf({ key }: EventState): Buffer | null {
