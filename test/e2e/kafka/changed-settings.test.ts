@@ -58,7 +58,7 @@ kafkaTest(
 
 for (const [which, topicsOf] of [
   ['the input topic alone', ({ observations }) => [observations]],
-  ['all topics', ({ observations, scores, changelog }) => [observations, scores, changelog]],
+  ['all topics', ({ observations, scores, events, changelog }) => [observations, scores, events, changelog]],
 ] as const satisfies [string, (topics: Awaited<ReturnType<typeof kafkaStream>>['topics']) => string[]][]) {
   kafkaTest(`a worker refuses to start when ${which} got more partitions since its series were learned`, async () => {
     const stream = await kafkaStream(2, [QUICK_DETECTOR]);
@@ -72,7 +72,7 @@ for (const [which, topicsOf] of [
     const refused = await stream.startWorker();
     assert.deepEqual(await refused.ended, { code: 1, signal: null });
     assert.match(refused.said(), new RegExp(`${stream.topics.observations} (has|had) `));
-    assert.match(refused.said(), /start(s)? over/);
+    assert.match(refused.said(), /state repartition --partitions 6/);
     assert.doesNotMatch(refused.said(), /\n\s+at /);
   });
 }
