@@ -13,6 +13,11 @@ const COORDINATOR_CHANGES = new Set([
 ]);
 /** The previous transaction of the producer is still being completed: ask the same coordinator again. */
 const TRANSACTION_IN_COMPLETION = 'CONCURRENT_TRANSACTIONS';
+/**
+ * The markers of a transaction that was decided wait for each leader. A broker that is frozen costs them the time-out
+ * of its requests, 30 s by default. Nothing of the next transaction exists by then, so that none can time out.
+ */
+const UNTIL_COMPLETED: Backoff = { initialMs: 4, delayMsMax: 200, totalMsMax: 60_000 };
 /** Longer than a cluster needs to replace a broker, shorter than the time-out of a transaction. */
 const UNTIL_COORDINATED: Backoff = { initialMs: 4, delayMsMax: 200, totalMsMax: 25_000 };
 
@@ -21,10 +26,12 @@ export function isCoordinatorChange(error: unknown): boolean {
   return COORDINATOR_CHANGES.has(protocolErrorType(error));
 }
 
-function isRetryable(error: unknown): boolean {
-  return (
-    isCoordinatorChange(error) || protocolErrorType(error) === TRANSACTION_IN_COMPLETION || isConnectionFailure(error)
-  );
+function isCoordinatorLost(error: unknown): boolean {
+  return isCoordinatorChange(error) || isConnectionFailure(error);
+}
+
+function isInCompletion(error: unknown): boolean {
+  return protocolErrorType(error) === TRANSACTION_IN_COMPLETION;
 }
 
 export interface CoordinatorOptions {
@@ -50,18 +57,21 @@ export class Coordinator {
 
   /**
    * Sends a request that may be repeated. Retries it after a look-up when the coordinator moved or the connection was
-   * lost, for 25 s at most.
+   * lost, for 25 s at most, and for 60 s while the previous transaction is being completed.
    */
   send<T>(request: (broker: Broker) => Promise<T>): Promise<T> {
     const attempt = async () => {
       try {
         return await request(await this.#find());
       } catch (error) {
-        if (isCoordinatorChange(error) || isConnectionFailure(error)) this.#nodeId = null;
+        if (isCoordinatorLost(error)) this.#nodeId = null;
         throw error;
       }
     };
-    return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_COORDINATED, signal: this.#options.signal });
+    const { signal } = this.#options;
+    const coordinated = () =>
+      retryWithBackoff(attempt, { isRetryable: isCoordinatorLost, backoff: UNTIL_COORDINATED, signal });
+    return retryWithBackoff(coordinated, { isRetryable: isInCompletion, backoff: UNTIL_COMPLETED, signal });
   }
 
   async #find(): Promise<Broker> {

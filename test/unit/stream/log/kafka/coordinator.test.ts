@@ -59,6 +59,27 @@ test('a coordinator is looked up once, and asked again while it completes the pr
   assert.equal(lookUps(), 1);
 });
 
+test('a transaction may take as long to complete as a frozen broker costs its markers', async (t) => {
+  const { cluster } = movingCoordinator(1);
+  const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: 'app-0' });
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const completedAtMs = 40_000;
+  const request = async () => {
+    nowMs += 10_000;
+    if (nowMs < completedAtMs) throw errorFromCode(CONCURRENT_TRANSACTIONS);
+    return 'done';
+  };
+  assert.equal(await coordinator.send(request), 'done');
+  nowMs = 0;
+  const gone = async () => {
+    nowMs += 10_000;
+    throw lost();
+  };
+  await assert.rejects(coordinator.send(gone), { name: 'KafkaJSConnectionError' });
+  assert.equal(nowMs, 30_000, 'a coordinator is not waited for as long');
+});
+
 test('a fenced producer is not retried', async () => {
   const { cluster } = movingCoordinator(1);
   const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: 'app-0' });
