@@ -2,11 +2,11 @@ import type { ChangelogSeries } from '../changelog/changelog-series.ts';
 import type { JournalEntry, JournalWrite } from '../changelog/journal.ts';
 import { closedWindowKey, writeClosedWindow } from '../changelog/series-state.ts';
 import { StateWriter } from '../changelog/state-bytes.ts';
-import type { BackfillPace } from './backfill-pace.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import type { StaleUnit } from './stale-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
+import type { WorkerPace } from './worker-pace.ts';
 
 /**
  * Forecasts of a round, unless one group needs more. What is due for new observations waits behind one round at most.
@@ -43,7 +43,7 @@ export interface BackfillOutlets {
  * is.
  */
 export class Backfills {
-  readonly #pace: BackfillPace;
+  readonly #pace: WorkerPace;
   readonly #replace: (stale: StaleUnit, sink: ScoreSink) => void;
   readonly #all = new Map<DetectionUnit, Backfill>();
   /** Those with a record, in the order of these. */
@@ -58,7 +58,7 @@ export class Backfills {
   readonly #writer = new StateWriter();
 
   /** @param replace removes what a unit continues from the state and the changelog */
-  constructor(pace: BackfillPace, replace: (stale: StaleUnit, sink: ScoreSink) => void) {
+  constructor(pace: WorkerPace, replace: (stale: StaleUnit, sink: ScoreSink) => void) {
     this.#pace = pace;
     this.#replace = replace;
   }
@@ -151,7 +151,7 @@ export class Backfills {
       goOn(next);
     }
     if (this.#active.length === 0) return;
-    this.#pace.spend(nowMs, forecasts);
+    this.#pace.reserve(nowMs, forecasts);
     const units = this.#active.map(({ unit }) => unit);
     this.#round = supplyForecasts(units, signal)
       .catch((error: unknown) => {

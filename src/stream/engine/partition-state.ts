@@ -1,6 +1,5 @@
 import type { InputPlace } from '../record/score-record.ts';
 import { ArrivalGate, type GiveObservation } from './arrival-gate.ts';
-import { BackfillPace } from './backfill-pace.ts';
 import type { Backfills } from './backfills.ts';
 import type { ReceivedObservation, RoutedObservation, ScoreSink } from './batch-outcome.ts';
 import { BlockedUnits } from './blocked-units.ts';
@@ -12,6 +11,7 @@ import { PartitionUnits, type UnitPlaces } from './partition-units.ts';
 import { silenceLimitOf, silenceMark } from './silence-watch.ts';
 import type { StaleUnit } from './stale-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
+import { WorkerPace } from './worker-pace.ts';
 
 interface Blocking {
   readonly blocked: BlockedUnits;
@@ -39,7 +39,7 @@ export class PartitionState {
     place: InputPlace,
     unitsMax: number,
     places: UnitPlaces = new Map(),
-    pace = new BackfillPace(Number.POSITIVE_INFINITY),
+    pace = new WorkerPace(Number.POSITIVE_INFINITY),
   ) {
     this.place = place;
     this.all = new PartitionUnits({ place, unitsMax, places, gate: this.#gate, pace });

@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { WorkerLimits } from '../../config/config.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
-import type { BackfillPace } from './backfill-pace.ts';
 import type { BoundDetector } from './bound-detector.ts';
-import { CommitSchedule, type TransactionPace } from './commit-schedule.ts';
+import { CommitSchedule } from './commit-schedule.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
 import { firstCommit, type RestoredState } from './first-commit.ts';
 import type { MemoryGuard } from './memory-guard.ts';
@@ -20,6 +19,7 @@ import { type RecordTaking, takeRecords } from './take-records.ts';
 import { RETRY_MS_MAX, RETRY_MS_MIN } from './task-retry.ts';
 import { WakeableSleep } from './wakeable-sleep.ts';
 import { fillFromHistory, type WarmStart } from './warm-start.ts';
+import type { WorkerPace } from './worker-pace.ts';
 
 /** Most bytes of the input records of a transaction, but for one more record; `commitRecordsMax` holds, too. */
 export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
@@ -34,9 +34,9 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring, RecordTakin
   readonly events: StreamEvents;
   readonly memory: MemoryGuard;
   readonly warmStart: WarmStart | null;
-  /** Of all partitions of the worker together. */
-  readonly pace: TransactionPace;
-  readonly backfillPace: BackfillPace;
+
+  readonly transactionPace: WorkerPace;
+  readonly backfillPace: WorkerPace;
   readonly onFatal: (error: Error) => void;
   /** Resolves when an earlier task of the partition has ended. */
   readonly free: Promise<Subscription>;
@@ -217,7 +217,7 @@ export class PartitionTask {
     let recreated = false;
     let failure: unknown = null;
     let committing: Promise<void> | null = null;
-    const schedule = new CommitSchedule(limits.commitIntervalMs, this.#options.pace);
+    const schedule = new CommitSchedule(limits.commitIntervalMs, this.#options.transactionPace);
     let bytesLeft = COMMIT_BYTES_MAX;
     const commit = async (commitOf: PendingCommit) => {
       const startedMs = performance.now();

@@ -3,7 +3,6 @@ import { closedWindowKeys } from '../changelog/series-state.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { InputPlace } from '../record/score-record.ts';
 import type { ArrivalGate } from './arrival-gate.ts';
-import type { BackfillPace } from './backfill-pace.ts';
 import { Backfills } from './backfills.ts';
 import type { ForgottenReason, ReceivedObservation, RoutedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
@@ -14,6 +13,7 @@ import { SeriesUnit } from './series-unit.ts';
 import type { StaleUnit } from './stale-unit.ts';
 import { takeOver } from './take-over.ts';
 import { UnitMemories } from './unit-memories.ts';
+import type { WorkerPace } from './worker-pace.ts';
 
 /** The share of the series and groups that is evicted at a time. */
 const EVICTED_SHARE = 1 / 16;
@@ -42,7 +42,7 @@ export interface PartitionUnitsOptions {
   readonly places: UnitPlaces;
   readonly gate: ArrivalGate;
   /** Of backfills in the background. */
-  readonly pace: BackfillPace;
+  readonly pace: WorkerPace;
 }
 
 /** The series and groups of a partition: which there are, how they come and go. */

@@ -6,14 +6,13 @@ import { createRecordDecoder } from '../codec/record-decoder.ts';
 import type { SchemaSource } from '../codec/schema-source.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { StreamLog, Subscription } from '../log/log.ts';
-import { BackfillPace } from './backfill-pace.ts';
 import { type BoundDetector, matchDetectors } from './bound-detector.ts';
-import { TransactionPace } from './commit-schedule.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
 import type { RecordRoute } from './route-records.ts';
 import type { StreamEvents } from './stream-events.ts';
 import type { WarmStart } from './warm-start.ts';
+import { WorkerPace } from './worker-pace.ts';
 
 /** Default of `future_limit`: so many steps, and at least a minute. */
 const FUTURE_STEPS = 3;
@@ -202,8 +201,8 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     detectorsVersion: options.version ?? 0,
     warmStart: options.warmStart ?? null,
     places: new Map<string, number>(),
-    pace: new TransactionPace(limits.transactionsPerSMax),
-    backfillPace: new BackfillPace(limits.backfillForecastsPerSMax),
+    transactionPace: new WorkerPace(limits.transactionsPerSMax),
+    backfillPace: new WorkerPace(limits.backfillForecastsPerSMax),
     memory: new MemoryGuard({
       bytesMax: limits.memoryMbMax === 0 ? null : limits.memoryMbMax * 1024 * 1024,
       usedBytes: options.usedBytes ?? (() => process.memoryUsage.rss()),

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CommitSchedule, TransactionPace } from '../../../../src/stream/engine/commit-schedule.ts';
+import { CommitSchedule } from '../../../../src/stream/engine/commit-schedule.ts';
+import { WorkerPace } from '../../../../src/stream/engine/worker-pace.ts';
 
 const SECONDS = 10;
 
 /** Commits of partitions that always have something to commit. */
 function simulate(partitions: number, intervalMs: number, perSecondMax: number): number[] {
-  const pace = new TransactionPace(perSecondMax);
+  const pace = new WorkerPace(perSecondMax);
   const schedules = Array.from({ length: partitions }, () => new CommitSchedule(intervalMs, pace));
   const commits = schedules.map(() => 0);
   for (let nowMs = 0; nowMs < 1_000 * SECONDS; nowMs++) {
@@ -32,7 +33,7 @@ test('the transactions of a worker are bounded, and the interval stretches for a
 });
 
 test('a full transaction does not wait for its interval, but for its slot', () => {
-  const pace = new TransactionPace(10);
+  const pace = new WorkerPace(10);
   const [one, other] = [new CommitSchedule(1_000, pace), new CommitSchedule(1_000, pace)];
   assert.equal(one.waitMs(0, true), 0);
   one.began(0);
