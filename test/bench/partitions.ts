@@ -34,8 +34,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
       for (let i = 0; i < workers; i++) group.add();
       await group.untilTakenOver(startedMs, partitions);
       const firstS = (Date.now() - startedMs) / 1_000;
-      // The broker opens the files of a partition with its first records.
-      await sleep(seconds * 1_000);
+      await group.caughtUp(feed);
       const steady = await group.measure(seconds * 1_000);
       const leave = await group.leave();
       const join = await group.join(workers);
@@ -189,6 +188,16 @@ class Group {
     await this.#until(`${count} partitions are taken over`, () => moved() >= count);
   }
 
+  /** Records, by the workers of now. */
+  #scored(): number {
+    return this.#members.reduce((sum, { newest }) => sum + (newest?.records ?? 0), 0);
+  }
+
+  /** Until the group keeps up: the broker opens the files of a partition with its first records, which takes a while. */
+  async caughtUp(feed: Feed): Promise<void> {
+    await this.#until('the group keeps up', () => feed.sent - this.#scored() < 2 * FEED_PER_S);
+  }
+
   /** What each worker did in `ms`. */
   async measure(ms: number): Promise<WorkerFigures[]> {
     await this.#until('every worker has figures', () => this.#members.every(({ newest }) => newest !== null));
@@ -222,14 +231,13 @@ class Group {
 
   /** Records a second that are scored where every partition has a lag. */
   async backlog(feed: Feed): Promise<number> {
-    const total = () => this.#members.reduce((sum, { newest }) => sum + newest!.records, 0);
     await sleep(5_000);
-    const before = total();
+    const before = this.#scored();
     const startedMs = Date.now();
     const count = BACKLOG * this.#partitions;
     for (let sent = 0; sent < count; sent += this.#partitions * 10) await feed.send(this.#partitions * 10);
-    await this.#until('the backlog is scored', () => total() - before >= 0.99 * count);
-    return (total() - before) / ((Date.now() - startedMs) / 1_000);
+    await this.#until('the backlog is scored', () => this.#scored() - before >= 0.99 * count);
+    return (this.#scored() - before) / ((Date.now() - startedMs) / 1_000);
   }
 
   async close(): Promise<void> {
