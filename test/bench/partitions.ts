@@ -193,7 +193,7 @@ class Group {
     return this.#members.reduce((sum, { newest }) => sum + (newest?.records ?? 0), 0);
   }
 
-  /** Until the group keeps up: the broker opens the files of a partition with its first records, which takes a while. */
+  /** Until the group keeps up: the broker opens the files of a partition with its first records. */
   async caughtUp(feed: Feed): Promise<void> {
     await this.#until('the group keeps up', () => feed.sent - this.#scored() < 2 * FEED_PER_S);
   }
