@@ -17,8 +17,8 @@ import {
 
 const DETECTING = ['detector', 'forecast', 'calendar'];
 /** Imports of our own files, as paths. */
-const crossings = sourceImports.filter(isRelative).map(({ path, target, typeOnly }) => {
-  return { from: path, into: posix.join(posix.dirname(path), target), typeOnly };
+const crossings = sourceImports.filter(isRelative).map(({ path, target, typeOnly, program }) => {
+  return { from: path, into: posix.join(posix.dirname(path), target), typeOnly, program };
 });
 
 /** Directions that nobody takes, as `from -> into`. */
@@ -154,6 +154,23 @@ test('folders inside a room import in one direction', () => {
       .filter(({ from, into }) => !FOLDER_DIRECTIONS[folderOf(from)]?.includes(folderOf(into)))
       .map(({ from, into }) => `${from} imports ${into}`),
   );
+});
+
+test('no file imports itself by way of others', () => {
+  const into = Map.groupBy(
+    crossings.filter(({ program }) => !program),
+    ({ from }) => from,
+  );
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' -> '));
+    if (way.includes(path) || done.has(path)) return;
+    for (const crossing of into.get(path) ?? []) visit(crossing.into, [...way, path]);
+    done.add(path);
+  };
+  for (const path of sources.keys()) visit(path, []);
+  none(circles);
 });
 
 test('every allowed direction inside a room is used', () => {

@@ -42,6 +42,8 @@ export interface Import {
   readonly path: string;
   readonly target: string;
   readonly typeOnly: boolean;
+  /** It is started as a thread or process of its own. */
+  readonly program: boolean;
 }
 
 /** `import ... from`, `export ... from`, `import(...)` and `new URL(..., import.meta.url)` of code. */
@@ -50,7 +52,7 @@ export function importsOf(files: ReadonlyMap<string, string>): Import[] {
     /^(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)|new URL\('([^']+\.ts)', import\.meta\.url\)/gm;
   return [...files].flatMap(([path, text]) =>
     [...text.matchAll(pattern)].map(([, type, target, dynamic, url]) => {
-      return { path, target: target ?? dynamic ?? url, typeOnly: type !== undefined };
+      return { path, target: target ?? dynamic ?? url, typeOnly: type !== undefined, program: url !== undefined };
     }),
   );
 }

@@ -5,7 +5,8 @@ import { DeadlineWatch } from './deadline-watch.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import { EventClock } from './event-clock.ts';
 import { idleDeadline } from './idle-limit.ts';
-import { silenceDeadline, silenceMs } from './silence-watch.ts';
+import { silenceMs } from './silence-records.ts';
+import { silenceDeadline } from './silence-watch.ts';
 import type { StaleUnit } from './stale-unit.ts';
 
 /** Two times agree when they are at most so many steps apart. */

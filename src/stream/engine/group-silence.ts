@@ -5,8 +5,7 @@ import type { InputPlace } from '../record/score-record.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import { newestOf } from './group-steps.ts';
-import { isNewsSilent, silenceRecord } from './silence-records.ts';
-import { silenceMs } from './silence-watch.ts';
+import { isNewsSilent, silenceMs, silenceRecord } from './silence-records.ts';
 import type { UnitEvents } from './unit-events.ts';
 
 /** Names of members that are silent, or left so. Of more of them the oldest is forgotten. */

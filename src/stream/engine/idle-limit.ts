@@ -1,6 +1,6 @@
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
-import type { StaleUnit } from './stale-unit.ts';
+import { isStale, type StaleUnit } from './stale-unit.ts';
 
 /** `idle_limit` of states that no detector takes any more. */
 const IDLE_MS_UNWATCHED = 7 * 86_400_000;
@@ -8,18 +8,6 @@ const IDLE_MS_UNWATCHED = 7 * 86_400_000;
 /** `idle_limit` of a stale state, by the detector that takes it now. */
 export function idleLimitOf(bound: BoundDetector | null): number | null {
   return bound === null ? IDLE_MS_UNWATCHED : bound.config.settings.idleMs;
-}
-
-/** When a unit or stale state was heard of last, in event time; NaN where that is not known. */
-export interface LastHeard {
-  readonly arrivedMs: number;
-  readonly heardMs: number;
-}
-
-export const NEVER_HEARD: LastHeard = { arrivedMs: Number.NaN, heardMs: Number.NEGATIVE_INFINITY };
-
-export function isStale(unit: DetectionUnit | StaleUnit): unit is StaleUnit {
-  return 'retired' in unit;
 }
 
 /** Event time of the partition after which a unit, or a stale state, is forgotten. */

@@ -1,8 +1,8 @@
 import type { ArrivalGate, GiveObservation } from './arrival-gate.ts';
 import type { DetectionUnit } from './detection-unit.ts';
-import { isStale } from './idle-limit.ts';
-import { pausedWithPartition, silenceMark, silenceMs } from './silence-watch.ts';
-import type { StaleUnit } from './stale-unit.ts';
+import { silenceMs } from './silence-records.ts';
+import { pausedWithPartition, silenceMark } from './silence-watch.ts';
+import { isStale, type StaleUnit } from './stale-unit.ts';
 
 /** After a record: the event time of the partition before it, and where its consequences go. */
 export interface ClockMove {

@@ -5,11 +5,10 @@ import type { ReceivedObservation, RoutedObservation, ScoreSink } from './batch-
 import { BlockedUnits } from './blocked-units.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import type { EventClock } from './event-clock.ts';
-import { isStale } from './idle-limit.ts';
 import { type ClockMove, saySilent, takeIdle } from './overdue-units.ts';
 import { PartitionUnits, type UnitPlaces } from './partition-units.ts';
 import { silenceLimitOf, silenceMark } from './silence-watch.ts';
-import type { StaleUnit } from './stale-unit.ts';
+import { isStale, type StaleUnit } from './stale-unit.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
 import { WorkerPace } from './worker-pace.ts';
 

@@ -8,9 +8,8 @@ import type { ForgottenReason, ReceivedObservation, RoutedObservation, ScoreSink
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import { GroupUnit } from './group-unit.ts';
-import { isStale } from './idle-limit.ts';
 import { SeriesUnit } from './series-unit.ts';
-import type { StaleUnit } from './stale-unit.ts';
+import { isStale, type StaleUnit } from './stale-unit.ts';
 import { takeOver } from './take-over.ts';
 import { UnitMemories } from './unit-memories.ts';
 import type { WorkerPace } from './worker-pace.ts';

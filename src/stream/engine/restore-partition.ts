@@ -25,11 +25,11 @@ import { WindowRecords } from '../changelog/window-records.ts';
 import type { PartitionSession } from '../log/log.ts';
 import type { InputPlace } from '../record/score-record.ts';
 import { type BoundDetector, isGrouped, retiredDetector } from './bound-detector.ts';
-import { idleLimitOf, type LastHeard, NEVER_HEARD } from './idle-limit.ts';
+import { idleLimitOf } from './idle-limit.ts';
 import type { PartitionState } from './partition-state.ts';
 import { planResume, type Resume } from './resume-position.ts';
 import { orphanOf, retireUnit } from './retire-unit.ts';
-import { type StaleUnit, staleBytes } from './stale-unit.ts';
+import { type LastHeard, NEVER_HEARD, type StaleUnit, staleBytes } from './stale-unit.ts';
 
 export interface Restored {
   readonly journal: Journal;

@@ -1,4 +1,6 @@
+import { meanStepMs } from '../../calendar/frequency.ts';
 import type { SeriesDetector } from '../../detector/series-detector.ts';
+import type { StreamDetectionSettings } from '../../detector/settings.ts';
 import type { InputPlace, ScoreRecord, SilenceCause } from '../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import { seriesScore } from './series-score.ts';
@@ -30,6 +32,11 @@ const UNOBSERVED = {
   anomaly: false,
   alarm: false,
 };
+
+/** After so long without a record a unit is silent; null where that means nothing. */
+export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): number | null {
+  return silenceAfter === null ? null : (silenceAfter + 0.5) * meanStepMs(freq);
+}
 
 /**
  * Whether it is news that a series stopped: it has run for a while, without such gaps.

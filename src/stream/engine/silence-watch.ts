@@ -1,16 +1,10 @@
 import { meanStepMs } from '../../calendar/frequency.ts';
-import type { StreamDetectionSettings } from '../../detector/settings.ts';
 import type { SilenceCause } from '../record/score-record.ts';
 import type { ReceivedObservation } from './batch-outcome.ts';
 import { sameGrid } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
-import { isStale } from './idle-limit.ts';
-import type { StaleUnit } from './stale-unit.ts';
-
-/** After so long without a record a unit is silent; null where that means nothing. */
-export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): number | null {
-  return silenceAfter === null ? null : (silenceAfter + 0.5) * meanStepMs(freq);
-}
+import { silenceMs } from './silence-records.ts';
+import { isStale, type StaleUnit } from './stale-unit.ts';
 
 /** It never moves back, so that a restore watches as a worker that was not interrupted. */
 export function silenceDeadline(unit: DetectionUnit | StaleUnit): number {

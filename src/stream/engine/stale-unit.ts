@@ -5,8 +5,15 @@ import type { StateWriter } from '../changelog/state-bytes.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit } from './detection-unit.ts';
 import type { GroupUnit } from './group-unit.ts';
-import type { LastHeard } from './idle-limit.ts';
 import type { SeriesUnit } from './series-unit.ts';
+
+/** When a unit or stale state was heard of last, in event time; NaN where that is not known. */
+export interface LastHeard {
+  readonly arrivedMs: number;
+  readonly heardMs: number;
+}
+
+export const NEVER_HEARD: LastHeard = { arrivedMs: Number.NaN, heardMs: Number.NEGATIVE_INFINITY };
 
 /** A unit that cannot be continued as it is. It waits for the next observation of its series. */
 export interface StaleUnit extends StaleState, LastHeard {
@@ -24,6 +31,10 @@ export interface StaleUnit extends StaleState, LastHeard {
   successor: DetectionUnit | null;
   /** After so long in event time it is forgotten; null: never. */
   readonly idleMs: number | null;
+}
+
+export function isStale(unit: DetectionUnit | StaleUnit): unit is StaleUnit {
+  return 'retired' in unit;
 }
 
 type StaleOptions = Pick<StaleUnit, 'key' | 'reason' | 'newestOffset' | 'orphan' | 'idleMs' | keyof LastHeard>;

@@ -1,5 +1,4 @@
 import type { Tally } from './batch-outcome.ts';
-import type { WarmStarted } from './warm-start.ts';
 
 export interface CommittedRecords {
   readonly records: number;
@@ -10,6 +9,18 @@ export interface CommittedRecords {
   readonly newestEventMs: number | null;
   /** Series and groups that wait for their backfill after it. */
   readonly backfills: number;
+}
+
+/** What became of a history in one partition. */
+export interface WarmStarted {
+  readonly source: string;
+  /** Series and groups that begin with it. */
+  readonly units: number;
+  readonly observations: number;
+  /** Observations of the time that the input covers itself. */
+  readonly leftToInput: number;
+  /** By reason, as of dead letters. */
+  readonly refused: Readonly<Record<string, number>>;
 }
 
 /** Events of the engine. The worker turns them into metrics and log lines. */

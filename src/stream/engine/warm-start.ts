@@ -27,18 +27,6 @@ export interface WarmStart {
   observationsOf(partition: number): readonly WarmObservation[];
 }
 
-/** What became of a history in one partition. */
-export interface WarmStarted {
-  readonly source: string;
-  /** Series and groups that begin with it. */
-  readonly units: number;
-  readonly observations: number;
-  /** Observations of the time that the input covers itself. */
-  readonly leftToInput: number;
-  /** By reason, as of dead letters. */
-  readonly refused: Readonly<Record<string, number>>;
-}
-
 export interface WarmStartOptions extends FirstCommitOptions, Scoring {
   readonly warmStart: WarmStart | null;
   readonly events: Pick<StreamEvents, 'warmStarted'>;
