@@ -1,4 +1,4 @@
-import type { Tally } from '../stream/engine/batch-outcome.ts';
+import type { Tally } from '../stream/engine/unit/batch-outcome.ts';
 import { isSilence, type ScoreRecord } from '../stream/record/score-record.ts';
 import { formatScore, formatTime, printable } from './score-line.ts';
 

@@ -7,7 +7,7 @@ import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import { ServiceError } from '../service-error.ts';
-import { type PastObservation, scoreHistory } from '../stream/engine/score-history.ts';
+import { type PastObservation, scoreHistory } from '../stream/engine/commit/score-history.ts';
 import { BacktestEvents } from './backtest-events.ts';
 import { BacktestPages } from './backtest-pages.ts';
 import { BacktestReport } from './backtest-report.ts';

@@ -10,7 +10,7 @@ import type { Database } from '../store/database.ts';
 import { type FinetunedModelRecord, findFinetunedModels } from '../store/finetuned-models.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { openDatabase, weightsFolder } from '../store/open-store.ts';
-import { type BoundDetector, bindDetector } from '../stream/engine/bound-detector.ts';
+import { type BoundDetector, bindDetector } from '../stream/engine/unit/bound-detector.ts';
 
 /** The model of a detector, or fine-tuned weights of it. */
 export interface DetectorModel {

@@ -6,7 +6,7 @@ import { catalogOf, type Model } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import type { Sandboxed } from '../sandbox/program.ts';
 import { decodeEnvelope } from '../sidecar/jobs/envelope.ts';
-import { type PastObservation, scoreHistory } from '../stream/engine/score-history.ts';
+import { type PastObservation, scoreHistory } from '../stream/engine/commit/score-history.ts';
 import { BacktestPages } from './backtest-pages.ts';
 import { csvReading } from './csv/flags.ts';
 import { readObservations } from './csv/observations.ts';

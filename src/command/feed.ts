@@ -6,8 +6,8 @@ import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, streamOptions } from '../config/options.ts';
 import type { GroupPathOf } from '../stream/codec/mapping.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
-import { matchDetectors } from '../stream/engine/bound-detector.ts';
-import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../stream/log/kafka/bulk-producer.ts';
+import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../stream/log/kafka/produce/bulk-producer.ts';
 import { inBatches } from './batches.ts';
 import {
   type CommandIo,

@@ -4,9 +4,9 @@ import type { Topics } from '../config/config.ts';
 import { ServiceError } from '../service-error.ts';
 import type { DecodeEvent } from '../stream/codec/event-codec.ts';
 import { reasonOf } from '../stream/codec/quoted.ts';
-import type { KafkaConnection } from '../stream/log/kafka/connection.ts';
+import type { KafkaConnection } from '../stream/log/kafka/cluster/connection.ts';
+import { type TopicRecord, tailTopic } from '../stream/log/kafka/fetch/topic-tail.ts';
 import { createKafkaLog } from '../stream/log/kafka/kafka-log.ts';
-import { type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
 import type { OutputRecord, PartitionSession, Subscription } from '../stream/log/log.ts';
 
 const DECODE_RETRY_MS = 1_000;

@@ -1,7 +1,7 @@
 import type { DetectorConfig, LoadedConfig, WrittenDetector } from '../config/config.ts';
 import { readDetectorsFile } from '../config/detectors-file.ts';
 import { resolveConfig } from '../config/resolve.ts';
-import { matchDetectors } from '../stream/engine/bound-detector.ts';
+import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
 import type { DetectorModel } from './detector-models.ts';
 
 interface Problems {

@@ -5,7 +5,7 @@ import { shareWeights, type TunedWeights } from '../model/tuned-weights.ts';
 import type { Sandboxed } from '../sandbox/program.ts';
 import { decodeEnvelope } from '../sidecar/jobs/envelope.ts';
 import type { KeptValues, RaisedAgain } from '../sidecar/operations/operations.ts';
-import { scoreHistory } from '../stream/engine/score-history.ts';
+import { scoreHistory } from '../stream/engine/commit/score-history.ts';
 import { bindToModel, type DetectorModel } from './detector-models.ts';
 import { detectorOfText } from './kept-values-detector.ts';
 

@@ -1,12 +1,12 @@
 import type { RecordMapping, Topics } from '../config/config.ts';
-import { type Repartition, repartition, whyNotMoved } from '../stream/engine/repartition.ts';
-import type { DetectorLookup } from '../stream/engine/restore-partition.ts';
-import { type RestoredPartition, restoreForTools } from '../stream/engine/state-tools.ts';
-import type { KafkaConnection } from '../stream/log/kafka/connection.ts';
-import { readConsumerGroup } from '../stream/log/kafka/consumer-group.ts';
+import { type Repartition, repartition, whyNotMoved } from '../stream/engine/offline/repartition.ts';
+import { type RestoredPartition, restoreForTools } from '../stream/engine/offline/state-tools.ts';
+import type { DetectorLookup } from '../stream/engine/state/restore-partition.ts';
+import { readConsumerGroup } from '../stream/log/kafka/admin/consumer-group.ts';
+import { countPartitions, raisePartitions, readKeys } from '../stream/log/kafka/admin/raise-partitions.ts';
+import type { KafkaConnection } from '../stream/log/kafka/cluster/connection.ts';
 import { createKafkaLog } from '../stream/log/kafka/kafka-log.ts';
-import { keyPartitioner } from '../stream/log/kafka/key-partition.ts';
-import { countPartitions, raisePartitions, readKeys } from '../stream/log/kafka/raise-partitions.ts';
+import { keyPartitioner } from '../stream/log/kafka/produce/key-partition.ts';
 import type { StreamLog } from '../stream/log/log.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from './command.ts';
 

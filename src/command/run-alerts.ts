@@ -8,7 +8,7 @@ import { readNamedFile } from '../config/named-file.ts';
 import { processSecrets } from '../config/secret-reference.ts';
 import { createEventDecoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
-import { ensureStateTopic } from '../stream/log/kafka/topic-admin.ts';
+import { ensureStateTopic } from '../stream/log/kafka/admin/topic-admin.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { collectAlerts, type Metrics } from '../telemetry/metrics.ts';
 import { readAcknowledgements } from './acknowledgements.ts';

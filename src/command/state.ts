@@ -5,16 +5,16 @@ import { integerFrom, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, workerOptions } from '../config/options.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
-import { matchDetectors } from '../stream/engine/bound-detector.ts';
 import {
   inspectSeries,
   keptObservations,
   type RestoredPartition,
   resetSeries,
   restoreForTools,
-} from '../stream/engine/state-tools.ts';
-import { topicsInUse } from '../stream/log/kafka/changelog-name.ts';
-import { readConsumerGroup } from '../stream/log/kafka/consumer-group.ts';
+} from '../stream/engine/offline/state-tools.ts';
+import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import { topicsInUse } from '../stream/log/kafka/admin/changelog-name.ts';
+import { readConsumerGroup } from '../stream/log/kafka/admin/consumer-group.ts';
 import { createKafkaLog } from '../stream/log/kafka/kafka-log.ts';
 import {
   type CommandIo,

@@ -11,7 +11,7 @@ import { reasonOf } from '../stream/codec/quoted.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
 import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
-import { type TopicRecord, tailTopic } from '../stream/log/kafka/topic-tail.ts';
+import { type TopicRecord, tailTopic } from '../stream/log/kafka/fetch/topic-tail.ts';
 import { aborted, type CommandIo, DONE, printProblems, type RunnableCommand } from './command.ts';
 import { eventLine, eventLineHeader } from './event-text.ts';
 import { SCORE_LINE_STYLE, scoreLineHeader } from './score-line.ts';

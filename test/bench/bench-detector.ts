@@ -3,7 +3,7 @@ import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } f
 import { NO_RULES } from '../../src/detector/event-rules.ts';
 import { alarmRateOf } from '../../src/detector/false-alarms.ts';
 import type { Forecaster } from '../../src/forecast/forecaster.ts';
-import { type BoundDetector, bindDetector } from '../../src/stream/engine/bound-detector.ts';
+import { type BoundDetector, bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -3,9 +3,9 @@
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
 import { Journal } from '../../src/stream/changelog/journal.ts';
-import { bindDetector } from '../../src/stream/engine/bound-detector.ts';
-import { PartitionState } from '../../src/stream/engine/partition-state.ts';
-import { PendingCommit } from '../../src/stream/engine/pending-commit.ts';
+import { PendingCommit } from '../../src/stream/engine/commit/pending-commit.ts';
+import { PartitionState } from '../../src/stream/engine/state/partition-state.ts';
+import { bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
 import type { Figures } from './bench.ts';
 import { benchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { START_MS, STEP_MS, valueAt } from './synthetic-series.ts';

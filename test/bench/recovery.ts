@@ -7,7 +7,7 @@ import { parseFrequency } from '../../src/calendar/frequency.ts';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import { completeDetector } from '../../src/config/detector-section.ts';
 import type { Forecaster } from '../../src/forecast/forecaster.ts';
-import { bindDetector } from '../../src/stream/engine/bound-detector.ts';
+import { bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
 import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { streamConfig, streamRun } from '../fixture/stream/stream-run.ts';
 import type { Figures } from './bench.ts';

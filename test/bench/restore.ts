@@ -1,7 +1,7 @@
 /** The time of a restore: reading the changelog from Kafka twice, and filling every ring. */
 
-import { PartitionState } from '../../src/stream/engine/partition-state.ts';
-import { restorePartition } from '../../src/stream/engine/restore-partition.ts';
+import { PartitionState } from '../../src/stream/engine/state/partition-state.ts';
+import { restorePartition } from '../../src/stream/engine/state/restore-partition.ts';
 import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import type { Figures } from './bench.ts';
 import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';

@@ -5,8 +5,8 @@
  */
 import { loadavg } from 'node:os';
 import type { Topics } from '../../src/config/config.ts';
-import { openBulkProducer } from '../../src/stream/log/kafka/bulk-producer.ts';
-import type { KafkaConnection } from '../../src/stream/log/kafka/connection.ts';
+import type { KafkaConnection } from '../../src/stream/log/kafka/cluster/connection.ts';
+import { openBulkProducer } from '../../src/stream/log/kafka/produce/bulk-producer.ts';
 import type { Figures } from './bench.ts';
 import { runChild, startChild } from './child.ts';
 import type { EngineOptions } from './engine-process.ts';

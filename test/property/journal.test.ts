@@ -16,7 +16,7 @@ import {
   openStateSize,
 } from '../../src/stream/changelog/open-states.ts';
 import { CHANGE_ENTRY, SERIES_ENTRY, StateReader, type StateWriter } from '../../src/stream/changelog/state-bytes.ts';
-import { NEVER_HEARD, staleBytes } from '../../src/stream/engine/stale-unit.ts';
+import { NEVER_HEARD, staleBytes } from '../../src/stream/engine/arrival/stale-unit.ts';
 
 const WEIGHT_BYTES = 10_000;
 const weight = Buffer.alloc(WEIGHT_BYTES);

@@ -4,7 +4,12 @@ import type { HistoryBatch, HistorySource, HistoryStore, SourcePosition } from '
 import { createEventDecoder } from '../../stream/codec/event-codec.ts';
 import { connectRegistry } from '../../stream/codec/registry.ts';
 import { createScoreDecoder } from '../../stream/codec/score-decoder.ts';
-import { type TailPlace, type TopicRecord, type TopicTail, tailTopic } from '../../stream/log/kafka/topic-tail.ts';
+import {
+  type TailPlace,
+  type TopicRecord,
+  type TopicTail,
+  tailTopic,
+} from '../../stream/log/kafka/fetch/topic-tail.ts';
 import { keptEvents, keptLetters, keptScores } from './history-records.ts';
 
 const RETRY_MS = 2_000;

@@ -2,7 +2,7 @@ import type { KeptDeadLetter, KeptEvent, KeptScore } from '../../history/history
 import { ServiceError } from '../../service-error.ts';
 import type { DecodeEvent } from '../../stream/codec/event-codec.ts';
 import type { DecodeScore } from '../../stream/codec/score-decoder.ts';
-import type { TopicRecord } from '../../stream/log/kafka/topic-tail.ts';
+import type { TopicRecord } from '../../stream/log/kafka/fetch/topic-tail.ts';
 
 /** Records that could be read, and how many could not: other programs may write to a topic. */
 export interface ReadRecords<T> {

@@ -2,8 +2,8 @@ import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
 import { scoredTopics } from '../../config/rekeyed-input.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { DetectorsPort, Operations, ScoreAgain } from '../../sidecar/operations/operations.ts';
-import { produceRecords } from '../../stream/log/kafka/bulk-producer.ts';
-import { readConsumerGroup, readTopicEnds } from '../../stream/log/kafka/consumer-group.ts';
+import { readConsumerGroup, readTopicEnds } from '../../stream/log/kafka/admin/consumer-group.ts';
+import { produceRecords } from '../../stream/log/kafka/produce/bulk-producer.ts';
 import type { RunningHistory } from './run-history.ts';
 
 export interface OperationsOptions {

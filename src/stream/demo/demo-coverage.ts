@@ -1,7 +1,7 @@
 import type { StreamConfig } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import { createRecordDecoder } from '../codec/record-decoder.ts';
-import { matchDetectors } from '../engine/bound-detector.ts';
+import { matchDetectors } from '../engine/unit/bound-detector.ts';
 import { demoRecords } from './demo-feed.ts';
 import { stepAt } from './demo-time.ts';
 

@@ -1,4 +1,4 @@
-import type { WorkerPace } from './worker-pace.ts';
+import type { WorkerPace } from './state/worker-pace.ts';
 
 /**
  * When the transactions of one partition begin: `intervalMs` apart, and within the pace of the worker. With many

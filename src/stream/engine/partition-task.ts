@@ -1,25 +1,25 @@
 import { setTimeout } from 'node:timers/promises';
 import type { WorkerLimits } from '../../config/config.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import { firstCommit, type RestoredState } from './commit/first-commit.ts';
+import { type CommitFormat, PendingCommit } from './commit/pending-commit.ts';
+import { QuietPartition } from './commit/quiet-partition.ts';
+import type { Scoring } from './commit/score-records.ts';
+import { type RecordTaking, takeRecords } from './commit/take-records.ts';
 import { CommitSchedule } from './commit-schedule.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
-import { firstCommit, type RestoredState } from './first-commit.ts';
 import type { MemoryGuard } from './memory-guard.ts';
 import { PartitionInput } from './partition-input.ts';
-import { PartitionState } from './partition-state.ts';
-import type { UnitPlaces } from './partition-units.ts';
-import { type CommitFormat, PendingCommit } from './pending-commit.ts';
-import { QuietPartition } from './quiet-partition.ts';
-import { type Restored, refuseOtherPartitionCount, restorePartition } from './restore-partition.ts';
-import type { Resume } from './resume-position.ts';
-import type { Scoring } from './score-records.ts';
+import { PartitionState } from './state/partition-state.ts';
+import type { UnitPlaces } from './state/partition-units.ts';
+import { type Restored, refuseOtherPartitionCount, restorePartition } from './state/restore-partition.ts';
+import type { Resume } from './state/resume-position.ts';
+import type { WorkerPace } from './state/worker-pace.ts';
 import type { StreamEvents } from './stream-events.ts';
-import { type RecordTaking, takeRecords } from './take-records.ts';
 import { RETRY_MS_MAX, RETRY_MS_MIN } from './task-retry.ts';
+import type { BoundDetector } from './unit/bound-detector.ts';
 import { WakeableSleep } from './wakeable-sleep.ts';
 import { fillFromHistory, type WarmStart } from './warm-start.ts';
-import type { WorkerPace } from './worker-pace.ts';
 
 /** Most bytes of the input records of a transaction, but for one more record; `commitRecordsMax` holds, too. */
 export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;

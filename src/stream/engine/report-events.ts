@@ -1,10 +1,10 @@
 import { type Forecaster, hasQuantiles, type QuantileForecaster } from '../../forecast/forecaster.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { forgetPartition, type Metrics } from '../../telemetry/metrics.ts';
-import type { Tally } from './batch-outcome.ts';
-import type { MisplacedSeries } from './misplaced-series.ts';
 import type { StreamEvents } from './stream-events.ts';
 import type { WorkerEvents } from './stream-worker.ts';
+import type { Tally } from './unit/batch-outcome.ts';
+import type { MisplacedSeries } from './unit/misplaced-series.ts';
 
 /** Of more series that may be in several partitions, only the metric tells. */
 const MISPLACED_LOGGED = 1_000;

@@ -1,4 +1,4 @@
-import type { Tally } from './batch-outcome.ts';
+import type { Tally } from './unit/batch-outcome.ts';
 
 export interface CommittedRecords {
   readonly records: number;

@@ -6,13 +6,13 @@ import { createRecordDecoder } from '../codec/record-decoder.ts';
 import type { SchemaSource } from '../codec/schema-source.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { StreamLog, Subscription } from '../log/log.ts';
-import { type BoundDetector, matchDetectors } from './bound-detector.ts';
+import type { RecordRoute } from './commit/route-records.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
-import type { RecordRoute } from './route-records.ts';
+import { WorkerPace } from './state/worker-pace.ts';
 import type { StreamEvents } from './stream-events.ts';
+import { type BoundDetector, matchDetectors } from './unit/bound-detector.ts';
 import type { WarmStart } from './warm-start.ts';
-import { WorkerPace } from './worker-pace.ts';
 
 /** Default of `future_limit`: so many steps, and at least a minute. */
 const FUTURE_STEPS = 3;

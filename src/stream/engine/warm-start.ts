@@ -5,14 +5,14 @@ import { StateWriter } from '../changelog/state-bytes.ts';
 import type { ClockState } from '../changelog/stored-position.ts';
 import { encodeWarmStarts, WARM_STARTS_KEY } from '../changelog/warm-starts.ts';
 import type { PartitionSession } from '../log/log.ts';
-import type { ScoreSink } from './batch-outcome.ts';
-import type { DetectionUnit } from './detection-unit.ts';
-import { type FirstCommitOptions, firstCommit, type RestoredState } from './first-commit.ts';
-import { PartitionState } from './partition-state.ts';
-import { PendingCommit } from './pending-commit.ts';
-import { byTime, type PastObservation } from './score-history.ts';
-import { loadMissingSchemas, type Scoring } from './score-records.ts';
+import { type FirstCommitOptions, firstCommit, type RestoredState } from './commit/first-commit.ts';
+import { PendingCommit } from './commit/pending-commit.ts';
+import { byTime, type PastObservation } from './commit/score-history.ts';
+import { loadMissingSchemas, type Scoring } from './commit/score-records.ts';
+import { PartitionState } from './state/partition-state.ts';
 import type { StreamEvents } from './stream-events.ts';
+import type { ScoreSink } from './unit/batch-outcome.ts';
+import type { DetectionUnit } from './unit/detection-unit.ts';
 
 /** An observation of a history, and the group that it is scored with. */
 export interface WarmObservation extends PastObservation {

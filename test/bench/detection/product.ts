@@ -9,8 +9,8 @@ import { completedBy } from '../../../src/config/resolve.ts';
 import type { AnomalyEvent } from '../../../src/detector/event.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
-import { type BoundDetector, bindDetector } from '../../../src/stream/engine/bound-detector.ts';
-import { byTime, type PastObservation, scoreHistory } from '../../../src/stream/engine/score-history.ts';
+import { byTime, type PastObservation, scoreHistory } from '../../../src/stream/engine/commit/score-history.ts';
+import { type BoundDetector, bindDetector } from '../../../src/stream/engine/unit/bound-detector.ts';
 import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import type { SeriesInput } from './labelled-data.ts';
 

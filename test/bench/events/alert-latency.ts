@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Topics } from '../../../src/config/config.ts';
-import type { KafkaConnection } from '../../../src/stream/log/kafka/connection.ts';
+import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { firstEvent } from '../../fixture/alerts/first-event.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';

@@ -6,12 +6,12 @@ import type { StreamConfig, Topics, WorkerLimits } from '../../../src/config/con
 import { createEventEncoder } from '../../../src/stream/codec/event-codec.ts';
 import { createScoreDecoder } from '../../../src/stream/codec/score-decoder.ts';
 import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
-import type { BoundDetector } from '../../../src/stream/engine/bound-detector.ts';
 import { startWorker } from '../../../src/stream/engine/stream-worker.ts';
-import { openBulkProducer } from '../../../src/stream/log/kafka/bulk-producer.ts';
-import type { KafkaConnection } from '../../../src/stream/log/kafka/connection.ts';
+import type { BoundDetector } from '../../../src/stream/engine/unit/bound-detector.ts';
+import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
-import { tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
+import { openBulkProducer } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import { isSilence, type ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { streamEvents } from '../../fixture/stream/stream-run.ts';
 import type { SeriesInput } from '../detection/labelled-data.ts';

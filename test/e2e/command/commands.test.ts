@@ -9,7 +9,7 @@ import type { AnomalyEvent } from '../../../src/detector/event.ts';
 import { startSchemaRegistry } from '../../../src/local-kafka/schema-registry.ts';
 import { connectRegistry } from '../../../src/stream/codec/registry.ts';
 import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
-import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
+import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
+import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { topicsInUse } from '../../../src/stream/log/kafka/changelog-name.ts';
+import { topicsInUse } from '../../../src/stream/log/kafka/admin/changelog-name.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { streamConfig } from '../../fixture/stream/stream-run.ts';

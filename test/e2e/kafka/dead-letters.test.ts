@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { ProducerRecord } from '../../../src/stream/log/kafka/bulk-producer.ts';
-import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
+import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import type { ProducerRecord } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import type { DeadLetterReason } from '../../../src/stream/record/dead-letter.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

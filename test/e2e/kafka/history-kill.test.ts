@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { newestSaved } from '../../../src/command/newest-detectors.ts';
 import { encodeDeadLetter } from '../../../src/stream/codec/dead-letter-json.ts';
-import { openBulkProducer, produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
+import { openBulkProducer, produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import { anomalyEvent } from '../../fixture/history/kept-records.ts';
 import { freshFolder, type Served, serve, stop } from '../../fixture/http/served.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
-import { type ClusterLink, linkCluster } from '../../../src/stream/log/kafka/connection.ts';
-import { fetchTopicId } from '../../../src/stream/log/kafka/topic-id.ts';
+import { type ClusterLink, linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { fetchTopicId } from '../../../src/stream/log/kafka/fetch/topic-id.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
 

@@ -5,7 +5,7 @@ import type { DetectionSettings } from '../../../src/detector/settings.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { detectOnline } from '../../../src/sidecar/tasks/detect-online.ts';
-import type { ProducerRecord } from '../../../src/stream/log/kafka/bulk-producer.ts';
+import type { ProducerRecord } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import { isSilence, type ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Topics } from '../../../src/config/config.ts';
-import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
-import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
+import { ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
+import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
-import { ensureTopics } from '../../../src/stream/log/kafka/topic-admin.ts';
+import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import type { SkippedRange, Subscription } from '../../../src/stream/log/log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';

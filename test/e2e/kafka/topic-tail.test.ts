@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
-import { kafkaClient } from '../../../src/stream/log/kafka/connection.ts';
-import { type TailOptions, type TailPlace, tailTopic } from '../../../src/stream/log/kafka/topic-tail.ts';
+import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { type TailOptions, type TailPlace, tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
+import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import { alteredResponses, FETCH, withFetchError } from '../../fixture/kafka/altered-responses.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';

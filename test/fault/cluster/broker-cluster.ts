@@ -8,7 +8,7 @@ import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { javaVersion, KAFKA_VERSION, kafkaClassPath } from '../../../src/local-kafka/java-artifacts.ts';
 import { type JavaProcess, startJava } from '../../../src/local-kafka/java-process.ts';
-import type { KafkaConnection } from '../../../src/stream/log/kafka/connection.ts';
+import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import { makeCertificate } from '../../fixture/kafka/certificate.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISocketFactory } from 'kafkajs';
 import { ServiceError } from '../../../src/service-error.ts';
-import { produceRecords } from '../../../src/stream/log/kafka/bulk-producer.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
+import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../../src/stream/log/log.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
 

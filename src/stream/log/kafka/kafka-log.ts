@@ -1,16 +1,16 @@
 import type { Topics } from '../../../config/config.ts';
 import { ServiceError } from '../../../service-error.ts';
 import type { PartitionSession, StreamLog, Subscription, SubscriptionHandlers } from '../log.ts';
-import type { Compression } from './compressed-batch.ts';
-import { type KafkaConnection, linkCluster } from './connection.ts';
-import { explainFailure } from './failure.ts';
-import type { FetchReport } from './fetch-handlers.ts';
-import { FetchLoop } from './fetch-loop.ts';
-import { GroupMembership } from './group-membership.ts';
-import type { DeliveredHeaders } from './input-records.ts';
-import { LeaderEpochs } from './leader-epochs.ts';
+import type { Compression } from './batch/compressed-batch.ts';
+import { type KafkaConnection, linkCluster } from './cluster/connection.ts';
+import { explainFailure } from './cluster/failure.ts';
+import { SharedLink } from './cluster/shared-link.ts';
+import type { FetchReport } from './fetch/fetch-handlers.ts';
+import { FetchLoop } from './fetch/fetch-loop.ts';
+import type { DeliveredHeaders } from './fetch/input-records.ts';
+import { LeaderEpochs } from './fetch/leader-epochs.ts';
+import { GroupMembership } from './membership/group-membership.ts';
 import { type CommitReport, openPartitionSession } from './partition-session.ts';
-import { SharedLink } from './shared-link.ts';
 
 export interface KafkaLogOptions extends KafkaConnection {
   readonly topics: Topics;

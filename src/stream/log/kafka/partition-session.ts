@@ -1,17 +1,17 @@
 import { ServiceError } from '../../../service-error.ts';
 import type { InputRecord, OutputRecord, PartitionSession } from '../log.ts';
-import { type CommittedOffset, fetchCommittedOffset } from './committed-offset.ts';
-import type { Compression } from './compressed-batch.ts';
-import type { ClusterLink, KafkaConnection } from './connection.ts';
-import { Coordinator, GROUP_COORDINATOR } from './coordinator.ts';
-import { explainFailure, protocolErrorType } from './failure.ts';
-import type { Cluster } from './kafkajs-internals.ts';
-import type { LeaderEpochs } from './leader-epochs.ts';
-import { readPartition, settledRange, stableRange } from './partition-reader.ts';
-import { type Backoff, retryWithBackoff, unlessAborted } from './retry.ts';
-import type { SharedLink } from './shared-link.ts';
-import { knownTopicId } from './topic-id.ts';
-import { fenceTransactionalProducer, type TransactionalProducer } from './transactional-producer.ts';
+import type { Compression } from './batch/compressed-batch.ts';
+import type { ClusterLink, KafkaConnection } from './cluster/connection.ts';
+import { Coordinator, GROUP_COORDINATOR } from './cluster/coordinator.ts';
+import { explainFailure, protocolErrorType } from './cluster/failure.ts';
+import type { Cluster } from './cluster/kafkajs-internals.ts';
+import { type Backoff, retryWithBackoff, unlessAborted } from './cluster/retry.ts';
+import type { SharedLink } from './cluster/shared-link.ts';
+import type { LeaderEpochs } from './fetch/leader-epochs.ts';
+import { readPartition, settledRange, stableRange } from './fetch/partition-reader.ts';
+import { knownTopicId } from './fetch/topic-id.ts';
+import { type CommittedOffset, fetchCommittedOffset } from './produce/committed-offset.ts';
+import { fenceTransactionalProducer, type TransactionalProducer } from './produce/transactional-producer.ts';
 
 const UNTIL_BROKER_IS_BACK: Backoff = { initialMs: 100, delayMsMax: 1_000, totalMsMax: Number.POSITIVE_INFINITY };
 

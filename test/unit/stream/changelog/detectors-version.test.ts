@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DetectorConfig, settingsDigest } from '../../../../src/config/config.ts';
-import { bindDetector } from '../../../../src/stream/engine/bound-detector.ts';
-import { resetSeries, restoreForTools } from '../../../../src/stream/engine/state-tools.ts';
+import { resetSeries, restoreForTools } from '../../../../src/stream/engine/offline/state-tools.ts';
+import { bindDetector } from '../../../../src/stream/engine/unit/bound-detector.ts';
 import { arithmeticForecaster } from '../../../fixture/model/arithmetic-forecaster.ts';
 import {
   detectorConfig,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommitSchedule } from '../../../../src/stream/engine/commit-schedule.ts';
-import { WorkerPace } from '../../../../src/stream/engine/worker-pace.ts';
+import { WorkerPace } from '../../../../src/stream/engine/state/worker-pace.ts';
 
 const SECONDS = 10;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyTally } from '../../../../src/stream/engine/batch-outcome.ts';
 import { reportEvents, timeForecasts } from '../../../../src/stream/engine/report-events.ts';
+import { emptyTally } from '../../../../src/stream/engine/unit/batch-outcome.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 

@@ -1,0 +1,264 @@
+import { type Frequency, gridPosition, meanStepMs } from '../../../calendar/frequency.ts';
+import { NO_HELD } from '../../changelog/arrival-state.ts';
+import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
+import type { DetectionUnit } from '../unit/detection-unit.ts';
+import { silenceMs } from '../unit/silence-records.ts';
+import { DeadlineWatch } from './deadline-watch.ts';
+import { EventClock } from './event-clock.ts';
+import { idleDeadline } from './idle-limit.ts';
+import { silenceDeadline } from './silence-watch.ts';
+import type { StaleUnit } from './stale-unit.ts';
+
+/** Two times agree when they are at most so many steps apart. */
+const AGREEMENT_STEPS = 3;
+/** Shorter jumps pass at once: what is late after them is soon over. */
+const JUMP_STEPS_MIN = 12;
+/** Records that one unit holds, and the bytes of each. What is beyond is refused at once. */
+const HELD_MAX = 16;
+const HELD_BYTES_MAX = 8_192;
+
+/** Records of a unit that wait for older ones, and their bytes; the oldest of more of them does not wait. */
+const BUFFERED_MAX = 128;
+const BUFFERED_BYTES_MAX = 131_072;
+/** Records of a series that jump ahead of each other: the oldest of more of them is taken to be right. */
+const JUMPS_HELD = 2;
+
+/** Hands an observation to its unit. */
+export type GiveObservation = (unit: DetectionUnit, observation: ReceivedObservation) => void;
+
+export interface GateOutlets {
+  readonly give: GiveObservation;
+  readonly sink: ScoreSink;
+}
+
+/**
+ * Stands before the units of a partition and sees records in the order of their offsets, by their times alone. A record
+ * that jumps ahead by more than a detection window (and 12 steps) waits until
+ *
+ *   - the next record of its series agrees with its time, or two more jump ahead of it, or
+ *   - the event time of the partition, or another record that waits, agrees with it.
+ *
+ * A record that does not jump refutes it, and it becomes a dead letter. So one wrong time does not make everything
+ * after it late. What is held is part of the state of its unit.
+ */
+export class ArrivalGate {
+  readonly clock = new EventClock();
+  readonly silent = new DeadlineWatch<DetectionUnit | StaleUnit>(silenceDeadline);
+  readonly idle = new DeadlineWatch<DetectionUnit | StaleUnit>(idleDeadline);
+  readonly #holding = new Set<DetectionUnit>();
+  /** Before this time of the clock it agrees with no record that is held. */
+  #witnessedMs = Number.POSITIVE_INFINITY;
+  /** Records so far that were the newest of their series, or group. */
+  advances = 0;
+
+  admit(unit: DetectionUnit, observation: ReceivedObservation, outlets: GateOutlets): void {
+    const { series, timestampMs } = observation;
+    const { give, sink } = outlets;
+    // Sent twice, it would agree with itself.
+    if (unit.held.length > 0 && unit.held.some((held) => held.series === series && held.timestampMs === timestampMs)) {
+      sink.duplicate();
+      return;
+    }
+    if (unit.held.length > 0 && timestampMs > unit.arrivedMs && this.#judgeHeld(unit, observation, outlets)) return;
+    if (!isJump(unit, timestampMs) || this.#isReached(unit, timestampMs)) this.#pass(unit, observation, give);
+    else if (this.#passAgreeing(unit, timestampMs, give)) this.#pass(unit, observation, give);
+    else if (isHoldable(unit, observation)) this.#hold(unit, observation);
+    else refuse(unit, observation, sink);
+  }
+
+  /** The next record of a series confirms or refutes those that wait. Returns whether it has passed with them. */
+  #judgeHeld(unit: DetectionUnit, observation: ReceivedObservation, { give, sink }: GateOutlets): boolean {
+    const { series, timestampMs } = observation;
+    const own = unit.held.filter((held) => held.series === series);
+    const goesOn = isJump(unit, timestampMs);
+    const agreed = goesOn && own.some((held) => agree(unit, held.timestampMs, timestampMs));
+    const ahead = (held: ReceivedObservation) =>
+      held.timestampMs > timestampMs && !agree(unit, held.timestampMs, timestampMs);
+    for (const held of own.filter((held) => !goesOn || ahead(held))) {
+      this.#release(unit, held);
+      refuse(unit, held, sink);
+    }
+    const left = goesOn ? own.filter((held) => !ahead(held)) : [];
+    const confirmed = agreed ? left : left.slice(0, Math.max(0, left.length + 1 - JUMPS_HELD));
+    for (const held of confirmed) this.#release(unit, held);
+    const passing = agreed ? [...confirmed, observation].sort((a, b) => a.timestampMs - b.timestampMs) : confirmed;
+    for (const one of passing) this.#pass(unit, one, give);
+    return agreed;
+  }
+
+  /** Nothing older is waited for: the unit is silent, or the input has ended. */
+  flush(unit: DetectionUnit, give: GiveObservation): void {
+    const { buffered } = unit;
+    unit.buffered = NO_HELD;
+    for (const observation of buffered) give(unit, observation);
+  }
+
+  /** What the unit holds becomes dead letters: its state is given up, or the input has ended. */
+  refuseHeld(unit: DetectionUnit, sink: ScoreSink): void {
+    for (const { record, series } of unit.buffered) {
+      const detail = 'its series was forgotten, or started over, while it waited for older records';
+      sink.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
+    }
+    unit.buffered = NO_HELD;
+    for (const observation of unit.held) refuse(unit, observation, sink);
+    unit.held = NO_HELD;
+    this.#holding.delete(unit);
+  }
+
+  /** After a restore of the unit. */
+  adopt(unit: DetectionUnit): void {
+    // A silent series whose next record waits has returned, and may fall silent again.
+    if (!unit.silent || unit.buffered.length > 0 || unit.queued !== null) this.silent.watch(unit);
+    this.idle.watch(unit);
+    if (unit.held.length > 0) this.#holding.add(unit);
+    for (const held of unit.held) this.#awaitWitness(unit, held);
+  }
+
+  /** What the unit holds is another one's from now on. */
+  forget(unit: DetectionUnit): void {
+    this.#holding.delete(unit);
+  }
+
+  /** Units that are not held any more need not be watched. */
+  forgetOthers(isHeld: (unit: DetectionUnit | StaleUnit) => boolean): void {
+    this.silent.keepOnly(isHeld);
+    this.idle.keepOnly(isHeld);
+  }
+
+  #pass(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
+    const { timestampMs } = observation;
+    if (!(timestampMs <= unit.arrivedMs)) {
+      const isFirst = Number.isNaN(unit.arrivedMs);
+      unit.arrivedMs = timestampMs;
+      this.advances++;
+      this.clock.reach(timestampMs);
+      noteHeard(unit, this.clock.ms);
+      this.silent.watch(unit);
+      if (isFirst) this.idle.watch(unit);
+    }
+    // Records may still wait under a lateness that is none any more.
+    if (unit.bound.config.settings.latenessMs === 0 && unit.buffered.length === 0) give(unit, observation);
+    else reorder(unit, observation, give);
+    // It is known now that the member is not silent any more.
+    if (unit.group !== null) this.silent.watch(unit);
+    if (this.clock.ms >= this.#witnessedMs) this.#releaseWitnessed(give);
+  }
+
+  /** Looks at all that is held, so only when there may be something: many series may have wrong times for long. */
+  #releaseWitnessed(give: GiveObservation): void {
+    this.#witnessedMs = Number.POSITIVE_INFINITY;
+    for (const unit of [...this.#holding]) {
+      for (const observation of unit.held) {
+        if (this.#isReached(unit, observation.timestampMs)) {
+          this.#release(unit, observation);
+          this.#pass(unit, observation, give);
+        } else this.#awaitWitness(unit, observation);
+      }
+    }
+  }
+
+  /** Records of others that wait and agree with this time confirm it, and are confirmed by it. */
+  #passAgreeing(unit: DetectionUnit, timestampMs: number, give: GiveObservation): boolean {
+    let found = false;
+    for (const other of [...this.#holding]) {
+      for (const observation of other.held) {
+        if (!agree(unit, observation.timestampMs, timestampMs)) continue;
+        found = true;
+        this.#release(other, observation);
+        this.#pass(other, observation, give);
+      }
+    }
+    return found;
+  }
+
+  #isReached(unit: DetectionUnit, timestampMs: number): boolean {
+    return this.clock.ms >= witnessMs(unit, timestampMs);
+  }
+
+  #awaitWitness(unit: DetectionUnit, { timestampMs }: ReceivedObservation): void {
+    this.#witnessedMs = Math.min(this.#witnessedMs, witnessMs(unit, timestampMs));
+  }
+
+  #hold(unit: DetectionUnit, observation: ReceivedObservation): void {
+    unit.held = [...unit.held, observation];
+    this.#holding.add(unit);
+    this.#awaitWitness(unit, observation);
+  }
+
+  #release(unit: DetectionUnit, observation: ReceivedObservation): void {
+    const rest = unit.held.filter((held) => held !== observation);
+    unit.held = rest.length === 0 ? NO_HELD : rest;
+    if (rest.length === 0) this.#holding.delete(unit);
+  }
+}
+
+/**
+ * A series that catches up, far behind the others of its partition, is neither silent nor gone while its records come.
+ */
+function noteHeard(unit: DetectionUnit, clockMs: number): void {
+  const { settings } = unit.bound.config;
+  const isBehind = unit.arrivedMs + (silenceMs(settings) ?? settings.idleMs ?? Number.POSITIVE_INFINITY) < clockMs;
+  if (isBehind) unit.heardMs = clockMs;
+  else if (unit.heardMs <= unit.arrivedMs) unit.heardMs = Number.NEGATIVE_INFINITY;
+}
+
+function freqOf(unit: DetectionUnit): Frequency {
+  return unit.bound.config.settings.freq;
+}
+
+/** From this event time of the partition on, it agrees with a record. */
+function witnessMs(unit: DetectionUnit, timestampMs: number): number {
+  return timestampMs - AGREEMENT_STEPS * meanStepMs(freqOf(unit));
+}
+
+/** Inserts a record by its time, and gives what nothing older is waited for any more. */
+function reorder(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
+  const records = [...unit.buffered, observation];
+  for (let at = records.length - 1; at > 0 && records[at - 1].timestampMs > observation.timestampMs; at--) {
+    [records[at], records[at - 1]] = [records[at - 1], records[at]];
+  }
+  const dueMs = unit.arrivedMs - unit.bound.config.settings.latenessMs;
+  const first = records.findIndex(({ timestampMs }) => timestampMs > dueMs);
+  const due = Math.max(first < 0 ? records.length : first, records.length - BUFFERED_MAX);
+  const over = fitting(records, due);
+  unit.buffered = over === records.length ? NO_HELD : records.slice(over);
+  for (const one of records.slice(0, over)) give(unit, one);
+}
+
+/** From which record on, `from` or later, they are few enough bytes for one record of the changelog. */
+function fitting(records: readonly ReceivedObservation[], from: number): number {
+  let bytes = 0;
+  for (let at = records.length - 1; at >= from; at--) {
+    bytes += bytesOf(records[at]);
+    if (bytes > BUFFERED_BYTES_MAX) return at + 1;
+  }
+  return from;
+}
+
+function bytesOf({ record }: ReceivedObservation): number {
+  return (record.key?.length ?? 0) + (record.value?.length ?? 0);
+}
+
+function isJump(unit: DetectionUnit, timestampMs: number): boolean {
+  const { freq, detectionSize } = unit.bound.config.settings;
+  return gridPosition(freq, unit.arrivedMs, timestampMs) > Math.max(detectionSize, JUMP_STEPS_MIN);
+}
+
+function agree(unit: DetectionUnit, aMs: number, bMs: number): boolean {
+  return Math.abs(gridPosition(freqOf(unit), aMs, bMs)) <= AGREEMENT_STEPS;
+}
+
+function isHoldable({ held }: DetectionUnit, observation: ReceivedObservation): boolean {
+  return held.length < HELD_MAX && bytesOf(observation) <= HELD_BYTES_MAX;
+}
+
+function refuse(unit: DetectionUnit, { record, series, timestampMs }: ReceivedObservation, sink: ScoreSink): void {
+  const { name, settings } = unit.bound.config;
+  const ahead = `more than ${Math.max(settings.detectionSize, JUMP_STEPS_MIN)} steps ahead of its series`;
+  sink.deadLetter(record, {
+    reason: 'time-unconfirmed',
+    detail: `${new Date(timestampMs).toISOString()} is ${ahead}, and no other record agreed with it`,
+    series,
+    detector: name,
+  });
+}

@@ -1,0 +1,122 @@
+import { groupKey } from '../../changelog/changelog-series.ts';
+import type { RecordDecoder } from '../../codec/record-decoder.ts';
+import type { InputRecord, SkippedRange } from '../../log/log.ts';
+import type { PartitionState } from '../state/partition-state.ts';
+import type { DeadLetterCause, RoutedObservation } from '../unit/batch-outcome.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { PendingCommit } from './pending-commit.ts';
+
+/** Longest key of an input record. It is the key of the score as well. */
+const KEY_BYTES_MAX = 4_096;
+
+export interface Scoring {
+  readonly decoder: RecordDecoder;
+  readonly detectorOf: (series: string) => BoundDetector | null;
+  readonly places: ReadonlyMap<string, number>;
+  readonly nowMs: () => number;
+}
+
+export interface ScoringContext {
+  readonly state: PartitionState;
+  readonly pending: PendingCommit;
+  readonly scoring: Scoring;
+  /** Why a record is a dead letter although it can be read; null where it is none. By offset. */
+  readonly whyFailed?: (offset: number) => string | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Decodes and scores records into `pending`. Rejects when the registry or the model fails, or `signal` aborts. Then
+ * `state` and `pending` must be discarded.
+ */
+export async function scoreRecords(
+  records: readonly InputRecord[],
+  { state, pending, scoring, whyFailed, signal }: ScoringContext,
+): Promise<void> {
+  await loadMissingSchemas(records, scoring);
+  const nowMs = scoring.nowMs();
+  const observations: RoutedObservation[] = [];
+  for (const record of records) {
+    const failure = whyFailed?.(record.offset) ?? null;
+    const observation = failure === null ? toObservation(record, scoring, nowMs) : recordFailed(failure);
+    if ('reason' in observation) pending.deadLetter(record, observation);
+    else observations.push(observation);
+  }
+  await state.score(observations, pending, signal);
+  pending.consumed(records);
+  pending.clockAt(state.clock.state);
+}
+
+export async function loadMissingSchemas(
+  records: readonly InputRecord[],
+  { decoder, nowMs }: Pick<Scoring, 'decoder' | 'nowMs'>,
+): Promise<void> {
+  const now = nowMs();
+  const missing = new Set<number>();
+  for (const { value } of records) {
+    const schemaId = decoder.missingSchema(value, now);
+    if (schemaId !== null) missing.add(schemaId);
+  }
+  if (missing.size > 0) await decoder.loadSchemas(missing, now);
+}
+
+/** Returns the observation of a record with its detector, or why the record is a dead letter. */
+function toObservation(
+  record: InputRecord,
+  { decoder, detectorOf, places }: Scoring,
+  nowMs: number,
+): RoutedObservation | DeadLetterCause {
+  if (record.skipped !== undefined) return whySkipped(record.skipped);
+  const unusable = whyKeyUnusable(record.key);
+  if (unusable !== null) return { reason: 'key-unusable', detail: unusable };
+  const decoded = decoder.decode(record.value, nowMs);
+  if (decoded.kind === 'dead-letter') {
+    const { reason, detail, series } = decoded;
+    return { reason, detail, series, detector: series === null ? null : (detectorOf(series)?.config.name ?? null) };
+  }
+  const { series, group, timestampMs, value } = decoded;
+  const bound = detectorOf(series);
+  if (bound === null) {
+    return { reason: 'series-unknown', detail: `no detector watches series ${JSON.stringify(series)}`, series };
+  }
+  if (group !== null) {
+    const split = whySplit(record, group, places.get(groupKey(bound.config.name, group)));
+    if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
+  }
+  return { series, group, timestampMs, value, record, bound };
+}
+
+export function recordFailed(message: string): DeadLetterCause {
+  return { reason: 'record-failed', detail: `scoring it failed with an unexpected error, also alone: ${message}` };
+}
+
+export function whySkipped({ first, last, reason }: SkippedRange): DeadLetterCause {
+  const range = `offsets ${first} to ${last}`;
+  switch (reason) {
+    case 'records-expired':
+      return { reason, detail: `retention deleted ${range} before they were read` };
+    case 'records-truncated':
+      return { reason, detail: `the broker lost ${range} after they were read; new records get these offsets` };
+    case 'topic-recreated':
+      return { reason, detail: `the topic was created anew: it has no offset ${first}, which was to be read next` };
+  }
+}
+
+function whyKeyUnusable(key: Buffer | null): string | null {
+  if (key === null) return null;
+  if (key.length > KEY_BYTES_MAX) return `the key is ${key.length} bytes long, more than ${KEY_BYTES_MAX}`;
+  // Some clients take such a record in an aborted transaction for the marker that ends the transaction.
+  return key.length === 4 && key.readInt32BE() === 0 ? 'the key is four zero bytes, which disturbs readers' : null;
+}
+
+/**
+ * The key of a member's record must be the group's id, so that all members share a partition. A member elsewhere is
+ * never scored alone.
+ */
+function whySplit({ key, partition }: InputRecord, group: string, place: number | undefined): string | null {
+  if (key === null || key.toString() !== group) {
+    return `the record's key must be the group's id ${JSON.stringify(group)}, so that all members share a partition`;
+  }
+  if (place === undefined || place === partition) return null;
+  return `group ${JSON.stringify(group)} lives on partition ${place}; this member arrived on partition ${partition}`;
+}

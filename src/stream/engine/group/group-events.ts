@@ -1,0 +1,53 @@
+import type { GroupDetection } from '../../../detector/group-detector.ts';
+import type { Member } from '../../changelog/group-state.ts';
+import type { PendingObservation } from '../../changelog/pending-steps.ts';
+import type { ScoreSink } from '../unit/batch-outcome.ts';
+import type { UnitEvents } from '../unit/unit-events.ts';
+
+type StepObservations = ReadonlyMap<string, PendingObservation>;
+
+export const NOTHING_OBSERVED: StepObservations = new Map();
+
+interface GroupStep {
+  readonly position: number;
+  readonly scored: GroupDetection;
+  readonly observations: StepObservations;
+  /** In the order of `scored.members`. */
+  readonly members: readonly Member[];
+  /** Event time of position 0. */
+  readonly originMs: number;
+}
+
+/** Events of a time step of a group. It has the time of its first observation, and the offset of its newest. */
+export function followStep(events: UnitEvents, step: GroupStep, { key, sink }: StepOutlet): void {
+  const { position, scored, observations, members, originMs } = step;
+  if (!wantsStep(events, scored.alarm, observations)) return;
+  const [first] = observations.values();
+  const row = {
+    position,
+    timestampMs: first?.timestampMs ?? Math.round(originMs + position * events.stepMs),
+    offset: Math.max(-1, ...Array.from(observations.values(), ({ offset }) => offset)),
+    verdict: scored,
+    seen: members.flatMap(({ series, detector }, i) => {
+      const value = observations.get(series)?.value;
+      if (value === undefined) return [];
+      const { forecast: expected, unusual } = scored.members[i];
+      const { rings, origin } = detector;
+      return [{ series, value, expected, lo: Number.NaN, hi: Number.NaN, sharp: unusual?.sharp ?? 0, rings, origin }];
+    }),
+    keptOf: (series: string) => members.find((member) => member.series === series)?.detector ?? null,
+  };
+  events.observe(row, key, sink);
+}
+
+interface StepOutlet {
+  /** Of the scores. */
+  readonly key: Buffer;
+  readonly sink: ScoreSink;
+}
+
+function wantsStep(events: UnitEvents, alarm: boolean, observations: StepObservations): boolean {
+  if (events.wants(alarm, Number.NaN)) return true;
+  for (const { value } of observations.values()) if (events.wants(alarm, value)) return true;
+  return false;
+}

@@ -1,0 +1,35 @@
+import type { GroupState } from '../../changelog/group-state.ts';
+import { openStateBytesMax } from '../../changelog/series-state.ts';
+import type { DeadLetterCause } from '../unit/batch-outcome.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
+
+/** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
+const GROUP_MEMBERS_MAX = 1_000;
+/** The open state of a group, pending steps included, is one record, below the broker's limit of 1 MiB. */
+const GROUP_STATE_BYTES_MAX = 700_000;
+const PENDING_BYTES = 32;
+
+/** Whether a group may have one more series. Those of pending steps and those that join count as members. */
+export function hasRoomFor({ members, joining, pending }: GroupState, series: string, bound: BoundDetector): boolean {
+  if (members.some((member) => member.series === series)) return true;
+  const ids = new Set([...members.map((member) => member.series), ...joining.keys(), series]);
+  for (const { observations } of pending) for (const id of observations.keys()) ids.add(id);
+  return haveRoom(ids, bound);
+}
+
+/** As many members of the past as a group may have. */
+export function fitting<M extends { readonly series: string }>(members: readonly M[], bound: BoundDetector): M[] {
+  const room = new Set<string>();
+  return members.filter(({ series }) => haveRoom(room.add(series), bound) || !room.delete(series));
+}
+
+function haveRoom(series: ReadonlySet<string>, { layout, config }: BoundDetector): boolean {
+  const openBytes = openStateBytesMax(layout);
+  let bytes = 0;
+  for (const id of series) bytes += openBytes + (Buffer.byteLength(id) + PENDING_BYTES) * (config.settings.grace + 3);
+  return series.size <= GROUP_MEMBERS_MAX && bytes <= GROUP_STATE_BYTES_MAX;
+}
+
+export function whyFull(group: string): DeadLetterCause {
+  return { reason: 'group-full', detail: `group ${JSON.stringify(group)} has as many members as it may have` };
+}

@@ -1,0 +1,298 @@
+import { type GroupDetection, GroupDetector } from '../../../detector/group-detector.ts';
+import type { SeriesDetector } from '../../../detector/series-detector.ts';
+import type { SeriesMemory } from '../../../detector/series-memory.ts';
+import { type ArrivalState, NO_HELD } from '../../changelog/arrival-state.ts';
+import { type ChangelogSeries, memberKey } from '../../changelog/changelog-series.ts';
+import {
+  type GroupState,
+  type Member,
+  readGroupChange,
+  readGroupState,
+  writeGroupChange,
+  writeGroupState,
+} from '../../changelog/group-state.ts';
+import type { JournalRecord } from '../../changelog/journal.ts';
+import { GroupChanges, keepPending, type PendingStep } from '../../changelog/pending-steps.ts';
+import { closedWindowKeys } from '../../changelog/series-state.ts';
+import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
+import type { InputPlace, RestartReason } from '../../record/score-record.ts';
+import type { DeadLetterCause, ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
+import { lateness } from '../unit/lateness.ts';
+import { resumedArrivals } from '../unit/resumed-arrivals.ts';
+import { UnitEvents } from '../unit/unit-events.ts';
+import { groupPhase, positionInGroup } from './group-grid.ts';
+import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
+import { fitting, hasRoomFor, whyFull } from './group-room.ts';
+import { GroupSilence } from './group-silence.ts';
+import { isNextReady, newestOf, pendingObservation, updateMembers, waitForLate } from './group-steps.ts';
+import { publishStep } from './publish-step.ts';
+
+/**
+ * Series that are scored together, step by step. A time step is scored when every member has an observation of it, or
+ * when one member is more than `grace` steps ahead. Then members without an observation count as missing.
+ *
+ *   grace 1      a: 0 1 2 . 4          b has step 3, a has not: the step waits
+ *                b: 0 1 2 3 4 5        step 5 arrives: step 3 is scored without a
+ *
+ * A member that is missing for more than `detectionSize` steps is not waited for. After `gapLimit` steps it leaves the
+ * group, and joins as a new member when it returns. The first step always waits for its grace.
+ */
+export class GroupUnit implements DetectionUnit, GroupState {
+  readonly key: string;
+  readonly group: string;
+  readonly bound: BoundDetector;
+  readonly events: UnitEvents;
+  readonly digest: string;
+  readonly #memory: SeriesMemory;
+  readonly place: InputPlace;
+  readonly #recordKey: Buffer;
+  detector: GroupDetector;
+  /** Aligned with `detector.members`. */
+  members: Member[] = [];
+  /** Series whose first observation was late, and its position. Steps wait for them, so that none is late for ever. */
+  joining = new Map<string, number>();
+  /** By position, ascending. */
+  pending: PendingStep[] = [];
+  originMs = Number.NaN;
+  /** Newest position of any observation. */
+  newest = -1;
+  newestOffset = -1;
+  arrivedMs = Number.NaN;
+  #heardMs = Number.NEGATIVE_INFINITY;
+  readonly silence = new GroupSilence();
+  silent = false;
+  held: readonly ReceivedObservation[] = NO_HELD;
+  buffered: readonly ReceivedObservation[] = NO_HELD;
+  waiting: ReceivedObservation[] | null = null;
+  queued: ReceivedObservation[] | null = null;
+  journalRecord: JournalRecord | null = null;
+  openStateBytes = 0;
+  changeBytes = 0;
+  readonly changes = new GroupChanges();
+  /** Pending steps are scored without waiting, because the group is about to start over. */
+  #flushing = false;
+  restarted: RestartReason | null = null;
+  /** Steps of the past that the detector has not seen so far, as if they came with the record at `offset`. */
+  #past: { readonly kept: GroupPast; readonly offset: number; next: number } | null = null;
+
+  constructor({ key, group, bound, memory, place }: UnitOptions & { readonly key: string; readonly group: string }) {
+    this.key = key;
+    this.group = group;
+    this.bound = bound;
+    this.digest = bound.digest;
+    this.#memory = memory;
+    this.place = place;
+    this.#recordKey = Buffer.from(group);
+    this.events = new UnitEvents({ bound, key: this.key, group, place });
+    this.detector = new GroupDetector(bound.config.settings, memory);
+  }
+
+  /** A fresh group begins with what another one kept: its values are the history from position 0. */
+  continueFrom(kept: GroupPast, offset: number): void {
+    this.originMs = kept.originMs;
+    this.pending = [...kept.pending];
+    this.newest = kept.newest;
+    this.#past = { kept: { ...kept, members: fitting(kept.members, this.bound) }, offset, next: 0 };
+  }
+
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
+  /** Its members count from then on, too. */
+  set heardMs(ms: number) {
+    this.#heardMs = ms;
+    if (Number.isFinite(ms)) this.silence.floorMs = ms;
+  }
+
+  silenceSinceMs(): number {
+    return this.silence.sinceMs(this);
+  }
+
+  isSilenceDue(clockMs: number): boolean {
+    return this.silence.isDue(this, clockMs);
+  }
+
+  take(observation: ReceivedObservation, sink: ScoreSink): boolean {
+    if (!this.settle(sink)) return false;
+    if (observation.silence !== undefined) {
+      this.silent = this.silence.fallSilent(this, observation, sink);
+      return true;
+    }
+    const { gapLimit } = this.bound.config.settings;
+    if (Number.isNaN(this.originMs)) this.originMs = observation.timestampMs;
+    const position = positionInGroup(this, observation, this.bound.config.settings);
+    if (position - this.newest - 1 > gapLimit && this.newest >= 0) {
+      if (this.pending.length > 0) return this.settle(sink, true) && this.take(observation, sink);
+      sink.restarted('gap');
+      this.events.close('silent', { ...observation, offset: observation.record.offset }, sink);
+      for (const member of this.members) sink.windowsDeleted(closedWindowKeys(member));
+      this.startOver('gap');
+      return this.take(observation, sink);
+    }
+    const newest = newestOf(this, observation.series);
+    if (position === newest) sink.duplicate();
+    else if (position < newest || position < this.detector.positions) {
+      this.#deadLetter(observation, { reason: 'late', detail: lateness(observation.timestampMs) }, sink);
+      waitForLate(this, { series: observation.series, position, newest }, this.bound);
+    } else this.#keep(position, observation, sink);
+    return this.settle(sink) || this.#stall();
+  }
+
+  /** Scores every time step that is ready. */
+  settle(sink: ScoreSink, isLast = false): boolean {
+    this.#flushing ||= isLast;
+    if (!this.replay(null, sink)) return false;
+    if (this.detector.forecastDue && this.#nextIsReady()) return false;
+    while (this.#nextIsReady()) {
+      if (this.detector.forecastDue && !this.#passCutoff()) return false;
+      this.#updateMembers(this.pending[0], sink);
+      if (this.detector.forecastDue) return false;
+      this.#scoreStep(sink);
+    }
+    this.#flushing = false;
+    return true;
+  }
+
+  replay(_first: ReceivedObservation | null, sink: ReplaySink): boolean {
+    const past = this.#past;
+    if (past === null) return true;
+    const { kept, offset } = past;
+    for (; past.next < kept.steps; past.next++) {
+      if (this.detector.forecastDue && !isMissing(kept, past.next, this.detector.settings.h)) return false;
+      for (const member of this.forecastsDue()) member.forecasted(null);
+      const step = stepOfPast(kept, past.next, offset);
+      this.#updateMembers(step, sink);
+      if (this.detector.forecastDue) return false;
+      this.#observe(step, sink);
+    }
+    this.#past = null;
+    this.joining = new Map(kept.joining);
+    for (const { series, newest, newestOffset, values } of kept.members) {
+      const member = this.members.find((one) => one.series === series);
+      if (member !== undefined) Object.assign(member, { newest, newestOffset });
+      sink.backfilled(values.length);
+    }
+    return true;
+  }
+
+  /** Returns false when forecasts are due. Those that cover missing steps alone are not made. */
+  #passCutoff(): boolean {
+    const { h } = this.bound.config.settings;
+    if ((this.pending[0]?.position ?? 0) < this.detector.positions + h) return false;
+    for (const member of this.forecastsDue()) member.forecasted(null);
+    return true;
+  }
+
+  /** The observation is taken, but the step that it completed waits for forecasts. */
+  #stall(): true {
+    this.waiting ??= [];
+    return true;
+  }
+
+  forecastsDue(): readonly SeriesDetector[] {
+    return this.detector.members.filter((member) => member.forecastDue);
+  }
+
+  startOver(reason: RestartReason | null): void {
+    this.release();
+    this.detector = new GroupDetector(this.bound.config.settings, this.#memory);
+    this.members = [];
+    this.joining = new Map();
+    this.pending = [];
+    this.originMs = Number.NaN;
+    this.newest = -1;
+    this.#past = null;
+    this.restarted = reason;
+    this.changes.everything();
+  }
+
+  changelogSeries(): readonly ChangelogSeries[] {
+    return this.members;
+  }
+
+  release(): void {
+    for (const { detector } of this.members) detector.release();
+  }
+
+  writeOpenState(writer: StateWriter): void {
+    writeGroupState(writer, this);
+  }
+
+  writeChange(writer: StateWriter): boolean {
+    return writeGroupChange(writer, this);
+  }
+
+  readOpenState(reader: StateReader): void {
+    readGroupState(reader, this);
+  }
+
+  readChange(reader: StateReader): void {
+    readGroupChange(reader, this);
+  }
+
+  resumeArrivals(arrivals: ArrivalState): void {
+    Object.assign(this, resumedArrivals(arrivals, { group: this.group, partition: this.place.partition }));
+    const { freq } = this.bound.config.settings;
+    const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
+    this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
+  }
+
+  resumeMember(series: string, startOffset: number, newest: number): Member {
+    const key = memberKey(this.key, series);
+    const detector = this.detector.resumeMember();
+    const member = { key, series, startOffset, newest, newestOffset: -1, detector };
+    this.members.push(member);
+    return member;
+  }
+
+  #deadLetter({ record, series }: ReceivedObservation, cause: DeadLetterCause, sink: ScoreSink): void {
+    sink.deadLetter(record, { ...cause, series, detector: this.bound.config.name });
+  }
+
+  #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
+    if (!hasRoomFor(this, observation.series, this.bound)) {
+      this.#deadLetter(observation, whyFull(this.group), sink);
+      return;
+    }
+    const added = pendingObservation(observation);
+    keepPending(this.pending, position, added);
+    this.changes.added.push({ position, ...added });
+    this.newest = Math.max(this.newest, position);
+    this.originMs = groupPhase(this, observation, { position, freq: this.bound.config.settings.freq });
+  }
+
+  #nextIsReady(): boolean {
+    if (this.#flushing && this.detector.positions <= this.newest) return true;
+    return isNextReady(this, this.bound.config.settings);
+  }
+
+  #updateMembers(step: PendingStep | undefined, sink: ReplaySink): void {
+    const onLeft = (member: Member) => sink.windowsDeleted(closedWindowKeys(member));
+    updateMembers(this, step, { settings: this.bound.config.settings, onLeft });
+  }
+
+  #scoreStep(sink: ScoreSink): void {
+    const position = this.detector.positions;
+    const step = this.pending[0]?.position === position ? this.pending.shift()! : null;
+    publishStep(this, { position, step, scored: this.#observe(step, sink), recordKey: this.#recordKey }, sink);
+    if (step !== null) [this.restarted, this.silent] = [null, false];
+  }
+
+  /** Moves on by one time step; null: nothing was observed in it. */
+  #observe(step: PendingStep | null, sink: ReplaySink): GroupDetection {
+    const { positions } = this.detector;
+    const windowStart = this.members[0]?.detector.windowStart;
+    const values = this.members.map((member) => {
+      const observation = step?.observations.get(member.series);
+      if (observation === undefined) return Number.NaN;
+      [member.newest, member.newestOffset] = [positions, observation.offset];
+      return observation.value;
+    });
+    const scored = this.detector.observe(values);
+    if (this.members[0]?.detector.windowStart !== windowStart) this.members.forEach(sink.windowClosed, sink);
+    return scored;
+  }
+}

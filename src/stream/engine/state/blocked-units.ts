@@ -1,0 +1,55 @@
+import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
+import type { DetectionUnit } from '../unit/detection-unit.ts';
+
+/** Units that wait for forecasts, with the observations that came meanwhile. */
+export class BlockedUnits {
+  #units: DetectionUnit[] = [];
+
+  /** Gives an observation to its unit, which may wait from now on. */
+  offer(unit: DetectionUnit, observation: ReceivedObservation, sink: ScoreSink): void {
+    if (offer(unit, observation, sink)) this.#units.push(unit);
+  }
+
+  get any(): boolean {
+    return this.#units.length > 0;
+  }
+
+  /** A unit with observations that wait already. */
+  add(unit: DetectionUnit): void {
+    this.#units.push(unit);
+  }
+
+  /** No further observation is waited for. The unit may wait for forecasts of what it has. */
+  finish(unit: DetectionUnit, sink: ScoreSink): void {
+    if (unit.settle(sink, true)) return;
+    unit.waiting = [];
+    this.#units.push(unit);
+  }
+
+  /** Supplies forecasts until no unit waits for one. */
+  async resume(supply: (units: readonly DetectionUnit[]) => Promise<void>, sink: ScoreSink): Promise<void> {
+    while (this.#units.length > 0) {
+      await supply(this.#units);
+      this.#units = this.#units.filter((unit) => resume(unit, sink));
+    }
+  }
+}
+
+/** Returns whether the unit became blocked: it waits for forecasts from now on. */
+function offer(unit: DetectionUnit, observation: ReceivedObservation, sink: ScoreSink): boolean {
+  if (unit.waiting !== null) {
+    unit.waiting.push(observation);
+    return false;
+  }
+  if (!unit.take(observation, sink)) unit.waiting = [observation];
+  return unit.waiting !== null;
+}
+
+/** Continues after forecasts were supplied. Returns whether the unit is still blocked. */
+function resume(unit: DetectionUnit, sink: ScoreSink): boolean {
+  const observations = unit.waiting ?? [];
+  if (!unit.settle(sink)) return true;
+  unit.waiting = null;
+  for (const observation of observations) offer(unit, observation, sink);
+  return unit.waiting !== null;
+}

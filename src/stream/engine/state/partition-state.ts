@@ -1,0 +1,218 @@
+import type { InputPlace } from '../../record/score-record.ts';
+import { ArrivalGate, type GiveObservation } from '../arrival/arrival-gate.ts';
+import type { EventClock } from '../arrival/event-clock.ts';
+import { type ClockMove, saySilent, takeIdle } from '../arrival/overdue-units.ts';
+import { silenceLimitOf, silenceMark } from '../arrival/silence-watch.ts';
+import { isStale, type StaleUnit } from '../arrival/stale-unit.ts';
+import type { ReceivedObservation, RoutedObservation, ScoreSink } from '../unit/batch-outcome.ts';
+import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { Backfills } from './backfills.ts';
+import { BlockedUnits } from './blocked-units.ts';
+import { PartitionUnits, type UnitPlaces } from './partition-units.ts';
+import { supplyForecasts } from './supply-forecasts.ts';
+import { WorkerPace } from './worker-pace.ts';
+
+interface Blocking {
+  readonly blocked: BlockedUnits;
+  readonly resume: () => Promise<void>;
+  readonly sink: ScoreSink;
+}
+
+/**
+ * Every series and group of one partition. It is deterministic: the same observations in the same order give the same
+ * scores and state, however they are batched.
+ */
+export class PartitionState {
+  readonly place: InputPlace;
+  readonly #gate = new ArrivalGate();
+  readonly all: PartitionUnits;
+  /** Settles with the last batch of forecasts. One batch at a time waits for the model. */
+  #forecasts: Promise<void> = Promise.resolve();
+
+  /**
+   * @param unitsMax most series and groups; beyond it the longest idle are evicted
+   * @param places is kept up to date with the series and groups of this partition
+   * @param pace of backfills in the background
+   */
+  constructor(
+    place: InputPlace,
+    unitsMax: number,
+    places: UnitPlaces = new Map(),
+    pace = new WorkerPace(Number.POSITIVE_INFINITY),
+  ) {
+    this.place = place;
+    this.all = new PartitionUnits({ place, unitsMax, places, gate: this.#gate, pace });
+  }
+
+  get units(): ReadonlyMap<string, DetectionUnit> {
+    return this.all.units;
+  }
+
+  /** Open states that cannot be continued, until an observation of their series arrives. */
+  get stale(): ReadonlyMap<string, StaleUnit> {
+    return this.all.stale;
+  }
+
+  get backfills(): Backfills {
+    return this.all.backfills;
+  }
+
+  /**
+   * Scores observations in input order. Forecasts that are due at the end are requested, but not awaited: usually they
+   * are ready before the next observation of their series. Rejects when the model fails or `signal` aborts. Then the
+   * state must be discarded.
+   */
+  async score(
+    observations: readonly RoutedObservation[],
+    sink: ScoreSink,
+    signal: AbortSignal,
+    { isLast = false }: { readonly isLast?: boolean } = {},
+  ): Promise<void> {
+    const touched = new Set<DetectionUnit>();
+    const blocking = this.#blocking(sink, signal);
+    const touch = (unit: DetectionUnit) => {
+      touched.add(unit);
+      sink.touched(this.backfills.entryOf(unit));
+    };
+    let current: DetectionUnit;
+    const give = (unit: DetectionUnit, observation: ReceivedObservation) => {
+      // Another unit's record waited for the time of this one.
+      if (unit !== current) touch(unit);
+      this.#give(unit, observation, blocking);
+    };
+    const outlets = { give, sink };
+    const succeed = (stale: StaleUnit, offset: number) => this.all.succeed(stale, null, { offset, sink });
+    const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed };
+    for (const observation of observations) {
+      if (this.backfills.size > 0 && this.all.evicts(observation)) await this.#takeOutIdle(blocking);
+      const unit = this.all.of(observation, sink);
+      // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
+      const { offset } = observation.record;
+      if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) touch(unit);
+      unit.newestOffset = offset;
+      current = unit;
+      this.all.meet(unit, observation.record, sink);
+      const beforeMs = this.clock.ms;
+      this.#gate.admit(unit, observation, outlets);
+      const { silent, idle } = this.#gate;
+      if (silent.isDue(this.clock.ms)) saySilent({ offset, beforeMs, ...surroundings });
+      if (idle.isDue(this.clock.ms)) await this.#forgetIdle({ offset, beforeMs, ...surroundings }, blocking);
+    }
+    if (isLast) this.#flush(give, sink);
+    await blocking.resume();
+    // A failure is thrown again by the next call that needs one of these forecasts.
+    const units = [...touched].filter(({ queued }) => queued === null);
+    this.#supply(units, signal).catch(() => undefined);
+  }
+
+  #blocking(sink: ScoreSink, signal: AbortSignal): Blocking {
+    const blocked = new BlockedUnits();
+    const resume = async () => {
+      if (blocked.any) await this.backfills.settled();
+      await blocked.resume((units) => this.#supply(units, signal), sink);
+    };
+    return { blocked, resume, sink };
+  }
+
+  /** Hands an observation to its unit, or lets it wait for the backfill of that. */
+  #give(unit: DetectionUnit, observation: ReceivedObservation, blocking: Blocking): void {
+    if (unit.queued === null) blocking.blocked.offer(unit, observation, blocking.sink);
+    else if (!this.backfills.queue(unit, observation)) this.#takeOut(unit, blocking);
+  }
+
+  /** Before units are forgotten, what waits for their backfill is scored: as if it had not waited. */
+  async #takeOutIdle(blocking: Blocking): Promise<void> {
+    await blocking.resume();
+    for (const one of this.all.longestIdle()) if (!isStale(one)) this.#takeOut(one, blocking);
+    await blocking.resume();
+  }
+
+  #takeOut(unit: DetectionUnit, { blocked, sink }: Blocking): void {
+    if (unit.queued === null) return;
+    this.backfills.takeOut(unit, sink);
+    blocked.add(unit);
+  }
+
+  /** Time steps of groups that wait for members are scored without them: no further observation comes. */
+  async finish(sink: ScoreSink, signal: AbortSignal): Promise<void> {
+    const blocked = new BlockedUnits();
+    for (const unit of this.units.values()) blocked.finish(unit, sink);
+    await blocked.resume((units) => this.#supply(units, signal), sink);
+  }
+
+  /** What idle units had is scored before they are forgotten. */
+  async #forgetIdle(move: ClockMove, blocking: Blocking): Promise<void> {
+    const { blocked, resume, sink } = blocking;
+    const idle = takeIdle(move);
+    for (const one of idle) if (!isStale(one)) this.#takeOut(one, blocking);
+    for (const one of idle) if (!isStale(one)) this.#gate.flush(one, move.give);
+    await resume();
+    for (const one of idle) if (!isStale(one)) blocked.finish(one, sink);
+    await resume();
+    const at = { timestampMs: this.clock.ms, offset: move.offset, reason: 'idle' as const };
+    for (const one of idle) this.all.forget(one, at, sink);
+  }
+
+  /**
+   * No observation arrived at the partition for `quietMs` by the clock: its units are silent whose records are due for
+   * so long, and what they had is scored. Returns after which time the next ones are, or null. Rejects as `score`.
+   */
+  async sayQuiet(
+    quietMs: number,
+    { offset, sink, signal }: { readonly offset: number; readonly sink: ScoreSink; readonly signal: AbortSignal },
+  ): Promise<number | null> {
+    const blocking = this.#blocking(sink, signal);
+    const give = (unit: DetectionUnit, observation: ReceivedObservation) => this.#give(unit, observation, blocking);
+    const due: DetectionUnit[] = [];
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const one of [...this.units.values(), ...this.stale.values()].filter(this.all.holds)) {
+      const dueMs = isSaid(one) ? null : silenceLimitOf(one);
+      if (dueMs === null) continue;
+      if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);
+      else due.push(isStale(one) ? this.all.succeed(one, null, { offset, sink }) : one);
+    }
+    for (const unit of due) {
+      if (unit.buffered.length > 0) sink.touched(this.backfills.entryOf(unit));
+      this.#gate.flush(unit, give);
+      give(unit, silenceMark(unit, { offset, cause: 'clock', clockMs: this.clock.ms }));
+    }
+    await blocking.resume();
+    for (const unit of due) if (unit.silent || unit.group !== null) sink.touched(this.backfills.entryOf(unit));
+    return Number.isFinite(nextMs) ? nextMs : null;
+  }
+
+  /** The event time of the partition, which is kept beside the units. */
+  get clock(): EventClock {
+    return this.#gate.clock;
+  }
+
+  /** Records so far that were the newest of their series, or group. */
+  get advances(): number {
+    return this.#gate.advances;
+  }
+
+  /** The input has ended: no older record is waited for, and no further one can confirm those that are held. */
+  #flush(give: GiveObservation, sink: ScoreSink): void {
+    for (const unit of this.units.values()) {
+      this.#gate.flush(unit, give);
+      this.#gate.refuseHeld(unit, sink);
+    }
+  }
+
+  /** Earlier requests come first. Their units are not due any more in later ones. */
+  #supply(units: readonly DetectionUnit[], signal: AbortSignal): Promise<void> {
+    this.#forecasts = this.#forecasts.then(() => supplyForecasts(units, signal));
+    return this.#forecasts;
+  }
+
+  /** Memory of its series. */
+  get bytes(): number {
+    return this.all.bytes;
+  }
+}
+
+/** Whether it was said that a unit is silent, or will be with its backfill. */
+function isSaid(one: DetectionUnit | StaleUnit): boolean {
+  if (isStale(one)) return false;
+  return (one.silent && one.buffered.length === 0) || one.queued?.at(-1)?.silence !== undefined;
+}

@@ -1,0 +1,36 @@
+import type { StoredPosition } from '../../changelog/stored-position.ts';
+import type { PartitionSession, SkippedRange } from '../../log/log.ts';
+
+/** What the log knows of a partition when it is taken over. */
+export type InputPosition = Pick<PartitionSession, 'committedOffset' | 'inputTopicId'>;
+
+/** Where reading continues after a restore. */
+export interface Resume {
+  /** null: at the oldest record. */
+  readonly offset: number | null;
+  /**
+   * - `committed`: at the group's offset; at the oldest record where group and state have none.
+   * - `state`: the group's offset is lost or older than the state. Records that the state has seen would all be late.
+   * - `start-over`: the topic was created anew since the last commit. The state belongs to the old one.
+   */
+  readonly from: 'committed' | 'state' | 'start-over';
+  /** The id of the input topic that the state belongs to from now on; null where it is not known. */
+  readonly topicId: string | null;
+  /** What is said in place of the records that cannot be read any more. */
+  readonly skipped: SkippedRange | null;
+}
+
+/** Decides where reading continues. `stored` is null where the changelog does not say how far its state reaches. */
+export function planResume({ committedOffset, inputTopicId }: InputPosition, stored: StoredPosition | null): Resume {
+  const topicId = inputTopicId ?? stored?.topicId ?? null;
+  if (stored === null) return { offset: committedOffset, from: 'committed', topicId, skipped: null };
+  const { nextOffset } = stored;
+  if (stored.topicId !== null && stored.topicId !== topicId) {
+    const skipped: SkippedRange = { first: nextOffset, last: nextOffset, reason: 'topic-recreated' };
+    return { offset: null, from: 'start-over', topicId, skipped };
+  }
+  if (committedOffset === null || committedOffset < nextOffset) {
+    return { offset: nextOffset, from: 'state', topicId, skipped: null };
+  }
+  return { offset: committedOffset, from: 'committed', topicId, skipped: null };
+}

@@ -1,0 +1,112 @@
+import type { SeriesDetector } from '../../../detector/series-detector.ts';
+import {
+  type ForecastBatch,
+  type Forecaster,
+  hasQuantiles,
+  type QuantileForecaster,
+} from '../../../forecast/forecaster.ts';
+import { deviationOfQuantiles } from '../../../forecast/quantile-spread.ts';
+import type { DetectionUnit } from '../unit/detection-unit.ts';
+
+/** Most contexts of a partition that wait for the model at a time. Bounds their memory and the queue of the model. */
+export const FORECAST_ROWS_MAX = 1_024;
+
+/** Detectors whose forecasts come from one batch of the model. */
+interface DueForecasts {
+  readonly forecaster: Forecaster;
+  readonly contextLength: number;
+  readonly horizon: number;
+  /** Set where the quantiles of the model are wanted, too. */
+  readonly quantiles: ((batch: ForecastBatch, signal: AbortSignal) => Promise<Supply>) | null;
+  readonly detectors: SeriesDetector[];
+}
+
+/**
+ * Supplies forecasts to every detector of `units` that waits for one. A batch shares model, context length and horizon.
+ */
+export async function supplyForecasts(units: readonly DetectionUnit[], signal: AbortSignal): Promise<void> {
+  for (const wave of inWaves(dueForecasts(units))) await Promise.all(wave.map((batch) => supplyBatch(batch, signal)));
+}
+
+async function supplyBatch(
+  { forecaster, contextLength, horizon, quantiles, detectors }: DueForecasts,
+  signal: AbortSignal,
+): Promise<void> {
+  const rows = detectors.length;
+  const values = new Float32Array(rows * contextLength);
+  for (let row = 0; row < rows; row++) detectors[row].context(values, row * contextLength, contextLength);
+  const batch = { rows, contextLength, values, horizon };
+  const supply = quantiles === null ? await medianForecasts(forecaster, batch, signal) : await quantiles(batch, signal);
+  for (let row = 0; row < rows; row++) {
+    // A detector that started over in the meantime needs no forecast.
+    if (detectors[row].forecastDue) supply(detectors[row], row);
+  }
+}
+
+/** Gives a detector the forecast of its row. */
+type Supply = (detector: SeriesDetector, row: number) => void;
+
+async function medianForecasts(forecaster: Forecaster, batch: ForecastBatch, signal: AbortSignal): Promise<Supply> {
+  const medians = await forecaster.forecast(batch, signal);
+  return (detector, row) => detector.forecasted(medians, row * batch.horizon);
+}
+
+/** As `medianForecasts`, with what the model's quantiles say of its deviation. */
+function quantileForecasts(forecaster: QuantileForecaster) {
+  return async (batch: ForecastBatch, signal: AbortSignal): Promise<Supply> => {
+    const { horizon } = batch;
+    const { levels, values } = await forecaster.forecastQuantiles(batch, signal);
+    const median = levels.indexOf(0.5);
+    return (detector, row) => {
+      const start = row * horizon * levels.length;
+      const medians = Float32Array.from({ length: horizon }, (_, k) => values[start + k * levels.length + median]);
+      detector.forecasted(medians, 0, deviationOfQuantiles(values, start, { levels, horizon }));
+    };
+  };
+}
+
+/** Batches that together have at most FORECAST_ROWS_MAX rows. */
+function inWaves(batches: readonly DueForecasts[]): DueForecasts[][] {
+  const waves: DueForecasts[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const batch of batches) {
+    rows += batch.detectors.length;
+    if (rows > FORECAST_ROWS_MAX) {
+      waves.push([]);
+      rows = batch.detectors.length;
+    }
+    waves.at(-1)?.push(batch);
+  }
+  return waves;
+}
+
+function dueForecasts(units: readonly DetectionUnit[]): DueForecasts[] {
+  const batches: DueForecasts[] = [];
+  const open = new Map<Forecaster, Map<number, DueForecasts>>();
+  for (const unit of units) {
+    const { forecaster, config } = unit.bound;
+    let byShape = open.get(forecaster);
+    if (byShape === undefined) {
+      byShape = new Map();
+      open.set(forecaster, byShape);
+    }
+    for (const detector of unit.forecastsDue()) {
+      if (!detector.hasContext()) {
+        detector.forecasted(null);
+        continue;
+      }
+      const contextLength = detector.contextLength(forecaster.limits.contextBuckets);
+      const horizon = config.settings.h;
+      const quantiles = detector.wantsQuantiles && hasQuantiles(forecaster) ? quantileForecasts(forecaster) : null;
+      const shape = (contextLength * 65_536 + horizon) * 2 + (quantiles === null ? 0 : 1);
+      let batch = byShape.get(shape);
+      if (batch === undefined || batch.detectors.length >= FORECAST_ROWS_MAX) {
+        batch = { forecaster, contextLength, horizon, quantiles, detectors: [] };
+        byShape.set(shape, batch);
+        batches.push(batch);
+      }
+      batch.detectors.push(detector);
+    }
+  }
+  return batches;
+}

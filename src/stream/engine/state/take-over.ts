@@ -1,0 +1,35 @@
+import { pastOfGroup } from '../group/group-past.ts';
+import { GroupUnit } from '../group/group-unit.ts';
+import { sameGrid } from '../unit/bound-detector.ts';
+import type { DetectionUnit } from '../unit/detection-unit.ts';
+import { SeriesUnit } from '../unit/series-unit.ts';
+
+/**
+ * A fresh unit begins with the values of one under other settings, and with the records that it holds. Returns false
+ * where that one kept nothing, or its values lie on another grid.
+ * @param offset of the record that the unit begins with
+ */
+export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
+  if (!sameGrid(old.bound, unit.bound) || !continuePast(old, unit, offset)) return false;
+  unit.newestOffset = old.newestOffset;
+  unit.arrivedMs = old.arrivedMs;
+  unit.heardMs = old.heardMs;
+  unit.held = old.held;
+  unit.buffered = old.buffered;
+  unit.silent = old.silent;
+  return true;
+}
+
+function continuePast(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
+  if (old instanceof GroupUnit) {
+    const kept = pastOfGroup(old, old.bound.config.settings);
+    if (kept === null || !(unit instanceof GroupUnit)) return false;
+    unit.continueFrom(kept, offset);
+    unit.silence.takeOver(old.silence);
+    return true;
+  }
+  const kept = old.past();
+  if (kept === null || !(unit instanceof SeriesUnit)) return false;
+  unit.continueFrom(kept);
+  return true;
+}

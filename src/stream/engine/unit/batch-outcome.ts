@@ -1,0 +1,111 @@
+import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../../detector/event.ts';
+import type { FoundSilence } from '../../changelog/arrival-state.ts';
+import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
+import type { JournalEntry, JournalWrite } from '../../changelog/journal.ts';
+import type { InputRecord } from '../../log/log.ts';
+import type { DeadLetterReason } from '../../record/dead-letter.ts';
+import type { RestartReason, ScoreRecord, ScoreState } from '../../record/score-record.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import type { MisplacedSeries } from './misplaced-series.ts';
+
+/** An observation and the input record it was decoded from. */
+export interface ReceivedObservation {
+  readonly series: string;
+  readonly group: string | null;
+  readonly timestampMs: number;
+  readonly value: number;
+  readonly record: InputRecord;
+  /** Set where this is no observation, but says that the series was silent until `timestampMs`. */
+  readonly silence?: FoundSilence | undefined;
+}
+
+/** With the detector that takes it. */
+export type RoutedObservation = ReceivedObservation & { readonly bound: BoundDetector };
+
+/** Why a record cannot become a score. */
+export interface DeadLetterCause {
+  readonly reason: DeadLetterReason;
+  /** One sentence for the operator. */
+  readonly detail: string;
+  /** Left out where it is not known. */
+  readonly series?: string | null;
+  readonly detector?: string | null;
+}
+
+/** Why a series or group was forgotten: to make room, or because nothing came for `idle_limit`. */
+export type ForgottenReason = 'series-max' | 'idle';
+
+/** Receives the results of series and groups. The stream writes them to Kafka, a backtest to a file. */
+export interface ScoreSink {
+  /** `key` is that of the input record, and `headers` are those of it that pass on. */
+  score(score: ScoreRecord, key: Buffer | null, headers?: Readonly<Record<string, string>>): void;
+  /** A series stopped when the record at `foundAt` was there, or at `foundAt` the clock said so. */
+  silence(score: ScoreRecord, foundAt: number): void;
+  /** A revision of an event, with the key of the scores, and the input offset that orders it among them. */
+  event(event: AnomalyEvent, place: { readonly key: Buffer | null; readonly offset: number }): void;
+  deadLetter(record: InputRecord, cause: DeadLetterCause): void;
+  duplicate(): void;
+  gapFilled(): void;
+  restarted(reason: RestartReason): void;
+  /**
+   * The first record of a series since the partition was taken over. `elsewhere` is another partition of this process
+   * that has the series, too.
+   */
+  met(series: string, record: InputRecord, elsewhere: number | null): void;
+  /** A series or group was forgotten: it begins anew when it returns. */
+  forgotten(reason: ForgottenReason): void;
+  /** A series was calibrated again on so many values that it had kept. */
+  backfilled(values: number): void;
+  /**
+   * A detection window of a series closed: its values and residuals are final. Read them before the next observation.
+   */
+  windowClosed(series: ChangelogSeries): void;
+  /** Closed windows that were read before, and keys of those that are to be deleted. */
+  windowsWritten(writes: readonly JournalWrite[]): void;
+  /** The open state of a series or group changed in this batch. */
+  touched(unit: JournalEntry): void;
+  /** The closed windows under these keys are to be deleted from the changelog. */
+  windowsDeleted(keys: readonly Buffer[]): void;
+  /** The state of a series or group is to be deleted from the changelog. */
+  evicted(unit: JournalEntry): void;
+}
+
+/** What comes of values that calibrate and are not scored. */
+export type ReplaySink = Pick<ScoreSink, 'windowClosed' | 'windowsDeleted' | 'backfilled'>;
+
+/** Observations counted by outcome. */
+export interface Tally {
+  readonly scored: Record<ScoreState, number>;
+  readonly events: Record<EventType, number>;
+  readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
+  readonly restarted: Partial<Record<RestartReason, number>>;
+  readonly forgotten: Record<ForgottenReason, number>;
+  readonly misplaced: MisplacedSeries[];
+  flagged: number;
+  alarms: number;
+  duplicates: number;
+  gapsFilled: number;
+  /** Series that were calibrated again on the values that they had kept. */
+  backfilled: number;
+  /** Input offsets that cannot be read any more. */
+  skippedOffsets: number;
+  skippedRanges: number;
+}
+
+export function emptyTally(): Tally {
+  return {
+    scored: { 'warming-up': 0, calibrating: 0, scored: 0, 'not-forecasted': 0, silent: 0, returned: 0 },
+    events: Object.fromEntries(EVENT_TYPES.map((type) => [type, 0])) as Record<EventType, number>,
+    deadLetters: {},
+    restarted: {},
+    forgotten: { 'series-max': 0, idle: 0 },
+    misplaced: [],
+    flagged: 0,
+    alarms: 0,
+    duplicates: 0,
+    gapsFilled: 0,
+    backfilled: 0,
+    skippedOffsets: 0,
+    skippedRanges: 0,
+  };
+}

@@ -1,0 +1,67 @@
+import type { SeriesDetector } from '../../../detector/series-detector.ts';
+import type { SeriesMemory } from '../../../detector/series-memory.ts';
+import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
+import type { JournalEntry } from '../../changelog/journal.ts';
+import type { StateReader } from '../../changelog/state-bytes.ts';
+import type { InputPlace, RestartReason } from '../../record/score-record.ts';
+import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import type { UnitEvents } from './unit-events.ts';
+
+/** What a unit is made with. */
+export interface UnitOptions {
+  readonly bound: BoundDetector;
+  readonly memory: SeriesMemory;
+  /** The partition that owns the unit. */
+  readonly place: InputPlace;
+}
+
+/** What is scored by itself: a series, or a group of series. */
+export interface DetectionUnit extends JournalEntry {
+  readonly key: string;
+  /** null for a series. */
+  readonly group: string | null;
+  readonly bound: BoundDetector;
+  readonly events: UnitEvents;
+  /** Input offset of the newest record. The unit that was idle for longest has the smallest. */
+  newestOffset: number;
+  /** Newest event time of any record that was not held; NaN where it is not known. */
+  arrivedMs: number;
+  /** Event time of the partition at the newest record of a unit that was far behind it; -Infinity for others. */
+  heardMs: number;
+  /** Whether it was said that the unit is silent. */
+  silent: boolean;
+  /** Records whose time waits for confirmation, in the order of their offsets. */
+  held: readonly ReceivedObservation[];
+  /** Records that wait for older ones, by event time. */
+  buffered: readonly ReceivedObservation[];
+  /** Observations that wait for forecasts; null while none waits. */
+  waiting: ReceivedObservation[] | null;
+  /** Records that wait for the turn of its backfill, in the order in which they are to be taken; null without one. */
+  queued: ReceivedObservation[] | null;
+  /** Returns false when forecasts are due first: offer the same observation again after they were supplied. */
+  take(observation: ReceivedObservation, sink: ScoreSink): boolean;
+  /** Scores what was taken, and if this `isLast` what waits for others. Returns false while forecasts are due. */
+  settle(sink: ScoreSink, isLast?: boolean): boolean;
+  /** Calibrates on what it continues. Returns false when forecasts are due; `first` is its first record. */
+  replay(first: ReceivedObservation, sink: ReplaySink): boolean;
+  /** The event time that its next silence counts from; Infinity where there is none to wait for. */
+  silenceSinceMs(): number;
+  /** Whether it, or a member, is silent by an event time of the partition at which that was to be looked at. */
+  isSilenceDue(clockMs: number): boolean;
+  /** The detectors that wait for a forecast. */
+  forecastsDue(): readonly SeriesDetector[];
+  /** Starts over: the next observation has position 0, and its score says so. */
+  startOver(reason: RestartReason | null): void;
+  /**
+   * Reads what `writeOpenState` wrote after key and digest. Changes and closed windows are restored next, then
+   * `restored()` of its detectors is called.
+   */
+  readOpenState(reader: StateReader): void;
+  /** Reads what `writeChange` wrote after the key. */
+  readChange(reader: StateReader): void;
+  /** Its series: one, or the members of the group. */
+  changelogSeries(): readonly ChangelogSeries[];
+  /** Frees the memory of its series. */
+  release(): void;
+}

@@ -1,0 +1,295 @@
+import { gridTime } from '../../../calendar/frequency.ts';
+import { followPhase, placeOnGrid } from '../../../calendar/grid-placement.ts';
+import { contextValues } from '../../../detector/context-values.ts';
+import type { Detection } from '../../../detector/detection.ts';
+import { SeriesDetector } from '../../../detector/series-detector.ts';
+import { SCALARS } from '../../../detector/series-memory.ts';
+import { type ArrivalState, type FoundSilence, NO_HELD } from '../../changelog/arrival-state.ts';
+import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
+import type { JournalRecord } from '../../changelog/journal.ts';
+import {
+  readSeriesChange,
+  readSeriesState,
+  type SeriesState,
+  writeSeriesChange,
+  writeSeriesState,
+} from '../../changelog/series-entry.ts';
+import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
+import { inputAt } from '../../record/input-offset.ts';
+import type { InputPlace, RestartReason, SilenceCause } from '../../record/score-record.ts';
+import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
+import { lateness } from './lateness.ts';
+import { resumedArrivals } from './resumed-arrivals.ts';
+import type { SeriesPast } from './series-past.ts';
+import { seriesScore } from './series-score.ts';
+import { isNewsSilent, silenceRecord } from './silence-records.ts';
+import { type EventOwner, UnitEvents } from './unit-events.ts';
+
+interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
+  readonly missing: number;
+}
+
+interface SaidSilence extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
+  readonly cause: SilenceCause | null;
+  readonly lastOffset: number;
+}
+
+/** A series that is scored alone. It exists from its first observation on. */
+export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
+  readonly key: string;
+  readonly group = null;
+  readonly bound: BoundDetector;
+  readonly place: InputPlace;
+  readonly events: UnitEvents;
+  detector: SeriesDetector;
+  startOffset = -1;
+  /** Event time of position 0. */
+  originMs = 0;
+  newestOffset = -1;
+  arrivedMs = Number.NaN;
+  heardMs = Number.NEGATIVE_INFINITY;
+  silent = false;
+  restartUnsaid = false;
+  held: readonly ReceivedObservation[] = NO_HELD;
+  buffered: readonly ReceivedObservation[] = NO_HELD;
+  /** As `arrivedMs`, of the records that were taken. */
+  takenMs = Number.NaN;
+  waiting: ReceivedObservation[] | null = null;
+  queued: ReceivedObservation[] | null = null;
+  journalRecord: JournalRecord | null = null;
+  openStateBytes = 0;
+  changeBytes = 0;
+  written = -1;
+  /** Values of the past that the detector has not seen so far; null for none. */
+  #past: { readonly kept: SeriesPast; next: number } | null = null;
+
+  constructor({ key, bound, memory, place }: UnitOptions & { readonly key: string }) {
+    this.key = key;
+    this.bound = bound;
+    this.place = place;
+    this.events = new UnitEvents(this);
+    this.detector = new SeriesDetector(memory);
+  }
+
+  /** The values it would forecast from, from the first observed one on; null where there are none. */
+  past(): SeriesPast | null {
+    const { detector, originMs } = this;
+    const { freq } = this.bound.config.settings;
+    const [start, values] = contextValues(detector);
+    return values.length === 0 ? null : { values, originMs: gridTime(freq, originMs, start), newestMs: this.takenMs };
+  }
+
+  /** A fresh unit begins with values that another one kept: they are its history from position 0. */
+  continueFrom(kept: SeriesPast): void {
+    this.#past = { kept, next: 0 };
+  }
+
+  startOver(reason: RestartReason | null): void {
+    if (this.detector.positions > 0) {
+      const { memory } = this.detector.rings.slab;
+      this.release();
+      this.detector = new SeriesDetector(memory);
+    }
+    this.restartUnsaid = reason !== null;
+    this.startOffset = -1;
+    this.written = -1;
+  }
+
+  take(observation: ReceivedObservation, sink: ScoreSink): boolean {
+    if (!this.replay(observation, sink)) return false;
+    if (observation.silence !== undefined) this.#fallSilent(observation, observation.silence, sink);
+    if (observation.silence !== undefined) return true;
+    if (this.detector.forecastDue) return false;
+    const { freq, gapLimit, jitterMs } = this.bound.config.settings;
+    if (this.startOffset === -1) this.#begin(observation);
+    const { detector, originMs } = this;
+    const { positions } = detector;
+    const grid = { freq, originMs, positions, newestMs: this.takenMs, jitterMs, gapLimit };
+    const placed = placeOnGrid(grid, observation.timestampMs);
+    switch (placed.kind) {
+      case 'duplicate':
+        this.#taken(observation);
+        sink.duplicate();
+        return true;
+      case 'late':
+        sink.deadLetter(observation.record, {
+          reason: 'late',
+          detail: lateness(observation.timestampMs),
+          series: this.key,
+          detector: this.bound.config.name,
+        });
+        return true;
+      case 'restart':
+        sink.restarted('gap');
+        if (!this.silent) this.events.close('silent', { ...observation, offset: observation.record.offset }, sink);
+        this.startOver('gap');
+        return this.take(observation, sink);
+      case 'next':
+        for (let missing = placed.missing; missing > 0; missing--) {
+          if (!this.#passCutoff(missing)) return false;
+          this.#pass({ ...observation, value: Number.NaN, missing }, sink);
+          sink.gapFilled();
+        }
+        if (detector.forecastDue) return false;
+        this.#taken(observation);
+        this.originMs = followPhase(freq, originMs, {
+          position: detector.positions,
+          timestampMs: observation.timestampMs,
+        });
+        this.#publish(this.#observe(observation.value, sink), observation, sink);
+        return true;
+    }
+  }
+
+  settle(): boolean {
+    return true;
+  }
+
+  replay(first: ReceivedObservation, sink: ReplaySink): boolean {
+    const past = this.#past;
+    if (past === null) return true;
+    if (this.startOffset === -1) this.#begin(first);
+    const { values } = past.kept;
+    const { h } = this.detector.settings;
+    while (past.next < values.length) {
+      const ahead = values.subarray(past.next, past.next + h);
+      if (!this.#passCutoff(ahead.length === h && ahead.every(Number.isNaN) ? h : 0)) return false;
+      this.#observe(values[past.next++], sink);
+    }
+    this.#past = null;
+    sink.backfilled(values.length);
+    return true;
+  }
+
+  silenceSinceMs(): number {
+    return Math.max(this.arrivedMs, this.heardMs);
+  }
+
+  isSilenceDue(): boolean {
+    return true;
+  }
+
+  forecastsDue(): readonly SeriesDetector[] {
+    return this.detector.forecastDue ? [this.detector] : [];
+  }
+
+  changelogSeries(): readonly ChangelogSeries[] {
+    return [this];
+  }
+
+  release(): void {
+    this.detector.release();
+  }
+
+  writeOpenState(writer: StateWriter): void {
+    writeSeriesState(writer, this, this.bound.digest);
+  }
+
+  writeChange(writer: StateWriter): boolean {
+    return writeSeriesChange(writer, this);
+  }
+
+  readOpenState(reader: StateReader): void {
+    readSeriesState(reader, this);
+  }
+
+  readChange(reader: StateReader): void {
+    readSeriesChange(reader, this);
+  }
+
+  resumeArrivals(arrivals: ArrivalState): void {
+    Object.assign(this, resumedArrivals(arrivals, { group: null, partition: this.place.partition }));
+    this.restartUnsaid = arrivals.restartUnsaid ?? false;
+    const { freq } = this.bound.config.settings;
+    const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
+    this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
+    this.takenMs = arrivals.takenMs ?? this.arrivedMs;
+  }
+
+  #begin({ record, timestampMs }: ReceivedObservation): void {
+    this.startOffset = Math.abs(record.offset);
+    this.originMs = this.#past?.kept.originMs ?? timestampMs;
+    if (this.#past !== null) this.takenMs = this.#past.kept.newestMs;
+  }
+
+  /** Returns false when a forecast is due. One that covers missing steps alone is not made. */
+  #passCutoff(missing: number): boolean {
+    const { detector } = this;
+    if (detector.forecastDue && missing >= this.bound.config.settings.h) detector.forecasted(null);
+    return !detector.forecastDue;
+  }
+
+  #taken({ timestampMs }: ReceivedObservation): void {
+    if (!(timestampMs <= this.takenMs)) this.takenMs = timestampMs;
+  }
+
+  #observe(value: number, sink: ReplaySink): Detection {
+    const { detector } = this;
+    const { closedWindows } = detector;
+    const detection = detector.observe(value);
+    if (detector.closedWindows !== closedWindows) sink.windowClosed(this);
+    return detection;
+  }
+
+  /** A step without an observation. */
+  #pass(row: FollowedRow, sink: ScoreSink): void {
+    const detection = this.#observe(Number.NaN, sink);
+    if (this.events.wants(false, Number.NaN)) this.#follow(detection, row, sink);
+  }
+
+  #publish(detection: Detection, { record, timestampMs, value }: ReceivedObservation, sink: ScoreSink): void {
+    if (this.silent)
+      this.#say('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
+    const { key: series, bound } = this;
+    const { restartUnsaid: restarted } = this;
+    const input = inputAt(this.place, record.offset);
+    const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
+    sink.score(score, record.key, record.headers);
+    this.restartUnsaid = false;
+    if (this.events.wants(detection.alarm, value)) {
+      this.#follow(detection, { record, timestampMs, value, missing: 0 }, sink);
+    }
+  }
+
+  #fallSilent({ record, timestampMs }: ReceivedObservation, found: FoundSilence, sink: ScoreSink): void {
+    const { detector } = this;
+    const { silenceAfter } = this.bound.config.settings;
+    if (this.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
+    const value = detector.rings.scalar(SCALARS.resolution);
+    this.#say('silent', { record, timestampMs, value, ...found }, sink);
+  }
+
+  #say(state: 'silent' | 'returned', said: SaidSilence, sink: ScoreSink): void {
+    this.silent = state === 'silent';
+    const { key: series, bound, detector } = this;
+    const { timestampMs, cause, record, lastOffset } = said;
+    const at = { timestampMs, offset: record.offset, position: detector.positions, lastOffset };
+    if (this.silent) this.events.fallSilent(at, sink);
+    else this.events.returned(at, sink);
+    const input = inputAt(this.place, lastOffset);
+    const silence = silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, said.value);
+    sink.silence(silence, record.offset);
+  }
+
+  /** Events of a row that may change them. `missing` rows lie between it and the observation that filled it in. */
+  #follow(detection: Detection, row: FollowedRow, sink: ScoreSink): void {
+    const { value, record, missing } = row;
+    const { position, forecast, lo, hi, unusual } = detection;
+    const { rings, origin } = this.detector;
+    const seen = { series: this.key, value, expected: forecast, lo, hi, sharp: unusual?.sharp ?? 0, rings, origin };
+    this.events.observe(
+      {
+        position,
+        timestampMs: row.timestampMs - Math.round(missing * this.events.stepMs),
+        offset: record.offset,
+        verdict: detection,
+        seen: Number.isNaN(value) ? [] : [seen],
+        keptOf: () => this.detector,
+      },
+      record.key,
+      sink,
+    );
+  }
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { meanStepMs } from '../../../calendar/frequency.ts';
+import type { AnomalyEvent, CloseReason } from '../../../detector/event.ts';
+import {
+  type EventRow,
+  type EventSubject,
+  EventTracker,
+  mayMatter,
+  NOTHING_KEPT,
+} from '../../../detector/event-tracker.ts';
+import { addShares } from '../../../detector/member-shares.ts';
+import { conclude, type OpenEvent, revise } from '../../../detector/open-event.ts';
+import { concludeSilence, silenceEvent } from '../../../detector/silence-event.ts';
+import type { EventState } from '../../changelog/event-state.ts';
+import type { InputPlace } from '../../record/score-record.ts';
+import type { ScoreSink } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+
+/** The series, or group, whose events they are. */
+export interface EventOwner {
+  readonly bound: BoundDetector;
+  readonly place: InputPlace;
+  /** Of a series: its name. */
+  readonly key: string;
+  /** Left out for a series. */
+  readonly group?: string | null;
+}
+
+interface HeldEvents {
+  tracker: EventTracker | null;
+  /** Key of the scores. */
+  key: Buffer | null;
+  /** The event of a series that sends nothing. */
+  silence: OpenEvent | null;
+  /** Newest offset so far: a record that was held back is older than those before it. */
+  newestOffset: number;
+}
+
+/** The events of a unit. It holds nothing until there is one: most series never have any. */
+export class UnitEvents {
+  readonly #owner: EventOwner;
+  #events: HeldEvents | null = null;
+
+  constructor(owner: EventOwner) {
+    this.#owner = owner;
+  }
+
+  /** Mean length of a time step. */
+  get stepMs(): number {
+    return meanStepMs(this.#owner.bound.config.settings.freq);
+  }
+
+  /** Whether a row may change something. Others need not be made. */
+  wants(alarm: boolean, value: number): boolean {
+    const tracker = this.#events?.tracker ?? null;
+    return tracker === null ? mayMatter(alarm, value, this.#owner.bound.config.events) : tracker.wants(alarm, value);
+  }
+
+  /** @param key of the scores */
+  observe(row: EventRow, key: Buffer | null, sink: ScoreSink): void {
+    this.#events ??= noEvents();
+    const events = this.#events;
+    events.tracker ??= new EventTracker(subjectOf(this.#owner));
+    events.key = key;
+    const event = events.tracker.observe(row);
+    if (event !== null) publish(events, event, { offset: row.offset, sink });
+    if (events.tracker.kept() === null) events.tracker = null;
+  }
+
+  /** The unit ends, or starts over. */
+  close(reason: CloseReason, { timestampMs, offset }: UnitMoment, sink: ScoreSink): void {
+    const events = this.#events;
+    if (events === null) return;
+    const at = { offset, sink };
+    const event = events.tracker?.close(reason, timestampMs) ?? null;
+    if (event !== null) publish(events, event, at);
+    events.tracker = null;
+    if (events.silence !== null) publish(events, conclude(events.silence, reason, timestampMs), at);
+    events.silence = null;
+  }
+
+  /** What was never told to anybody is not closed, either. */
+  forget(): void {
+    this.#events = null;
+  }
+
+  /** The series has stopped. `lastOffset` is that of its last observation. */
+  fallSilent(at: UnitMoment & { readonly position: number; readonly lastOffset: number }, sink: ScoreSink): void {
+    const { key, group } = this.#owner;
+    this.#events ??= noEvents();
+    const events = this.#events;
+    events.key ??= Buffer.from(group ?? key);
+    this.close('silent', at, sink);
+    events.silence = silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
+    if (events.silence === null) return;
+    publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
+  }
+
+  /** A member of a group has stopped. Where it is the last one, the event of unusual values ends. */
+  memberSilent(at: MemberMoment, sink: ScoreSink): void {
+    const { key, group } = this.#owner;
+    this.#events ??= noEvents();
+    const events = this.#events;
+    events.key ??= Buffer.from(group ?? key);
+    const { silence } = events;
+    events.silence = null;
+    if (at.isLast) this.close('silent', at, sink);
+    events.silence = silence ?? silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
+    if (events.silence === null) return;
+    events.silence.shares = addShares(events.silence.shares, [{ series: at.series, sharp: 1 }]);
+    if (silence === null) {
+      publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
+    }
+  }
+
+  /** Whether an event says that nothing is sent. */
+  get isSilent(): boolean {
+    return (this.#events?.silence ?? null) !== null;
+  }
+
+  /** It sends again. */
+  returned(at: UnitMoment & { readonly position: number }, sink: ScoreSink): void {
+    const events = this.#events;
+    if (events === null || events.silence === null) return;
+    publish(events, concludeSilence(events.silence, at), { offset: at.offset, sink });
+    events.silence = null;
+  }
+
+  state(): EventState | null {
+    if (this.#events === null) return null;
+    const { tracker, silence, key } = this.#events;
+    const kept = tracker?.kept() ?? null;
+    if (kept === null && silence === null) return null;
+    return { ...NOTHING_KEPT, ...kept, silence, key: key?.toString('latin1') ?? null };
+  }
+
+  resume(state: EventState | null): void {
+    // What an earlier entry of the journal said is over.
+    this.#events = null;
+    if (state === null) return;
+    this.#events ??= noEvents();
+    const events = this.#events;
+    events.tracker = new EventTracker(subjectOf(this.#owner));
+    events.tracker.resume(state);
+    if (events.tracker.kept() === null) events.tracker = null;
+    events.silence = state.silence;
+    events.key = keyOf(state);
+  }
+}
+
+function noEvents(): HeldEvents {
+  return { tracker: null, key: null, silence: null, newestOffset: -1 };
+}
+
+function publish(
+  events: HeldEvents,
+  event: AnomalyEvent,
+  { offset, sink }: { readonly offset: number; readonly sink: ScoreSink },
+): void {
+  events.newestOffset = Math.max(events.newestOffset, offset);
+  sink.event(event, { key: events.key, offset: events.newestOffset });
+}
+
+/** Where something came to an end, or began. */
+interface UnitMoment {
+  readonly timestampMs: number;
+  readonly offset: number;
+}
+
+interface MemberMoment extends UnitMoment {
+  readonly position: number;
+  readonly series: string;
+  readonly lastOffset: number;
+  readonly isLast: boolean;
+}
+
+export function keyOf({ key }: EventState): Buffer | null {
+  return key === null ? null : Buffer.from(key, 'latin1');
+}
+
+function subjectOf({ bound, key, group: ownGroup, place }: EventOwner): EventSubject {
+  const group = ownGroup ?? null;
+  const series = group === null ? key : null;
+  const { name: detector, labels, events: rules, settings } = bound.config;
+  return {
+    detector,
+    series,
+    group,
+    labels,
+    rules,
+    gap: settings.detectionSize,
+    stepMs: meanStepMs(settings.freq),
+    idOf: (start) => digestOf([series, group, detector, place.partition, start]),
+  };
+}
+
+/** 32 hexadecimal digits. */
+function digestOf(parts: readonly (string | number | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,58 @@
+import kafkajs from 'kafkajs';
+import type { KafkaConnection } from '../cluster/connection.ts';
+import { asAdmin } from './topic-admin.ts';
+
+export interface ConsumedPartition {
+  readonly partition: number;
+  /** Up to where the group has committed; null before its first commit. */
+  readonly nextOffset: number | null;
+  readonly endOffset: number;
+  /** Client and address of the member that has the partition; null where none has. */
+  readonly owner: string | null;
+}
+
+export interface ConsumerGroupState {
+  readonly members: number;
+  readonly partitions: readonly ConsumedPartition[];
+}
+
+/** Who reads a topic in a consumer group, and up to where. Throws a ServiceError. */
+export function readConsumerGroup(
+  connection: KafkaConnection,
+  { groupId, topic }: { readonly groupId: string; readonly topic: string },
+): Promise<ConsumerGroupState> {
+  return asAdmin(connection, `group ${groupId} was read`, async (admin) => {
+    const [ends, [committed], { groups }] = await Promise.all([
+      admin.fetchTopicOffsets(topic),
+      admin.fetchOffsets({ groupId, topics: [topic] }),
+      admin.describeGroups([groupId]),
+    ]);
+    const members = groups[0]?.members ?? [];
+    const owners = new Map<number, string>();
+    for (const { clientId, clientHost, memberAssignment } of members) {
+      const { assignment = {} } = kafkajs.AssignerProtocol.MemberAssignment.decode(memberAssignment) ?? {};
+      for (const partition of assignment[topic] ?? []) owners.set(partition, `${clientId} at ${clientHost.slice(1)}`);
+    }
+    const partitions = ends.map(({ partition, high }): ConsumedPartition => {
+      const offset = Number(committed?.partitions.find((each) => each.partition === partition)?.offset ?? -1);
+      const nextOffset = offset < 0 ? null : offset;
+      return { partition, nextOffset, endOffset: Number(high), owner: owners.get(partition) ?? null };
+    });
+    return { members: members.length, partitions: partitions.sort((a, b) => a.partition - b.partition) };
+  });
+}
+
+/** End offsets of the partitions of topics. Topics that are missing are left out. */
+export function readTopicEnds(
+  connection: KafkaConnection,
+  topics: readonly string[],
+): Promise<ReadonlyMap<string, readonly { readonly partition: number; readonly endOffset: number }[]>> {
+  return asAdmin(connection, 'ends of topics were read', async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    const known = topics.filter((topic) => existing.has(topic));
+    const ends = await Promise.all(known.map((topic) => admin.fetchTopicOffsets(topic)));
+    return new Map(
+      known.map((topic, i) => [topic, ends[i].map(({ partition, high }) => ({ partition, endOffset: Number(high) }))]),
+    );
+  });
+}

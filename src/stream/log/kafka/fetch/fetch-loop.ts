@@ -1,0 +1,300 @@
+import { endOffset } from '../batch/record-batch-decoder.ts';
+import type { ClusterLink } from '../cluster/connection.ts';
+import { explainFailure, protocolErrorType } from '../cluster/failure.ts';
+import { type Broker, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import { isLedElsewhere, leaderEpochOf, leaderOf, refreshLeaders } from '../cluster/leader.ts';
+import { askLeader, type EpochQuestion } from './epoch-end.ts';
+import { type FetchedPartition, type FetchLimits, fetchTopic, restOf, timed } from './fetch.ts';
+import type { FetchHandlers } from './fetch-handlers.ts';
+import { decodeInput, recordOfSkipped } from './input-records.ts';
+import { locatePosition, type NewPosition, truncatedTo } from './out-of-range.ts';
+import { type AskedPartition, FETCH_RETRY_MS_MAX, PartitionReading, positionsInTurn } from './partition-reading.ts';
+import { knownTopicId } from './topic-id.ts';
+
+/** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
+const LIMITS: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
+const RECONNECT_MS_MIN = 50;
+const OFFSET_NOT_AVAILABLE = 78;
+
+/**
+ * Fetches the started partitions of a topic, with one request in flight to each broker. A partition that fails backs
+ * off alone: its neighbours are fetched as before. So do the partitions of a broker that fails. Only when no broker
+ * can be reached all connections are opened anew.
+ */
+export class FetchLoop {
+  readonly #connect: () => Promise<ClusterLink>;
+  readonly #topic: string;
+  readonly #handlers: FetchHandlers;
+  readonly #readings = new Map<number, PartitionReading>();
+  /** By node, until when it rests. */
+  readonly #fetching = new Map<number, Promise<void>>();
+  #link: ClusterLink | null = null;
+  #topicId: string | null = null;
+  #reconnecting = false;
+  #stopped = false;
+  #reconnectMs = RECONNECT_MS_MIN;
+  #reconnect: NodeJS.Timeout | undefined;
+  #turn = 0;
+
+  /** @param connect opens connections to the cluster that know the topic */
+  constructor(connect: () => Promise<ClusterLink>, topic: string, handlers: FetchHandlers) {
+    this.#connect = connect;
+    this.#topic = topic;
+    this.#handlers = handlers;
+  }
+
+  /** Connects for the first time. Throws a ServiceError when that fails. */
+  async open(): Promise<void> {
+    try {
+      this.#link = await this.#connect();
+      this.#topicId = await knownTopicId(this.#link.cluster, this.#topic);
+    } catch (error) {
+      throw explainFailure(error, `topic ${this.#topic} was opened`);
+    }
+  }
+
+  start(partition: number, offset: number): void {
+    this.#readings.get(partition)?.cancelRetry();
+    this.#readings.set(partition, new PartitionReading(partition, offset, this.#topicId));
+    this.#fetchIdle();
+  }
+
+  pause(partition: number): void {
+    const reading = this.#readings.get(partition);
+    if (reading !== undefined) reading.paused = true;
+  }
+
+  resume(partition: number): void {
+    const reading = this.#readings.get(partition);
+    if (reading === undefined || !reading.paused) return;
+    reading.paused = false;
+    // Not synchronously: the caller of resume() does not expect records before it returns.
+    if (reading.held !== null) setImmediate(() => this.#deliverHeld(reading));
+    else this.#fetchIdle();
+  }
+
+  /** Forgets all other partitions. */
+  keepOnly(partitions: ReadonlySet<number>): void {
+    this.#handlers.epochs.keepOnly(partitions);
+    for (const [partition, reading] of this.#readings) {
+      if (partitions.has(partition)) continue;
+      reading.cancelRetry();
+      this.#readings.delete(partition);
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#reconnect);
+    this.keepOnly(new Set());
+    this.#link?.destroy();
+  }
+
+  /** Sends a fetch to every leader of fetchable partitions that has none in flight. */
+  #fetchIdle(): void {
+    const link = this.#link;
+    if (link === null || this.#reconnecting || this.#stopped) return;
+    const byLeader = new Map<number, PartitionReading[]>();
+    for (const reading of this.#readings.values()) {
+      if (!reading.fetchable) continue;
+      try {
+        const nodeId = leaderOf(link.cluster, this.#topic, reading.partition);
+        if (!this.#isChecked(link, reading)) continue;
+        byLeader.set(nodeId, byLeader.get(nodeId) ?? []);
+        byLeader.get(nodeId)?.push(reading);
+      } catch (error) {
+        this.#backOff(link, reading, error);
+      }
+    }
+    for (const [nodeId, readings] of byLeader) {
+      if (!this.#fetching.has(nodeId)) void this.#fetchFrom(link, nodeId, readings);
+    }
+  }
+
+  /** After a change of the leader a position is fetched from once the new leader's log is known to hold it. */
+  #isChecked(link: ClusterLink, reading: PartitionReading): boolean {
+    const { partition, offset } = reading;
+    const leaderEpoch = leaderEpochOf(link.cluster, this.#topic, partition);
+    const epoch = this.#handlers.epochs.before(partition, offset);
+    if (reading.isChecked(leaderEpoch, epoch)) return true;
+    void this.#check(link, reading, { topic: this.#topic, partition, leaderEpoch, epoch });
+    return false;
+  }
+
+  async #check(link: ClusterLink, reading: PartitionReading, question: EpochQuestion): Promise<void> {
+    reading.checking = true;
+    try {
+      const end = await askLeader(link.cluster, question);
+      const isTruncated = end !== null && end < reading.offset;
+      // A paused partition delivers nothing: it is checked again when it is fetched again.
+      if (isTruncated && reading.paused) return;
+      if (isTruncated && this.#isCurrent(reading)) this.#skipTo(reading, truncatedTo(end, reading));
+      reading.checkedEpoch = question.leaderEpoch;
+    } catch (error) {
+      this.#backOff(link, reading, error);
+    } finally {
+      reading.checking = false;
+    }
+    this.#fetchIdle();
+  }
+
+  async #fetchFrom(link: ClusterLink, nodeId: number, readings: readonly PartitionReading[]): Promise<void> {
+    this.#fetching.set(nodeId, restOf(readings.length));
+    let broker: Broker | null = null;
+    try {
+      await link.cluster.refreshMetadataIfNecessary();
+      broker = await link.cluster.findBroker({ nodeId });
+      const asked = new Map(readings.map((reading) => [reading.partition, { reading, epoch: reading.checkedEpoch }]));
+      const request = { topic: this.#topic, positions: positionsInTurn(readings, this.#turn++), limits: LIMITS };
+      const { partitions } = await timed(fetchTopic(broker, request), this.#handlers.onAnswer);
+      // A response of a destroyed link is discarded. Its partitions are fetched again below.
+      if (!this.#stopped && this.#link === link) {
+        this.#reconnectMs = RECONNECT_MS_MIN;
+        this.#handlers.onConnection(null);
+        for (const fetched of partitions) await this.#receive(link, asked.get(fetched.partition), fetched);
+      }
+    } catch (error) {
+      if (broker !== null) link.dropBroker(broker);
+      // Partitions with a new leader are fetched there at once, the others later.
+      await refreshLeaders(link.cluster).catch(() => undefined);
+      const topic = this.#topic;
+      const stayed = readings.filter(({ partition }) => !isLedElsewhere(link.cluster, { topic, partition, nodeId }));
+      for (const reading of stayed) this.#backOff(link, reading, error);
+    } finally {
+      await this.#fetching.get(nodeId);
+      this.#fetching.delete(nodeId);
+    }
+    this.#fetchIdle();
+  }
+
+  async #receive(link: ClusterLink, asked: AskedPartition | undefined, fetched: FetchedPartition): Promise<void> {
+    const { reading } = asked ?? {};
+    // A response of an earlier leader is discarded: its log may have been truncated since.
+    if (reading === undefined || !this.#isCurrent(reading) || reading.checkedEpoch !== asked?.epoch) return;
+    try {
+      if (fetched.errorCode !== 0) {
+        const error = errorFromCode(fetched.errorCode);
+        if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
+        // A paused partition delivers nothing: it is located when it is fetched again.
+        if (!reading.paused) await this.#relocate(link, reading);
+      } else if (!reading.paused) this.#deliver(reading, fetched);
+    } catch (error) {
+      this.#backOff(link, reading, error);
+      return;
+    }
+    if (reading.recovered()) this.#handlers.onStalled(reading.partition, null);
+    if (fetched.errorCode !== 0 || !reading.paused || fetched.records.length === 0) return;
+    reading.held = { ...fetched, records: Buffer.from(fetched.records) };
+  }
+
+  #isCurrent(reading: PartitionReading): boolean {
+    return !this.#stopped && this.#readings.get(reading.partition) === reading;
+  }
+
+  #deliverHeld(reading: PartitionReading): void {
+    const { held } = reading;
+    if (reading.paused || held === null || !this.#isCurrent(reading)) return;
+    reading.held = null;
+    try {
+      this.#deliver(reading, held);
+    } catch (error) {
+      if (this.#link !== null) this.#backOff(this.#link, reading, error);
+    }
+    this.#fetchIdle();
+  }
+
+  /** Copies the bytes once: its records may be kept without the whole response. Throws where they are damaged. */
+  #deliver(reading: PartitionReading, fetched: FetchedPartition): void {
+    const { partition } = reading;
+    const bytes = Buffer.from(fetched.records);
+    const source = { partition, fromOffset: reading.offset, aborted: fetched.aborted };
+    const records = decodeInput(bytes, source, this.#handlers.headers ?? []);
+    this.#handlers.epochs.fetched(partition, bytes);
+    reading.offset = Math.max(reading.offset, endOffset(fetched.records) ?? 0);
+    this.#handlers.onFetch?.({
+      partition,
+      records: records.length,
+      bytes: fetched.records.length,
+      nextOffset: reading.offset,
+      endOffset: fetched.endOffset,
+    });
+    if (records.length > 0) this.#handlers.onRecords(partition, records);
+  }
+
+  /** The position cannot be read any more. Delivers the skipped range in place of its records. */
+  async #relocate(link: ClusterLink, reading: PartitionReading): Promise<void> {
+    const { partition, offset, topicId } = reading;
+    const found = await locatePosition(link.cluster, { topic: this.#topic, partition, offset, topicId });
+    if (found === null) throw errorFromCode(OFFSET_NOT_AVAILABLE);
+    if (!this.#isCurrent(reading) || reading.paused) return;
+    this.#skipTo(reading, found);
+    // Partitions that were started before still have the id that their offsets belong to.
+    this.#topicId = found.topicId;
+  }
+
+  #skipTo(reading: PartitionReading, { offset, topicId, skipped }: NewPosition): void {
+    const { partition } = reading;
+    const text = `Offset ${reading.offset} of partition ${partition} of ${this.#topic} is gone`;
+    this.#handlers.log?.('error', `${text}; reading continues at ${offset}`, { partition, ...skipped });
+    reading.offset = offset;
+    reading.topicId = topicId;
+    this.#handlers.epochs.truncate(partition, offset);
+    this.#handlers.onRecords(partition, [recordOfSkipped(partition, offset, skipped)]);
+  }
+
+  /** Retries one partition later, with new metadata. */
+  #backOff(link: ClusterLink, reading: PartitionReading, error: unknown): void {
+    if (this.#link !== link || !this.#isCurrent(reading)) return;
+    const { partition } = reading;
+    const failure = explainFailure(error, `partition ${partition} of ${this.#topic} was read`);
+    const becameStalled = reading.backOff(failure, () => void this.#retryPartition());
+    if (failure.code === 'configuration') this.#handlers.onFatal(failure);
+    else if (becameStalled) {
+      this.#handlers.log?.('warn', failure.message, { partition });
+      this.#handlers.onStalled(partition, failure);
+    }
+  }
+
+  async #retryPartition(): Promise<void> {
+    const link = this.#link;
+    if (link === null || this.#reconnecting || this.#stopped) return;
+    try {
+      await refreshLeaders(link.cluster);
+    } catch (error) {
+      if (this.#link === link) this.#reconnectLater(error);
+      return;
+    }
+    this.#fetchIdle();
+  }
+
+  /** No broker answers: opens all connections anew, with back-off. */
+  #reconnectLater(error: unknown): void {
+    if (this.#stopped || this.#reconnecting) return;
+    const failure = explainFailure(error, `topic ${this.#topic} was read`);
+    if (failure.code === 'configuration') {
+      this.#handlers.onFatal(failure);
+      return;
+    }
+    this.#handlers.onConnection(failure);
+    this.#link?.destroy();
+    this.#link = null;
+    this.#reconnecting = true;
+    this.#reconnect = setTimeout(() => void this.#tryReconnect(), this.#reconnectMs);
+    this.#reconnectMs = Math.min(2 * this.#reconnectMs, FETCH_RETRY_MS_MAX);
+  }
+
+  async #tryReconnect(): Promise<void> {
+    try {
+      const link = await this.#connect();
+      if (this.#stopped) link.destroy();
+      this.#link = link;
+      // Reported here as well: there may be nothing to fetch.
+      this.#handlers.onConnection(null);
+      this.#reconnecting = false;
+      this.#fetchIdle();
+    } catch (error) {
+      this.#reconnecting = false;
+      this.#reconnectLater(error);
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AbortedTransaction, readInt64 } from '../batch/record-batch-decoder.ts';
+import { type Broker, fetchRequest } from '../cluster/kafkajs-internals.ts';
+
+export interface FetchPosition {
+  readonly partition: number;
+  readonly offset: number;
+  /** Of the leader, as the metadata say: a leader with another epoch refuses. Left out: any. */
+  readonly leaderEpoch?: number;
+}
+
+export interface FetchLimits {
+  readonly waitMsMax: number;
+  /** Bytes of one partition in a response, and of all. A first batch that is larger is returned nevertheless. */
+  readonly partitionBytesMax: number;
+  readonly responseBytesMax: number;
+}
+
+export interface FetchRequest {
+  readonly topic: string;
+  readonly positions: readonly FetchPosition[];
+  readonly limits: FetchLimits;
+}
+
+/** One partition of a fetch response. `records` is a view of the response. */
+export interface FetchedPartition {
+  readonly partition: number;
+  /** Kafka's error code; 0 is none. */
+  readonly errorCode: number;
+  readonly endOffset: number;
+  readonly lastStableOffset: number;
+  readonly aborted: readonly AbortedTransaction[];
+  readonly records: Buffer;
+}
+
+export interface FetchedTopic {
+  readonly throttledMs: number;
+  readonly partitions: readonly FetchedPartition[];
+}
+
+/**
+ * Reads committed records of partitions that `broker` leads. Waits for the first byte, `waitMsMax` at most. Rejects
+ * when the broker is out of reach. The error of a single partition is in its `errorCode`.
+ */
+export function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRequest): Promise<FetchedTopic> {
+  const partitions = positions.map(({ partition, offset, leaderEpoch = -1 }) => ({
+    partition,
+    currentLeaderEpoch: leaderEpoch,
+    fetchOffset: offset,
+    maxBytes: limits.partitionBytesMax,
+  }));
+  return broker.connectionPool.send({
+    request: fetchRequest({
+      replicaId: -1,
+      isolationLevel: 1,
+      sessionId: 0,
+      sessionEpoch: -1,
+      forgottenTopics: [],
+      maxWaitTime: limits.waitMsMax,
+      minBytes: 1,
+      maxBytes: limits.responseBytesMax,
+      topics: [{ topic, partitions }],
+      rackId: '',
+    }),
+    response: {
+      decode: (payload: Buffer) => Promise.resolve(decodeResponse(payload)),
+      parse: (response: FetchedTopic) => Promise.resolve(response),
+    },
+  });
+}
+
+/**
+ * Fetch response, version 11: throttleMs i32 | errorCode i16 | sessionId i32 | [topic | [partition i32 | errorCode i16
+ * | highWatermark i64 | lastStableOffset i64 | logStartOffset i64 | [producerId i64 | firstOffset i64] |
+ * preferredReplica i32 | records]]
+ */
+function decodeResponse(payload: Buffer): FetchedTopic & { readonly clientSideThrottleTime: number } {
+  const throttledMs = payload.readInt32BE(0);
+  const partitions: FetchedPartition[] = [];
+  let at = 10;
+  let topicsLeft = payload.readInt32BE(at);
+  for (at += 4; topicsLeft > 0; topicsLeft--) {
+    at += 2 + payload.readInt16BE(at);
+    let partitionsLeft = payload.readInt32BE(at);
+    for (at += 4; partitionsLeft > 0; partitionsLeft--) {
+      const start = at;
+      const aborted: AbortedTransaction[] = [];
+      let abortedLeft = payload.readInt32BE(start + 30);
+      for (at = start + 34; abortedLeft > 0; abortedLeft--, at += 16) {
+        aborted.push({ producerId: readInt64(payload, at), firstOffset: readInt64(payload, at + 8) });
+      }
+      const bytes = Math.max(0, payload.readInt32BE(at + 4));
+      at += 8;
+      partitions.push({
+        partition: payload.readInt32BE(start),
+        errorCode: payload.readInt16BE(start + 4),
+        endOffset: readInt64(payload, start + 6),
+        lastStableOffset: readInt64(payload, start + 14),
+        aborted,
+        records: payload.subarray(at, at + bytes),
+      });
+      at += bytes;
+    }
+  }
+  // kafkajs delays requests by this field when the broker throttles.
+  return { throttledMs, clientSideThrottleTime: throttledMs, partitions };
+}
+
+/** Awaits a response, and tells how long it took. */
+export async function timed<T>(response: Promise<T>, onAnswer?: (seconds: number) => void): Promise<T> {
+  const startMs = performance.now();
+  const answered = await response;
+  onAnswer?.((performance.now() - startMs) / 1000);
+  return answered;
+}
+
+const REST_MS_PER_PARTITION = 0.1;
+
+/**
+ * Passes between the beginnings of two fetches from a broker. It looks at each partition of a request, whether there
+ * are records or not: with hundreds of them it would do nothing else.
+ */
+export async function restOf(partitions: number): Promise<void> {
+  const restMs = REST_MS_PER_PARTITION * partitions;
+  if (restMs >= 1) await sleep(restMs);
+}

@@ -1,0 +1,248 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeRecords, endOffset } from '../batch/record-batch-decoder.ts';
+import { type ClusterLink, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
+import { explainFailure, protocolErrorType } from '../cluster/failure.ts';
+import { type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import { leaderEpochOf, leaderOf } from '../cluster/leader.ts';
+import { type FetchLimits, fetchTopic } from './fetch.ts';
+import { type LostPosition, locatePosition } from './out-of-range.ts';
+import { type PartitionRange, readPartition, stableRange } from './partition-reader.ts';
+import { knownTopicId } from './topic-id.ts';
+
+/** A committed record of any topic. */
+export interface TopicRecord {
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestampMs: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const LIMITS: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
+const RECONNECT_MS = 500;
+/** Of a topic that is read as a whole, so many are in memory. */
+const RANGE_OFFSETS = 50_000;
+
+export interface TopicTail {
+  /** Where it began. */
+  readonly begin: TailPlace;
+  /** No records are delivered afterwards. */
+  stop(): Promise<void>;
+}
+
+export interface TailOptions {
+  readonly topic: string;
+  /** A place of which partitions are missing begins there with their oldest record. */
+  readonly from: 'earliest' | 'latest' | TailPlace;
+}
+
+/** Where a tail is: the offset of the next record of each partition, of a topic with this id (null: not known). */
+export interface TailPlace {
+  readonly topicId: string | null;
+  readonly positions: ReadonlyMap<number, number>;
+}
+
+export interface TailHandlers {
+  /**
+   * Records of each partition in offset order, and where the tail is after them. Markers of transactions move it, too,
+   * so there may be no records. A returned promise is awaited before the next fetch; it must not reject.
+   */
+  onRecords(records: readonly TopicRecord[], after: TailPlace): void | Promise<void>;
+  /** Kafka is out of reach (`error`) or back (`null`). The tail continues at its position by itself. */
+  onConnection?(error: Error | null): void;
+}
+
+/** Follows the committed records of a topic, without a group. Throws a ServiceError when the topic cannot be opened. */
+export async function tailTopic(
+  connection: KafkaConnection,
+  { topic, from }: TailOptions,
+  handlers: TailHandlers,
+): Promise<TopicTail> {
+  let link = await explained(topic, () => linkCluster(connection, [topic]));
+  let stopped = false;
+  let lost = false;
+  const place = await explained(topic, () => startPlace(link.cluster, topic, from)).catch((error: unknown) => {
+    link.destroy();
+    throw error;
+  });
+
+  const follow = async () => {
+    while (!stopped) {
+      try {
+        const { records, moved, failure } = await fetchOnce(link, topic, place);
+        if (stopped) return;
+        if (lost) handlers.onConnection?.(null);
+        lost = false;
+        if (moved) await handlers.onRecords(records, { ...place, positions: new Map(place.positions) });
+        if (failure !== null) throw failure;
+      } catch (error) {
+        if (stopped) return;
+        link.destroy();
+        if (!lost) handlers.onConnection?.(explainFailure(error, `topic ${topic} was read`));
+        lost = true;
+        await sleep(RECONNECT_MS);
+        link = await linkCluster(connection, [topic]).catch(() => link);
+        if (stopped) link.destroy();
+      }
+    }
+  };
+  const begin = { ...place, positions: new Map(place.positions) };
+  const following = follow();
+  return {
+    begin,
+    stop: async () => {
+      stopped = true;
+      link.destroy();
+      await following;
+    },
+  };
+}
+
+export interface NewestRecords {
+  readonly topic: string;
+  readonly partition: number;
+  readonly recordsMax: number;
+}
+
+/** Reads the newest committed records of a partition, `recordsMax` at most. */
+export async function readTail(
+  connection: KafkaConnection,
+  { topic, partition, recordsMax }: NewestRecords,
+): Promise<TopicRecord[]> {
+  return explained(topic, async () => {
+    const link = await linkCluster(connection, [topic]);
+    try {
+      const { start, end } = await stableRange(link.cluster, topic, partition);
+      // Transaction markers and compacted records have offsets too. Widen the range until there are enough records.
+      for (let span = recordsMax + 16; ; span *= 4) {
+        const from = Math.max(start, end - span);
+        const records = await readRange(link.cluster, { topic, partition, from, end });
+        if (from === start || records.length >= recordsMax) {
+          return records.slice(Math.max(0, records.length - recordsMax));
+        }
+      }
+    } finally {
+      link.destroy();
+    }
+  });
+}
+
+/**
+ * Reads every committed record that a topic has now, partition by partition. `onRecords` is told how many partitions
+ * the topic has. Throws a ServiceError.
+ */
+export async function readWholeTopic(
+  connection: KafkaConnection,
+  topic: string,
+  onRecords: (records: readonly TopicRecord[], partitions: number) => Promise<void>,
+): Promise<void> {
+  await explained(topic, async () => {
+    const link = await linkCluster(connection, [topic]);
+    try {
+      const partitions = link.cluster.findTopicPartitionMetadata(topic);
+      for (const { partitionId: partition } of partitions) {
+        const { start, end } = await stableRange(link.cluster, topic, partition);
+        for (let from = start; from < end; from += RANGE_OFFSETS) {
+          const range = { topic, partition, from, end: Math.min(end, from + RANGE_OFFSETS) };
+          await onRecords(await readRange(link.cluster, range), partitions.length);
+        }
+      }
+    } finally {
+      link.destroy();
+    }
+  });
+}
+
+async function readRange(cluster: Cluster, range: PartitionRange): Promise<TopicRecord[]> {
+  const { partition } = range;
+  const records: TopicRecord[] = [];
+  await readPartition(cluster, range, (offset, timestampMs, key, value, headers) => {
+    records.push({ partition, offset, timestampMs, key, value, headers: headers() });
+  });
+  return records;
+}
+
+/** Where a tail is; `fetchOnce` moves it. */
+interface MovingPlace {
+  topicId: string | null;
+  readonly positions: Map<number, number>;
+}
+
+async function startPlace(cluster: Cluster, topic: string, from: TailOptions['from']): Promise<MovingPlace> {
+  const topicId = await knownTopicId(cluster, topic);
+  const positions = new Map<number, number>();
+  const isStored = typeof from === 'object' && (from.topicId === null || topicId === null || from.topicId === topicId);
+  for (const { partitionId } of cluster.findTopicPartitionMetadata(topic)) {
+    const stored = isStored ? from.positions.get(partitionId) : undefined;
+    const { start, end } = await stableRange(cluster, topic, partitionId);
+    positions.set(partitionId, stored ?? (from === 'latest' ? end : start));
+  }
+  return { topicId, positions };
+}
+
+interface FetchedRecords {
+  readonly records: readonly TopicRecord[];
+  /** A position was moved. */
+  readonly moved: boolean;
+  /** Why a partition could not be read. The records of the others are delivered nevertheless: their positions moved. */
+  readonly failure: Error | null;
+}
+
+/** Fetches from every leader once, and moves the positions. */
+async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingPlace): Promise<FetchedRecords> {
+  const { positions } = place;
+  await cluster.refreshMetadataIfNecessary();
+  const byLeader = Map.groupBy(positions, ([partition]) => leaderOf(cluster, topic, partition));
+  const responses = [...byLeader].map(async ([nodeId, entries]) => {
+    const broker = await cluster.findBroker({ nodeId });
+    const fetched = entries.map(([partition, offset]) => {
+      return { partition, offset, leaderEpoch: leaderEpochOf(cluster, topic, partition) };
+    });
+    return fetchTopic(broker, { topic, positions: fetched, limits: LIMITS });
+  });
+  const records: TopicRecord[] = [];
+  let moved = false;
+  let failure: Error | null = null;
+  for (const fetched of (await Promise.all(responses)).flatMap(({ partitions }) => partitions)) {
+    const { partition, aborted } = fetched;
+    const fromOffset = positions.get(partition) ?? 0;
+    if (fetched.errorCode !== 0) {
+      const error = errorFromCode(fetched.errorCode);
+      if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') {
+        failure ??= error;
+        continue;
+      }
+      await locate(cluster, place, { topic, partition, offset: fromOffset, topicId: place.topicId });
+      moved = true;
+      continue;
+    }
+    decodeRecords(fetched.records, { fromOffset, aborted }, (offset, timestampMs, key, value, headers) => {
+      records.push({ partition, offset, timestampMs, key, value, headers: headers() });
+    });
+    const end = endOffset(fetched.records) ?? fromOffset;
+    positions.set(partition, end);
+    moved ||= end !== fromOffset;
+  }
+  return { records, moved, failure };
+}
+
+/** Retention deleted the position, or the topic was created anew: continues with the oldest record. */
+async function locate(cluster: Cluster, place: MovingPlace, lost: LostPosition): Promise<void> {
+  const found = await locatePosition(cluster, lost);
+  if (found === null) return;
+  if (found.topicId !== place.topicId) {
+    // Positions of the other partitions are of the old topic, too.
+    const anew = await startPlace(cluster, lost.topic, 'earliest');
+    place.topicId = anew.topicId;
+    for (const [partition, offset] of anew.positions) place.positions.set(partition, offset);
+  } else place.positions.set(lost.partition, found.offset);
+}
+
+async function explained<T>(topic: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw explainFailure(error, `topic ${topic} was read`);
+  }
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readObservations } from '../../../../../src/command/csv/observations.ts';
+import { pullObservations } from '../../../../../src/command/csv/pull.ts';
+import type { DetectorConfig } from '../../../../../src/config/config.ts';
+import { compileObservationWriter } from '../../../../../src/stream/codec/observation-writer.ts';
+import { type PastObservation, scoreHistory } from '../../../../../src/stream/engine/commit/score-history.ts';
+import type { Tally } from '../../../../../src/stream/engine/unit/batch-outcome.ts';
+import { bindDetector } from '../../../../../src/stream/engine/unit/bound-detector.ts';
+import type { ScoreRecord } from '../../../../../src/stream/record/score-record.ts';
+import { arithmeticForecaster } from '../../../../fixture/model/arithmetic-forecaster.ts';
+import {
+  detectorConfig,
+  START_MS,
+  STEP_MS,
+  streamConfig,
+  streamRun,
+  streamSettings,
+} from '../../../../fixture/stream/stream-run.ts';
+
+const GROUP = 'shop';
+
+async function historyOf(csv: string): Promise<PastObservation[]> {
+  async function* source() {
+    yield csv;
+  }
+  const history: PastObservation[] = [];
+  const pull = pullObservations(readObservations(source(), { onlySeries: 'only' }), () => {});
+  for await (const { series, timestampMs, value } of pull.observations) history.push({ series, timestampMs, value });
+  assert.deepEqual([pull.refusals.count, pull.problems], [0, []]);
+  return history;
+}
+
+async function streamed(history: readonly PastObservation[], detector: DetectorConfig) {
+  const group = detector.group === null ? null : GROUP;
+  const run = streamRun({ detectors: [detector] });
+  const write = compileObservationWriter(streamConfig([detector]).input, () => detector.group);
+  for (const observation of history) {
+    const written = write({ ...observation, group }, Date.now());
+    assert.equal(written.kind, 'record');
+    run.broker.append(0, written.key, written.value);
+  }
+  const worker = await run.start();
+  await run.settled();
+  await worker.stop();
+  return { scores: run.scores(), tallies: run.tallies };
+}
+
+async function backtested(history: readonly PastObservation[], detector: DetectorConfig) {
+  const scores: ScoreRecord[] = [];
+  const bound = bindDetector(detector, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, 'any');
+  const onScores = (some: readonly ScoreRecord[]) => void scores.push(...some);
+  const options = { source: 'file.csv', detectors: [bound], group: GROUP, onScores };
+  const tally = await scoreHistory(history, options, new AbortController().signal);
+  return { scores, tally };
+}
+
+/** Without the place of the input, and by series and time: a stream may interleave series in another way. */
+function comparable(scores: readonly ScoreRecord[]) {
+  return scores
+    .map(({ input: _, ...score }) => score)
+    .sort((a, b) => a.timestampMs - b.timestampMs || (a.series < b.series ? -1 : 1));
+}
+
+const at = (step: number) => new Date(START_MS + step * STEP_MS).toISOString();
+const wave = (step: number, phase: number) =>
+  Math.sin(step / 3 + phase) + ((step * 7919) % 13) / 50 + (step === 90 ? 9 : 0);
+const row = (series: string, step: number, phase = 0) => `${series},${at(step)},${wave(step, phase)}`;
+const csvOf = (rows: readonly string[]) => ['series,timestamp,value', ...rows].join('\n');
+const steps = (from: number, below: number) => Array.from({ length: below - from }, (_, i) => from + i);
+
+function countsOf(tallies: readonly Tally[]) {
+  const sum = (read: (tally: Tally) => number) => tallies.reduce((total, tally) => total + read(tally), 0);
+  return {
+    scored: sum(({ scored }) => scored.scored),
+    flagged: sum(({ flagged }) => flagged),
+    alarms: sum(({ alarms }) => alarms),
+    duplicates: sum(({ duplicates }) => duplicates),
+    late: sum(({ deadLetters }) => deadLetters.late ?? 0),
+    gaps: sum(({ gapsFilled }) => gapsFilled),
+    restarted: sum(({ restarted }) => restarted.gap ?? 0),
+  };
+}
+
+test('a backtest of a file finds what the stream finds: gaps, late and duplicate rows, a series that starts over', async () => {
+  const rows = [
+    ...steps(0, 120).flatMap((step) => [row('a', step), row('b', step, 1)]),
+    row('a', 119),
+    row('b', 100, 1),
+    ...steps(123, 160).map((step) => row('a', step)),
+    ...steps(140, 260).map((step) => row('b', step, 1)),
+  ];
+  const detector = detectorConfig({ settings: streamSettings({ level: 99 }) });
+  const history = await historyOf(csvOf(rows));
+  const [inStream, inFile] = [await streamed(history, detector), await backtested(history, detector)];
+  assert.deepEqual(comparable(inFile.scores), comparable(inStream.scores));
+  const counts = countsOf([inFile.tally]);
+  assert.deepEqual(counts, countsOf(inStream.tallies));
+  for (const [name, count] of Object.entries(counts)) assert.ok(count > 0, name);
+});
+
+test('a file sorted by series is scored as one sorted by time, groups too', async () => {
+  const settings = streamSettings({ thresholdMethod: 'multivariate', level: 99 });
+  const detector = detectorConfig({ group: 'group', settings });
+  const bySeries = ['a', 'b', 'c'].flatMap((series, phase) => steps(0, 130).map((step) => row(series, step, phase)));
+  const byTime = steps(0, 130).flatMap((step) => ['a', 'b', 'c'].map((series, phase) => row(series, step, phase)));
+  const inStream = await streamed(await historyOf(csvOf(byTime)), detector);
+  const inFile = await backtested(await historyOf(csvOf(bySeries)), detector);
+  assert.deepEqual(comparable(inFile.scores), comparable(inStream.scores));
+  assert.ok(inFile.scores.some(({ anomaly, group }) => anomaly && group === GROUP));
+});
+
+test('scores come in the order of their observations', async () => {
+  const rows = steps(0, 100).flatMap((step) => [row('a', step), row('b', step, 1), row('c', step, 2)]);
+  const { scores } = await backtested(await historyOf(csvOf(rows)), detectorConfig());
+  assert.deepEqual(
+    scores.map(({ input }) => input.offset),
+    steps(0, 300),
+  );
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { InputRecord, SkippedRange, StreamLog } from '../../../../../src/stream/log/log.ts';
+import {
+  observationRecord,
+  START_MS,
+  STEP_MS,
+  type StreamRun,
+  streamRun,
+  TOPICS,
+} from '../../../../fixture/stream/stream-run.ts';
+
+/** A log on which a range cannot be read: it is delivered in place of the records of these offsets. */
+function skippingLog(log: StreamLog, skipped: SkippedRange): StreamLog {
+  const marker = { partition: 0, offset: skipped.last, timestampMs: -1, key: null, value: null, skipped };
+  return {
+    ...log,
+    subscribe: (handlers) =>
+      log.subscribe({
+        ...handlers,
+        onRecords(partition, records) {
+          const isLost = ({ offset }: InputRecord) => offset >= skipped.first && offset <= skipped.last;
+          const before = records.filter(({ offset }) => offset < skipped.first);
+          const after = records.filter(({ offset }) => offset > skipped.last);
+          handlers.onRecords(partition, before);
+          if (records.some(isLost)) handlers.onRecords(partition, [marker]);
+          handlers.onRecords(partition, after);
+        },
+      }),
+  };
+}
+
+function append({ broker }: StreamRun, steps: number): void {
+  for (let step = 0; step < steps; step++) broker.append(0, Buffer.from('s'), observationRecord('s', step, step).value);
+}
+
+test('a skipped range of offsets is one dead letter and is counted, and the commit covers it', async () => {
+  const run = streamRun();
+  append(run, 5);
+  const skipped: SkippedRange = { first: 2, last: 4, reason: 'records-expired' };
+  const worker = await run.start({ log: skippingLog(run.broker.openLog(), skipped) });
+  await run.settled();
+  await worker.stop();
+  const restarted = await run.start();
+  append(run, 1);
+  await run.settled();
+  await restarted.stop();
+  const letters = run.deadLetters().filter(({ reason }) => reason !== 'late');
+  assert.deepEqual(
+    letters.map(({ reason, input }) => ({ reason, input })),
+    [
+      {
+        reason: 'records-expired',
+        input: { topic: 'observations', partition: 0, offset: 2, lastOffset: 4, timestampMs: -1 },
+      },
+    ],
+  );
+  assert.deepEqual(
+    run.scores().map(({ input }) => input.offset),
+    [0, 1],
+  );
+  assert.equal(
+    run.tallies.reduce((sum, { skippedOffsets }) => sum + skippedOffsets, 0),
+    3,
+  );
+});
+
+test('a score has the event time as its timestamp, and the headers that pass through', async () => {
+  const clockMs = START_MS + 1.5 * STEP_MS;
+  const run = streamRun({ nowMs: () => clockMs });
+  const headers = { traceparent: '00-abc' };
+  run.broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
+  run.broker.appendRecord(0, { ...observationRecord('s', 1, 1), headers, timestampMs: 7 });
+  // Ahead of the clock, as far as may be: brokers refuse timestamps in the future.
+  run.broker.append(0, Buffer.from('s'), observationRecord('s', 2, 1).value);
+  const worker = await run.start();
+  await run.settled();
+  await worker.stop();
+  assert.deepEqual(
+    run.broker.read(TOPICS.scores, 0).map((score) => [score.timestampMs, score.headers]),
+    [
+      [START_MS, {}],
+      [START_MS + STEP_MS, headers],
+      [clockMs, {}],
+    ],
+  );
+});
