@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
 import './kafkajs-mends.ts';
 import type { BrokerConnections, ProtocolRequest } from './kafkajs-connections.ts';
+import { array, FieldReader, i8, i16, i32, readFields, string, struct } from './protocol-fields.ts';
 
 /**
  * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: connections and requests. Its producer is
@@ -194,48 +195,32 @@ for (let version = 0; version <= 6; version++) {
   response.parse = parseMetadata;
 }
 
-interface Decoder {
-  readInt16(): number;
-  readInt32(): number;
-  readString(): string;
-  readBoolean(): boolean;
-  readArray<T>(each: (decoder: Decoder) => T): T[];
-}
-
-const DecoderConstructor = load('kafkajs/src/protocol/decoder.js') as new (bytes: Buffer) => Decoder;
-
+const nodes = array(i32);
 /** Metadata response, version 7: that of version 6, and the epoch of each leader. */
-function decodeMetadata(payload: Buffer) {
-  const decoder = new DecoderConstructor(payload);
-  const throttleMs = decoder.readInt32();
-  const nodes = (list: Decoder) => list.readArray((node) => node.readInt32());
-  return {
-    throttleTime: 0,
-    clientSideThrottleTime: throttleMs,
-    brokers: decoder.readArray((broker) => ({
-      nodeId: broker.readInt32(),
-      host: broker.readString(),
-      port: broker.readInt32(),
-      rack: broker.readString(),
-    })),
-    clusterId: decoder.readString(),
-    controllerId: decoder.readInt32(),
-    topicMetadata: decoder.readArray((topic) => ({
-      topicErrorCode: topic.readInt16(),
-      topic: topic.readString(),
-      isInternal: topic.readBoolean(),
-      partitionMetadata: topic.readArray((partition) => ({
-        partitionErrorCode: partition.readInt16(),
-        partitionId: partition.readInt32(),
-        leader: partition.readInt32(),
-        leaderEpoch: partition.readInt32(),
-        replicas: nodes(partition),
-        isr: nodes(partition),
-        offlineReplicas: nodes(partition),
-      })),
-    })),
-  };
-}
+const METADATA_ANSWER = {
+  clientSideThrottleTime: i32,
+  brokers: array(struct({ nodeId: i32, host: string, port: i32, rack: string })),
+  clusterId: string,
+  controllerId: i32,
+  topicMetadata: array(
+    struct({
+      topicErrorCode: i16,
+      topic: string,
+      isInternal: i8,
+      partitionMetadata: array(
+        struct({
+          partitionErrorCode: i16,
+          partitionId: i32,
+          leader: i32,
+          leaderEpoch: i32,
+          replicas: nodes,
+          isr: nodes,
+          offlineReplicas: nodes,
+        }),
+      ),
+    }),
+  ),
+};
 
 interface RequestDefinitions {
   versions: string[];
@@ -252,6 +237,9 @@ metadata.protocol = ({ version }) => {
   const ofLatest = metadataOf({ version: LEADER_EPOCHS - 1 });
   return (of) => ({
     request: { ...ofLatest(of).request, apiVersion: LEADER_EPOCHS },
-    response: { decode: async (payload: Buffer) => decodeMetadata(payload), parse: parseMetadata },
+    response: {
+      decode: async (payload: Buffer) => readFields(new FieldReader(payload, false), METADATA_ANSWER),
+      parse: parseMetadata,
+    },
   });
 };

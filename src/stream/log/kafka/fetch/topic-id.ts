@@ -1,7 +1,28 @@
-import { CompactReader, compactString, NO_TAGS, ONE } from '../cluster/compact-encoding.ts';
 import { type Broker, type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import { array, first, i8, i16, i32, string, struct, uuid } from '../cluster/protocol-fields.ts';
+import { ask } from '../cluster/protocol-request.ts';
 
-const ZERO_ID = Buffer.alloc(16);
+/** kafkajs's own request is older than topic ids. */
+const METADATA = {
+  name: 'Metadata',
+  key: 3,
+  version: 10,
+  isCompact: true,
+  request: {
+    topics: array(struct({ id: uuid, topic: string })),
+    allowAutoTopicCreation: i8,
+    includeClusterOperations: i8,
+    includeTopicOperations: i8,
+  },
+  answer: {
+    clientSideThrottleTime: i32,
+    brokers: array(struct({ nodeId: i32, host: string, port: i32, rack: string })),
+    clusterId: string,
+    controllerId: i32,
+    topic: first({ errorCode: i16, topic: string, id: uuid }),
+  },
+};
+const NO_ID = '0'.repeat(32);
 
 /** The id of a topic; null where it cannot be found out. Brokers before Kafka 2.8 close the connection. */
 export async function knownTopicId(cluster: Cluster, topic: string): Promise<string | null> {
@@ -10,58 +31,15 @@ export async function knownTopicId(cluster: Cluster, topic: string): Promise<str
   return fetchTopicId(await cluster.findBroker({ nodeId: leader }), topic).catch(() => null);
 }
 
-/**
- * The id of a topic, in hexadecimal. It changes when a topic is deleted and created anew under its name. kafkajs's own
- * metadata request is older than topic ids.
- */
+/** The id of a topic, in hexadecimal. It changes when a topic is deleted and created anew under its name. */
 export async function fetchTopicId(broker: Broker, topic: string): Promise<string | null> {
-  const body = encodeBody(topic);
-  const { id } = await broker.connectionPool.send<TopicId>({
-    request: {
-      apiKey: 3,
-      apiVersion: 10,
-      apiName: 'Metadata',
-      encode: () => Promise.resolve({ buf: body, buffer: body }),
-    },
-    response: { decode: async (payload) => decodeResponse(payload), parse: async (found) => found },
+  const { topic: found } = await ask(broker, METADATA, {
+    topics: [{ id: NO_ID, topic }],
+    allowAutoTopicCreation: 0,
+    includeClusterOperations: 0,
+    includeTopicOperations: 0,
   });
-  return id;
-}
-
-interface TopicId {
-  readonly id: string | null;
-  /** kafkajs delays requests by this field when the broker throttles. */
-  readonly clientSideThrottleTime: number;
-}
-
-/**
- * Metadata request, version 10: header tags | [topicId uuid | name | tags] | allow auto creation u8 | two authorized
- * operations u8 | tags
- */
-function encodeBody(topic: string): Buffer {
-  const noOptions = Buffer.alloc(3);
-  return Buffer.concat([NO_TAGS, ONE, ZERO_ID, compactString(topic), NO_TAGS, noOptions, NO_TAGS]);
-}
-
-/**
- * throttleMs i32 | [nodeId i32 | host | port i32 | rack | tags] | clusterId | controllerId i32 | [errorCode i16 | name
- * | topicId uuid | ...]
- */
-function decodeResponse(payload: Buffer): TopicId {
-  const reader = new CompactReader(payload);
-  const clientSideThrottleTime = reader.i32();
-  reader.array(() => {
-    reader.i32();
-    reader.text();
-    reader.i32();
-    reader.text();
-  });
-  reader.text();
-  reader.i32();
-  if (reader.count() < 1) return { id: null, clientSideThrottleTime };
-  const errorCode = reader.i16();
-  if (errorCode !== 0) throw errorFromCode(errorCode);
-  reader.text();
-  const id = reader.raw(ZERO_ID.length);
-  return { id: id.equals(ZERO_ID) ? null : id.toString('hex'), clientSideThrottleTime };
+  if (found === null) return null;
+  if (found.errorCode !== 0) throw errorFromCode(found.errorCode);
+  return found.id === NO_ID ? null : found.id;
 }

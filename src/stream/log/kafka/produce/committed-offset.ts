@@ -1,5 +1,6 @@
-import { CompactReader, compactString, NO_TAGS, ONE } from '../cluster/compact-encoding.ts';
 import { type Broker, errorFromCode, type ProducerIdentity } from '../cluster/kafkajs-internals.ts';
+import { byTopic, i8, i16, i32, i64, string, struct } from '../cluster/protocol-fields.ts';
+import { ask } from '../cluster/protocol-request.ts';
 
 /** A partition as a consumer group sees it. */
 export interface GroupPartition {
@@ -14,151 +15,71 @@ export interface CommittedOffset {
   readonly leaderEpoch: number;
 }
 
+/** Kafka 2.5 and later. kafkajs's own request is older: it cannot ask for stable offsets. */
+const OFFSET_FETCH = {
+  name: 'OffsetFetch',
+  key: 9,
+  version: 7,
+  isCompact: true,
+  request: { groupId: string, topics: byTopic(i32), requireStable: i8 },
+  answer: {
+    clientSideThrottleTime: i32,
+    topics: byTopic(struct({ partition: i32, offset: i64, leaderEpoch: i32, metadata: string, errorCode: i16 })),
+    errorCode: i16,
+  },
+};
+
 /**
  * The committed offset of a group for a partition, or null. Rejects with UNSTABLE_OFFSET_COMMIT while an open
- * transaction moves it; kafkajs's own request is older and returns the offset before that transaction. Needs Kafka 2.5
- * or later.
+ * transaction moves it: otherwise the answer would be the offset before that transaction.
  */
 export async function fetchCommittedOffset(
   coordinator: Broker,
   { groupId, topic, partition }: GroupPartition,
 ): Promise<CommittedOffset | null> {
-  const body = encodeBody(groupId, topic, partition);
-  const { found } = await coordinator.connectionPool.send<FetchedOffset>({
-    request: {
-      apiKey: 9,
-      apiVersion: 7,
-      apiName: 'OffsetFetch',
-      encode: () => Promise.resolve({ buf: body, buffer: body }),
-    },
-    response: { decode: async (payload) => decodeResponse(payload), parse: async (committed) => committed },
-  });
-  return found;
-}
-
-interface FetchedOffset {
-  readonly found: CommittedOffset | null;
-  /** kafkajs delays requests by this field when the broker throttles. */
-  readonly clientSideThrottleTime: number;
-}
-
-/**
- * OffsetFetch request, version 7: header tags | groupId | [topic | [partition i32] | tags] | stable u8 | tags
- */
-function encodeBody(groupId: string, topic: string, partition: number): Buffer {
-  const number = Buffer.alloc(4);
-  number.writeInt32BE(partition);
-  const stable = Buffer.from([1]);
-  return Buffer.concat([
-    NO_TAGS,
-    compactString(groupId),
-    ONE,
-    compactString(topic),
-    ONE,
-    number,
-    NO_TAGS,
-    stable,
-    NO_TAGS,
-  ]);
-}
-
-/**
- * throttleMs i32 | [topic | [partition i32 | offset i64 | leaderEpoch i32 | metadata | errorCode i16 | tags] | tags] |
- * errorCode i16 | tags
- */
-function decodeResponse(payload: Buffer): FetchedOffset {
-  const reader = new CompactReader(payload);
-  const clientSideThrottleTime = reader.i32();
-  let found: CommittedOffset | null = null;
-  let code = 0;
-  reader.array(() => {
-    reader.text();
-    reader.array(() => {
-      reader.i32();
-      const offset = reader.i64();
-      const leaderEpoch = reader.i32();
-      reader.text();
-      code ||= reader.i16();
-      if (offset >= 0) found = { offset, leaderEpoch };
-    });
-  });
-  code ||= reader.i16();
-  if (code !== 0) throw errorFromCode(code);
-  return { found, clientSideThrottleTime };
+  const topics = [{ topic, partitions: [partition] }];
+  const answer = await ask(coordinator, OFFSET_FETCH, { groupId, topics, requireStable: 1 });
+  const found = answer.topics[0]?.partitions[0];
+  const errorCode = found?.errorCode || answer.errorCode;
+  if (errorCode !== 0) throw errorFromCode(errorCode);
+  return found === undefined || found.offset < 0 ? null : found;
 }
 
 /** The input offset that a transaction commits for a consumer group. */
 export interface MovedOffset extends GroupPartition, CommittedOffset {}
 
-/** Commits an offset in a transaction of the producer. kafkajs's own request is older, and has no leader epoch. */
+/** Kafka 2.5 and later. kafkajs's own request is older, and has no leader epoch. */
+const TXN_OFFSET_COMMIT = {
+  name: 'TxnOffsetCommit',
+  key: 28,
+  version: 3,
+  isCompact: true,
+  request: {
+    transactionalId: string,
+    groupId: string,
+    producerId: i64,
+    producerEpoch: i16,
+    generationId: i32,
+    memberId: string,
+    groupInstanceId: string,
+    topics: byTopic(struct({ partition: i32, offset: i64, leaderEpoch: i32, metadata: string })),
+  },
+  answer: { clientSideThrottleTime: i32, topics: byTopic(struct({ partition: i32, errorCode: i16 })) },
+};
+/** Each partition is fenced by its producer, not by the generation of the group. */
+const NO_MEMBER = { generationId: -1, memberId: '', groupInstanceId: null };
+
+/** Commits an offset in a transaction of the producer. */
 export async function commitInTransaction(
   coordinator: Broker,
-  producer: ProducerIdentity,
-  moved: MovedOffset,
-): Promise<void> {
-  const body = encodeCommit(producer, moved);
-  await coordinator.connectionPool.send<{ readonly clientSideThrottleTime: number }>({
-    request: {
-      apiKey: 28,
-      apiVersion: 3,
-      apiName: 'TxnOffsetCommit',
-      encode: () => Promise.resolve({ buf: body, buffer: body }),
-    },
-    response: { decode: async (payload) => decodeCommitted(payload), parse: async (committed) => committed },
-  });
-}
-
-/** Kafka 2.5: without generation and member, as before. Each partition is fenced by its producer. */
-const NO_GENERATION = -1;
-const NULL_TEXT = Buffer.from([0]);
-
-/**
- * TxnOffsetCommit request, version 3: header tags | transactionalId | groupId | producerId i64 | producerEpoch i16 |
- * generation i32 | memberId | groupInstanceId? | [topic | [partition i32 | offset i64 | leaderEpoch i32 | metadata? |
- * tags] | tags] | tags
- */
-function encodeCommit(
   { transactionalId, producerId, producerEpoch }: ProducerIdentity,
   { groupId, topic, partition, offset, leaderEpoch }: MovedOffset,
-): Buffer {
-  const identity = Buffer.alloc(14);
-  identity.writeBigInt64BE(BigInt(producerId));
-  identity.writeInt16BE(producerEpoch, 8);
-  identity.writeInt32BE(NO_GENERATION, 10);
-  const place = Buffer.alloc(16);
-  place.writeInt32BE(partition);
-  place.writeBigInt64BE(BigInt(offset), 4);
-  place.writeInt32BE(leaderEpoch, 12);
-  return Buffer.concat([
-    NO_TAGS,
-    compactString(transactionalId),
-    compactString(groupId),
-    identity,
-    compactString(''),
-    NULL_TEXT,
-    ONE,
-    compactString(topic),
-    ONE,
-    place,
-    NULL_TEXT,
-    NO_TAGS,
-    NO_TAGS,
-    NO_TAGS,
-  ]);
-}
-
-/** throttleMs i32 | [topic | [partition i32 | errorCode i16 | tags] | tags] | tags */
-function decodeCommitted(payload: Buffer): { readonly clientSideThrottleTime: number } {
-  const reader = new CompactReader(payload);
-  const clientSideThrottleTime = reader.i32();
-  let code = 0;
-  reader.array(() => {
-    reader.text();
-    reader.array(() => {
-      reader.i32();
-      code ||= reader.i16();
-    });
+): Promise<void> {
+  const answer = await ask(coordinator, TXN_OFFSET_COMMIT, {
+    ...{ transactionalId, groupId, producerId: Number(producerId), producerEpoch },
+    ...NO_MEMBER,
+    topics: [{ topic, partitions: [{ partition, offset, leaderEpoch, metadata: null }] }],
   });
-  if (code !== 0) throw errorFromCode(code);
-  return { clientSideThrottleTime };
+  const { errorCode } = answer.topics[0].partitions[0];
+  if (errorCode !== 0) throw errorFromCode(errorCode);
 }

@@ -1,6 +1,7 @@
 import { isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
 import { type Broker, type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
 import { isLeaderChange, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
+import { sendEncoded } from '../cluster/protocol-request.ts';
 
 /** An encoded record batch for a partition. */
 export interface PartitionBatch {
@@ -82,6 +83,8 @@ function failureOf(results: readonly PartitionResult[], batch: PartitionBatch): 
   return [{ batch, error: errorFromCode(errorCode) }];
 }
 
+const PRODUCE = { name: 'Produce', key: 0, version: 7 };
+
 interface PartitionResult {
   readonly topic: string;
   readonly partition: number;
@@ -93,19 +96,7 @@ function sendBatches(
   batches: readonly PartitionBatch[],
   transactionalId: string | null,
 ): Promise<readonly PartitionResult[]> {
-  const body = encodeBody(batches, transactionalId);
-  return broker.connectionPool.send<readonly PartitionResult[]>({
-    request: {
-      apiKey: 0,
-      apiVersion: 7,
-      apiName: 'Produce',
-      encode: () => Promise.resolve({ buf: body, buffer: body }),
-    },
-    response: {
-      decode: (payload) => Promise.resolve(decodeResponse(payload)),
-      parse: (results) => Promise.resolve(results),
-    },
-  });
+  return sendEncoded(broker, PRODUCE, encodeBody(batches, transactionalId), decodeResponse);
 }
 
 /**

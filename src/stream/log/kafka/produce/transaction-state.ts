@@ -1,17 +1,35 @@
-import { CompactReader, compactString, NO_TAGS, ONE } from '../cluster/compact-encoding.ts';
 import { type Broker, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import { array, first, i16, i32, i64, string } from '../cluster/protocol-fields.ts';
+import { ask } from '../cluster/protocol-request.ts';
 
 /** What the coordinator of a transactional id knows of its newest transaction. */
 export interface TransactionState {
-  readonly state: string;
+  readonly state: string | null;
   readonly producerEpoch: number;
-  /** kafkajs delays requests by this field when the broker throttles. */
-  readonly clientSideThrottleTime: number;
 }
 
-const DESCRIBE_TRANSACTIONS = 65;
+/** Kafka 3.0 and later. */
+const DESCRIBE_TRANSACTIONS = {
+  name: 'DescribeTransactions',
+  key: 65,
+  version: 0,
+  isCompact: true,
+  request: { transactionalIds: array(string) },
+  answer: {
+    clientSideThrottleTime: i32,
+    newest: first({
+      errorCode: i16,
+      transactionalId: string,
+      state: string,
+      timeoutMs: i32,
+      startMs: i64,
+      producerId: i64,
+      producerEpoch: i16,
+    }),
+  },
+};
 const TRANSACTIONAL_ID_NOT_FOUND = 105;
-const DECIDED_TO_COMMIT = new Set(['PrepareCommit', 'CompleteCommit']);
+const DECIDED_TO_COMMIT: ReadonlySet<string | null> = new Set(['PrepareCommit', 'CompleteCommit']);
 
 /**
  * The state of a transactional id; null where the coordinator does not know the id, or is older than Kafka 3.0. Needs
@@ -21,36 +39,11 @@ export async function fetchTransactionState(
   coordinator: Broker,
   transactionalId: string,
 ): Promise<TransactionState | null> {
-  if (coordinator.versions?.[DESCRIBE_TRANSACTIONS] === undefined) return null;
-  const body = Buffer.concat([NO_TAGS, ONE, compactString(transactionalId), NO_TAGS]);
-  const found = await coordinator.connectionPool.send<TransactionState>({
-    request: {
-      apiKey: DESCRIBE_TRANSACTIONS,
-      apiVersion: 0,
-      apiName: 'DescribeTransactions',
-      encode: () => Promise.resolve({ buf: body, buffer: body }),
-    },
-    response: { decode: async (payload) => decodeResponse(payload), parse: async (state) => state },
-  });
-  return found.state === '' ? null : found;
-}
-
-/**
- * throttleMs i32 | [errorCode i16 | transactionalId | state | timeoutMs i32 | startMs i64 | producerId i64 |
- * producerEpoch i16 | ...]
- */
-function decodeResponse(payload: Buffer): TransactionState {
-  const reader = new CompactReader(payload);
-  const clientSideThrottleTime = reader.i32();
-  if (reader.count() < 1) return { state: '', producerEpoch: -1, clientSideThrottleTime };
-  const errorCode = reader.i16();
-  if (errorCode !== 0 && errorCode !== TRANSACTIONAL_ID_NOT_FOUND) throw errorFromCode(errorCode);
-  reader.text();
-  const state = reader.text();
-  reader.i32();
-  reader.i64();
-  reader.i64();
-  return { state: errorCode === 0 ? state : '', producerEpoch: reader.i16(), clientSideThrottleTime };
+  if (coordinator.versions?.[DESCRIBE_TRANSACTIONS.key] === undefined) return null;
+  const { newest } = await ask(coordinator, DESCRIBE_TRANSACTIONS, { transactionalIds: [transactionalId] });
+  if (newest === null || newest.errorCode === TRANSACTIONAL_ID_NOT_FOUND) return null;
+  if (newest.errorCode !== 0) throw errorFromCode(newest.errorCode);
+  return newest;
 }
 
 /**

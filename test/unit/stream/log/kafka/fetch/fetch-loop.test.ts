@@ -80,7 +80,7 @@ function stubCluster(partitions: number): { readonly stub: StubCluster; connect(
         const body = (await request.encode()).buffer;
         if (request.apiKey === OFFSET_FOR_LEADER_EPOCH) {
           stub.asked.push(body.readInt32BE(body.length - 4));
-          return { end: stub.epochEnd < 0 ? null : stub.epochEnd };
+          return { topics: [{ partitions: [{ errorCode: 0, endOffset: stub.epochEnd }] }] };
         }
         return { throttledMs: 0, partitions: requestedPartitions(body).map(answer) };
       },

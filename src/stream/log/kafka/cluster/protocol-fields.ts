@@ -1,0 +1,177 @@
+import { readInt64 } from '../batch/record-batch-decoder.ts';
+
+/**
+ * A field of a request or an answer. Schemas name their fields in the order of Kafka's documentation. Compact versions
+ * of a request have lengths as uvarints of n + 1, where 0 is null, and each structure ends with its tagged fields; we
+ * send none, and skip those of an answer. Earlier versions have lengths of two bytes (strings) and four (arrays), where
+ * -1 is null.
+ */
+export interface Field<T> {
+  write(writer: FieldWriter, value: T): void;
+  read(reader: FieldReader): T;
+}
+
+export type StructFields<T> = { readonly [Name in keyof T]: Field<T[Name]> };
+
+export type AnswerFields<T> = { readonly [Name in keyof T]: Pick<Field<T[Name]>, 'read'> };
+
+export const i8: Field<number> = {
+  write: (writer, value) => writer.bytes(1).writeInt8(value),
+  read: (reader) => reader.bytes(1).readInt8(),
+};
+
+export const i16: Field<number> = {
+  write: (writer, value) => writer.bytes(2).writeInt16BE(value),
+  read: (reader) => reader.bytes(2).readInt16BE(),
+};
+
+export const i32: Field<number> = {
+  write: (writer, value) => writer.bytes(4).writeInt32BE(value),
+  read: (reader) => reader.bytes(4).readInt32BE(),
+};
+
+export const i64: Field<number> = {
+  write: (writer, value) => writer.bytes(8).writeBigInt64BE(BigInt(value)),
+  read: (reader) => readInt64(reader.bytes(8), 0),
+};
+
+/** In hexadecimal. */
+export const uuid: Field<string> = {
+  write: (writer, value) => writer.bytes(16).write(value, 'hex'),
+  read: (reader) => reader.bytes(16).toString('hex'),
+};
+
+export const string: Field<string | null> = {
+  write(writer, value) {
+    const length = value === null ? -1 : Buffer.byteLength(value);
+    writer.length(length, i16);
+    if (value !== null) writer.bytes(length).write(value);
+  },
+  read(reader) {
+    const length = reader.length(i16);
+    return length < 0 ? null : reader.bytes(length).toString();
+  },
+};
+
+/** null is read as an array without elements. */
+export function array<T>(element: Field<T>): Field<readonly T[]> {
+  return {
+    write(writer, values) {
+      writer.length(values.length, i32);
+      for (const value of values) element.write(writer, value);
+    },
+    read: (reader) => Array.from({ length: Math.max(0, reader.length(i32)) }, () => element.read(reader)),
+  };
+}
+
+export function struct<T>(fields: StructFields<T>): Field<T> {
+  return {
+    write(writer, values) {
+      writeFields(writer, fields, values);
+      writer.tags();
+    },
+    read(reader) {
+      const values = readFields(reader, fields);
+      reader.tags();
+      return values;
+    },
+  };
+}
+
+/** Partitions by topic. */
+export function byTopic<T>(partition: Field<T>) {
+  return array(struct({ topic: string, partitions: array(partition) }));
+}
+
+/**
+ * The first fields of the first structure of an array; null where it is empty. What follows in the answer is not read.
+ */
+export function first<T>(fields: StructFields<T>): Pick<Field<T | null>, 'read'> {
+  return { read: (reader) => (reader.length(i32) > 0 ? readFields(reader, fields) : null) };
+}
+
+export function writeFields<T>(writer: FieldWriter, fields: StructFields<T>, values: T): void {
+  for (const name in fields) fields[name].write(writer, values[name]);
+}
+
+export function readFields<T>(reader: FieldReader, fields: AnswerFields<T>): T {
+  const values = {} as T;
+  for (const name in fields) values[name] = fields[name].read(reader);
+  return values;
+}
+
+export class FieldWriter {
+  readonly #isCompact: boolean;
+  readonly #parts: Buffer[] = [];
+
+  constructor(isCompact: boolean) {
+    this.#isCompact = isCompact;
+  }
+
+  /** The next bytes, to be filled in. */
+  bytes(count: number): Buffer {
+    const part = Buffer.alloc(count);
+    this.#parts.push(part);
+    return part;
+  }
+
+  /** @param plain how it is written where the encoding is not compact */
+  length(count: number, plain: Field<number>): void {
+    if (!this.#isCompact) {
+      plain.write(this, count);
+      return;
+    }
+    let rest = count + 1;
+    for (; rest > 127; rest >>>= 7) this.bytes(1)[0] = (rest & 127) | 128;
+    this.bytes(1)[0] = rest;
+  }
+
+  tags(): void {
+    if (this.#isCompact) this.bytes(1);
+  }
+
+  take(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+}
+
+export class FieldReader {
+  readonly #isCompact: boolean;
+  readonly #payload: Buffer;
+  #at = 0;
+
+  constructor(payload: Buffer, isCompact: boolean) {
+    this.#payload = payload;
+    this.#isCompact = isCompact;
+  }
+
+  /** A view. Throws a RangeError beyond the end. */
+  bytes(count: number): Buffer {
+    const start = this.#at;
+    this.#at += count;
+    if (this.#at > this.#payload.length) throw new RangeError('The answer of a broker is cut off');
+    return this.#payload.subarray(start, this.#at);
+  }
+
+  /** @param plain how it is read where the encoding is not compact */
+  length(plain: Field<number>): number {
+    return this.#isCompact ? this.#uvarint() - 1 : plain.read(this);
+  }
+
+  tags(): void {
+    if (!this.#isCompact) return;
+    for (let tags = this.#uvarint(); tags > 0; tags--) {
+      this.#uvarint();
+      this.bytes(this.#uvarint());
+    }
+  }
+
+  #uvarint(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const [byte] = this.bytes(1);
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+  }
+}
