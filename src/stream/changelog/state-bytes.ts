@@ -4,7 +4,12 @@ import { ServiceError } from '../../service-error.ts';
 
 /**
  * Version of every record that is written to the changelog. Records of earlier versions are read and converted; later
- * ones are refused. Version 4 has changes of open states, and numbers in as few bytes as they need.
+ * ones are refused.
+ *
+ *   1  open states, closed windows
+ *   2  state of alarms, sums over the steps of the horizon; groups: their variance in place of the deviation
+ *   3  events, times and records that wait, counts of residuals and windows, extremes of windows; groups: scales
+ *   4  changes of open states, numbers in as few bytes as they need, headers of records; groups: silence of members
  */
 export const STATE_FORMAT = 4;
 const STATE_FORMAT_MIN = 1;
