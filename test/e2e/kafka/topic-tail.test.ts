@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
-import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { asAdmin } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
 import { type TailOptions, type TailPlace, tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
-import { alteredResponses, FETCH, withFetchError } from '../../fixture/kafka/altered-responses.ts';
+import {
+  type AlterResponse,
+  alteredResponses,
+  FETCH,
+  METADATA,
+  withDamagedRecord,
+  withFetchError,
+  withoutLeader,
+} from '../../fixture/kafka/altered-responses.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
 
 const STORAGE_ERROR = 56;
+const NOT_LEADER = 6;
 
 kafkaTest('a tail that retention overtakes continues with the oldest record', async () => {
   const connection = await kafkaConnection();
@@ -36,13 +45,10 @@ kafkaTest('a tail that retention overtakes continues with the oldest record', as
   );
   await firstSeen;
   await feed('deleted', 'deleted as well');
-  const { kafka, destroy } = kafkaClient(connection);
-  const admin = kafka.admin();
-  await admin.connect();
-  await admin.fetchTopicOffsets(topic);
-  await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '3' }] });
-  await admin.disconnect();
-  destroy();
+  await asAdmin(connection, 'records were deleted', async (admin) => {
+    await admin.fetchTopicOffsets(topic);
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '3' }] });
+  });
   await feed('last');
   open();
   await lastSeen;
@@ -93,32 +99,60 @@ kafkaTest('a tail begins where an earlier one was, unless the topic was created 
   assert.deepEqual(other.values, ['a', 'b', 'c'], 'positions of another topic of the name do not count');
 });
 
-kafkaTest('a tail loses no record of a partition when another one cannot be read', async (t) => {
-  const connection = await kafkaConnection();
-  const { scores: topic } = await freshTopics(2);
-  let failing = true;
-  // Partition 1 comes after partition 0 in every response.
-  const socketFactory = alteredResponses(({ apiKey, body }) => {
-    if (apiKey === FETCH && failing) withFetchError(body, 1, STORAGE_ERROR);
-  });
-  const seen: string[] = [];
-  let losses = 0;
-  const tail = await tailTopic(
-    { ...connection, socketFactory },
-    { topic, from: 'earliest' },
-    {
-      onRecords: (records) => void seen.push(...records.map(({ value }) => String(value))),
-      onConnection: (error) => {
-        if (error !== null) losses++;
-      },
+/** Partition 1 comes after partition 0 in every response. */
+const FAULTS: readonly (readonly [string, (response: Parameters<AlterResponse>[0], topic: string) => void])[] = [
+  [
+    'answers with an error',
+    ({ apiKey, body }) => {
+      if (apiKey === FETCH) withFetchError(body, 1, STORAGE_ERROR);
     },
-  );
-  t.after(() => tail.stop());
-  const record = (partition: number, value: string) => ({ partition, key: null, value: Buffer.from(value) });
-  await produceRecords(connection, topic, [record(0, 'a'), record(0, 'b'), record(1, 'c')]);
-  await until('partition 0 is read', () => seen.length === 2);
-  assert.ok(losses > 0);
-  failing = false;
-  await until('partition 1 is read', () => seen.length === 3);
-  assert.deepEqual(seen, ['a', 'b', 'c']);
-});
+  ],
+  [
+    'has damaged records',
+    ({ apiKey, body }) => {
+      if (apiKey === FETCH) withDamagedRecord(body, 1);
+    },
+  ],
+  [
+    'has no leader',
+    ({ apiKey, body }, topic) => {
+      if (apiKey === METADATA) withoutLeader(body, topic, 1);
+      if (apiKey === FETCH) withFetchError(body, 1, NOT_LEADER);
+    },
+  ],
+];
+
+for (const [fault, alter] of FAULTS) {
+  kafkaTest(`a tail reads on, and loses no record, while another partition ${fault}`, async (t) => {
+    const connection = await kafkaConnection();
+    const { scores: topic } = await freshTopics(2);
+    let failing = false;
+    const socketFactory = alteredResponses((response) => {
+      if (failing) alter(response, topic);
+    });
+    const seen: string[] = [];
+    const told: boolean[] = [];
+    const record = (partition: number, value: string) => ({ partition, key: null, value: Buffer.from(value) });
+    const feed = (...records: ReturnType<typeof record>[]) => produceRecords(connection, topic, records);
+    const tail = await tailTopic(
+      { ...connection, socketFactory },
+      { topic, from: 'earliest' },
+      {
+        onRecords: (records) => void seen.push(...records.map(({ value }) => String(value))),
+        onConnection: (error) => void told.push(error === null),
+      },
+    );
+    t.after(() => tail.stop());
+    failing = true;
+    await feed(record(0, 'a'), record(1, 'of the other'));
+    await until('the failure is told', () => told.length > 0);
+    for (const value of ['b', 'c', 'd']) {
+      await feed(record(0, value));
+      await until('it is read', () => seen.includes(value));
+    }
+    assert.deepEqual([seen, told], [['a', 'b', 'c', 'd'], [false]]);
+    failing = false;
+    await until('the end of the failure is told', () => told.length > 1);
+    assert.deepEqual([seen.slice(4), told], [['of the other'], [false, true]]);
+  });
+}

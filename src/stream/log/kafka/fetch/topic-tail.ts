@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeRecords, endOffset } from '../batch/record-batch-decoder.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
-import { explainFailure, protocolErrorType } from '../cluster/failure.ts';
+import { explainFailure } from '../cluster/failure.ts';
 import { type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
 import { leaderEpochOf, leaderOf } from '../cluster/leader.ts';
-import { type FetchLimits, fetchTopic } from './fetch.ts';
-import { type LostPosition, locatePosition } from './out-of-range.ts';
+import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
+import { locatePosition } from './out-of-range.ts';
 import { type PartitionRange, readPartition, stableRange } from './partition-reader.ts';
 import { knownTopicId } from './topic-id.ts';
 
@@ -21,6 +21,7 @@ export interface TopicRecord {
 
 const LIMITS: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
 const RECONNECT_MS = 500;
+const OFFSET_OUT_OF_RANGE = 1;
 /** Of a topic that is read as a whole, so many are in memory. */
 const RANGE_OFFSETS = 50_000;
 
@@ -49,7 +50,10 @@ export interface TailHandlers {
    * so there may be no records. A returned promise is awaited before the next fetch; it must not reject.
    */
   onRecords(records: readonly TopicRecord[], after: TailPlace): void | Promise<void>;
-  /** Kafka is out of reach (`error`) or back (`null`). The tail continues at its position by itself. */
+  /**
+   * Not every partition can be read (`error`), or all of them can again (`null`). The others are read on, and the tail
+   * continues at its position by itself.
+   */
   onConnection?(error: Error | null): void;
 }
 
@@ -72,10 +76,10 @@ export async function tailTopic(
       try {
         const { records, moved, failure } = await fetchOnce(link, topic, place);
         if (stopped) return;
-        if (lost) handlers.onConnection?.(null);
-        lost = false;
         if (moved) await handlers.onRecords(records, { ...place, positions: new Map(place.positions) });
         if (failure !== null) throw failure;
+        if (lost) handlers.onConnection?.(null);
+        lost = false;
       } catch (error) {
         if (stopped) return;
         link.destroy();
@@ -191,52 +195,78 @@ interface FetchedRecords {
 
 /** Fetches from every leader once, and moves the positions. */
 async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingPlace): Promise<FetchedRecords> {
-  const { positions } = place;
-  await cluster.refreshMetadataIfNecessary();
-  const byLeader = Map.groupBy(positions, ([partition]) => leaderOf(cluster, topic, partition));
-  const responses = [...byLeader].map(async ([nodeId, entries]) => {
-    const broker = await cluster.findBroker({ nodeId });
-    const fetched = entries.map(([partition, offset]) => {
-      return { partition, offset, leaderEpoch: leaderEpochOf(cluster, topic, partition) };
-    });
-    return fetchTopic(broker, { topic, positions: fetched, limits: LIMITS });
-  });
-  const records: TopicRecord[] = [];
-  let moved = false;
+  const { topicId } = place;
+  const before = new Map(place.positions);
+  const batches: TopicRecord[][] = [];
   let failure: Error | null = null;
-  for (const fetched of (await Promise.all(responses)).flatMap(({ partitions }) => partitions)) {
-    const { partition, aborted } = fetched;
-    const fromOffset = positions.get(partition) ?? 0;
-    if (fetched.errorCode !== 0) {
-      const error = errorFromCode(fetched.errorCode);
-      if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') {
-        failure ??= error;
-        continue;
-      }
-      await locate(cluster, place, { topic, partition, offset: fromOffset, topicId: place.topicId });
-      moved = true;
-      continue;
+  const fail = (error: unknown) => {
+    failure ??= error as Error;
+    return [];
+  };
+  await cluster.refreshMetadataIfNecessary();
+  for (const fetched of await fetchFromLeaders(cluster, { topic, positions: before }, fail)) {
+    // The topic was created anew: what was fetched does not follow its new position.
+    if (place.topicId !== topicId) break;
+    try {
+      if (fetched.errorCode === OFFSET_OUT_OF_RANGE) await locate(cluster, topic, place, fetched.partition);
+      else batches.push(takeRecords(fetched, place.positions));
+    } catch (error) {
+      fail(error);
     }
-    decodeRecords(fetched.records, { fromOffset, aborted }, (offset, timestampMs, key, value, headers) => {
-      records.push({ partition, offset, timestampMs, key, value, headers: headers() });
-    });
-    const end = endOffset(fetched.records) ?? fromOffset;
-    positions.set(partition, end);
-    moved ||= end !== fromOffset;
   }
-  return { records, moved, failure };
+  const moved = place.topicId !== topicId || [...before].some(([at, offset]) => place.positions.get(at) !== offset);
+  return { records: batches.flat(), moved, failure };
+}
+
+/** The answers for all partitions that can be fetched; `fail` is told of the others. */
+async function fetchFromLeaders(
+  cluster: Cluster,
+  { topic, positions }: Pick<TailPlace, 'positions'> & { readonly topic: string },
+  fail: (error: unknown) => never[],
+): Promise<FetchedPartition[]> {
+  const led = [...positions].flatMap(([partition, offset]) => {
+    try {
+      const nodeId = leaderOf(cluster, topic, partition);
+      return [{ nodeId, partition, offset, leaderEpoch: leaderEpochOf(cluster, topic, partition) }];
+    } catch (error) {
+      return fail(error);
+    }
+  });
+  const answers = [...Map.groupBy(led, ({ nodeId }) => nodeId)].map(async ([nodeId, asked]) => {
+    try {
+      const broker = await cluster.findBroker({ nodeId });
+      return (await fetchTopic(broker, { topic, positions: asked, limits: LIMITS })).partitions;
+    } catch (error) {
+      return fail(error);
+    }
+  });
+  return (await Promise.all(answers)).flat();
+}
+
+/** Decodes the records of a partition, and moves its position. Throws where they could not be fetched or decoded. */
+function takeRecords(fetched: FetchedPartition, positions: Map<number, number>): TopicRecord[] {
+  const { partition, errorCode, aborted } = fetched;
+  if (errorCode !== 0) throw errorFromCode(errorCode);
+  const fromOffset = positions.get(partition) ?? 0;
+  const records: TopicRecord[] = [];
+  decodeRecords(fetched.records, { fromOffset, aborted }, (offset, timestampMs, key, value, headers) => {
+    records.push({ partition, offset, timestampMs, key, value, headers: headers() });
+  });
+  positions.set(partition, endOffset(fetched.records) ?? fromOffset);
+  return records;
 }
 
 /** Retention deleted the position, or the topic was created anew: continues with the oldest record. */
-async function locate(cluster: Cluster, place: MovingPlace, lost: LostPosition): Promise<void> {
-  const found = await locatePosition(cluster, lost);
+async function locate(cluster: Cluster, topic: string, place: MovingPlace, partition: number): Promise<void> {
+  const { topicId, positions } = place;
+  const found = await locatePosition(cluster, { topic, partition, offset: positions.get(partition) ?? 0, topicId });
   if (found === null) return;
-  if (found.topicId !== place.topicId) {
+  if (found.topicId !== topicId) {
     // Positions of the other partitions are of the old topic, too.
-    const anew = await startPlace(cluster, lost.topic, 'earliest');
+    const anew = await startPlace(cluster, topic, 'earliest');
     place.topicId = anew.topicId;
-    for (const [partition, offset] of anew.positions) place.positions.set(partition, offset);
-  } else place.positions.set(lost.partition, found.offset);
+    for (const [other, offset] of anew.positions) positions.set(other, offset);
+  } else positions.set(partition, found.offset);
 }
 
 async function explained<T>(topic: string, work: () => Promise<T>): Promise<T> {
