@@ -1,7 +1,7 @@
 import type { StreamConfig, Topics } from '../../../../config/config.ts';
 import { scoredTopics } from '../../../../config/rekeyed-input.ts';
-import { disconnect, type KafkaConnection, kafkaClient } from '../cluster/connection.ts';
-import { explainFailure } from '../cluster/failure.ts';
+import type { KafkaConnection } from '../cluster/connection.ts';
+import { asAdmin } from './topic-admin.ts';
 
 /**
  * The topics with the records that are scored, and the changelog that the group really has. Earlier versions gave the
@@ -15,19 +15,12 @@ export async function topicsInUse(
   const { groupId, earlierChangelog } = stream;
   const topics = scoredTopics(stream);
   if (earlierChangelog === null) return topics;
-  const client = kafkaClient(connection);
-  const admin = client.kafka.admin();
-  try {
-    await admin.connect();
+  return asAdmin(connection, 'the changelog was looked for', async (admin) => {
     const existing = new Set(await admin.listTopics());
     const isNew = existing.has(topics.changelog) || !existing.has(earlierChangelog);
     if (isNew || !existing.has(topics.observations)) return topics;
     const [offsets] = await admin.fetchOffsets({ groupId, topics: [topics.observations] });
     const hasScored = offsets?.partitions.some(({ offset }) => Number(offset) >= 0) === true;
     return hasScored ? { ...topics, changelog: earlierChangelog } : topics;
-  } catch (error) {
-    throw explainFailure(error, 'the changelog was looked for');
-  } finally {
-    await disconnect(admin.disconnect(), client.destroy);
-  }
+  });
 }
