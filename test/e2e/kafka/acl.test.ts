@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import kafkajs, { type AclEntry, type AclResourceTypes } from 'kafkajs';
 import { type RekeyedInput, repartitionOf } from '../../../src/config/rekeyed-input.ts';
-import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { ensureRepartition } from '../../../src/stream/log/kafka/admin/repartition-topics.ts';
 import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
-import { makeCertificate } from '../../fixture/kafka/certificate.ts';
-import { kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { PASSWORD, securedKafka, USER } from '../../fixture/kafka/secured-kafka.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
 import { streamConfig } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 
-const USER = 'ada';
-const PASSWORD = 'correct-horse';
 /** Its name where nothing else is configured. */
 const DETECTORS_TOPIC = 'tidewatch-detectors';
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes: Resource, ResourcePatternTypes } = kafkajs;
@@ -56,21 +50,9 @@ function repartitionAcls({ topic, topics, groupId }: RekeyedInput): AclEntry[] {
 }
 
 kafkaTest('the permissions that deploy/README.md lists are enough for a worker; without them it ends', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-acl-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const port = await freePort();
-  const { keyStore, certificate } = await makeCertificate(folder, PASSWORD);
-  const secure = { port, keyStore, keyStorePassword: PASSWORD, username: USER, password: PASSWORD, authorized: true };
-  await sharedKafka(secure);
+  const login = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: USER, KAFKA_SASL_PASSWORD: PASSWORD };
+  const env = { ...(await securedKafka({ authorized: true })), ...login };
   const stream = await kafkaStream(2, [QUICK_DETECTOR]);
-  const env = {
-    KAFKA_BROKERS: `127.0.0.1:${port}`,
-    KAFKA_TLS: 'true',
-    KAFKA_TLS_CA: certificate,
-    KAFKA_SASL_MECHANISM: 'plain',
-    KAFKA_SASL_USERNAME: USER,
-    KAFKA_SASL_PASSWORD: PASSWORD,
-  };
   const refused = await stream.startWorker(env);
   assert.equal((await refused.ended).code, 2);
   assert.match(refused.said(), /Not authorized to access topics/);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { asAdmin } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
 import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
@@ -78,10 +78,8 @@ for (const [which, topicsOf] of [
 }
 
 async function addPartitions(topics: readonly string[], count: number): Promise<void> {
-  const { kafka, destroy } = kafkaClient(await kafkaConnection());
-  const admin = kafka.admin();
-  await admin.connect();
-  await admin.createPartitions({ topicPartitions: topics.map((topic) => ({ topic, count })) });
-  await admin.disconnect();
-  destroy();
+  const topicPartitions = topics.map((topic) => ({ topic, count }));
+  await asAdmin(await kafkaConnection(), 'partitions were added', (admin) =>
+    admin.createPartitions({ topicPartitions }),
+  );
 }

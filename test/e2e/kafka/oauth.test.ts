@@ -5,55 +5,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../src/local-kafka/free-port.ts';
-import { makeCertificate } from '../../fixture/kafka/certificate.ts';
-import { kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { securedKafka, USER } from '../../fixture/kafka/secured-kafka.ts';
 import { startTokenEndpoint, unsignedToken } from '../../fixture/kafka/token-endpoint.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
 import { until } from '../../fixture/until.ts';
 
-const PASSWORD = 'correct-horse';
 const SECRET = 'a+secret/with=signs';
 /** kafkajs logs in again 10 s before: so after three seconds. */
 const LIFETIME_S = 13;
 const folder = await mkdtemp(join(tmpdir(), 'tidewatch-oauth-'));
 after(() => rm(folder, { recursive: true }));
 
-const secured = (() => {
-  let made: Promise<{ env: Record<string, string> }> | null = null;
-  const make = async () => {
-    const port = await freePort();
-    const { keyStore, certificate } = await makeCertificate(folder, PASSWORD);
-    await sharedKafka({ port, keyStore, keyStorePassword: PASSWORD, username: 'ada', password: PASSWORD });
-    const env = {
-      KAFKA_BROKERS: `127.0.0.1:${port}`,
-      KAFKA_TLS: 'true',
-      KAFKA_TLS_CA: certificate,
-      KAFKA_SASL_MECHANISM: 'oauthbearer',
-      LOG_LEVEL: 'debug',
-    };
-    return { env };
-  };
-  return () => {
-    made ??= make();
-    return made;
-  };
-})();
+const secured = async () => ({ ...(await securedKafka()), KAFKA_SASL_MECHANISM: 'oauthbearer', LOG_LEVEL: 'debug' });
 
 async function refusedWith(stream: KafkaStream, env: Record<string, string>, sentence: RegExp): Promise<void> {
   const worker = await stream.startWorker({ ...env, LOG_LEVEL: 'info' });
   assert.deepEqual(await worker.ended, { code: 2, signal: null }, worker.said());
-  const sentences = worker
-    .said()
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('{'));
+  const sentences = worker.sentences();
   assert.equal(sentences.length, 1, worker.said());
   assert.match(sentences[0], sentence);
 }
 
 kafkaTest('tokens of an endpoint are renewed while a worker runs, and no secret is logged', async (t) => {
-  const { env } = await secured();
+  const env = await secured();
   const stream = await kafkaStream(2, [QUICK_DETECTOR]);
   const endpoint = await startTokenEndpoint({ id: 'tide watch', secret: SECRET, lifetimeS: LIFETIME_S });
   t.after(() => endpoint.close());
@@ -73,11 +49,11 @@ kafkaTest('tokens of an endpoint are renewed while a worker runs, and no secret 
 });
 
 kafkaTest('a token file is read again at the next login', async (t) => {
-  const { env } = await secured();
+  const env = await secured();
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);
   const file = join(folder, 'token');
   const write = (lifetimeS: number) => {
-    writeFileSync(`${file}.new`, `${unsignedToken('ada', lifetimeS)}\n`);
+    writeFileSync(`${file}.new`, `${unsignedToken(USER, lifetimeS)}\n`);
     renameSync(`${file}.new`, file);
   };
   write(LIFETIME_S);
@@ -98,7 +74,7 @@ kafkaTest('a token file is read again at the next login', async (t) => {
 });
 
 kafkaTest('a wrong secret and a refused token end the worker with one sentence', async (t) => {
-  const { env } = await secured();
+  const env = await secured();
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);
   const endpoint = await startTokenEndpoint({ id: 'tidewatch', secret: SECRET, lifetimeS: 60 });
   t.after(() => endpoint.close());
@@ -106,6 +82,6 @@ kafkaTest('a wrong secret and a refused token end the worker with one sentence',
   const wrong = { ...env, ...client, KAFKA_SASL_CLIENT_SECRET: 'another' };
   await refusedWith(stream, wrong, /Token endpoint http.* answered 401 \(invalid_client\)/);
   const file = join(folder, 'expired-token');
-  await writeFile(file, unsignedToken('ada', -60));
+  await writeFile(file, unsignedToken(USER, -60));
   await refusedWith(stream, { ...env, KAFKA_SASL_TOKEN_FILE: file }, /Kafka refused the OAUTHBEARER token/);
 });

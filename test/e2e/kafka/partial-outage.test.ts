@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
-import type { StreamLog, Subscription } from '../../../src/stream/log/log.ts';
+import type { StreamLog } from '../../../src/stream/log/log.ts';
 import {
   type AlterResponse,
   alteredResponses,
@@ -11,6 +11,7 @@ import {
   withoutLeader,
 } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { type Listener, listen } from '../../fixture/stream/listener.ts';
 import { until } from '../../fixture/until.ts';
 
 const STORAGE_ERROR = 56;
@@ -28,23 +29,11 @@ async function alteredLog(alter: AlterResponse) {
   return { log, topics, append };
 }
 
-async function follow(log: StreamLog) {
-  const values: [string[], string[]] = [[], []];
-  const stalled = new Set<number>();
-  const lost: (Error | null)[] = [];
-  let assigned = 0;
-  const subscription: Subscription = await log.subscribe({
-    onAssignment: (partitions) => {
-      assigned = partitions.length;
-    },
-    onRecords: (partition, records) => values[partition].push(...records.map(({ value }) => String(value))),
-    onConnection: (error) => lost.push(error),
-    onStalled: (partition, error) => void (error === null ? stalled.delete(partition) : stalled.add(partition)),
-    onFatal: (error) => assert.fail(error),
-  });
-  await until('both partitions are assigned', () => assigned === 2);
-  for (const partition of [0, 1]) subscription.start(partition, 0);
-  return { values, stalled, lost };
+async function follow(log: StreamLog): Promise<Listener> {
+  const listener = await listen(log);
+  await until('both partitions are assigned', () => listener.assignments.at(-1)?.length === 2);
+  for (const partition of [0, 1]) listener.subscription.start(partition, 0);
+  return listener;
 }
 
 const output = (topic: string, value: string) => ({ topic, partition: 0, key: null, value: Buffer.from(value) });
@@ -59,7 +48,7 @@ kafkaTest('a dead-letters topic without a leader stalls nothing that needs no de
   await append(0, ['a']);
   await append(1, ['b']);
   const { values, stalled } = await follow(log);
-  await until('both partitions are read', () => String(values) === 'a,b');
+  await until('both partitions are read', () => `${values(0)},${values(1)}` === 'a,b');
   const session = await log.openPartition(0);
   for (let offset = 1; offset <= 20; offset++) await session.commit([output(topics.scores, String(offset))], offset);
   assert.equal(stalled.size, 0);
@@ -89,16 +78,16 @@ for (const [fault, alterFor] of [
     const { log, topics, append } = await alteredLog((response) => alter(response));
     t.after(() => log.close());
     alter = alterFor(topics.observations);
-    const { values, stalled, lost } = await follow(log);
+    const { values, stalled, connections } = await follow(log);
     await append(1, ['b']);
     await until('partition 1 is named', () => stalled.has(1));
     for (let i = 0; i < 50; i++) {
       await append(0, [String(i)]);
-      await until('the neighbour is read', () => values[0].length === i + 1, { waitMsMax: 5_000, everyMs: 5 });
+      await until('the neighbour is read', () => values(0).length === i + 1, { waitMsMax: 5_000, everyMs: 5 });
     }
-    assert.deepEqual(values[1], []);
-    assert.ok(lost.every((error) => error === null));
+    assert.deepEqual(values(1), []);
+    assert.ok(connections.every((error) => error === null));
     alter = () => undefined;
-    await until('it recovers', () => stalled.size === 0 && String(values[1]) === 'b');
+    await until('it recovers', () => stalled.size === 0 && String(values(1)) === 'b');
   });
 }

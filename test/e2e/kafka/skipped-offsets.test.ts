@@ -1,37 +1,20 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Topics } from '../../../src/config/config.ts';
-import { ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
-import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { asAdmin, ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
-import type { SkippedRange, Subscription } from '../../../src/stream/log/log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { deliveredFrom, placed } from '../../fixture/stream/listener.ts';
 import { until } from '../../fixture/until.ts';
 
-type Delivered = string | SkippedRange;
-
-/** Delivers partition 0 from an offset: values, and skipped ranges in their place. */
-async function deliver(t: TestContext, topics: Topics, offset: number): Promise<Delivered[]> {
+/** Delivers partition 0 from an offset. */
+async function deliver(t: TestContext, topics: Topics, offset: number): Promise<() => readonly unknown[]> {
   const connection = await kafkaConnection();
   const log = createKafkaLog({ ...connection, topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 });
   t.after(() => log.close());
-  const delivered: Delivered[] = [];
-  let assigned = false;
-  const subscription: Subscription = await log.subscribe({
-    onAssignment: () => {
-      assigned = true;
-    },
-    onRecords: (_partition, records) => {
-      delivered.push(...records.map(({ skipped, offset: at, value }) => skipped ?? `${at}:${value}`));
-    },
-    onConnection: () => undefined,
-    onStalled: () => undefined,
-    onFatal: (error) => assert.fail(error),
-  });
-  await until('it is assigned', () => assigned);
-  subscription.start(0, offset);
-  return delivered;
+  const records = await deliveredFrom(log, offset);
+  return () => records.map(placed);
 }
 
 async function append(topics: Topics, values: readonly string[]): Promise<void> {
@@ -39,52 +22,44 @@ async function append(topics: Topics, values: readonly string[]): Promise<void> 
   await produceRecords(await kafkaConnection(), topics.observations, records);
 }
 
-async function asAdmin(work: (admin: ReturnType<ReturnType<typeof kafkaClient>['kafka']['admin']>) => Promise<void>) {
-  const { kafka, destroy } = kafkaClient(await kafkaConnection());
-  const admin = kafka.admin();
-  await admin.connect();
-  await work(admin);
-  await admin.disconnect();
-  destroy();
-}
-
 const TEN = Array.from({ length: 10 }, (_, i) => `v${i}`);
 
 kafkaTest('records that retention deleted are named in the place of their offsets', async (t) => {
   const topics = await freshTopics(1);
   await append(topics, TEN);
-  await asAdmin(async (admin) => {
+  await asAdmin(await kafkaConnection(), 'records were deleted', async (admin) => {
     // It needs the metadata of the topic, and does not load them itself.
     await admin.fetchTopicOffsets(topics.observations);
     await admin.deleteTopicRecords({ topic: topics.observations, partitions: [{ partition: 0, offset: '7' }] });
   });
   const delivered = await deliver(t, topics, 2);
-  await until('the newest arrived', () => delivered.at(-1) === '9:v9');
-  assert.deepEqual(delivered, [{ first: 2, last: 6, reason: 'records-expired' }, '7:v7', '8:v8', '9:v9']);
+  await until('the newest arrived', () => delivered().at(-1) === '9:v9');
+  assert.deepEqual(delivered(), [{ first: 2, last: 6, reason: 'records-expired' }, '7:v7', '8:v8', '9:v9']);
 });
 
 kafkaTest('after a truncation reading continues at the end, and the lost offsets are named', async (t) => {
   const topics = await freshTopics(1);
   await append(topics, TEN);
   const delivered = await deliver(t, topics, 50);
-  await until('the range is named', () => delivered.length > 0);
+  await until('the range is named', () => delivered().length > 0);
   await append(topics, ['new']);
-  await until('the new record arrived', () => delivered.length > 1);
-  assert.deepEqual(delivered, [{ first: 10, last: 49, reason: 'records-truncated' }, '10:new']);
+  await until('the new record arrived', () => delivered().length > 1);
+  assert.deepEqual(delivered(), [{ first: 10, last: 49, reason: 'records-truncated' }, '10:new']);
 });
 
 kafkaTest('a topic that was created anew is read from its beginning', async (t) => {
   const topics = await freshTopics(1);
   await append(topics, TEN);
   const delivered = await deliver(t, topics, 9);
-  await until('the last one arrived', () => delivered.length === 1);
-  await asAdmin((admin) => admin.deleteTopics({ topics: [topics.observations] }));
+  await until('the last one arrived', () => delivered().length === 1);
   const connection = await kafkaConnection();
+  const { observations } = topics;
+  await asAdmin(connection, 'a topic was deleted', (admin) => admin.deleteTopics({ topics: [observations] }));
   await until('it is made anew', async () => {
     await ensureTopics(connection, topics, { partitions: 1, replicationFactor: 1, retentionMs: null });
     await append(topics, ['first']);
     return true;
   });
-  await until('the first one arrived', () => delivered.at(-1) === '0:first');
-  assert.deepEqual(delivered, ['9:v9', { first: 10, last: 10, reason: 'topic-recreated' }, '0:first']);
+  await until('the first one arrived', () => delivered().at(-1) === '0:first');
+  assert.deepEqual(delivered(), ['9:v9', { first: 10, last: 10, reason: 'topic-recreated' }, '0:first']);
 });

@@ -1,42 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after } from 'node:test';
-import { freePort } from '../../../src/local-kafka/free-port.ts';
-import { makeCertificate } from '../../fixture/kafka/certificate.ts';
 import { kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
-import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { PASSWORD, securedKafka, USER } from '../../fixture/kafka/secured-kafka.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
 
-const PASSWORD = 'correct-horse';
 const WRONG_PASSWORD = 'battery-staple';
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'];
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-tls-'));
-after(() => rm(folder, { recursive: true }));
 
-/** A stream on a broker with a secure listener, and the variables that lead a worker there. */
-const secured = (() => {
-  let made: Promise<{ stream: KafkaStream; env: Record<string, string> }> | null = null;
-  const make = async () => {
-    const port = await freePort();
-    const { keyStore, certificate } = await makeCertificate(folder, PASSWORD);
-    await sharedKafka({ port, keyStore, keyStorePassword: PASSWORD, username: 'ada', password: PASSWORD });
-    const env = {
-      KAFKA_BROKERS: `127.0.0.1:${port}`,
-      KAFKA_TLS: 'true',
-      KAFKA_TLS_CA: certificate,
-      KAFKA_SASL_MECHANISM: 'plain',
-      KAFKA_SASL_USERNAME: 'ada',
-      KAFKA_SASL_PASSWORD: PASSWORD,
-    };
-    return { stream: await kafkaStream(1, [QUICK_DETECTOR]), env };
-  };
-  return () => {
-    made ??= make();
-    return made;
-  };
-})();
+async function secured() {
+  const env = await securedKafka();
+  const login = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: USER, KAFKA_SASL_PASSWORD: PASSWORD };
+  return { stream: await kafkaStream(1, [QUICK_DETECTOR]), env: { ...env, ...login } };
+}
 
 kafkaTest('a worker scores over TLS as a user of any SASL mechanism', async () => {
   const { stream, env } = await secured();
@@ -69,10 +44,7 @@ for (const [fault, changes, sentence] of REFUSED) {
     const worker = await stream.startWorker({ ...env, ...changes, ...brokers });
     const { code } = await worker.ended;
     assert.ok(code === 1 || code === 2, `it ends with ${code}`);
-    const sentences = worker
-      .said()
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('{'));
+    const sentences = worker.sentences();
     assert.equal(sentences.length, 1, worker.said());
     assert.match(sentences[0], sentence);
     for (const password of [PASSWORD, WRONG_PASSWORD]) assert.ok(!worker.said().includes(password));

@@ -8,20 +8,13 @@ import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
 import { startWorkerProcess } from '../../fixture/kafka/worker-process.ts';
 import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
+import { TOPICS } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 import { startBrokerCluster } from './broker-cluster.ts';
 import { startFeeder } from './feeder.ts';
 import { canBeWritten } from './leaders.ts';
 
 const PARTITIONS = 6;
-const TOPICS = {
-  observations: 'observations',
-  scores: 'scores',
-  events: 'events',
-  changelog: 'changelog',
-  deadLetters: 'dead-letters',
-};
-
 kafkaTest('neither the kill of any broker of three nor a frozen one costs a session', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tidewatch-brokers-'));
   const cluster = await startBrokerCluster(folder);

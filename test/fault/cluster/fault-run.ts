@@ -2,13 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Topics } from '../../../src/config/config.ts';
-import { ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
-import { CONNECTION_MS_MAX, kafkaClient, REQUEST_MS_MAX } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import kafkajs from 'kafkajs';
+import { asAdmin, ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
+import { CONNECTION_MS_MAX, REQUEST_MS_MAX } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import { type TopicRecord, tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
 import { TRANSACTION_MS_MAX } from '../../../src/stream/log/kafka/produce/transactional-producer.ts';
 import type { InputRecord, SkippedRange } from '../../../src/stream/log/log.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';
+import { TOPICS } from '../../fixture/stream/stream-run.ts';
+import { until as poll } from '../../fixture/until.ts';
 import { BROKER_SESSION_MS, type BrokerCluster, type ClusterNode, startBrokerCluster } from './broker-cluster.ts';
 import { Comparison, type Differences, type Outcome } from './comparison.ts';
 import { type FaultedWorkers, faultedWorkers } from './faulted-workers.ts';
@@ -25,14 +27,6 @@ const SESSION_MS = 6_000;
 /** The longest time that a partition may need to score again after a fault. */
 const RECOVERY_MS_MAX = 60_000;
 const SETTLED_MS_MAX = 90_000;
-
-const TOPICS: Topics = {
-  observations: 'observations',
-  scores: 'scores',
-  events: 'events',
-  changelog: 'changelog',
-  deadLetters: 'dead-letters',
-};
 
 /** Small segments, so that the changelog is compacted again and again. */
 const CHANGELOG_CONFIG = [
@@ -99,20 +93,11 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultRunFigur
 
 async function makeTopics({ direct }: BrokerCluster): Promise<void> {
   await ensureTopics(direct, TOPICS, { partitions: PARTITIONS, replicationFactor: 3, retentionMs: null });
-  const { kafka, destroy } = kafkaClient(direct);
-  const admin = kafka.admin();
-  await admin.connect();
-  await admin.alterConfigs({
-    validateOnly: false,
-    resources: [
-      {
-        type: 2,
-        name: TOPICS.changelog,
-        configEntries: [{ name: 'cleanup.policy', value: 'compact' }, ...CHANGELOG_CONFIG],
-      },
-    ],
-  });
-  destroy();
+  const configEntries = [{ name: 'cleanup.policy', value: 'compact' }, ...CHANGELOG_CONFIG];
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: TOPICS.changelog, configEntries }];
+  await asAdmin(direct, 'the changelog was configured', (admin) =>
+    admin.alterConfigs({ validateOnly: false, resources }),
+  );
 }
 
 function detectorsText(): string {
@@ -329,13 +314,11 @@ async function overtake({
   feeder.resume();
   await sleep(3_000);
   await feeder.pause();
-  const { kafka, destroy } = kafkaClient(cluster.direct);
-  const admin = kafka.admin();
-  await admin.connect();
-  const ends = await admin.fetchTopicOffsets(TOPICS.observations);
-  const partitions = ends.map(({ partition, high }) => ({ partition, offset: String(Number(high) - 20) }));
-  await admin.deleteTopicRecords({ topic: TOPICS.observations, partitions });
-  destroy();
+  await asAdmin(cluster.direct, 'records were deleted', async (admin) => {
+    const ends = await admin.fetchTopicOffsets(TOPICS.observations);
+    const partitions = ends.map(({ partition, high }) => ({ partition, offset: String(Number(high) - 20) }));
+    await admin.deleteTopicRecords({ topic: TOPICS.observations, partitions });
+  });
   workers.startAll();
   await until('the skipped ranges are named', () => watched.skipped.size === PARTITIONS);
   await watched.resumeOracle();
@@ -345,8 +328,5 @@ async function overtake({
   log('retention overtook the stopped group');
 }
 
-async function until(what: string, holds: () => boolean | Promise<boolean>, msMax = RECOVERY_MS_MAX): Promise<void> {
-  for (const deadline = performance.now() + msMax; !(await holds()); await sleep(50)) {
-    if (performance.now() > deadline) throw new Error(`It never came to be that ${what}`);
-  }
-}
+const until = (what: string, holds: () => boolean | Promise<boolean>, waitMsMax = RECOVERY_MS_MAX): Promise<void> =>
+  poll(what, holds, { waitMsMax, everyMs: 50 });

@@ -2,55 +2,26 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Topics } from '../../../src/config/config.ts';
-import { ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
-import { type KafkaConnection, kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { asAdmin, ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
+import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
-import type { InputRecord, StreamLog } from '../../../src/stream/log/log.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { deliveredFrom, placed } from '../../fixture/stream/listener.ts';
+import { TOPICS } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 import { startBrokerCluster } from './broker-cluster.ts';
 
-const TOPICS: Topics = {
-  observations: 'observations',
-  scores: 'scores',
-  events: 'events',
-  changelog: 'changelog',
-  deadLetters: 'dead-letters',
-};
-
 /** One partition that the first two brokers hold. Either of them may lead it alone, with what it has. */
 async function makeTopics(connection: KafkaConnection): Promise<void> {
-  const { kafka, destroy } = kafkaClient(connection);
-  const admin = kafka.admin();
-  await admin.connect();
   const configEntries = [
     { name: 'min.insync.replicas', value: '1' },
     { name: 'unclean.leader.election.enable', value: 'true' },
   ];
   const replicaAssignment = [{ partition: 0, replicas: [1, 2] }];
   const topics = [{ topic: TOPICS.observations, replicaAssignment, configEntries }];
-  await admin.createTopics({ topics, waitForLeaders: true });
-  destroy();
+  await asAdmin(connection, 'a topic was made', (admin) => admin.createTopics({ topics, waitForLeaders: true }));
   await ensureTopics(connection, TOPICS, { partitions: 1, replicationFactor: 3, retentionMs: null });
-}
-
-async function readFrom(log: StreamLog, offset: number): Promise<InputRecord[]> {
-  const delivered: InputRecord[] = [];
-  let assigned = false;
-  const subscription = await log.subscribe({
-    onAssignment: (partitions) => {
-      assigned = partitions.length > 0;
-    },
-    onRecords: (_partition, records) => delivered.push(...records),
-    onConnection: () => undefined,
-    onStalled: () => undefined,
-    onFatal: (error) => assert.fail(error),
-  });
-  await until('it is assigned', () => assigned);
-  subscription.start(0, offset);
-  return delivered;
 }
 
 kafkaTest(
@@ -80,7 +51,7 @@ kafkaTest(
     const log = createKafkaLog({ ...cluster.direct, topics: TOPICS, groupId: 'group', sessionMs: 6_000 });
     t.after(() => log.close());
     const session = await log.openPartition(0);
-    const delivered = await readFrom(log, 0);
+    const delivered = await deliveredFrom(log, 0);
     await until('all are read', () => delivered.length === 5);
     await session.commit([], 5);
     await first.kill();
@@ -88,10 +59,9 @@ kafkaTest(
     // As many as were lost, and more: an offset alone does not tell the difference.
     await append(['new-1', 'new-2', 'new-3', 'new-4', 'new-5']);
     await until('the newest is read', () => delivered.at(-1)?.value?.toString() === 'new-5');
-    const place = ({ offset, value, skipped }: InputRecord) => skipped ?? `${offset}:${value}`;
     const after = ['2:new-1', '3:new-2', '4:new-3', '5:new-4', '6:new-5'];
     const truncated = { first: 2, last: 4, reason: 'records-truncated' };
-    assert.deepEqual(delivered.slice(5).map(place), [truncated, ...after]);
+    assert.deepEqual(delivered.slice(5).map(placed), [truncated, ...after]);
     await log.close();
 
     // Nobody read meanwhile: the committed offset knows its epoch.
@@ -99,8 +69,8 @@ kafkaTest(
     t.after(() => later.close());
     const { committedOffset } = await later.openPartition(0);
     assert.equal(committedOffset, 5);
-    const again = await readFrom(later, 5);
+    const again = await deliveredFrom(later, 5);
     await until('the newest is read', () => again.at(-1)?.value?.toString() === 'new-5');
-    assert.deepEqual(again.map(place), [truncated, ...after]);
+    assert.deepEqual(again.map(placed), [truncated, ...after]);
   },
 );
