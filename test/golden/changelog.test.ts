@@ -39,10 +39,15 @@ function runOf(detector: GoldenDetector, broker: MemoryBroker) {
   return streamRun({ detectors: [detectorOf(detector)], limits: { seriesMax: detector.seriesMax }, broker });
 }
 
-function append(broker: MemoryBroker, observations: readonly GoldenObservation[]): void {
+function append(
+  broker: MemoryBroker,
+  { withHeaders }: GoldenDetector,
+  observations: readonly GoldenObservation[],
+): void {
   for (const [series, step, value, group] of observations) {
     const record = observationRecord(series, step, value, group);
-    broker.append(0, record.key, record.value);
+    const headers: Record<string, string> = withHeaders === true ? { trace: `${series}/${step}` } : {};
+    broker.appendRecord(0, { ...record, headers, timestampMs: 0 });
   }
 }
 
@@ -81,12 +86,12 @@ async function makeGolden({ detector, observations, committed }: Scenario): Prom
   const run = runOf(detector, broker);
   const worker = await run.start();
   for (let start = 0; start < committed; start += COMMIT_RECORDS) {
-    append(broker, observations.slice(start, Math.min(committed, start + COMMIT_RECORDS)));
+    append(broker, detector, observations.slice(start, Math.min(committed, start + COMMIT_RECORDS)));
     await run.settled();
   }
   const changelog = compacted(broker);
   const scoresBefore = run.scores().length;
-  append(broker, observations.slice(committed));
+  append(broker, detector, observations.slice(committed));
   await run.settled();
   await worker.stop();
   return { detector, committed, observations, changelog, scores: goldenScores(run.scores().slice(scoresBefore)) };
@@ -95,7 +100,7 @@ async function makeGolden({ detector, observations, committed }: Scenario): Prom
 /** The scores that follow when a worker restores the changelog of a golden file. */
 async function continueFrom({ detector, committed, observations, changelog }: GoldenFile): Promise<GoldenScore[]> {
   const broker = new MemoryBroker(TOPICS, 1);
-  append(broker, observations);
+  append(broker, detector, observations);
   const records = changelog.map(([key, value]): OutputRecord => {
     const bytes = value === null ? null : Buffer.from(value, 'base64');
     return { topic: TOPICS.changelog, partition: 0, key: Buffer.from(key), value: bytes };

@@ -15,11 +15,13 @@ export type GoldenSettings = Pick<
   | 'gapLimit'
   | 'grace'
 > &
-  Partial<Pick<StreamDetectionSettings, 'calibration' | 'alarmRate'>>;
+  Partial<Pick<StreamDetectionSettings, 'calibration' | 'alarmRate' | 'latenessMs' | 'silenceAfter'>>;
 
 export interface GoldenDetector {
   readonly group: string | null;
   readonly seriesMax: number;
+  /** Whether its records have headers. */
+  readonly withHeaders?: boolean;
   readonly settings: GoldenSettings;
 }
 

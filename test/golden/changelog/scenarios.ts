@@ -1,3 +1,4 @@
+import { STEP_MS } from '../../fixture/stream/stream-run.ts';
 import type { GoldenDetector, GoldenObservation, GoldenSettings } from './golden-file.ts';
 
 export interface Scenario {
@@ -67,6 +68,38 @@ function groupObservations(steps: number): GoldenObservation[] {
   return observations;
 }
 
+/**
+ * Series, or members of a group, at the commit: the newest records of all wait for older ones, `quiet` is silent, and a
+ * record of `jumpy` that jumps ahead is held. The next one refutes it.
+ */
+function waiting(settings: GoldenSettings, group: string | null): Scenario {
+  const observations: GoldenObservation[] = [];
+  const add = (series: number, name: string, step: number) => {
+    const value = valueAt(series, step);
+    observations.push(group === null ? [name, step, value] : [name, step, value, group]);
+  };
+  const steps = 60;
+  for (let step = 0; step < steps; step++) {
+    add(1, 'steady', step);
+    // Pairs come the wrong way round.
+    add(2, 'late', step ^ 1);
+    if (step < steps - 10) add(3, 'quiet', step);
+    add(4, 'jumpy', step);
+  }
+  add(4, 'jumpy', steps + 40);
+  const committed = observations.length;
+  for (let step = steps; step < steps + 20; step++) {
+    add(1, 'steady', step);
+    add(2, 'late', step ^ 1);
+    if (step > steps + 2) add(3, 'quiet', step);
+    add(4, 'jumpy', step);
+  }
+  const detector = { group: group === null ? null : 'group', seriesMax: 4, withHeaders: true, settings };
+  return { detector, observations, committed };
+}
+
+const WAITING = { latenessMs: 2 * STEP_MS, silenceAfter: 5 };
+
 function scenario(settings: GoldenSettings, observations: readonly GoldenObservation[], committed: number): Scenario {
   const group = settings.thresholdMethod === 'multivariate' ? 'group' : null;
   return { detector: { group, seriesMax: 2, settings }, observations, committed };
@@ -78,4 +111,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   overlapping: scenario(OVERLAPPING, seriesObservations(110), 193),
   'overlapping-all': scenario({ ...OVERLAPPING, calibrationSize: 'all' }, seriesObservations(110), 193),
   group: scenario(GROUP, groupObservations(80), 233),
+  waiting: waiting({ ...PLAIN, ...WAITING }, null),
+  'waiting-group': waiting({ ...GROUP, ...WAITING }, 'rack'),
 };
