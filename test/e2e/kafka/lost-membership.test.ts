@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { asAdmin } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
+import { linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { GROUP_COORDINATOR } from '../../../src/stream/log/kafka/cluster/coordinator.ts';
+import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
+import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { listen } from '../../fixture/stream/listener.ts';
+import { until } from '../../fixture/until.ts';
+
+/** As the coordinator does with a member that was frozen. */
+async function removeMembers(groupId: string): Promise<void> {
+  const connection = await kafkaConnection();
+  const { groups } = await asAdmin(connection, 'members were listed', (admin) => admin.describeGroups([groupId]));
+  const { cluster, destroy } = await linkCluster(connection, []);
+  const coordinator = await cluster.findGroupCoordinator({ groupId, coordinatorType: GROUP_COORDINATOR });
+  for (const { memberId } of groups[0].members) await coordinator.leaveGroup({ groupId, memberId });
+  destroy();
+}
+
+kafkaTest('a member that its group has removed owns nothing until it has joined again', async (t) => {
+  const topics = await freshTopics(2);
+  const groupId = `group-${topics.observations}`;
+  const log = createKafkaLog({ ...(await kafkaConnection()), topics, groupId, sessionMs: 3_000 });
+  t.after(() => log.close());
+  const { assignments, connections } = await listen(log);
+  await until('it is assigned', () => assignments.length === 1);
+  await removeMembers(groupId);
+  await until('it is assigned again', () => assignments.length > 1 && assignments.at(-1)?.length === 2);
+  assert.deepEqual(assignments, [[0, 1], [], [0, 1]]);
+  assert.ok(
+    connections.every((error) => error === null),
+    'the connection was never lost',
+  );
+});
