@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { alteredResponses } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 
 const NOT_COORDINATOR = 16;
 const COMMITS = 3;
@@ -62,40 +62,20 @@ for (const apiKey of API_KEYS.filter((key) => key !== 0)) {
   });
 }
 
-/** Loses the connection over one request: before it is sent, or after it took effect. */
-function losingSockets(apiKey: ApiKey, when: 'before' | 'after') {
-  const state = { lost: false };
-  const factory: ISocketFactory = ({ host, port, onConnect }) => {
-    const socket = connect({ host, port }, onConnect);
-    const write = socket.write.bind(socket);
-    const lose = () => socket.destroy(new Error('The connection was lost'));
-    socket.write = (request: Uint8Array | string, ...rest: unknown[]) => {
-      const due = !state.lost && Buffer.isBuffer(request) && request.readInt16BE(4) === apiKey;
-      if (!due) return write(request, ...(rest as []));
-      state.lost = true;
-      if (when === 'before') {
-        lose();
-        return false;
-      }
-      const emit = socket.emit.bind(socket);
-      socket.emit = (event: string | symbol, ...values: unknown[]) => {
-        if (event !== 'data') return emit(event, ...values);
-        lose();
-        return true;
-      };
-      return write(request, ...(rest as []));
-    };
-    return socket;
-  };
-  return { state, factory };
-}
-
 for (const apiKey of API_KEYS) {
-  for (const when of ['before', 'after'] as const) {
+  for (const [when, fate] of [
+    ['before', 'lost'],
+    ['after', 'answer-lost'],
+  ] as const) {
     kafkaTest(`a connection lost ${when} a request ${REQUESTS[apiKey]} costs no session`, async (t) => {
-      const { state, factory } = losingSockets(apiKey, when);
+      let lost = false;
+      const factory = unreliableSockets((sent) => {
+        if (lost || sent !== apiKey) return 'sent';
+        lost = true;
+        return fate;
+      });
       await commitAll(t, factory);
-      assert.ok(state.lost);
+      assert.ok(lost);
     });
   }
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISocketFactory } from 'kafkajs';
 import { ServiceError } from '../../../src/service-error.ts';
@@ -7,6 +6,7 @@ import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../../src/stream/log/log.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 
 const partitions = 4;
 const recordsPerPartition = 12_000;
@@ -18,31 +18,13 @@ const recordsPerPartition = 12_000;
 const targets = new Set([22, 24, 0, 25, 28, 26, 1, 12]);
 
 /** Loses a connection at every `period`th request, by turns instead of sending it, or in place of its answer. */
-function unreliableSockets(period: number): { readonly factory: ISocketFactory; readonly losses: () => number } {
+function losingSockets(period: number): { readonly factory: ISocketFactory; readonly losses: () => number } {
   let requests = 0;
   let losses = 0;
-  const lose = (socket: Socket) => socket.destroy(new Error('The connection was lost'));
-  const factory: ISocketFactory = ({ host, port, onConnect }) => {
-    const socket = connect({ host, port }, onConnect);
-    const write = socket.write.bind(socket);
-    socket.write = (request: Uint8Array | string, ...rest: unknown[]) => {
-      const due = Buffer.isBuffer(request) && targets.has(request.readInt16BE(4)) && ++requests % period === 0;
-      if (!due) return write(request, ...(rest as []));
-      losses++;
-      if (losses % 2 === 0) {
-        lose(socket);
-        return false;
-      }
-      const emit = socket.emit.bind(socket);
-      socket.emit = (event: string | symbol, ...values: unknown[]) => {
-        if (event !== 'data') return emit(event, ...values);
-        lose(socket);
-        return true;
-      };
-      return write(request, ...(rest as []));
-    };
-    return socket;
-  };
+  const factory = unreliableSockets((apiKey) => {
+    if (!targets.has(apiKey) || ++requests % period !== 0) return 'sent';
+    return ++losses % 2 === 0 ? 'lost' : 'answer-lost';
+  });
   return { factory, losses: () => losses };
 }
 
@@ -114,7 +96,7 @@ kafkaTest(
     const connection = await kafkaConnection();
     const topics = await freshTopics(partitions);
     const options = { topics, groupId: `copy-${topics.observations}`, sessionMs: 3_000 };
-    const sockets = [unreliableSockets(97), unreliableSockets(61)];
+    const sockets = [losingSockets(97), losingSockets(61)];
     const wanted = Array.from({ length: recordsPerPartition }, (_, at) => at);
     const total = partitions * recordsPerPartition;
     let committed = 0;

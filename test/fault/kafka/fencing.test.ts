@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import type { StreamLog } from '../../../src/stream/log/log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 
 const initProducerId = 22;
 const offsetFetch = 9;
 
 /** Does something else first, once, before it sends the first request of a kind. */
-function interrupted(apiKey: number, first: () => Promise<void>): ISocketFactory {
+function interrupted(interruptedKey: number, first: () => Promise<void>): ISocketFactory {
   let done = false;
-  return ({ host, port, onConnect }) => {
-    const socket = connect({ host, port }, onConnect);
-    const write = socket.write.bind(socket);
-    socket.write = (request: Uint8Array | string, ...rest: unknown[]) => {
-      const due = !done && Buffer.isBuffer(request) && request.readInt16BE(4) === apiKey;
-      if (!due) return write(request, ...(rest as []));
-      done = true;
-      void first().then(() => write(request, ...(rest as [])));
-      return true;
-    };
-    return socket;
-  };
+  return unreliableSockets((apiKey) => {
+    if (done || apiKey !== interruptedKey) return 'sent';
+    done = true;
+    return first();
+  });
 }
 
 /** A log, and a way to open others of the same group; all are closed after the test. */
@@ -52,9 +45,12 @@ kafkaTest('an earlier owner cannot move the offset that the later owner is about
   const { log, open } = await owners(t);
   const earlier = await log.openPartition(0);
   await earlier.commit([], 3);
+  let refused = false;
   const tooLate = async () => {
     await assert.rejects(earlier.commit([], 7), (error) => (error as { code?: string }).code === 'fenced');
+    refused = true;
   };
   const laterLog = open(interrupted(offsetFetch, tooLate));
   assert.equal((await laterLog.openPartition(0)).committedOffset, 3);
+  assert.ok(refused);
 });

@@ -3,24 +3,11 @@ import { connect } from 'node:net';
 import type { ISocketFactory } from 'kafkajs';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 
 const OFFSET_FETCH = 9;
 const END_TXN = 26;
 const UNSTABLE_OFFSET_COMMIT = 88;
-
-/** Loses the connection in place of EndTxn, so that the transaction stays open. */
-const withoutEnd: ISocketFactory = ({ host, port, onConnect }) => {
-  const socket = connect({ host, port }, onConnect);
-  const write = socket.write.bind(socket);
-  socket.write = (request: Uint8Array | string, ...rest: unknown[]) => {
-    if (Buffer.isBuffer(request) && request.readInt16BE(4) === END_TXN) {
-      socket.destroy(new Error('The connection was lost'));
-      return false;
-    }
-    return write(request, ...(rest as []));
-  };
-  return socket;
-};
 
 /** The offset is unstable until EndTxn is sent, as if a broker had lost the markers. Notes whether that commits. */
 function lostMarkers(ends: boolean[]): ISocketFactory {
@@ -57,7 +44,14 @@ for (const [decided, committed] of [
     const connection = await kafkaConnection();
     const topics = await freshTopics(1);
     const options = { ...connection, topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 };
-    const earlierLog = createKafkaLog(committed ? options : { ...options, socketFactory: withoutEnd });
+    const { promise: isOpen, resolve: onEnd } = Promise.withResolvers<void>();
+    // The transaction stays open: its end is never sent.
+    const socketFactory = unreliableSockets((apiKey) => {
+      if (apiKey !== END_TXN) return 'sent';
+      onEnd();
+      return 'lost';
+    });
+    const earlierLog = createKafkaLog(committed ? options : { ...options, socketFactory });
     t.after(() => earlierLog.close());
     const earlier = await earlierLog.openPartition(0);
     const commit = earlier.commit([{ topic: topics.scores, partition: 0, key: null, value: Buffer.from('1') }], 5);
@@ -65,7 +59,7 @@ for (const [decided, committed] of [
     if (committed) await commit;
     else {
       commit.catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await isOpen;
       await earlier.close();
     }
     const ends: boolean[] = [];
