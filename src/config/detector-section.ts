@@ -150,14 +150,16 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
   }
   const waiting = (fields.latenessMs ?? 0) / (freq === undefined ? 1 : meanStepMs(freq));
   if (freq !== undefined && waiting > LATENESS_STEPS_MAX) {
-    source.problem('allowed_lateness', `at most ${LATENESS_STEPS_MAX} steps of ${freq.alias}`, undefined);
+    const expected = `at most ${LATENESS_STEPS_MAX} steps of ${freq.alias}`;
+    source.problem('allowed_lateness', expected, inSeconds(fields.latenessMs ?? 0));
   }
   if (detectionSize !== undefined) checkLengths(source, { detectionSize, h, stepSize, calibrationSize });
   if (!name || !series || !freq || !h || !detectionSize || !stepSize) return null;
   const silenceAfter = silenceAfterOf(fields, freq);
   const idleMin = Math.max(fields.latenessMs ?? 0, ((silenceAfter ?? 0) + 1) * meanStepMs(freq));
   if (fields.idleMs !== undefined && fields.idleMs < idleMin) {
-    source.problem('idle_limit', `longer than silence_after and allowed_lateness (${idleMin / 1_000}s)`, undefined);
+    const expected = `at least ${inSeconds(idleMin)}, as silence_after or allowed_lateness demands`;
+    source.problem('idle_limit', expected, inSeconds(fields.idleMs));
   }
   return {
     name,
@@ -185,6 +187,10 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
       grace: fields.grace ?? DEFAULT_GRACE,
     },
   };
+}
+
+function inSeconds(ms: number): string {
+  return `${ms / 1_000}s`;
 }
 
 /** By default five steps, and at least five minutes. */

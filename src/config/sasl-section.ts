@@ -22,6 +22,8 @@ export function readSasl(reader: OptionReader, readFile: ReadFile): SaslConfig |
     }
     return null;
   }
+  // What belongs to a mechanism that there is not cannot be said.
+  if (mechanism === undefined) return null;
   if (mechanism === 'oauthbearer') {
     refuse(reader, OF_PASSWORDS, 'is of the other mechanisms');
     return checkTokens(reader, tokens);
@@ -29,7 +31,7 @@ export function readSasl(reader: OptionReader, readFile: ReadFile): SaslConfig |
   refuse(reader, OF_TOKENS, 'is of the mechanism oauthbearer');
   need(reader, options.saslMechanism, options.saslUsername);
   needSecret(reader, options.saslMechanism, PASSWORD);
-  return mechanism && username && password ? { mechanism, username, password } : null;
+  return username && password ? { mechanism, username, password } : null;
 }
 
 function readTokens(reader: OptionReader, readFile: ReadFile) {

@@ -5,11 +5,17 @@ import {
   type TimesOnce,
   WEEKDAYS_OF_ISO,
 } from '../calendar/local-times.ts';
-import { oneOf, textMatching, textOf } from './kinds.ts';
+import { oneOf, textOf } from './kinds.ts';
 import type { Section } from './yaml-section.ts';
 
 const weekday = oneOf(...WEEKDAYS_OF_ISO);
-const date = textMatching('a date such as 2026-12-24, or 12-24 for every year', /^(?:\d{4}-)?\d{2}-\d{2}$/);
+const date = textOf('a date such as 2026-12-24, or 12-24 for every year', (text) => {
+  if (!/^(?:\d{4}-)?\d{2}-\d{2}$/.test(text)) return undefined;
+  // A date of every year may be the 29th of February.
+  const day = text.length < 10 ? `2024-${text}` : text;
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) ? text : undefined;
+});
 const timeZone = textOf('a time zone such as Europe/Berlin or UTC', (name) => (isTimeZone(name) ? name : undefined));
 const instant = textOf('a time with its zone such as 2026-12-24T18:00:00+01:00', (text) => {
   const ms = Date.parse(text);

@@ -107,6 +107,9 @@ const WRONG_ENTRY: Readonly<Record<string, string>> = {
   'context: 15': 'detectors[0].context must be an integer from 16 to 1000000, got 15',
   'gap_limit: -1': 'detectors[0].gap_limit must be an integer from 0 to 1000000, got -1',
   'grace: 1.5': 'detectors[0].grace must be an integer from 0 to 1000, got 1.5',
+  'allowed_lateness: 3d': 'detectors[0].allowed_lateness must be at most 64 steps of h, got "259200s"',
+  'idle_limit: 5h':
+    'detectors[0].idle_limit must be at least 21600s, as silence_after or allowed_lateness demands, got "18000s"',
   'model: ../x': 'detectors[0].model must be 1 to 36 letters, digits, dots, dashes or underscores, got "../x"',
   'stepsize: 24': 'detectors[0].stepsize is not a known key; did you mean step_size?',
 };

@@ -57,6 +57,8 @@ test('a wrong rule or label is a problem that says what was expected', () => {
       'events: { quiet: [{ start: "2026-01-01", end: "2026-01-02" }] }',
       /quiet\[0\]\.start must be a time with its zone/,
     ],
+    ['events: { quiet: [{ dates: [12-24, 02-30], time_zone: UTC }] }', /quiet\[0\]\.dates\[1\] must be a date such as/],
+    ['events: { quiet: [{ dates: 2026-02-29, time_zone: UTC }] }', /quiet\[0\]\.dates must be a date such as/],
     ['events: { quiet: [{ from: "25:00", time_zone: UTC }] }', /quiet\[0\]\.from must be a time of the day/],
     [
       'events: { quiet: [{ start: "2026-01-02T00:00:00Z", end: "2026-01-01T00:00:00Z" }] }',

@@ -38,6 +38,10 @@ test('the description of a configuration hides the secret of the client', () => 
 const WRONG: readonly (readonly [Record<string, string>, string | RegExp])[] = [
   [OAUTH, 'Set one of KAFKA_SASL_TOKEN_FILE and KAFKA_SASL_TOKEN_URL for oauthbearer'],
   [
+    { ...OAUTH, ...ENDPOINT, KAFKA_SASL_CLIENT_SECRET: 's', KAFKA_SASL_MECHANISM: 'OAUTHBEARER' },
+    'KAFKA_SASL_MECHANISM must be plain, scram-sha-256, scram-sha-512 or oauthbearer, got "OAUTHBEARER"',
+  ],
+  [
     { ...OAUTH, KAFKA_SASL_TOKEN_FILE: 'secret.txt', KAFKA_SASL_USERNAME: 'x' },
     'KAFKA_SASL_USERNAME is set, but is of the other mechanisms',
   ],
