@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { inferFrequency } from '../calendar/infer-frequency.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { Config, ConfigResult, LoadedConfig } from '../config/config.ts';
@@ -19,6 +18,7 @@ import { type CsvPull, pullObservations } from './csv/pull.ts';
 import { SCORE_ROW_HEADER, scoreRow } from './csv/score-rows.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detector-flags.ts';
 import { bindToModel, type DetectorModels, modelsBelow } from './detector-models.ts';
+import { openOutput } from './output-file.ts';
 import { writeReportFile } from './report-file.ts';
 import { resolveWithModels } from './run-worker.ts';
 
@@ -187,13 +187,5 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     await forecasters.close();
     await output?.close();
     await eventsOutput?.close();
-  }
-}
-
-async function openOutput(path: string) {
-  try {
-    return await open(path, 'w');
-  } catch (error) {
-    throw new ServiceError('configuration', `Cannot write ${path}: ${(error as Error).message}`, { cause: error });
   }
 }

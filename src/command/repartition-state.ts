@@ -51,11 +51,7 @@ export async function repartitionState(
     const refusal = whyNotTo(partitions, { from, input });
     if (refusal !== null) return refuse([refusal], io);
     if (from < partitions) {
-      const moved = await move(
-        { source, log, from, input, created: counts.get(topics.changelog) ?? from },
-        partitions,
-        io,
-      );
+      const moved = await move({ source, log, from, created: counts.get(topics.changelog) ?? from }, partitions, io);
       if (!moved) return FAILED;
     }
     await raisePartitions(connection, [topics.scores, topics.events, topics.observations], partitions);
@@ -93,8 +89,6 @@ interface Moving {
   readonly source: RepartitionSource;
   readonly log: StreamLog;
   readonly from: number;
-  /** Partitions of the input. */
-  readonly input: number;
   /** Partitions of the changelog. */
   readonly created: number;
 }

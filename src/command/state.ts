@@ -1,9 +1,9 @@
-import { open } from 'node:fs/promises';
 import { readFlags } from '../config/command-line.ts';
-import type { Config, KafkaConfig } from '../config/config.ts';
-import { integerFrom, text } from '../config/kinds.ts';
+import type { Config, KafkaConfig, Topics } from '../config/config.ts';
+import { integerFrom, oneOf, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, workerOptions } from '../config/options.ts';
+import { mustBe } from '../config/problems.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
 import {
   inspectSeries,
@@ -12,10 +12,13 @@ import {
   resetSeries,
   restoreForTools,
 } from '../stream/engine/offline/state-tools.ts';
+import type { DetectorLookup } from '../stream/engine/state/restore-partition.ts';
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
 import { topicsInUse } from '../stream/log/kafka/admin/changelog-name.ts';
 import { readConsumerGroup } from '../stream/log/kafka/admin/consumer-group.ts';
+import { requireTopics } from '../stream/log/kafka/admin/topic-admin.ts';
 import { createKafkaLog } from '../stream/log/kafka/kafka-log.ts';
+import type { StreamLog } from '../stream/log/log.ts';
 import {
   type CommandIo,
   DONE,
@@ -25,13 +28,15 @@ import {
   type RunnableCommand,
   WRONG_USE,
 } from './command.ts';
+import { quotedField } from './csv/score-rows.ts';
 import { bindToModel, type DetectorModels } from './detector-models.ts';
 import { newestSaved } from './newest-detectors.ts';
+import { openOutput } from './output-file.ts';
 import { repartitionState } from './repartition-state.ts';
 import { resolveWithModels } from './run-worker.ts';
 
-const ACTIONS = ['inspect', 'export', 'reset', 'repartition'] as const;
-type Action = (typeof ACTIONS)[number];
+const actionKind = oneOf('inspect', 'export', 'reset', 'repartition');
+type Action = NonNullable<ReturnType<typeof actionKind.fromText>>;
 
 const SESSION_MS = 10_000;
 
@@ -56,41 +61,49 @@ export const stateCommand: RunnableCommand = {
     '--partition N (they start over), repartition --partitions N (more of them; all state moves)',
   operands: ['ACTION'],
   options: [...Object.values(ownFlags), ...Object.values(workerOptions)],
-  async run([action = ''], flags, io) {
+  async run([written = ''], flags, io) {
+    const action = actionKind.fromText(written);
+    if (action === undefined) return refuse([mustBe('ACTION', actionKind.expected, written)], io);
     const read = readFlags(flags, ownFlags);
-    const fromFile = loadProcessConfig(flags, ['brokers', 'detectors']);
     if (read.kind === 'problems') return printProblems(read.problems, io);
+    const misused = misusedFlags(action, read.values);
+    if (misused.length > 0) return refuse(misused, io);
+    const fromFile = loadProcessConfig(flags, ['brokers', 'detectors']);
     if (fromFile.kind === 'problems') return printProblems(fromFile.problems, io);
-    const { series, partition, partitions, out } = read.values;
-    if (!ACTIONS.some((known) => known === action)) {
-      io.err(`ACTION must be ${ACTIONS.join(', ')}, got ${JSON.stringify(action)}`);
-      return WRONG_USE;
-    }
-    if (action === 'reset' && series === undefined && partition === undefined) {
-      io.err('reset needs --series or --partition: say --series "*" for everything');
-      return WRONG_USE;
-    }
-    if ((action === 'repartition') !== (partitions !== undefined)) {
-      io.err('repartition needs --partitions, and no other action has it');
-      return WRONG_USE;
-    }
     const saved = await newestSaved(fromFile.config.kafka!, fromFile.config.detectorsTopic);
     const loaded = loadProcessConfig(flags, ['brokers', 'detectors'], { detectorsText: saved?.text ?? null });
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const { models, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems') return printProblems(result.problems, io);
     const config = { ...result.config, kafka: result.config.kafka! };
-    const asked = { action: action as Action, glob: series ?? '*', partition, partitions, out };
-    return useState(asked, { config, models, version: saved?.version ?? 0 }, io);
+    return useState({ action, ...read.values }, { config, models, version: saved?.version ?? 0 }, io);
   },
 };
 
-interface AskedState {
+type StateFlags = Extract<ReturnType<typeof readFlags<typeof ownFlags>>, { kind: 'values' }>['values'];
+
+interface AskedState extends StateFlags {
   readonly action: Action;
-  readonly glob: string;
-  readonly partition: number | undefined;
-  readonly partitions: number | undefined;
-  readonly out: string | undefined;
+}
+
+/** What these flags say that the action does not do, or lack. */
+function misusedFlags(action: Action, { series, partition, partitions, out }: StateFlags): string[] {
+  const problems: string[] = [];
+  if (action === 'reset' && series === undefined && partition === undefined) {
+    problems.push('reset needs --series or --partition: say --series "*" for everything');
+  }
+  if (action === 'repartition' && partitions === undefined) problems.push('repartition needs --partitions');
+  if (action === 'repartition' && (series ?? partition) !== undefined) {
+    problems.push('repartition moves all state: it takes no --series and no --partition');
+  }
+  if (action !== 'repartition' && partitions !== undefined) problems.push(`${action} takes no --partitions`);
+  if (action !== 'export' && out !== undefined) problems.push(`${action} takes no --out`);
+  return problems;
+}
+
+function refuse(problems: readonly string[], io: CommandIo): ExitCode {
+  for (const problem of problems) io.err(problem);
+  return WRONG_USE;
 }
 
 interface StateSource {
@@ -102,13 +115,16 @@ interface StateSource {
 async function useState(asked: AskedState, { config, models, version }: StateSource, io: CommandIo): Promise<ExitCode> {
   const { kafka, stream } = config;
   const topics = await topicsInUse({ config: kafka }, stream);
+  // A session waits for a changelog that is missing.
+  await requireTopics({ config: kafka }, topics);
   const { members } = await readConsumerGroup(
     { config: kafka },
     { groupId: stream.groupId, topic: topics.observations },
   );
   if (members > 0) {
     io.err(
-      `Group ${stream.groupId} has ${members} members: stop the workers first. Reading their state would fence them`,
+      `Group ${stream.groupId} has members (${members}): stop the workers first, reading their state would fence ` +
+        'them. A worker that was killed stays a member for KAFKA_SESSION_MS',
     );
     return FAILED;
   }
@@ -125,39 +141,67 @@ async function useState(asked: AskedState, { config, models, version }: StateSou
     return repartitionState(source, asked.partitions, io);
   }
   const log = createKafkaLog({ config: kafka, log: () => {}, topics, groupId: stream.groupId, sessionMs: SESSION_MS });
-  const file = asked.out === undefined ? null : await open(asked.out, 'w');
-  const print = async (lines: readonly string[]) => {
-    if (file !== null) await file.appendFile(lines.map((line) => `${line}\n`).join(''));
-    else for (const line of lines) io.out(line);
-  };
   try {
-    if (asked.action === 'export') await print(['series,timestamp,value']);
-    const count = await log.partitionCount();
-    const partitions = asked.partition === undefined ? [...Array(count).keys()] : [asked.partition];
-    for (const partition of partitions) {
-      const session = await log.openPartition(partition);
-      try {
-        const found = await restoreForTools(session, topics.observations, lookup);
-        if (asked.action === 'reset') {
-          io.out(`partition ${partition}: ${await resetSeries(found, { glob: asked.glob, topics })} start over`);
-        } else await print(linesOf(asked, found));
-      } finally {
-        await session.close();
-      }
-    }
-    return DONE;
+    return await usePartitions(asked, { log, topics, lookup }, io);
   } finally {
-    await file?.close();
     await log.close();
   }
 }
 
-function linesOf({ action, glob }: AskedState, found: RestoredPartition): string[] {
-  if (action === 'export') {
-    return [...keptObservations(found, glob)].map(
-      ({ series, timestampMs, value }) => `${quotedText(series)},${new Date(timestampMs).toISOString()},${value}`,
-    );
+interface StateLog {
+  readonly log: StreamLog;
+  readonly topics: Topics;
+  readonly lookup: DetectorLookup;
+}
+
+async function usePartitions(asked: AskedState, { log, topics, lookup }: StateLog, io: CommandIo): Promise<ExitCode> {
+  const { action, partition: only, series: glob = '*', out } = asked;
+  const count = await log.partitionCount();
+  if (only !== undefined && only >= count) {
+    return refuse([mustBe('--partition', `below ${count}, the partitions of ${topics.observations}`, only)], io);
   }
+  const file = out === undefined ? null : await openOutput(out);
+  const print = async (lines: readonly string[]) => {
+    if (file !== null) await file.appendFile(lines.map((line) => `${line}\n`).join(''));
+    else for (const line of lines) io.out(line);
+  };
+  let reset = 0;
+  try {
+    if (action === 'export') await print(['series,timestamp,value']);
+    for (const partition of only === undefined ? Array(count).keys() : [only]) {
+      if (io.stop.aborted) {
+        io.err(`Stopped before partition ${partition}.`);
+        return FAILED;
+      }
+      const session = await log.openPartition(partition);
+      try {
+        const found = await restoreForTools(session, topics.observations, lookup);
+        if (action === 'export') await print(rowsOf(found, glob));
+        else if (action === 'inspect') await print(linesOf(found, glob));
+        else {
+          const units = await resetSeries(found, { glob, topics });
+          await print([`partition ${partition}: ${units} series and groups start over`]);
+          reset += units;
+        }
+      } finally {
+        await session.close();
+      }
+    }
+  } finally {
+    await file?.close();
+  }
+  if (action !== 'reset' || asked.series === undefined || reset > 0) return DONE;
+  io.err(`No series matches ${JSON.stringify(glob)}`);
+  return FAILED;
+}
+
+function rowsOf(found: RestoredPartition, glob: string): string[] {
+  return [...keptObservations(found, glob)].map(
+    ({ series, timestampMs, value }) => `${quotedField(series)},${new Date(timestampMs).toISOString()},${value}`,
+  );
+}
+
+function linesOf(found: RestoredPartition, glob: string): string[] {
   const { session, state, restored } = found;
   const series = inspectSeries(found, glob);
   const { offset, from } = restored.resume;
@@ -170,8 +214,4 @@ function linesOf({ action, glob }: AskedState, found: RestoredPartition): string
       return `  ${series} (${detector}): position ${position}, ${calibrated} residuals, newest ${newest}${asides}`;
     }),
   ];
-}
-
-function quotedText(field: string): string {
-  return /[",\r\n]|^\s|\s$/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

@@ -29,6 +29,7 @@ export function scoreRow(score: ScoreRecord): string {
     .join(',');
 }
 
-function quotedField(text: string): string {
+/** A text as a field of CSV (RFC 4180). */
+export function quotedField(text: string): string {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

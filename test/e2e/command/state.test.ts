@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
+import { after, test } from 'node:test';
 import { countPartitions, raisePartitions } from '../../../src/stream/log/kafka/admin/raise-partitions.ts';
 import type { ProducerRecord } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
@@ -159,7 +159,7 @@ kafkaTest('inspect and export show what a worker goes on from, and reset starts 
   for (const action of [['inspect'], ['export'], ['reset', '--series', '*'], ['repartition', '--partitions', '4']]) {
     const refused = await run(...action);
     assert.deepEqual([refused.exitCode, refused.out], [1, []]);
-    assert.match(refused.err.join(), /has 1 members: stop the workers first/);
+    assert.match(refused.err.join(), /has members \(1\): stop the workers first/);
   }
   await worker.stop();
 
@@ -176,10 +176,57 @@ kafkaTest('inspect and export show what a worker goes on from, and reset starts 
 
   const partition = (await stream.scores()).find(({ series }) => series === 'db')!.input.partition;
   const reset = await run('reset', '--partition', String(partition));
-  assert.match(reset.out.join(), new RegExp(`^partition ${partition}: [1-9]\\d* start over$`));
+  assert.match(reset.out.join(), new RegExp(`^partition ${partition}: [1-9]\\d* series and groups start over$`));
   const left = await run('inspect', '--partition', String(partition));
   assert.deepEqual(
     left.out.filter((line) => line.startsWith('  ')),
     [],
   );
+});
+
+/** What is asked of `state`, and what it says then. */
+const WRONG_USE: Readonly<Record<string, RegExp>> = {
+  inspekt: /^ACTION must be inspect, export, reset or repartition, got "inspekt"$/,
+  'inspect --partitions 3': /^inspect takes no --partitions$/,
+  'inspect --out x': /^inspect takes no --out$/,
+  'inspect --serie x': /^--serie is not a known flag; did you mean --series\?$/m,
+  reset: /^reset needs --series or --partition/,
+  repartition: /^repartition needs --partitions$/,
+  'repartition --partitions 3 --series x': /^repartition moves all state/,
+  'repartition --partitions 0': /--partitions must be an integer from 1 to 10000, got "0"$/,
+  inspect: /KAFKA_BROKERS must be .* got nothing\n.*DETECTORS must be .* got nothing$/,
+};
+
+for (const [asked, said] of Object.entries(WRONG_USE)) {
+  test(`state ${asked} is wrong use, and nothing is touched`, async () => {
+    const { exitCode, out, err } = await runCommand(['state', ...asked.split(' ')]);
+    assert.deepEqual([exitCode, out], [2, []]);
+    assert.match(err.join('\n'), said);
+  });
+}
+
+kafkaTest('a state that is not there ends the command with what is missing, at once', async () => {
+  const stream = await kafkaStream(2, DETECTORS);
+  await score(stream, recordsOf(0, 1));
+  const { run } = await commandOf(stream);
+  const beyond = await run('inspect', '--partition', '2');
+  assert.deepEqual([beyond.exitCode, beyond.out], [2, []]);
+  assert.match(beyond.err.join(), /^--partition must be below 2, the partitions of .*, got 2$/);
+  const unmatched = await run('reset', '--series', 'nobody-*');
+  assert.equal(unmatched.exitCode, 1);
+  assert.match(unmatched.err.join(), /^No series matches "nobody-\*"$/);
+  const unwritable = await run('export', '--out', folder);
+  assert.equal(unwritable.exitCode, 2);
+  assert.match(unwritable.err.join(), /^Cannot write /);
+  const { observations, scores, events, deadLetters } = stream.topics;
+  const others = `observations: ${observations}, scores: ${scores}, events: ${events}, dead_letters: ${deadLetters}`;
+  const detectors = join(folder, 'other.yaml');
+  await writeFile(detectors, `topics: { ${others} }\ndetectors:\n  - ${DETECTORS[1]}\n`);
+  const { config } = await kafkaConnection();
+  const env = { KAFKA_BROKERS: config.brokers.join(), KAFKA_GROUP_ID: 'nobody', DETECTORS: detectors };
+  for (const action of [['inspect'], ['repartition', '--partitions', '4']]) {
+    const missing = await runCommand(['state', ...action], env);
+    assert.deepEqual([missing.exitCode, missing.out], [1, []]);
+    assert.match(missing.err.join(), /^Topics are missing: nobody-changelog\./);
+  }
 });

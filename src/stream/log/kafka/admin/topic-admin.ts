@@ -122,15 +122,7 @@ function planTopic(topics: Topics, topic: string, creation: TopicCreation): ITop
  */
 export function checkTopics(connection: KafkaConnection, topics: Topics): Promise<number> {
   return asAdmin(connection, 'topics were checked', async (admin) => {
-    const existing = new Set(await admin.listTopics());
-    const missing = allTopics(topics).filter((topic) => !existing.has(topic));
-    if (missing.length > 0) {
-      throw new ServiceError(
-        'topic-mismatch',
-        `Topics are missing: ${missing.join(', ')}. Make them with the command "topics", ` +
-          'or name others in the detectors file',
-      );
-    }
+    await refuseMissing(admin, topics);
     const { topics: described } = await admin.fetchTopicMetadata({ topics: allTopics(topics) });
     const counts = new Map(described.map(({ name, partitions }) => [name, partitions.length]));
     const mismatch = explainMismatch(topics, counts);
@@ -138,6 +130,22 @@ export function checkTopics(connection: KafkaConnection, topics: Topics): Promis
     await refuseLossyChangelog(admin, topics.changelog);
     return counts.get(topics.observations) ?? 0;
   });
+}
+
+/** Checks that all topics exist, whatever they are like. Throws a ServiceError `topic-mismatch`. */
+export function requireTopics(connection: KafkaConnection, topics: Topics): Promise<void> {
+  return asAdmin(connection, 'topics were looked for', (admin) => refuseMissing(admin, topics));
+}
+
+async function refuseMissing(admin: Admin, topics: Topics): Promise<void> {
+  const existing = new Set(await admin.listTopics());
+  const missing = allTopics(topics).filter((topic) => !existing.has(topic));
+  if (missing.length === 0) return;
+  throw new ServiceError(
+    'topic-mismatch',
+    `Topics are missing: ${missing.join(', ')}. Make them with the command "topics", ` +
+      'or name others in the detectors file',
+  );
 }
 
 /** Why the partition counts are wrong, in a sentence for the operator; null when they are right. */
@@ -191,9 +199,10 @@ export async function asAdmin<T>(
   }
 }
 
-/** Hints for errors that a wrong TLS configuration causes. */
+/** Hints for errors that a wrong TLS or SASL configuration causes. */
 const HINTS: readonly { readonly tls: boolean; readonly pattern: RegExp; readonly hint: string }[] = [
   { tls: false, pattern: /Closed connection/, hint: '. If the brokers want TLS, set KAFKA_TLS=true' },
+  { tls: true, pattern: /Closed connection/, hint: '. If the brokers want a login, set KAFKA_SASL_MECHANISM' },
   { tls: true, pattern: /certificate/, hint: '. KAFKA_TLS_CA is the file of the authority that signed the brokers' },
   {
     tls: true,
@@ -206,6 +215,10 @@ const HINTS: readonly { readonly tls: boolean; readonly pattern: RegExp; readonl
 export function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
   if (/current SASL state/.test(failure.message)) {
     const text = `${failure.message}. If the brokers want no login there, unset KAFKA_SASL_MECHANISM`;
+    return new ServiceError(failure.code, text, { cause: failure });
+  }
+  if (/Replication-factor/.test(failure.message)) {
+    const text = `${failure.message}: a partition has at most as many copies as there are brokers`;
     return new ServiceError(failure.code, text, { cause: failure });
   }
   if (failure.code !== 'broker-unavailable') return failure;
