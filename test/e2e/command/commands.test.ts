@@ -122,6 +122,10 @@ kafkaTest('topics says what it was asked for and cannot give', async () => {
   const more = await runCommand(['topics', '--partitions', '8'], env);
   assert.equal(more.exitCode, 0);
   assert.match(more.err.join('\n'), /--partitions 8 was asked for, but the topics are there with 2, and stay so/);
+  const missing = await environment({ ...(await freshTopics(1)), observations: 'nowhere' });
+  const copies = await runCommand(['topics', '--replication-factor', '3'], missing);
+  assert.equal(copies.exitCode, 2);
+  assert.match(copies.err.join('\n'), /at most as many copies as there are brokers/);
   const login = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me', KAFKA_SASL_PASSWORD: 'secret' };
   const refused = await runCommand(['topics'], { ...env, ...login });
   assert.equal(refused.exitCode, 1);

@@ -34,6 +34,11 @@ const REFUSED: readonly (readonly [string, Record<string, string>, RegExp])[] = 
   }),
   ['a certificate of an authority that is not known', { KAFKA_TLS_CA: '' }, /certificate.*KAFKA_TLS_CA/],
   ['no TLS where the broker wants it', { KAFKA_TLS: '', KAFKA_TLS_CA: '' }, /KAFKA_TLS=true/],
+  [
+    'no login where the broker wants one',
+    { KAFKA_SASL_MECHANISM: '', KAFKA_SASL_USERNAME: '', KAFKA_SASL_PASSWORD: '' },
+    /want a login, set KAFKA_SASL_MECHANISM$/,
+  ],
   ['TLS where the broker does not speak it', { KAFKA_BROKERS: 'the open listener' }, /unset KAFKA_TLS/],
 ];
 for (const [fault, changes, sentence] of REFUSED) {

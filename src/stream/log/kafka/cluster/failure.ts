@@ -19,6 +19,9 @@ const REFUSED = new RegExp(
     'INVALID_SESSION_TIMEOUT',
     'INVALID_GROUP_ID',
     'INCONSISTENT_GROUP_PROTOCOL',
+    'INVALID_REPLICATION_FACTOR',
+    'INVALID_PARTITIONS',
+    'POLICY_VIOLATION',
   ].join('|'),
 );
 const OUT_OF_REACH =
@@ -34,6 +37,7 @@ interface KafkaJsFailure extends Error {
   readonly type?: string;
   readonly code?: string | number;
   readonly retriable?: boolean;
+  readonly errors?: readonly Error[];
 }
 
 /**
@@ -77,7 +81,13 @@ export function protocolErrorType(error: unknown): string {
 }
 
 function rootCause(error: unknown): KafkaJsFailure {
-  let root = error instanceof Error ? error : new Error(String(error));
-  while (root.cause instanceof Error && (root as KafkaJsFailure).type === undefined) root = root.cause;
+  let root: KafkaJsFailure = error instanceof Error ? error : new Error(String(error));
+  for (let cause = causeOf(root); cause instanceof Error && root.type === undefined; cause = causeOf(root))
+    root = cause;
   return root;
+}
+
+/** Of several topics that could not be made the first says why. */
+function causeOf(error: KafkaJsFailure): unknown {
+  return error.name === 'KafkaJSAggregateError' ? error.errors?.[0] : error.cause;
 }

@@ -40,3 +40,13 @@ test('a request to a broker whose connection is just being opened does not end t
   const { code, retryable } = explainFailure(new Error('Broker not connected'), 'testing');
   assert.deepEqual([code, retryable], ['broker-unavailable', true]);
 });
+
+test('topics that Kafka refuses to make say why', () => {
+  const errors = [protocolError('INVALID_REPLICATION_FACTOR'), protocolError('INVALID_REPLICATION_FACTOR')];
+  const refused = Object.assign(new Error('Topic creation errors'), { name: 'KafkaJSAggregateError', errors });
+  const { code, message } = explainFailure(refused, 'topics were made');
+  assert.deepEqual(
+    [code, message],
+    ['configuration', 'Kafka failed while topics were made: INVALID_REPLICATION_FACTOR'],
+  );
+});
