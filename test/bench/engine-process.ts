@@ -2,14 +2,12 @@
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
-import { createEventEncoder } from '../../src/stream/codec/event-codec.ts';
-import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
 import { reportEvents, timeForecasts } from '../../src/stream/engine/report-events.ts';
 import { startWorker } from '../../src/stream/engine/stream-worker.ts';
-import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { type BenchSettings, benchStream, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
+import { benchWorker } from './bench-worker.ts';
 import { childOptions, report, stopAsked } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { throughputMeter } from './throughput.ts';
@@ -37,30 +35,14 @@ const meter = throughputMeter(observations, () => forecasters?.stats().cpuMs ?? 
 let restored = 0;
 
 const worker = await startWorker({
-  log: createKafkaLog({ config: kafka, topics, groupId, sessionMs: 10_000 }),
+  ...(await benchWorker({ kafka, topics, groupId, limits: { inferenceThreads } })),
   stream,
-  limits: {
-    sessionMs: 10_000,
-    transactionsPerSMax: 500,
-    backfillForecastsPerSMax: 2_000,
-    commitIntervalMs: 50,
-    commitRecordsMax: 5_000,
-    queueRecordsMax: 20_000,
-    seriesMax: 100_000,
-    inferenceThreads,
-    memoryMbMax: 0,
-    shutdownMsMax: 10_000,
-  },
   detectors: [
     boundBenchDetector(
       options,
       timeForecasts(forecaster, metrics, () => performance.now()),
     ),
   ],
-  encodeScore: await createScoreEncoder('json', { topic: topics.scores, registrar: null }),
-  encodeEvent: await createEventEncoder('json', { topic: topics.events, registrar: null }),
-  schemas: null,
-  nowMs: Date.now,
   events: {
     ...events,
     restored(partition, restore) {

@@ -1,13 +1,11 @@
 /** A worker of the bench `partitions`. Reports its figures each second, and the first commit after each restore. */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
-import { createEventEncoder } from '../../src/stream/codec/event-codec.ts';
-import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
 import { reportEvents } from '../../src/stream/engine/report-events.ts';
 import { startWorker } from '../../src/stream/engine/stream-worker.ts';
-import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { benchStream, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
+import { benchWorker } from './bench-worker.ts';
 import { childOptions, report, stopAsked } from './child.ts';
 
 export interface PartitionsOptions {
@@ -44,25 +42,9 @@ const counts = { transactions: 0, records: 0, retries: 0 };
 const restored = new Set<number>();
 
 const worker = await startWorker({
-  log: createKafkaLog({ config: kafka, topics, groupId, sessionMs: 10_000 }),
+  ...(await benchWorker({ kafka, topics, groupId, limits: { transactionsPerSMax: 100, shutdownMsMax: 60_000 } })),
   stream: benchStream(topics, groupId, settings),
-  limits: {
-    sessionMs: 10_000,
-    transactionsPerSMax: 100,
-    backfillForecastsPerSMax: 10_000,
-    commitIntervalMs: 50,
-    commitRecordsMax: 5_000,
-    queueRecordsMax: 20_000,
-    seriesMax: 100_000,
-    inferenceThreads: 1,
-    memoryMbMax: 0,
-    shutdownMsMax: 60_000,
-  },
   detectors: [boundBenchDetector(settings, FREE_FORECASTER)],
-  encodeScore: await createScoreEncoder('json', { topic: topics.scores, registrar: null }),
-  encodeEvent: await createEventEncoder('json', { topic: topics.events, registrar: null }),
-  schemas: null,
-  nowMs: Date.now,
   events: {
     ...events,
     restored(partition, restore) {

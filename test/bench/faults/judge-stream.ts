@@ -1,19 +1,16 @@
 /** The detector that is measured, as users run it: a worker between topics of a real Kafka. */
-import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { meanStepMs } from '../../../src/calendar/frequency.ts';
-import type { StreamConfig, Topics, WorkerLimits } from '../../../src/config/config.ts';
-import { createEventEncoder } from '../../../src/stream/codec/event-codec.ts';
+import type { StreamConfig, Topics } from '../../../src/config/config.ts';
 import { createScoreDecoder } from '../../../src/stream/codec/score-decoder.ts';
-import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
 import { startWorker } from '../../../src/stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../../../src/stream/engine/unit/bound-detector.ts';
 import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import { tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { openBulkProducer } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import { isSilence, type ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { streamEvents } from '../../fixture/stream/stream-run.ts';
+import { benchWorker } from '../bench-worker.ts';
 import type { SeriesInput } from '../detection/labelled-data.ts';
 import { boundTo, defaultDetector, noVerdicts, takeScore, type Verdicts, withModel } from '../detection/product.ts';
 import { makeTopics } from '../local-broker.ts';
@@ -22,18 +19,8 @@ import { type Arrival, LATENESS_STEPS } from './faulty-records.ts';
 const SEND_RECORDS = 5_000;
 const PATIENCE_MS = 20;
 
-const LIMITS: WorkerLimits = {
-  sessionMs: 30_000,
-  transactionsPerSMax: 500,
-  commitIntervalMs: 200,
-  commitRecordsMax: 20_000,
-  queueRecordsMax: 40_000,
-  seriesMax: 100_000,
-  inferenceThreads: availableParallelism(),
-  memoryMbMax: 0,
-  backfillForecastsPerSMax: 1_000_000,
-  shutdownMsMax: 30_000,
-};
+/** Nobody waits for these scores: large transactions cost less. */
+const LIMITS = { sessionMs: 30_000, commitIntervalMs: 200, commitRecordsMax: 20_000, queueRecordsMax: 40_000 };
 
 /** What became of the records. */
 export interface StreamOutcome {
@@ -106,14 +93,9 @@ async function work(
   let [written, committed] = [0, 0];
   const groupId = topics.changelog;
   const worker = await startWorker({
-    log: createKafkaLog({ ...connection, topics, groupId, sessionMs: LIMITS.sessionMs }),
+    ...(await benchWorker({ kafka: connection.config, topics, groupId, limits: LIMITS })),
     stream: streamOf(topics, groupId, detectors),
-    limits: LIMITS,
     detectors,
-    encodeScore: await createScoreEncoder('json', { topic: topics.scores, registrar: null }),
-    encodeEvent: await createEventEncoder('json', { topic: topics.events, registrar: null }),
-    schemas: null,
-    nowMs: Date.now,
     events: {
       ...streamEvents(),
       committed(_partition, commit, tally) {
