@@ -39,10 +39,10 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     jobs: counter('jobs_total', 'Jobs that ended here, by task and outcome', 'task', 'outcome'),
     jobAttempts: counter('job_attempts_total', 'Times a job was begun here, by task', 'task'),
     jobSeconds: histogram('job_seconds', 'Duration of a run of a job, by task', JOB_SECONDS, 'task'),
-    // Fine-tunings, including those of jobs. One that waits for its child process counts as running.
+    // The history.
     historyScores: counter('history_scores_total', 'Scores that were kept for looking at'),
     historyStalled: gauge('history_stalled', '1 while nothing can be added to the history, else 0'),
-
+    // Fine-tunings, including those of jobs. One that waits for its child process counts as running.
     tunings: counter('tunings_total', 'Fine-tunings that ended, by outcome', 'outcome'),
     tuningSteps: counter('tuning_steps_total', 'Steps that fine-tunings made'),
     tuningSeconds: histogram('tuning_seconds', 'Duration of a fine-tuning, waiting not counted', TUNING_SECONDS),

@@ -95,9 +95,49 @@ test('the map of the code names only functions that are there', () => {
   none(named.filter((name) => !new RegExp(`function ${name}\\b|^  (?:async )?${name}\\(`, 'm').test(code)));
 });
 
-test('every variable of the configuration is explained to operators', () => {
-  const explained = read('deploy/README.md');
-  none(Object.values(options).flatMap(({ env }) => (env === null || explained.includes(`\`${env}\``) ? [] : [env])));
+/** Rows of the settings of operators, by the variables in them. */
+const settingRows = read('deploy/README.md')
+  .split('\n')
+  .flatMap((line) =>
+    [...(/^\|([^|]+)\|/.exec(line)?.[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, env]) => ({ env, line })),
+  );
+
+test('the settings of operators are the variables of the configuration', () => {
+  const known = new Set<string | null>(Object.values(options).map(({ env }) => env));
+  none(
+    settingRows
+      .filter(({ env }) => !known.has(env))
+      .map(({ env }) => `${env} is explained, and there is no such variable`),
+  );
+  const explained = new Set(settingRows.map(({ env }) => env));
+  none([...known].flatMap((env) => (env === null || explained.has(env) ? [] : [`${env} is not explained`])));
+});
+
+test('the defaults of operators are those of the configuration', () => {
+  none(
+    Object.values(options).flatMap((option) => {
+      const fallback = 'fallback' in option ? option.fallback : undefined;
+      if (typeof fallback === 'boolean' || fallback === undefined) return [];
+      const row = settingRows.find(({ env }) => env === option.env)?.line ?? '';
+      const isSaid = [String(fallback), fallback.toLocaleString('en-US')].some((said) => row.includes(said));
+      return isSaid ? [] : [`${option.env}: the default ${fallback} is not explained`];
+    }),
+  );
+});
+
+/** Of Node.js. */
+const FOREIGN_VARIABLES = ['NODE_EXTRA_CA_CERTS'];
+
+test('no page for users quotes a variable that is not there', () => {
+  const known = new Set<string | null>([...FOREIGN_VARIABLES, ...Object.values(options).map(({ env }) => env)]);
+  const forUsers = [...pages].filter(([path]) => !/^CONTRIBUTING|^test|pretraining/.test(path));
+  none(
+    forUsers.flatMap(([path, page]) =>
+      [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].flatMap(([, env]) =>
+        known.has(env) ? [] : [`${path}: ${env}`],
+      ),
+    ),
+  );
 });
 
 test('every field of a record is explained', () => {
