@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
+import { observationRecord } from '../../fixture/stream/stream-run.ts';
+import { until } from '../../fixture/until.ts';
 
 kafkaTest('a worker that finds no broker when it starts says where it looked, and ends with 1', async () => {
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);
@@ -33,4 +35,19 @@ kafkaTest('a worker whose topics are missing names them, and ends with 1', async
   const worker = await stream.startWorker({}, file);
   assert.deepEqual(await worker.ended, { code: 1, signal: null });
   assert.match(worker.said(), /Topics are missing: .*nobody-made-this.* Make them with the command "topics"/);
+});
+
+kafkaTest('a worker that reads another topic than its group ends with 2, and takes no partition from it', async () => {
+  const [stream, other] = [await kafkaStream(2, [QUICK_DETECTOR]), await kafkaStream(2, [QUICK_DETECTOR])];
+  const worker = await stream.startWorker();
+  await until('it is ready', async () => (await worker.readiness())?.status === 200);
+  const stranger = await other.startWorker({ KAFKA_GROUP_ID: stream.groupId });
+  assert.deepEqual(await stranger.ended, { code: 2, signal: null });
+  const { observations: topic } = stream.topics;
+  const reason = `Group ${stream.groupId} reads topic ${topic}, and this worker topic ${other.topics.observations}`;
+  assert.ok(stranger.said().includes(`${reason}: give it a KAFKA_GROUP_ID of its own`), stranger.said());
+  await stream.feed([0, 1].map((partition) => ({ partition, ...observationRecord(`series-${partition}`, 0, 1) })));
+  await stream.settled();
+  assert.equal((await stream.scores()).length, 2);
+  await worker.stop();
 });

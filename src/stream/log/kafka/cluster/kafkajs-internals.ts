@@ -121,7 +121,7 @@ export const defaultSocketFactory = load('kafkajs/src/network/socketFactory.js')
 interface AssignerProtocol {
   readonly MemberMetadata: {
     encode(of: { version: number; topics: readonly string[]; userData: Buffer }): Buffer;
-    decode(bytes: Buffer): { readonly userData: Buffer | null };
+    decode(bytes: Buffer): { readonly topics: readonly string[]; readonly userData: Buffer | null };
   };
   readonly MemberAssignment: {
     encode(of: { version: number; assignment: Readonly<Record<string, number[]>> }): Buffer;

@@ -4,7 +4,7 @@ import { type ClusterLink, disconnect, type KafkaConnection, linkCluster } from 
 import { GROUP_COORDINATOR, isCoordinatorChange } from '../cluster/coordinator.ts';
 import { explainFailure, isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
 import type { Broker } from '../cluster/kafkajs-internals.ts';
-import { decodeAssignment, decodeMember, encodeAssignment, groupProtocols } from './group-protocol.ts';
+import { decodeAssignment, encodeAssignment, groupProtocols, readersOf } from './group-protocol.ts';
 import { assignSticky } from './sticky-assignment.ts';
 
 /** A member learns of a rebalance with its next heartbeat, and the other members wait for it. */
@@ -171,13 +171,16 @@ export class GroupMembership {
     if (memberId === leaderId) {
       const partitions = await this.#partitions();
       this.#divided = partitions.length;
-      const shares = assignSticky(members.map(decodeMember), partitions);
-      groupAssignment = Array.from(shares, ([id, share]) => encodeAssignment(topic, id, share));
+      const shares = assignSticky(readersOf(topic, members), partitions);
+      // A member that reads another topic learns from its assignment that the group divides this one.
+      groupAssignment = members.map(({ memberId: id }) => encodeAssignment(topic, id, shares.get(id) ?? []));
     }
     const synced = await broker.syncGroup({ groupId, generationId, memberId, groupAssignment });
     if (this.#left.signal.aborted) return;
+    const { owned, otherTopic } = decodeAssignment(topic, synced.memberAssignment);
+    if (otherTopic !== null) throw sharedGroup(groupId, { topic, otherTopic });
     this.#generation = generationId;
-    this.#claim = { generation: generationId, owned: decodeAssignment(topic, synced.memberAssignment) };
+    this.#claim = { generation: generationId, owned };
     this.#handlers.onAssignment(this.#claim.owned);
   }
 
@@ -250,4 +253,10 @@ export class GroupMembership {
       };
     });
   }
+}
+
+/** Two inputs in one group would have one changelog. */
+function sharedGroup(groupId: string, topics: { readonly topic: string; readonly otherTopic: string }): ServiceError {
+  const text = `Group ${groupId} reads topic ${topics.otherTopic}, and this worker topic ${topics.topic}`;
+  return new ServiceError('configuration', `${text}: give it a KAFKA_GROUP_ID of its own`);
 }

@@ -17,8 +17,14 @@ export function groupProtocols(topic: string, { generation, owned }: OwnedPartit
   return PROTOCOLS.map((name) => ({ name, metadata }));
 }
 
-/** Members of earlier versions claim nothing. */
-export function decodeMember({ memberId, memberMetadata }: JoinedMember): GroupMember {
+/** The members that read `topic`, and what they own. Members of earlier versions claim nothing. */
+export function readersOf(topic: string, members: readonly JoinedMember[]): GroupMember[] {
+  return members
+    .filter(({ memberMetadata }) => MemberMetadata.decode(memberMetadata).topics.includes(topic))
+    .map(decodeMember);
+}
+
+function decodeMember({ memberId, memberMetadata }: JoinedMember): GroupMember {
   const { userData } = MemberMetadata.decode(memberMetadata);
   if (!userData?.length) return { memberId, generation: -1, owned: [] };
   const { generation, owned } = JSON.parse(userData.toString()) as OwnedPartitions;
@@ -30,8 +36,13 @@ export function encodeAssignment(topic: string, memberId: string, partitions: re
   return { memberId, memberAssignment: MemberAssignment.encode({ version: VERSION, assignment }) };
 }
 
-/** The assigned partitions in ascending order. */
-export function decodeAssignment(topic: string, memberAssignment: Buffer): number[] {
-  const partitions = MemberAssignment.decode(memberAssignment)?.assignment[topic] ?? [];
-  return [...partitions].sort((one, other) => one - other);
+/** The assigned partitions in ascending order, or the other topic that the leader of the group divides. */
+export function decodeAssignment(
+  topic: string,
+  memberAssignment: Buffer,
+): { readonly owned: readonly number[]; readonly otherTopic: string | null } {
+  const assignment = MemberAssignment.decode(memberAssignment)?.assignment ?? {};
+  const owned = [...(assignment[topic] ?? [])].sort((one, other) => one - other);
+  const otherTopic = Object.hasOwn(assignment, topic) ? null : (Object.keys(assignment)[0] ?? null);
+  return { owned, otherTopic };
 }
