@@ -35,11 +35,11 @@ export class PartitionInput {
     return this.#queue.bytes;
   }
 
-  /** Forgets what was delivered before, and reads from `offset` on. */
-  start(subscription: Subscription, offset: number): void {
+  /** Forgets what was delivered before, and reads from `offset` on, of the topic with this id. */
+  start(subscription: Subscription, offset: number, topicId: string | null): void {
     this.#queue.clear();
     this.#subscription = subscription;
-    subscription.start(this.#options.partition, offset);
+    subscription.start(this.#options.partition, offset, topicId);
     this.#pause(false);
   }
 

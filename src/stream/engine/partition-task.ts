@@ -176,7 +176,7 @@ export class PartitionTask {
       this.#reportResume(session, state, restored.resume);
       await placesKnown;
       this.#stop.signal.throwIfAborted();
-      if (this.#subscription !== null) this.#input.start(this.#subscription, offset);
+      if (this.#subscription !== null) this.#input.start(this.#subscription, offset, session.inputTopicId);
       this.restoring = false;
       this.failure = null;
       await this.#scoreAndCommit(session, { state, restored, offset, onCommitted });

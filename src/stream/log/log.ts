@@ -94,9 +94,9 @@ export interface SubscriptionHandlers {
 export interface Subscription {
   /**
    * Delivers the records of an assigned partition from `offset` on. A partition that is not assigned any more is
-   * ignored.
+   * ignored. `topicId` is the id of the topic that the offset belongs to; left out, or null: of the present one.
    */
-  start(partition: number, offset: number): void;
+  start(partition: number, offset: number, topicId?: string | null): void;
   /**
    * Resolves when the group has confirmed that the partition is assigned to this member. Until then no session may be
    * opened: it could fence the true owner. Rejects with the reason of `signal`.

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
 import { type ClusterLink, linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
-import { fetchTopicId } from '../../../src/stream/log/kafka/fetch/topic-id.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -25,7 +24,7 @@ kafkaTest('requests that come together after a lost connection share a new one',
   });
   link.dropBroker(broker);
   await until('the loss is noticed', () => sockets.size === 0);
-  await Promise.all(Array.from({ length: REQUESTS }, () => fetchTopicId(broker, topic)));
+  await Promise.all(Array.from({ length: REQUESTS }, () => broker.metadata([topic])));
   assert.equal(sockets.size, 1);
 });
 
@@ -43,8 +42,8 @@ kafkaTest('a connection that was lost in the middle of a response reads the next
     };
     return socket;
   });
-  const id = await fetchTopicId(broker, topic);
+  const metadata = await broker.metadata([topic]);
   cuts = true;
-  await assert.rejects(fetchTopicId(broker, topic));
-  assert.equal(await fetchTopicId(broker, topic), id);
+  await assert.rejects(broker.metadata([topic]));
+  assert.deepEqual(await broker.metadata([topic]), metadata);
 });

@@ -63,3 +63,18 @@ kafkaTest('a topic that was created anew is read from its beginning', async (t) 
   await until('the first one arrived', () => delivered().at(-1) === '0:first');
   assert.deepEqual(delivered(), ['9:v9', { first: 10, last: 10, reason: 'topic-recreated' }, '0:first']);
 });
+
+kafkaTest('a topic that was created anew and has the position again is read from its beginning', async (t) => {
+  const topics = await freshTopics(1);
+  await append(topics, TEN.slice(0, 3));
+  const delivered = await deliver(t, topics, 2);
+  await until('the last one arrived', () => delivered().length === 1);
+  const connection = await kafkaConnection();
+  const { observations } = topics;
+  await asAdmin(connection, 'a topic was deleted', (admin) => admin.deleteTopics({ topics: [observations] }));
+  await ensureTopics(connection, topics, { partitions: 1, replicationFactor: 1, retentionMs: null });
+  await append(topics, TEN);
+  await until('the newest arrived', () => delivered().at(-1) === '9:v9');
+  const anew = TEN.map((value, offset) => `${offset}:${value}`);
+  assert.deepEqual(delivered(), ['2:v2', { first: 3, last: 3, reason: 'topic-recreated' }, ...anew]);
+});

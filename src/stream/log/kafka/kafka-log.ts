@@ -155,8 +155,8 @@ async function subscribe(
     assign();
   });
   return {
-    start: (partition, offset) => {
-      if (assigned?.has(partition) && !stopped) loop.start(partition, offset);
+    start: (partition, offset, topicId) => {
+      if (assigned?.has(partition) && !stopped) loop.start(partition, offset, topicId);
     },
     confirm: (partition, signal) => membership.confirm(partition, signal),
     pause: (partition) => loop.pause(partition),

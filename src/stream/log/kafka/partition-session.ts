@@ -5,11 +5,11 @@ import type { ClusterLink, KafkaConnection } from './cluster/connection.ts';
 import { Coordinator, GROUP_COORDINATOR } from './cluster/coordinator.ts';
 import { explainFailure, protocolErrorType } from './cluster/failure.ts';
 import type { Cluster } from './cluster/kafkajs-internals.ts';
+import { topicIdOf } from './cluster/leader.ts';
 import { type Backoff, retryWithBackoff, unlessAborted } from './cluster/retry.ts';
 import type { SharedLink } from './cluster/shared-link.ts';
 import type { LeaderEpochs } from './fetch/leader-epochs.ts';
 import { readPartition, settledRange, stableRange } from './fetch/partition-reader.ts';
-import { knownTopicId } from './fetch/topic-id.ts';
 import { type CommittedOffset, fetchCommittedOffset } from './produce/committed-offset.ts';
 import { fenceTransactionalProducer, type TransactionalProducer } from './produce/transactional-producer.ts';
 
@@ -100,7 +100,7 @@ async function open(
     const parts = { link, producer, options, ended };
     const committed = await settleOffset(connection, parts, untilEnded);
     if (committed !== null) options.epochs.committed(options.partition, committed.offset, committed.leaderEpoch);
-    const inputTopicId = await knownTopicId(link.cluster, inputTopic);
+    const inputTopicId = topicIdOf(link.cluster, inputTopic);
     return createSession(parts, { committedOffset: committed?.offset ?? null, inputTopicId });
   } catch (error) {
     link.destroy();

@@ -21,7 +21,7 @@ test('records that arrive before the start are not kept: nothing could pause the
   const record = { partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.alloc(100) };
   for (let i = 0; i < 10; i++) input.push([record]);
   assert.deepEqual([input.records, input.bytes, said], [0, 0, []]);
-  input.start(SUBSCRIPTION, 7);
+  input.start(SUBSCRIPTION, 7, null);
   input.push([record]);
   assert.equal(input.records, 1);
   input.push([record]);

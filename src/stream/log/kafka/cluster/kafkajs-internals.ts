@@ -2,7 +2,13 @@ import { createRequire } from 'node:module';
 import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
 import './kafkajs-mends.ts';
 import type { BrokerConnections, ProtocolRequest } from './kafkajs-connections.ts';
-import { array, FieldReader, i8, i16, i32, readFields, string, struct } from './protocol-fields.ts';
+import {
+  decodeMetadata,
+  encodeMetadataRequest,
+  LEADER_EPOCHS,
+  type MetadataQuestion,
+  TOPIC_IDS,
+} from './metadata-request.ts';
 
 /**
  * The parts of kafkajs (2.2.4, pinned) below its producer and consumer: connections and requests. Its producer is
@@ -68,6 +74,8 @@ export interface PartitionMetadata {
   readonly leader: number;
   /** Rises with each change of the leader; -1 or left out: not known. */
   readonly leaderEpoch?: number;
+  /** Of its topic, in hexadecimal; null or left out: not known. */
+  readonly topicId?: string | null;
   /** The replicas in sync. */
   readonly isr: readonly number[];
 }
@@ -195,51 +203,26 @@ for (let version = 0; version <= 6; version++) {
   response.parse = parseMetadata;
 }
 
-const nodes = array(i32);
-/** Metadata response, version 7: that of version 6, and the epoch of each leader. */
-const METADATA_ANSWER = {
-  clientSideThrottleTime: i32,
-  brokers: array(struct({ nodeId: i32, host: string, port: i32, rack: string })),
-  clusterId: string,
-  controllerId: i32,
-  topicMetadata: array(
-    struct({
-      topicErrorCode: i16,
-      topic: string,
-      isInternal: i8,
-      partitionMetadata: array(
-        struct({
-          partitionErrorCode: i16,
-          partitionId: i32,
-          leader: i32,
-          leaderEpoch: i32,
-          replicas: nodes,
-          isr: nodes,
-          offlineReplicas: nodes,
-        }),
-      ),
-    }),
-  ),
-};
-
 interface RequestDefinitions {
   versions: string[];
-  protocol(of: { readonly version: number }): (of: object) => { readonly request: object; readonly response: object };
+  protocol(of: {
+    readonly version: number;
+  }): (of: MetadataQuestion) => { readonly request: object; readonly response: object };
 }
 
-/** kafkajs stops at version 6, before leader epochs. */
 const metadata = load('kafkajs/src/protocol/requests/metadata/index.js') as RequestDefinitions;
 const metadataOf = metadata.protocol;
-const LEADER_EPOCHS = 7;
-metadata.versions = [...metadata.versions, String(LEADER_EPOCHS)];
+metadata.versions = [...metadata.versions, String(LEADER_EPOCHS), String(TOPIC_IDS)];
 metadata.protocol = ({ version }) => {
-  if (version !== LEADER_EPOCHS) return metadataOf({ version });
-  const ofLatest = metadataOf({ version: LEADER_EPOCHS - 1 });
-  return (of) => ({
-    request: { ...ofLatest(of).request, apiVersion: LEADER_EPOCHS },
-    response: {
-      decode: async (payload: Buffer) => readFields(new FieldReader(payload, false), METADATA_ANSWER),
-      parse: parseMetadata,
-    },
-  });
+  if (version < LEADER_EPOCHS) return metadataOf({ version });
+  const known = version < TOPIC_IDS ? LEADER_EPOCHS : TOPIC_IDS;
+  const response = { decode: async (payload: Buffer) => decodeMetadata(payload, known), parse: parseMetadata };
+  return (of) => {
+    const { request } = metadataOf({ version: LEADER_EPOCHS - 1 })(of);
+    const encode = async () => {
+      const body = encodeMetadataRequest(of);
+      return { buf: body, buffer: body };
+    };
+    return { request: { ...request, apiVersion: known, ...(known === TOPIC_IDS && { encode }) }, response };
+  };
 };

@@ -77,6 +77,14 @@ export function leaderEpochOf(cluster: Cluster, topic: string, partition: number
   return metadataOf(cluster, topic, partition)?.leaderEpoch ?? -1;
 }
 
+/**
+ * The id of a topic, which changes when the topic is deleted and created anew under its name; null where it is not
+ * known: by brokers before Kafka 2.8.
+ */
+export function topicIdOf(cluster: Cluster, topic: string): string | null {
+  return cluster.findTopicPartitionMetadata(topic)[0]?.topicId ?? null;
+}
+
 /** Whether a partition has a leader, and not this node. */
 export function isLedElsewhere(
   cluster: Cluster,

@@ -2,14 +2,12 @@ import { endOffset } from '../batch/record-batch-decoder.ts';
 import type { ClusterLink } from '../cluster/connection.ts';
 import { explainFailure, protocolErrorType } from '../cluster/failure.ts';
 import { type Broker, errorFromCode } from '../cluster/kafkajs-internals.ts';
-import { isLedElsewhere, leaderEpochOf, leaderOf, refreshLeaders } from '../cluster/leader.ts';
-import { askLeader, type EpochQuestion } from './epoch-end.ts';
+import { isLedElsewhere, leaderEpochOf, leaderOf, refreshLeaders, topicIdOf } from '../cluster/leader.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic, restOf, timed } from './fetch.ts';
 import type { FetchHandlers } from './fetch-handlers.ts';
 import { decodeInput, recordOfSkipped } from './input-records.ts';
-import { locatePosition, type NewPosition, truncatedTo } from './out-of-range.ts';
+import { findTruncation, isRecreated, locatePosition, type NewPosition } from './out-of-range.ts';
 import { type AskedPartition, FETCH_RETRY_MS_MAX, PartitionReading, positionsInTurn } from './partition-reading.ts';
-import { knownTopicId } from './topic-id.ts';
 
 /** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
 const LIMITS: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
@@ -29,7 +27,6 @@ export class FetchLoop {
   /** By node, until when it rests. */
   readonly #fetching = new Map<number, Promise<void>>();
   #link: ClusterLink | null = null;
-  #topicId: string | null = null;
   #reconnecting = false;
   #stopped = false;
   #reconnectMs = RECONNECT_MS_MIN;
@@ -45,17 +42,16 @@ export class FetchLoop {
 
   /** Connects for the first time. Throws a ServiceError when that fails. */
   async open(): Promise<void> {
-    try {
-      this.#link = await this.#connect();
-      this.#topicId = await knownTopicId(this.#link.cluster, this.#topic);
-    } catch (error) {
+    this.#link = await this.#connect().catch((error: unknown) => {
       throw explainFailure(error, `topic ${this.#topic} was opened`);
-    }
+    });
   }
 
-  start(partition: number, offset: number): void {
+  /** @param topicId of the topic that `offset` belongs to; null: of the present one */
+  start(partition: number, offset: number, topicId: string | null = null): void {
     this.#readings.get(partition)?.cancelRetry();
-    this.#readings.set(partition, new PartitionReading(partition, offset, this.#topicId));
+    const presentId = this.#link === null ? null : topicIdOf(this.#link.cluster, this.#topic);
+    this.#readings.set(partition, new PartitionReading(partition, offset, topicId ?? presentId));
     this.#fetchIdle();
   }
 
@@ -111,30 +107,35 @@ export class FetchLoop {
     }
   }
 
-  /** After a change of the leader a position is fetched from once the new leader's log is known to hold it. */
+  /**
+   * A position in a topic that was created anew is located first: the topic may have other records there by now. After
+   * a change of the leader a position is fetched from once the new leader's log is known to hold it.
+   */
   #isChecked(link: ClusterLink, reading: PartitionReading): boolean {
-    const { partition, offset } = reading;
+    const { partition, offset, topicId } = reading;
+    if (isRecreated(link.cluster, { topic: this.#topic, topicId })) {
+      void this.#check(link, reading, () => this.#relocate(link, reading));
+      return false;
+    }
     const leaderEpoch = leaderEpochOf(link.cluster, this.#topic, partition);
     const epoch = this.#handlers.epochs.before(partition, offset);
     if (reading.isChecked(leaderEpoch, epoch)) return true;
-    void this.#check(link, reading, { topic: this.#topic, partition, leaderEpoch, epoch });
+    void this.#check(link, reading, async () => {
+      const question = { topic: this.#topic, partition, leaderEpoch, epoch };
+      const truncated = await findTruncation(link.cluster, question, reading);
+      // A paused partition delivers nothing: it is checked again when it is fetched again.
+      if (truncated !== null && reading.paused) return;
+      if (truncated !== null && this.#isCurrent(reading)) this.#skipTo(reading, truncated);
+      reading.checkedEpoch = leaderEpoch;
+    });
     return false;
   }
 
-  async #check(link: ClusterLink, reading: PartitionReading, question: EpochQuestion): Promise<void> {
+  /** The partition is not fetched meanwhile. */
+  async #check(link: ClusterLink, reading: PartitionReading, work: () => Promise<void>): Promise<void> {
     reading.checking = true;
-    try {
-      const end = await askLeader(link.cluster, question);
-      const isTruncated = end !== null && end < reading.offset;
-      // A paused partition delivers nothing: it is checked again when it is fetched again.
-      if (isTruncated && reading.paused) return;
-      if (isTruncated && this.#isCurrent(reading)) this.#skipTo(reading, truncatedTo(end, reading));
-      reading.checkedEpoch = question.leaderEpoch;
-    } catch (error) {
-      this.#backOff(link, reading, error);
-    } finally {
-      reading.checking = false;
-    }
+    await work().catch((error: unknown) => this.#backOff(link, reading, error));
+    reading.checking = false;
     this.#fetchIdle();
   }
 
@@ -228,8 +229,6 @@ export class FetchLoop {
     if (found === null) throw errorFromCode(OFFSET_NOT_AVAILABLE);
     if (!this.#isCurrent(reading) || reading.paused) return;
     this.#skipTo(reading, found);
-    // Partitions that were started before still have the id that their offsets belong to.
-    this.#topicId = found.topicId;
   }
 
   #skipTo(reading: PartitionReading, { offset, topicId, skipped }: NewPosition): void {

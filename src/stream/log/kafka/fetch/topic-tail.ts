@@ -3,11 +3,10 @@ import { decodeRecords, endOffset } from '../batch/record-batch-decoder.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
 import { explainFailure } from '../cluster/failure.ts';
 import { type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
-import { leaderEpochOf, leaderOf } from '../cluster/leader.ts';
+import { leaderEpochOf, leaderOf, topicIdOf } from '../cluster/leader.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
-import { locatePosition } from './out-of-range.ts';
+import { isRecreated, locatePosition } from './out-of-range.ts';
 import { type PartitionRange, readPartition, stableRange } from './partition-reader.ts';
-import { knownTopicId } from './topic-id.ts';
 
 /** A committed record of any topic. */
 export interface TopicRecord {
@@ -174,7 +173,7 @@ interface MovingPlace {
 }
 
 async function startPlace(cluster: Cluster, topic: string, from: TailOptions['from']): Promise<MovingPlace> {
-  const topicId = await knownTopicId(cluster, topic);
+  const topicId = topicIdOf(cluster, topic);
   const positions = new Map<number, number>();
   const isStored = typeof from === 'object' && (from.topicId === null || topicId === null || from.topicId === topicId);
   for (const { partitionId } of cluster.findTopicPartitionMetadata(topic)) {
@@ -195,7 +194,12 @@ interface FetchedRecords {
 
 /** Fetches from every leader once, and moves the positions. */
 async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingPlace): Promise<FetchedRecords> {
+  await cluster.refreshMetadataIfNecessary();
   const { topicId } = place;
+  if (isRecreated(cluster, { topic, topicId })) {
+    await beginAnew(cluster, topic, place);
+    return { records: [], moved: true, failure: null };
+  }
   const before = new Map(place.positions);
   const batches: TopicRecord[][] = [];
   let failure: Error | null = null;
@@ -203,7 +207,6 @@ async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingP
     failure ??= error as Error;
     return [];
   };
-  await cluster.refreshMetadataIfNecessary();
   for (const fetched of await fetchFromLeaders(cluster, { topic, positions: before }, fail)) {
     // The topic was created anew: what was fetched does not follow its new position.
     if (place.topicId !== topicId) break;
@@ -261,12 +264,15 @@ async function locate(cluster: Cluster, topic: string, place: MovingPlace, parti
   const { topicId, positions } = place;
   const found = await locatePosition(cluster, { topic, partition, offset: positions.get(partition) ?? 0, topicId });
   if (found === null) return;
-  if (found.topicId !== topicId) {
-    // Positions of the other partitions are of the old topic, too.
-    const anew = await startPlace(cluster, topic, 'earliest');
-    place.topicId = anew.topicId;
-    for (const [other, offset] of anew.positions) positions.set(other, offset);
-  } else positions.set(partition, found.offset);
+  if (found.topicId !== topicId) await beginAnew(cluster, topic, place);
+  else positions.set(partition, found.offset);
+}
+
+/** The topic was created anew: the positions of all partitions are of the old one. */
+async function beginAnew(cluster: Cluster, topic: string, place: MovingPlace): Promise<void> {
+  const { topicId, positions } = await startPlace(cluster, topic, 'earliest');
+  place.topicId = topicId;
+  for (const [partition, offset] of positions) place.positions.set(partition, offset);
 }
 
 async function explained<T>(topic: string, work: () => Promise<T>): Promise<T> {
