@@ -34,6 +34,8 @@ const PLACES = placesOf({
   residualRun: 1,
 });
 export const SCALARS = PLACES.starts;
+/** Event times that are kept of a series: those of position 0 and of its newest value. */
+const EVENT_TIMES = 2;
 /** Scalars that states of format 2 hold: those that came later stand behind them. */
 export const SCALARS_OF_FORMAT_2 = SCALARS.recentResidual;
 export const SCALARS_OF_FORMAT_3 = SCALARS.residualRun + 1;
@@ -54,7 +56,7 @@ function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
  * than their contents.
  *
  *   float32: [ context ring | residual ring | distances of the shape search, by lag | extremes of earlier values ]
- *   float64: [ scalars | calibration | origin ]
+ *   float64: [ scalars | calibration | origin | event times; see SeriesRings ]
  *   sums:    [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
  *
  * Sums follow the float32 where each is of one forecast, and the float64 where forecasts overlap.
@@ -98,7 +100,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const floats = extremeStart + EXTREME_FLOATS;
   const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
   const originAt = scalars + CALIBRATION_NUMBERS;
-  const doubles = originAt + 1;
+  const doubles = originAt + 1 + EVENT_TIMES;
   const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));
   return {
     settings,
@@ -172,6 +174,7 @@ export class SeriesMemory {
     block.slab.doubles.fill(0, block.doubleStart, block.doubleStart + layout.doubles);
     startResolution(block.slab.doubles, block.doubleStart + SCALARS.resolution);
     startPrecision(block.slab.doubles, block.doubleStart + SCALARS.precision);
+    block.slab.doubles[block.doubleStart + layout.originAt + 2] = Number.NaN;
     return block;
   }
 

@@ -41,6 +41,24 @@ export class SeriesRings implements SeriesBlock {
     this.doubles[this.doubleStart + this.layout.originAt] = value;
   }
 
+  /** Event time of position 0. Times are kept for the owner: as fields of an object they would take more memory. */
+  get originMs(): number {
+    return this.doubles[this.doubleStart + this.layout.originAt + 1];
+  }
+
+  set originMs(ms: number) {
+    this.doubles[this.doubleStart + this.layout.originAt + 1] = ms;
+  }
+
+  /** Newest event time; NaN before the first. */
+  get newestMs(): number {
+    return this.doubles[this.doubleStart + this.layout.originAt + 2];
+  }
+
+  set newestMs(ms: number) {
+    this.doubles[this.doubleStart + this.layout.originAt + 2] = ms;
+  }
+
   /** The doubles that hold the scalars, and the index of one of them. */
   get doubles(): Float64Array {
     return this.slab.doubles;

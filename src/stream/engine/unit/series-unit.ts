@@ -45,8 +45,6 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   readonly events: UnitEvents;
   detector: SeriesDetector;
   startOffset = -1;
-  /** Event time of position 0. */
-  originMs = 0;
   newestOffset = -1;
   arrivedMs = Number.NaN;
   heardMs = Number.NEGATIVE_INFINITY;
@@ -54,8 +52,6 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   restartUnsaid = false;
   held: readonly ReceivedObservation[] = NO_HELD;
   buffered: readonly ReceivedObservation[] = NO_HELD;
-  /** As `arrivedMs`, of the records that were taken. */
-  takenMs = Number.NaN;
   waiting: ReceivedObservation[] | null = null;
   queued: ReceivedObservation[] | null = null;
   journalRecord: JournalRecord | null = null;
@@ -71,6 +67,20 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     this.place = place;
     this.events = new UnitEvents(this);
     this.detector = new SeriesDetector(memory);
+  }
+
+  /** Event time of position 0. */
+  get originMs(): number {
+    return this.detector.rings.originMs;
+  }
+
+  set originMs(ms: number) {
+    this.detector.rings.originMs = ms;
+  }
+
+  /** As `arrivedMs`, of the records that were taken. */
+  get takenMs(): number {
+    return this.detector.rings.newestMs;
   }
 
   /** The values it would forecast from, from the first observed one on; null where there are none. */
@@ -105,9 +115,9 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const { freq, gapLimit, jitterMs } = this.bound.config.settings;
     if (this.startOffset === -1) this.#begin(observation);
     const { detector, originMs } = this;
-    const { positions } = detector;
-    const grid = { freq, originMs, positions, newestMs: this.takenMs, jitterMs, gapLimit };
-    const placed = placeOnGrid(grid, observation.timestampMs);
+    const { timestampMs } = observation;
+    const grid = { freq, originMs, positions: detector.positions, newestMs: this.takenMs, jitterMs, gapLimit };
+    const placed = placeOnGrid(grid, timestampMs);
     switch (placed.kind) {
       case 'duplicate':
         this.#taken(observation);
@@ -116,7 +126,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
       case 'late':
         sink.deadLetter(observation.record, {
           reason: 'late',
-          detail: lateness(observation.timestampMs),
+          detail: lateness(timestampMs),
           series: this.key,
           detector: this.bound.config.name,
         });
@@ -134,10 +144,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
         }
         if (detector.forecastDue) return false;
         this.#taken(observation);
-        this.originMs = followPhase(freq, originMs, {
-          position: detector.positions,
-          timestampMs: observation.timestampMs,
-        });
+        this.originMs = followPhase(freq, originMs, { position: detector.positions, timestampMs });
         this.#publish(this.#observe(observation.value, sink), observation, sink);
         return true;
     }
@@ -205,13 +212,13 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
-    this.takenMs = arrivals.takenMs ?? this.arrivedMs;
+    this.detector.rings.newestMs = arrivals.takenMs ?? this.arrivedMs;
   }
 
   #begin({ record, timestampMs }: ReceivedObservation): void {
     this.startOffset = Math.abs(record.offset);
     this.originMs = this.#past?.kept.originMs ?? timestampMs;
-    if (this.#past !== null) this.takenMs = this.#past.kept.newestMs;
+    if (this.#past !== null) this.detector.rings.newestMs = this.#past.kept.newestMs;
   }
 
   /** Returns false when a forecast is due. One that covers missing steps alone is not made. */
@@ -222,7 +229,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   }
 
   #taken({ timestampMs }: ReceivedObservation): void {
-    if (!(timestampMs <= this.takenMs)) this.takenMs = timestampMs;
+    if (!(timestampMs <= this.takenMs)) this.detector.rings.newestMs = timestampMs;
   }
 
   #observe(value: number, sink: ReplaySink): Detection {
@@ -242,8 +249,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   #publish(detection: Detection, { record, timestampMs, value }: ReceivedObservation, sink: ScoreSink): void {
     if (this.silent)
       this.#say('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
-    const { key: series, bound } = this;
-    const { restartUnsaid: restarted } = this;
+    const { key: series, bound, restartUnsaid: restarted } = this;
     const input = inputAt(this.place, record.offset);
     const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
     sink.score(score, record.key, record.headers);
@@ -257,8 +263,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const { detector } = this;
     const { silenceAfter } = this.bound.config.settings;
     if (this.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
-    const value = detector.rings.scalar(SCALARS.resolution);
-    this.#say('silent', { record, timestampMs, value, ...found }, sink);
+    this.#say('silent', { record, timestampMs, value: detector.rings.scalar(SCALARS.resolution), ...found }, sink);
   }
 
   #say(state: 'silent' | 'returned', said: SaidSilence, sink: ScoreSink): void {
