@@ -1,12 +1,25 @@
 import type { Socket } from 'node:net';
 
+/** The body of a request, under both names that kafkajs uses. */
+export interface EncodedRequest {
+  readonly buf: Buffer;
+  readonly buffer: Buffer;
+  readonly headroom?: Headroom;
+}
+
+/** A body is `whole` from `at` on. The bytes before it are free, for its header: then it is not copied. */
+export interface Headroom {
+  readonly whole: Buffer;
+  readonly at: number;
+}
+
 /** A request as a connection sends it. `encode` resolves to the body after the header. */
 export interface ProtocolRequest<Data> {
   readonly request: {
     readonly apiKey: number;
     readonly apiVersion: number;
     readonly apiName: string;
-    encode(): Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
+    encode(): Promise<EncodedRequest>;
   };
   readonly response: { decode(payload: Buffer): Promise<Data>; parse(data: Data): Promise<Data> };
   readonly requestTimeout?: number;

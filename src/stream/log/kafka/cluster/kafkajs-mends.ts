@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { Headroom } from './kafkajs-connections.ts';
 
 /** Faults of kafkajs (2.2.4, pinned) that are mended in place. */
 const load = createRequire(import.meta.url);
@@ -18,6 +19,31 @@ const queue = (load('kafkajs/src/network/requestQueue/index.js') as { readonly p
 const schedule = queue.scheduleCheckPendingRequests;
 queue.scheduleCheckPendingRequests = function (this: RequestQueue): void {
   if (this.pending.length > 0 || this.throttledUntil > Date.now()) schedule.call(this);
+};
+
+interface Encoder {
+  buf: Buffer;
+  offset: number;
+  headroom?: Headroom;
+  writeEncoder(value: { readonly headroom?: Headroom }): Encoder;
+}
+
+/**
+ * kafkajs copies the body of a request behind its header, and both behind their size. A body with headroom stays where
+ * it is, and what belongs before it is written there.
+ */
+const encoder = (load('kafkajs/src/protocol/encoder.js') as { readonly prototype: Encoder }).prototype;
+const writeEncoder = encoder.writeEncoder;
+encoder.writeEncoder = function (this: Encoder, value: { readonly headroom?: Headroom }): Encoder {
+  const { headroom } = value;
+  if (headroom === undefined || headroom.at < this.offset) return writeEncoder.call(this, value);
+  const { whole } = headroom;
+  const at = headroom.at - this.offset;
+  this.buf.copy(whole, at, 0, this.offset);
+  this.buf = whole.subarray(at);
+  this.offset = this.buf.length;
+  this.headroom = { whole, at };
+  return this;
 };
 
 interface Connection {

@@ -1,3 +1,4 @@
+import type { Headroom } from './kafkajs-connections.ts';
 import type { Broker } from './kafkajs-internals.ts';
 import {
   type AnswerFields,
@@ -32,7 +33,8 @@ export function ask<Request, Answer extends Throttled>(
   schema: RequestSchema<Request, Answer>,
   request: NoInfer<Request>,
 ): Promise<Answer> {
-  return sendEncoded(broker, schema, encodeRequest(schema, request), (payload) => decodeAnswer(schema, payload));
+  const body = { whole: encodeRequest(schema, request), at: 0 };
+  return sendEncoded(broker, schema, body, (payload) => decodeAnswer(schema, payload));
 }
 
 export function encodeRequest<Request>(
@@ -56,15 +58,17 @@ export function decodeAnswer<Answer>(
   return readFields(reader, answer);
 }
 
-/** Sends a request whose body is encoded already. */
+/** Sends a request whose body is encoded already: `whole` from `at` on, and what is before is free. */
 export function sendEncoded<Answer extends Throttled>(
   { connectionPool }: Broker,
   { name, key, version }: RequestName,
-  body: Buffer,
+  headroom: Headroom,
   decode: (payload: Buffer) => Answer,
 ): Promise<Answer> {
+  const body = headroom.whole.subarray(headroom.at);
+  const encode = async () => ({ buf: body, buffer: body, headroom });
   return connectionPool.send({
-    request: { apiKey: key, apiVersion: version, apiName: name, encode: async () => ({ buf: body, buffer: body }) },
+    request: { apiKey: key, apiVersion: version, apiName: name, encode },
     response: { decode: async (payload) => decode(payload), parse: async (answer) => answer },
   });
 }

@@ -96,20 +96,24 @@ function sendBatches(
   batches: readonly PartitionBatch[],
   transactionalId: string | null,
 ): Promise<readonly PartitionResult[]> {
-  return sendEncoded(broker, PRODUCE, encodeBody(batches, transactionalId), decodeResponse);
+  const whole = encodeBody(batches, transactionalId);
+  return sendEncoded(broker, PRODUCE, { whole, at: HEADROOM_BYTES }, decodeResponse);
 }
 
+/** For size and header of a request, with any usual name of the client. */
+const HEADROOM_BYTES = 512;
+
 /**
- * Produce request, version 7: transactionalId string? | acks i16 | timeoutMs i32 | [topic string | [partition i32 |
- * bytes]]
+ * Produce request, version 7, behind the headroom: transactionalId string? | acks i16 | timeoutMs i32 | [topic string |
+ * [partition i32 | bytes]]
  */
 function encodeBody(batches: readonly PartitionBatch[], transactionalId: string | null): Buffer {
   const byTopic = Map.groupBy(batches, ({ topic }) => topic);
-  let size = 2 + Buffer.byteLength(transactionalId ?? '') + 10;
+  let size = HEADROOM_BYTES + 2 + Buffer.byteLength(transactionalId ?? '') + 10;
   for (const topic of byTopic.keys()) size += 6 + Buffer.byteLength(topic);
   for (const { batch } of batches) size += 8 + batch.length;
   const body = Buffer.allocUnsafe(size);
-  let at = writeString(body, 0, transactionalId);
+  let at = writeString(body, HEADROOM_BYTES, transactionalId);
   // acks=all, which transactions require.
   at = body.writeInt16BE(-1, at);
   at = body.writeInt32BE(ACKNOWLEDGED_MS_MAX, at);
