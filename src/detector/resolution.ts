@@ -18,6 +18,7 @@ const DECIMALS = 3;
 const STEPS_MIN = 8;
 /** Digits after the point beyond which values count as not rounded. */
 const DECIMALS_MAX = 9;
+const POWERS_OF_TEN = Array.from({ length: DECIMALS_MAX }, (_, decimals) => 10 ** decimals);
 /** Resolution of a series that has not changed so far, relative to its value; absolute where that is 0. */
 const RELATIVE = 1e-9;
 /** Values are kept as float32: the smallest number that those can tell from 0. */
@@ -59,7 +60,7 @@ function resolutionOf(state: Float64Array, start: number): number {
 function decimalsOf(value: number, known: number): number {
   let decimals = known;
   for (; decimals < DECIMALS_MAX; decimals++) {
-    const scaled = value * 10 ** decimals;
+    const scaled = value * POWERS_OF_TEN[decimals];
     if (Math.abs(scaled - Math.round(scaled)) <= 1e-9 * Math.abs(scaled)) break;
   }
   return decimals;

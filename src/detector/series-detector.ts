@@ -101,8 +101,7 @@ export class SeriesDetector {
   /** Scores the next observation (NaN: missing) and moves on by one position. */
   observe(value: number): Detection {
     assert(!this.forecastDue, 'the forecast that is due comes before the next observation');
-    const position = this.positions;
-    const { windowStart } = this;
+    const { positions: position, windowStart } = this;
     if (Number.isNaN(this.origin)) this.origin = value;
     const distance = Math.fround(clampToFloat32(value - this.origin));
     this.rings.keepDistance(position, distance);
@@ -114,6 +113,7 @@ export class SeriesDetector {
     const centre = this.origin + forecast;
     const unusual = this.#terms?.observe({ position, value, distance, forecast }) ?? null;
     this.rings.observeScalars(value, distance);
+    const { grade, severity, alarm } = this.#verdictOn(unusual);
     const detection: Detection = {
       state,
       position,
@@ -124,7 +124,9 @@ export class SeriesDetector {
       score: judgement.score,
       anomaly: state === 'scored' && judgement.outside,
       unusual,
-      ...this.#verdictOn(unusual),
+      grade,
+      severity,
+      alarm,
     };
     this.positions = position + 1;
     if (this.positions === windowStart + this.settings.detectionSize) this.#closeWindow();
@@ -269,8 +271,7 @@ export class SeriesDetector {
     shiftWindow(this.rings);
     observeExtremes(this, this.windowStart, this.windowStart + detectionSize);
     this.windowStart += detectionSize;
-    const { doubles } = this.rings;
-    if (precisionLost(doubles, this.rings.scalarIndex(SCALARS.precision))) this.#forgetContext();
+    if (precisionLost(this.rings.doubles, this.rings.scalarIndex(SCALARS.precision))) this.#forgetContext();
     this.#openWindow();
     this.#recalibrate();
   }

@@ -127,20 +127,21 @@ export class ArrivalGate {
 
   #pass(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
     const { timestampMs } = observation;
+    const { silenceAfter, latenessMs } = unit.bound.config.settings;
     if (!(timestampMs <= unit.arrivedMs)) {
       const isFirst = Number.isNaN(unit.arrivedMs);
       unit.arrivedMs = timestampMs;
       this.advances++;
       this.clock.reach(timestampMs);
       noteHeard(unit, this.clock.ms);
-      this.silent.watch(unit);
+      if (silenceAfter !== null) this.silent.watch(unit);
       if (isFirst) this.idle.watch(unit);
     }
     // Records may still wait under a lateness that is none any more.
-    if (unit.bound.config.settings.latenessMs === 0 && unit.buffered.length === 0) give(unit, observation);
+    if (latenessMs === 0 && unit.buffered.length === 0) give(unit, observation);
     else reorder(unit, observation, give);
     // It is known now that the member is not silent any more.
-    if (unit.group !== null) this.silent.watch(unit);
+    if (unit.group !== null && silenceAfter !== null) this.silent.watch(unit);
     if (this.clock.ms >= this.#witnessedMs) this.#releaseWitnessed(give);
   }
 

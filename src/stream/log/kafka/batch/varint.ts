@@ -1,6 +1,6 @@
 /**
  * Zigzag varints of Kafka's record format: seven bits in each byte, the lowest first. The functions for int32 use
- * integer arithmetic. The long ones (timestamp deltas) take integers of at most 52 bits.
+ * integer arithmetic, and the long ones (timestamp deltas) too where they can. They take integers of at most 52 bits.
  */
 
 export function varintBytes(value: number): number {
@@ -24,12 +24,14 @@ export function writeVarint(out: Uint8Array, at: number, value: number): number 
 }
 
 export function varlongBytes(value: number): number {
+  if ((value | 0) === value) return varintBytes(value);
   let bytes = 1;
   for (let rest = zigzagLong(value); rest > 127; rest = Math.floor(rest / 128)) bytes++;
   return bytes;
 }
 
 export function writeVarlong(out: Uint8Array, at: number, value: number): number {
+  if ((value | 0) === value) return writeVarint(out, at, value);
   let next = at;
   let rest = zigzagLong(value);
   for (; rest > 127; rest = Math.floor(rest / 128)) out[next++] = (rest % 128) | 128;

@@ -25,7 +25,11 @@ const record: fc.Arbitrary<EncodableRecord> = fc.record(
     key: fc.option(bytes),
     value: fc.option(bytes),
     headers: fc.dictionary(fc.string({ minLength: 1, unit: 'binary' }), fc.string({ unit: 'binary' }), { maxKeys: 3 }),
-    timestampMs: fc.integer({ min: 0, max: 4_000_000_000_000 }),
+    timestampMs: fc.oneof(
+      fc.integer({ min: 0, max: 4_000_000_000_000 }),
+      // About as far from each other as an int32 reaches.
+      fc.integer({ min: nowMs - 2 ** 31, max: nowMs + 2 ** 31 }),
+    ),
   },
   { requiredKeys: ['key', 'value'] },
 );
