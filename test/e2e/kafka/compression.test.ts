@@ -4,16 +4,32 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { kafkaClassPath } from '../../../src/local-kafka/java-artifacts.ts';
-import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { CODEC_MASK } from '../../../src/stream/log/kafka/batch/record-batch-layout.ts';
+import { kafkaClient, linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { leaderOf } from '../../../src/stream/log/kafka/cluster/leader.ts';
+import { fetchTopic } from '../../../src/stream/log/kafka/fetch/fetch.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
-
 import { until } from '../../fixture/until.ts';
 
 const run = promisify(execFile);
 const recordCount = 20_000;
+const LIMITS = { waitMsMax: 1_000, partitionBytesMax: 1_048_576, responseBytesMax: 1_048_576 };
+const ATTRIBUTES_AT = 21;
 
-for (const compression of ['gzip', 'zstd'] as const) {
+/** The codec of the first batch of partition 0. */
+async function storedCodec(topic: string): Promise<number> {
+  const { cluster, destroy } = await linkCluster(await kafkaConnection(), [topic]);
+  const broker = await cluster.findBroker({ nodeId: leaderOf(cluster, topic, 0) });
+  const { partitions } = await fetchTopic(broker, { topic, positions: [{ partition: 0, offset: 0 }], limits: LIMITS });
+  destroy();
+  return partitions[0].records.readInt16BE(ATTRIBUTES_AT) & CODEC_MASK;
+}
+
+for (const [compression, codec] of [
+  ['gzip', 1],
+  ['zstd', 4],
+] as const) {
   kafkaTest(
     `scores compressed with ${compression} are read by any client, with their headers and timestamps`,
     async (t) => {
@@ -29,6 +45,7 @@ for (const compression of ['gzip', 'zstd'] as const) {
         return { ...place, value: Buffer.from(`{"score":${i},"forecast":null}`), headers, timestampMs: 86_400_000 + i };
       });
       await session.commit(outputs, 500);
+      assert.equal(await storedCodec(topics.scores), codec);
       const read = await committedRecords(topics.scores, 0);
       assert.deepEqual(
         read.map((record) => [String(record.value), record.headers, record.timestampMs]),

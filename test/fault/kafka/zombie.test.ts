@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
@@ -6,16 +7,20 @@ import { until } from '../../fixture/until.ts';
 
 const PARTITIONS = 4;
 const FREEZES = 3;
+/** Of members; the owner stands still for less, and keeps its partitions. */
+const SESSION_MS = 5_000;
+const STANDSTILL_MS = 1_500;
 const records = waves(16, 90, PARTITIONS);
+const share = records.length / FREEZES;
 
 kafkaTest(
   'a worker that was frozen until others took over scores nothing twice, and fences no owner again',
   async (t) => {
     const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
-    const frozen = await stream.startWorker();
+    const env = { KAFKA_SESSION_MS: String(SESSION_MS) };
+    const frozen = await stream.startWorker(env);
     await until('it is ready', async () => (await frozen.readiness())?.status === 200);
-    const other = await stream.startWorker();
-    const feeding = stream.feedSlowly(records, { batch: 32, everyMs: 150 });
+    const other = await stream.startWorker(env);
     for (let freeze = 0; freeze < FREEZES; freeze++) {
       await until('both work', async () => {
         const owned = await Promise.all(
@@ -23,6 +28,9 @@ kafkaTest(
         );
         return owned.join() === '2,2' && (await frozen.readiness())?.status === 200;
       });
+      const own = records.slice(freeze * share, (freeze + 1) * share);
+      const feeding = stream.feedSlowly(own.slice(0, share / 2), { batch: 16, everyMs: 150 });
+      await until('it scores', async () => (await stream.scores()).length > freeze * share);
       frozen.freeze();
       await until('the other has everything', async () => {
         return (
@@ -30,10 +38,15 @@ kafkaTest(
           (await other.readiness())?.status === 200
         );
       });
+      await feeding;
       t.diagnostic(`thawed after ${(await stream.scores()).length} scores`);
+      // The group waits for the owner: meanwhile the other one has records, and no new assignment.
+      other.freeze();
+      await stream.feed(own.slice(share / 2));
       frozen.thaw();
+      await sleep(STANDSTILL_MS);
+      other.thaw();
     }
-    await feeding;
     await stream.settled();
     assertScoredOnce(await stream.scores(), records);
     // Two partitions at first, and two with each freeze. None was taken away but by an assignment.

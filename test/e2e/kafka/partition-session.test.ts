@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
+import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
+import { until } from '../../fixture/until.ts';
+
+const END_TXN = 26;
+/** Well before the time-out of a request. */
+const END_MS_MAX = 10_000;
+
+kafkaTest('a session that is closed ends its requests in flight, and not those of others', async (t) => {
+  const topics = await freshTopics(2);
+  let held: (() => void)[] | null = null;
+  const socketFactory = unreliableSockets((apiKey) => {
+    if (held === null || apiKey !== END_TXN) return 'sent';
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held.push(resolve);
+    return promise;
+  });
+  const groupId = `group-${topics.observations}`;
+  const log = createKafkaLog({ ...(await kafkaConnection()), topics, groupId, sessionMs: 3_000, socketFactory });
+  t.after(() => log.close());
+  const [closed, other] = [await log.openPartition(0), await log.openPartition(1)];
+  held = [];
+  const commits = [closed, other].map((session) => session.commit([], 1));
+  const ended = commits[0].catch((error: { code: string }) => error.code);
+  await until('both wait', () => held?.length === 2);
+  await closed.close();
+  assert.equal(await Promise.race([ended, sleep(END_MS_MAX, 'still there')]), 'broker-unavailable');
+  for (const send of held) send();
+  await commits[1];
+  assert.equal((await log.openPartition(1)).committedOffset, 1);
+});
