@@ -8,8 +8,10 @@ import { isStale, type StaleUnit } from './stale-unit.ts';
 
 /** It never moves back, so that a restore watches as a worker that was not interrupted. */
 export function silenceDeadline(unit: DetectionUnit | StaleUnit): number {
-  const sinceMs = isStale(unit) ? Math.max(unit.arrivedMs, unit.heardMs) : unit.silenceSinceMs();
-  return sinceMs + (silenceLimitOf(unit) ?? Number.POSITIVE_INFINITY);
+  const limitMs = silenceLimitOf(unit);
+  // Asked with every record of a group: who sends what is not looked at without need.
+  if (limitMs === null) return Number.POSITIVE_INFINITY;
+  return limitMs + (isStale(unit) ? Math.max(unit.arrivedMs, unit.heardMs) : unit.silenceSinceMs());
 }
 
 /** As `silenceMs`, also of what no unit continues so far. */
