@@ -6,10 +6,10 @@ import type { ReceivedObservation } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import { hasRoomFor } from './group-room.ts';
 
-/** Newest position of a series, in a pending step or before; -1 where there is none. */
+/** Newest position of a series, in a pending step or before; -Infinity where there is none. */
 export function newestOf({ pending, members }: Pick<GroupState, 'pending' | 'members'>, series: string): number {
   for (let i = pending.length - 1; i >= 0; i--) if (pending[i].observations.has(series)) return pending[i].position;
-  return members.find((member) => member.series === series)?.newest ?? -1;
+  return members.find((member) => member.series === series)?.newest ?? Number.NEGATIVE_INFINITY;
 }
 
 /** Whether the next time step is there, or its grace is over. */
@@ -81,8 +81,10 @@ export function waitForLate(
   bound: BoundDetector,
 ): void {
   const { joining, members, changes } = group;
-  if (newest < 0 && hasRoomFor(group, series, bound)) joining.set(series, position);
-  const returned = members.find((member) => member.series === series);
-  if (returned !== undefined) returned.newest = Math.max(returned.newest, position);
-  changes.everything();
+  const isNew = newest === Number.NEGATIVE_INFINITY && hasRoomFor(group, series, bound);
+  const returned = members.find((member) => member.series === series && member.newest < position);
+  if (isNew) joining.set(series, position);
+  if (returned !== undefined) returned.newest = position;
+  // A record that was sent again is late, and changes nothing.
+  if (isNew || returned !== undefined) changes.everything();
 }

@@ -125,6 +125,25 @@ test('a member is waited for as long as it is missing for no more steps than the
   assert.deepEqual(published(await scoreAll([...both(0, 3), ...alone(9)])).slice(-1), ['a9']);
 });
 
+//  a     1 2 3      the first step of the group is that of a1
+//  b   0 1 2 3
+test('a first observation from the step before the group begins is late, and no duplicate', async () => {
+  const run = await scoreAll([
+    ['a', 1],
+    ['b', 0],
+    ['a', 2],
+    ['b', 1],
+    ['a', 3],
+    ['b', 2],
+    ['b', 3],
+  ]);
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, series }) => [reason, series]),
+    [['late', 'b']],
+  );
+  assert.deepEqual(published(run).sort(), ['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
+});
+
 test('after a gap of all members the group starts over', async () => {
   const run = await scoreAll([...both(0, 6), ...both(20, 24)]);
   const after = run.scores().filter(({ restarted }) => restarted);
