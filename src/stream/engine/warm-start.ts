@@ -132,7 +132,7 @@ async function scorePast(
       refused['series-unknown'] = (refused['series-unknown'] ?? 0) + 1;
       return [];
     });
-    await state.score(observations, sink, signal, { isLast: start + BATCH_MAX >= ordered.length });
+    await state.score(observations, sink, signal);
   }
   await state.finish(sink, signal);
   const units = [...state.units.values()];

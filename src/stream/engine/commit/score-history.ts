@@ -54,7 +54,8 @@ export async function scoreHistory(
       return [];
     });
     signal.throwIfAborted();
-    await state.score(observations, sink, signal, { isLast: start + BATCH_MAX >= ordered.length });
+    await state.score(observations, sink, signal);
+    if (start + BATCH_MAX >= ordered.length) await state.finish(sink, signal);
     found.sort((a, b) => a.at - b.at);
     await options.onScores(found.map(({ score }) => score));
   }

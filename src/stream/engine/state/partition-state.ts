@@ -1,5 +1,5 @@
 import type { InputPlace } from '../../record/score-record.ts';
-import { ArrivalGate, type GiveObservation } from '../arrival/arrival-gate.ts';
+import { ArrivalGate } from '../arrival/arrival-gate.ts';
 import type { EventClock } from '../arrival/event-clock.ts';
 import { type ClockMove, saySilent, takeIdle } from '../arrival/overdue-units.ts';
 import { silenceLimitOf, silenceMark } from '../arrival/silence-watch.ts';
@@ -62,12 +62,7 @@ export class PartitionState {
    * are ready before the next observation of their series. Rejects when the model fails or `signal` aborts. Then the
    * state must be discarded.
    */
-  async score(
-    observations: readonly RoutedObservation[],
-    sink: ScoreSink,
-    signal: AbortSignal,
-    { isLast = false }: { readonly isLast?: boolean } = {},
-  ): Promise<void> {
+  async score(observations: readonly RoutedObservation[], sink: ScoreSink, signal: AbortSignal): Promise<void> {
     const touched = new Set<DetectionUnit>();
     const blocking = this.#blocking(sink, signal);
     const touch = (unit: DetectionUnit) => {
@@ -98,7 +93,6 @@ export class PartitionState {
       if (silent.isDue(this.clock.ms)) saySilent({ offset, beforeMs, ...surroundings });
       if (idle.isDue(this.clock.ms)) await this.#forgetIdle({ offset, beforeMs, ...surroundings }, blocking);
     }
-    if (isLast) this.#flush(give, sink);
     await blocking.resume();
     // A failure is thrown again by the next call that needs one of these forecasts.
     const units = [...touched].filter(({ queued }) => queued === null);
@@ -133,11 +127,20 @@ export class PartitionState {
     blocked.add(unit);
   }
 
-  /** Time steps of groups that wait for members are scored without them: no further observation comes. */
+  /**
+   * The input has ended. What waits for older records is scored, and so are time steps that wait for members of their
+   * group, without these. Nothing can confirm a record any more that is held. Rejects as `score`.
+   */
   async finish(sink: ScoreSink, signal: AbortSignal): Promise<void> {
-    const blocked = new BlockedUnits();
-    for (const unit of this.units.values()) blocked.finish(unit, sink);
-    await blocked.resume((units) => this.#supply(units, signal), sink);
+    const blocking = this.#blocking(sink, signal);
+    const give = (unit: DetectionUnit, observation: ReceivedObservation) => this.#give(unit, observation, blocking);
+    for (const unit of this.units.values()) {
+      this.#gate.flush(unit, give);
+      this.#gate.refuseHeld(unit, sink);
+    }
+    await blocking.resume();
+    for (const unit of this.units.values()) blocking.blocked.finish(unit, sink);
+    await blocking.resume();
   }
 
   /** What idle units had is scored before they are forgotten. */
@@ -189,14 +192,6 @@ export class PartitionState {
   /** Records so far that were the newest of their series, or group. */
   get advances(): number {
     return this.#gate.advances;
-  }
-
-  /** The input has ended: no older record is waited for, and no further one can confirm those that are held. */
-  #flush(give: GiveObservation, sink: ScoreSink): void {
-    for (const unit of this.units.values()) {
-      this.#gate.flush(unit, give);
-      this.#gate.refuseHeld(unit, sink);
-    }
   }
 
   /** Earlier requests come first. Their units are not due any more in later ones. */

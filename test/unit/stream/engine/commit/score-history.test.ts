@@ -110,6 +110,16 @@ test('a file sorted by series is scored as one sorted by time, groups too', asyn
   assert.ok(inFile.scores.some(({ anomaly, group }) => anomaly && group === GROUP));
 });
 
+test('the last steps of a group are scored, also those that wait for a member', async () => {
+  const settings = streamSettings({ thresholdMethod: 'multivariate', grace: 3 });
+  const rows = ['a', 'b', 'c'].flatMap((series, phase) => {
+    // The last steps of b and c are missing.
+    return steps(0, 50 - phase).map((step) => row(series, step, phase));
+  });
+  const { scores } = await backtested(await historyOf(csvOf(rows)), detectorConfig({ group: 'group', settings }));
+  assert.equal(scores.length, rows.length);
+});
+
 test('scores come in the order of their observations', async () => {
   const rows = steps(0, 100).flatMap((step) => [row('a', step), row('b', step, 1), row('c', step, 2)]);
   const { scores } = await backtested(await historyOf(csvOf(rows)), detectorConfig());
