@@ -18,12 +18,13 @@ export interface ClockMove {
 
 /** Says that units are silent: they have no record at the event time of the partition, although one is long due. */
 export function saySilent(move: ClockMove): void {
-  const { gate, offset, holds, give, succeed } = move;
+  const { gate, offset, give } = move;
   for (const one of gate.silent.takeDue(gate.clock.ms)) {
-    if (!holds(one)) continue;
-    const unit = isStale(one) ? succeed(one, offset) : one;
+    const unit = unitOf(one, move);
+    if (unit === null) continue;
     if (hasPaused(unit, silenceMs(unit.bound.config.settings), move)) continue;
-    if (!unit.isSilenceDue(gate.clock.ms)) {
+    // The members of a group that has just begun with what another one kept are not known before its turn.
+    if (!isStale(one) && !unit.isSilenceDue(gate.clock.ms)) {
       gate.silent.watch(unit);
       continue;
     }
@@ -33,6 +34,15 @@ export function saySilent(move: ClockMove): void {
     // Other members of a group may be next.
     if (unit.group !== null) gate.silent.watch(unit);
   }
+}
+
+/** null where it is gone, or was heard of meanwhile. */
+function unitOf(one: DetectionUnit | StaleUnit, { holds, offset, succeed }: ClockMove): DetectionUnit | null {
+  if (holds(one)) return isStale(one) ? succeed(one, offset) : one;
+  const successor = isStale(one) ? one.successor : null;
+  // A group has records that wait for older ones, and nothing since. Series are watched by their own times.
+  const isUnheard = successor !== null && successor.group !== null && successor.queued?.length === 0;
+  return isUnheard && holds(successor) ? successor : null;
 }
 
 /** The units and stale states for which nothing came for `idle_limit`, while others of the partition went on. */

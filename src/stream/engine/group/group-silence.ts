@@ -1,12 +1,12 @@
-import { gridTime, meanStepMs } from '../../../calendar/frequency.ts';
+import { gridPosition, gridTime, meanStepMs } from '../../../calendar/frequency.ts';
 import { SCALARS } from '../../../detector/series-memory.ts';
 import type { GroupState, Member, SilentMembers } from '../../changelog/group-state.ts';
+import type { PendingObservation } from '../../changelog/pending-steps.ts';
 import type { InputPlace } from '../../record/score-record.ts';
 import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import { isNewsSilent, silenceMs, silenceRecord } from '../unit/silence-records.ts';
 import type { UnitEvents } from '../unit/unit-events.ts';
-import { newestOf } from './group-steps.ts';
 
 /** Names of members that are silent, or left so. Of more of them the oldest is forgotten. */
 const SILENT_MAX = 1_000;
@@ -42,17 +42,19 @@ export class GroupSilence implements SilentMembers {
     const { freq, latenessMs } = group.bound.config.settings;
     const limitMs = limitOf(group);
     let sinceMs = Number.POSITIVE_INFINITY;
+    const heardMs = this.#heard(group);
     for (const member of group.members) {
-      const heardMs = this.#heardMs(group, member);
-      if (this.names.has(member.series) || heardMs + limitMs < this.#lookedMs) continue;
-      sinceMs = Math.min(sinceMs, heardMs);
+      const ownMs = heardMs(member);
+      if (ownMs + limitMs >= this.#lookedMs) sinceMs = Math.min(sinceMs, ownMs);
     }
     return sinceMs - meanStepMs(freq) + latenessMs;
   }
 
   /** Whether a member has stopped by an event time of the partition. */
   isDue(group: SilentGroup, clockMs: number): boolean {
-    return this.#due(group, clockMs).length > 0;
+    const limitMs = limitOf(group);
+    const heardMs = this.#heard(group);
+    return group.members.some((member) => heardMs(member) + limitMs < clockMs);
   }
 
   /** Says which members have stopped. Returns whether all are silent. */
@@ -61,35 +63,20 @@ export class GroupSilence implements SilentMembers {
     const { freq, silenceAfter } = bound.config.settings;
     const cause = silence?.cause ?? null;
     const clockMs = cause === 'clock' ? Number.POSITIVE_INFINITY : record.timestampMs;
-    for (const member of this.#due(group, clockMs)) {
+    for (const { member, position, seen } of this.#due(group, clockMs)) {
       const { series, detector } = member;
-      const newest = newestOf(group, series);
       if (!isNewsSilent(detector, silenceAfter!, member.newest + 1)) continue;
-      this.#remember(
-        series,
-        Math.max(gridTime(freq, group.originMs, newest) + meanStepMs(freq) / 2, waitingMs(group, series)),
-      );
-      const pending = group.pending.findLast(({ observations }) => observations.has(series))?.observations.get(series);
-      const value = pending?.value ?? detector.rings.scalar(SCALARS.resolution);
-      const lastOffset = pending?.offset ?? member.newestOffset;
-      const timestampMs = Math.round(gridTime(freq, group.originMs, newest + silenceAfter!));
+      const halfStepMs = meanStepMs(freq) / 2;
+      this.#remember(series, Math.max(gridTime(freq, group.originMs, position) + halfStepMs, seen?.timestampMs ?? 0));
+      const value = seen?.value ?? detector.rings.scalar(SCALARS.resolution);
+      const lastOffset = seen?.offset ?? member.newestOffset;
+      const timestampMs = Math.round(gridTime(freq, group.originMs, position + silenceAfter!));
       const input = { ...group.place, offset: lastOffset };
-      const said = {
-        state: 'silent',
-        cause,
-        series,
-        timestampMs,
-        bound,
-        detector,
-        input,
-        position: newest + 1,
-      } as const;
+      const next = { position: position + 1, timestampMs };
+      const said = { state: 'silent', cause, series, bound, detector, input, ...next } as const;
       sink.silence({ ...silenceRecord(said, value), group: group.group }, record.offset);
-      const isLast = members.every((one) => this.names.has(one.series));
-      events.memberSilent(
-        { timestampMs, offset: record.offset, position: newest + 1, lastOffset, series, isLast },
-        sink,
-      );
+      const allSilent = members.every((one) => this.names.has(one.series));
+      events.fallSilent({ ...next, offset: record.offset, lastOffset, member: series, allSilent }, sink);
     }
     if (Number.isFinite(clockMs)) this.#lookedMs = clockMs;
     return members.length > 0 && members.every(({ series }) => this.names.has(series));
@@ -117,24 +104,63 @@ export class GroupSilence implements SilentMembers {
     if (events.isSilent && !members.some(({ series }) => this.names.has(series))) events.returned(at, sink);
   }
 
-  #remember(series: string, heardMs: number): void {
-    this.names.set(series, heardMs);
+  #remember(series: string, knownMs: number): void {
+    this.names.set(series, knownMs);
     const [oldest] = this.names.keys();
     if (this.names.size > SILENT_MAX) this.names.delete(oldest);
   }
 
-  #heardMs(group: SilentGroup, { series }: Member): number {
+  /** Event time that the silence of a member counts from; Infinity where it is silent. There may be a thousand. */
+  #heard(group: SilentGroup): (member: Member) => number {
     const { freq } = group.bound.config.settings;
-    const newestMs = gridTime(freq, group.originMs, newestOf(group, series));
-    return Math.max(newestMs, waitingMs(group, series), this.floorMs);
+    const waiting = newestWaiting(group);
+    return (member) => {
+      if (this.names.has(member.series)) return Number.POSITIVE_INFINITY;
+      const { position } = standing(group, member, waiting);
+      return Math.max(gridTime(freq, group.originMs, position), this.floorMs);
+    };
   }
 
-  #due(group: SilentGroup, clockMs: number): Member[] {
+  #due(group: SilentGroup, clockMs: number): Standing[] {
     const limitMs = limitOf(group);
+    const heardMs = this.#heard(group);
+    const waiting = newestWaiting(group);
     return group.members
-      .filter((member) => !this.names.has(member.series) && this.#heardMs(group, member) + limitMs < clockMs)
-      .sort((a, b) => newestOf(group, a.series) - newestOf(group, b.series) || (a.series < b.series ? -1 : 1));
+      .filter((member) => heardMs(member) + limitMs < clockMs)
+      .map((member) => standing(group, member, waiting))
+      .sort((a, b) => a.position - b.position || (a.member.series < b.member.series ? -1 : 1));
   }
+}
+
+/** Where a member stands. */
+interface Standing {
+  readonly member: Member;
+  /** Its newest one. */
+  readonly position: number;
+  /** Its observation there; null where that was scored. */
+  readonly seen: Pick<PendingObservation, 'timestampMs' | 'value' | 'offset'> | null;
+}
+
+/** The newest record of each series among those that wait for older ones. */
+type Waiting = ReadonlyMap<string, Omit<Standing, 'member'>>;
+
+function newestWaiting({ buffered, originMs, bound }: SilentGroup): Waiting {
+  const { freq } = bound.config.settings;
+  return new Map(
+    buffered.map(({ series, timestampMs, value, record }) => {
+      const seen = { timestampMs, value, offset: record.offset };
+      return [series, { position: gridPosition(freq, originMs, timestampMs), seen }];
+    }),
+  );
+}
+
+function standing({ pending }: SilentGroup, member: Member, waiting: Waiting): Standing {
+  const { series } = member;
+  const step = pending.findLast(({ observations }) => observations.has(series));
+  const position = step?.position ?? member.newest;
+  const last = waiting.get(series);
+  if (last !== undefined && last.position > position) return { member, ...last };
+  return { member, position, seen: step?.observations.get(series) ?? null };
 }
 
 interface ReturnedAt {
@@ -148,12 +174,4 @@ function limitOf({ bound }: SilentGroup): number {
   const { settings } = bound.config;
   // What waits for older records is given to the group before its series is silent.
   return (silenceMs(settings) ?? Number.POSITIVE_INFINITY) + settings.latenessMs;
-}
-
-/** Newest time of its records that wait for older ones; -Infinity without any. */
-function waitingMs({ buffered }: SilentGroup, series: string): number {
-  return Math.max(
-    Number.NEGATIVE_INFINITY,
-    ...buffered.filter((one) => one.series === series).map(({ timestampMs }) => timestampMs),
-  );
 }

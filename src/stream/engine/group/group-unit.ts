@@ -127,7 +127,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     if (position - this.newest - 1 > gapLimit && this.newest >= 0) {
       if (this.pending.length > 0) return this.settle(sink, true) && this.take(observation, sink);
       sink.restarted('gap');
-      this.events.close('silent', { ...observation, offset: observation.record.offset }, sink);
+      this.events.startOver({ ...observation, offset: observation.record.offset }, sink);
       for (const member of this.members) sink.windowsDeleted(closedWindowKeys(member));
       this.startOver('gap');
       return this.take(observation, sink);

@@ -133,7 +133,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
         return true;
       case 'restart':
         sink.restarted('gap');
-        if (!this.silent) this.events.close('silent', { ...observation, offset: observation.record.offset }, sink);
+        this.events.startOver({ ...observation, offset: observation.record.offset }, sink);
         this.startOver('gap');
         return this.take(observation, sink);
       case 'next':
@@ -270,8 +270,8 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     this.silent = state === 'silent';
     const { key: series, bound, detector } = this;
     const { timestampMs, cause, record, lastOffset } = said;
-    const at = { timestampMs, offset: record.offset, position: detector.positions, lastOffset };
-    if (this.silent) this.events.fallSilent(at, sink);
+    const at = { timestampMs, offset: record.offset, position: detector.positions };
+    if (this.silent) this.events.fallSilent({ ...at, lastOffset, member: null, allSilent: true }, sink);
     else this.events.returned(at, sink);
     const input = inputAt(this.place, lastOffset);
     const silence = silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, said.value);

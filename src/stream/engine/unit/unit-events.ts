@@ -71,12 +71,14 @@ export class UnitEvents {
   close(reason: CloseReason, { timestampMs, offset }: UnitMoment, sink: ScoreSink): void {
     const events = this.#events;
     if (events === null) return;
-    const at = { offset, sink };
-    const event = events.tracker?.close(reason, timestampMs) ?? null;
-    if (event !== null) publish(events, event, at);
-    events.tracker = null;
-    if (events.silence !== null) publish(events, conclude(events.silence, reason, timestampMs), at);
+    closeUnusual(events, reason, { timestampMs, offset }, sink);
+    if (events.silence !== null) publish(events, conclude(events.silence, reason, timestampMs), { offset, sink });
     events.silence = null;
+  }
+
+  /** The unit starts over after a gap. Where it was said to be silent, it is not back before its next score. */
+  startOver(at: UnitMoment, sink: ScoreSink): void {
+    if (this.#events !== null) closeUnusual(this.#events, 'silent', at, sink);
   }
 
   /** What was never told to anybody is not closed, either. */
@@ -84,33 +86,19 @@ export class UnitEvents {
     this.#events = null;
   }
 
-  /** The series has stopped. `lastOffset` is that of its last observation. */
-  fallSilent(at: UnitMoment & { readonly position: number; readonly lastOffset: number }, sink: ScoreSink): void {
+  /** The series has stopped, or a member of the group. Where all have, the event of unusual values ends. */
+  fallSilent(at: StoppedMoment, sink: ScoreSink): void {
     const { key, group } = this.#owner;
     this.#events ??= noEvents();
     const events = this.#events;
     events.key ??= Buffer.from(group ?? key);
-    this.close('silent', at, sink);
-    events.silence = silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
+    if (at.allSilent) closeUnusual(events, 'silent', at, sink);
+    const isFirst = events.silence === null;
+    events.silence ??= silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
     if (events.silence === null) return;
+    if (at.member !== null) events.silence.shares = addShares(events.silence.shares, [{ series: at.member, sharp: 1 }]);
+    if (!isFirst) return;
     publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
-  }
-
-  /** A member of a group has stopped. Where it is the last one, the event of unusual values ends. */
-  memberSilent(at: MemberMoment, sink: ScoreSink): void {
-    const { key, group } = this.#owner;
-    this.#events ??= noEvents();
-    const events = this.#events;
-    events.key ??= Buffer.from(group ?? key);
-    const { silence } = events;
-    events.silence = null;
-    if (at.isLast) this.close('silent', at, sink);
-    events.silence = silence ?? silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
-    if (events.silence === null) return;
-    events.silence.shares = addShares(events.silence.shares, [{ series: at.series, sharp: 1 }]);
-    if (silence === null) {
-      publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
-    }
   }
 
   /** Whether an event says that nothing is sent. */
@@ -152,6 +140,18 @@ function noEvents(): HeldEvents {
   return { tracker: null, key: null, silence: null, newestOffset: -1 };
 }
 
+/** Ends the event of unusual values. */
+function closeUnusual(
+  events: HeldEvents,
+  reason: CloseReason,
+  { timestampMs, offset }: UnitMoment,
+  sink: ScoreSink,
+): void {
+  const event = events.tracker?.close(reason, timestampMs) ?? null;
+  events.tracker = null;
+  if (event !== null) publish(events, event, { offset, sink });
+}
+
 function publish(
   events: HeldEvents,
   event: AnomalyEvent,
@@ -167,11 +167,13 @@ interface UnitMoment {
   readonly offset: number;
 }
 
-interface MemberMoment extends UnitMoment {
+interface StoppedMoment extends UnitMoment {
   readonly position: number;
-  readonly series: string;
+  /** Input offset of its last observation. */
   readonly lastOffset: number;
-  readonly isLast: boolean;
+  /** null for a series that is scored alone. */
+  readonly member: string | null;
+  readonly allSilent: boolean;
 }
 
 export function keyOf({ key }: EventState): Buffer | null {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { parseFrequency } from '../../../../../src/calendar/frequency.ts';
 import {
   detectorConfig,
   observationRecord,
@@ -8,6 +10,7 @@ import {
   streamRun,
   streamSettings,
 } from '../../../../fixture/stream/stream-run.ts';
+import { until } from '../../../../fixture/until.ts';
 
 const MEMBERS = ['a', 'b', 'c'];
 const settings = streamSettings({ context: 64, gapLimit: 64, silenceAfter: 4 });
@@ -120,4 +123,110 @@ test('a member that left the group is still said to be back', async () => {
       ['returned', 'b'],
     ],
   );
+});
+
+test('a group that starts over after a gap is back from its silence, and its event says so', async () => {
+  const run = await scored((_, step) => step < 20 || step >= 86, {
+    watching: [detectors[0], { ...detectors[1], settings: { ...detectors[1].settings, gapLimit: 10 } }],
+  });
+  assert.ok(run.scores().some(({ series, position, restarted }) => series === 'a' && position === 0 && restarted));
+  assert.deepEqual(
+    silences(run).map(([type, , , closeReason]) => [type, closeReason]),
+    [
+      ['opened', null],
+      ['closed', 'returned'],
+    ],
+  );
+});
+
+test('a group that stops before its settings change, and is silent after it, says so', async () => {
+  for (const latenessMs of [0, 3 * STEP_MS]) {
+    const [alone, grouped] = detectors;
+    const before = { ...grouped, settings: { ...grouped.settings, latenessMs } };
+    const after = { ...before, settings: { ...before.settings, calibrationSize: 40 } };
+    const run = streamRun({ detectors: [alone, before] });
+    const feed = (from: number, to: number, members: readonly string[]) => {
+      for (let step = from; step < to; step++) {
+        for (const series of [...members, 'other']) {
+          const { key, value } = observationRecord(series, step, step % 5, series === 'other' ? undefined : 'g');
+          run.broker.append(0, key, value);
+        }
+      }
+    };
+    feed(0, 30, MEMBERS);
+    const first = await run.start();
+    await run.settled();
+    await first.stop();
+    feed(30, 50, []);
+    const second = streamRun({ detectors: [alone, after], broker: run.broker });
+    const worker = await second.start();
+    await second.settled();
+    await until('the group is silent', () => said(run).length === MEMBERS.length, { everyMs: 20, waitMsMax: 20_000 });
+    feed(50, 60, MEMBERS);
+    await second.settled();
+    await worker.stop();
+    assert.deepEqual(
+      said(run).map(([state, series, , , step]) => [state, series, step]),
+      [...MEMBERS.map((series) => ['silent', series, 33]), ...MEMBERS.map((series) => ['returned', series, 50])],
+    );
+  }
+});
+
+test('a group that catches up, far behind the others, is not silent while its records come', async () => {
+  const run = streamRun({ detectors });
+  const feed = (series: string, step: number, group?: string) => {
+    const { key, value } = observationRecord(series, step, step % 5, group);
+    run.broker.append(0, key, value);
+  };
+  for (let step = 0; step < 120; step++) feed('other', step);
+  for (let step = 0; step < 60; step++) for (const series of MEMBERS) feed(series, step, 'g');
+  const worker = await run.start();
+  await run.settled();
+  assert.deepEqual(said(run), []);
+  for (let step = 120; step < 130; step++) feed('other', step);
+  await run.settled();
+  await worker.stop();
+  assert.deepEqual(
+    said(run).map(([state, series, , , step]) => [state, series, step]),
+    MEMBERS.map((series) => ['silent', series, 63]),
+  );
+});
+
+test('in a partition without any record the clock says once that members are silent, also after a restart', async () => {
+  const stepMs = 20;
+  const quick = { ...detectors[1].settings, freq: parseFrequency(`${stepMs}ms`)!, jitterMs: stepMs / 2 };
+  const run = streamRun({ detectors: [detectorConfig({ group: 'group', settings: quick })] });
+  const feed = (from: number, to: number, members: readonly string[]) => {
+    for (let step = from; step < to; step++) {
+      for (const series of members) {
+        const observation = { series, group: 'g', timestamp: START_MS + stepMs * step, value: step % 5 };
+        run.broker.append(0, Buffer.from('g'), Buffer.from(JSON.stringify(observation)));
+      }
+    }
+  };
+  // By event time the last one is not late yet.
+  feed(0, 20, MEMBERS);
+  feed(20, 23, ['a', 'b']);
+  const first = await run.start();
+  await until('every member is silent', () => said(run).length === MEMBERS.length, { everyMs: 20, waitMsMax: 20_000 });
+  await first.stop();
+  const second = await run.start();
+  // Long enough for the clock to decide again, if it were to.
+  await setTimeout(20 * stepMs);
+  feed(30, 34, MEMBERS);
+  await run.settled();
+  await second.stop();
+  assert.deepEqual(
+    said(run).map(([state, series, , position, , cause]) => [state, series, position, cause]),
+    [
+      ['silent', 'a', 23, 'clock'],
+      ['silent', 'b', 23, 'clock'],
+      ['silent', 'c', 20, 'clock'],
+      ...MEMBERS.map((series) => ['returned', series, 30, null]),
+    ],
+  );
+  assert.deepEqual(silences(run), [
+    ['opened', null, 'g', null, ['c']],
+    ['closed', null, 'g', 'returned', MEMBERS],
+  ]);
 });
