@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { test } from 'node:test';
 import { options } from '../../src/config/options.ts';
-import { IGNORED, matches, none, ROOT, read, sources, texts } from './project.ts';
+import { IGNORED, matches, none, programs, ROOT, read, sources, texts } from './project.ts';
 
 const TOP_LEVEL = new Set(
   `src test deploy schemas package.json package-lock.json tsconfig.json docker-compose.yml README.md LICENSE
@@ -84,9 +84,17 @@ test(`a page of more than ${PAGE_LINES_MAX} lines has a list of its contents`, (
   );
 });
 
-test('the map of the code names only files that are there', () => {
-  const named = [...read('src/README.md').matchAll(/`([\w./-]+\.ts)`/g)].map(([, path]) => path);
-  none(named.filter((path) => ![`src/${path}`, path].some((place) => existsSync(new URL(place, ROOT)))));
+test('a page names only files that are there', () => {
+  const names = new Set([...programs.keys()].map((path) => posix.basename(path)));
+  none(
+    [...pages].flatMap(([path, page]) =>
+      [...page.matchAll(/`([\w./-]+\.ts)`/g)].flatMap(([, named]) => {
+        const places = [posix.join(posix.dirname(path), named), `src/${named}`, named];
+        const isThere = named.includes('/') ? places.some((place) => programs.has(place)) : names.has(named);
+        return isThere ? [] : [`${path} names ${named}`];
+      }),
+    ),
+  );
 });
 
 test('the map of the code names only functions that are there', () => {
