@@ -102,6 +102,9 @@ function repartitionEvents(metrics: Metrics, logger: Logger): StreamEvents & Wor
     resumedFromState(partition, resume) {
       logger.warn({ partition, ...resume }, "the group's offset is lost or older than what was keyed anew");
     },
+    recordsSkipped(partition, { first, last }) {
+      logger.warn({ partition, first, last }, "the group's offset is ahead: these offsets are not keyed anew");
+    },
     topicRecreated(partition) {
       logger.warn({ partition }, 'the input topic was created anew');
     },

@@ -80,7 +80,7 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     alarms: counter('alarms_total', 'Scores with an alarm'),
     anomalyEvents: counter('events_total', 'Records of events by type: opened, updated, closed', 'type'),
     deadLetters: counter('dead_letters_total', 'Input records set aside by reason, late ones among them', 'reason'),
-    skippedOffsets: counter('skipped_offsets_total', 'Input offsets that cannot be read any more'),
+    skippedOffsets: counter('skipped_offsets_total', 'Input offsets that were lost, or passed over'),
     skippedRanges: counter('skipped_ranges_total', 'Ranges of such offsets, each with a dead letter'),
     duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),

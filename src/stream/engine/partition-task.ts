@@ -199,8 +199,10 @@ export class PartitionTask {
     return restored;
   }
 
-  #reportResume({ committedOffset }: PartitionSession, state: PartitionState, { from, offset }: Resume): void {
+  #reportResume({ committedOffset }: PartitionSession, state: PartitionState, resume: Resume): void {
     const { events, place } = this.#options;
+    const { from, offset, skipped } = resume;
+    if (from === 'committed' && skipped !== null) events.recordsSkipped(place.partition, skipped);
     if (from === 'state') events.resumedFromState(place.partition, { offset: offset ?? 0, committedOffset });
     if (from === 'start-over') events.topicRecreated(place.partition, state.stale.size);
     else if (state.stale.size > 0) events.settingsChanged(place.partition, state.stale.size);

@@ -74,6 +74,9 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
     resumedFromState(partition, resume) {
       logger.warn({ partition, ...resume }, "the group's offset is lost or older than the state, which continues");
     },
+    recordsSkipped(partition, { first, last }) {
+      logger.warn({ partition, first, last }, "the group's offset is ahead of the state: these offsets are not scored");
+    },
     topicRecreated(partition, units) {
       logger.warn({ partition, units }, 'the input topic was created anew: these series and groups start over');
     },

@@ -1,3 +1,4 @@
+import type { SkippedRange } from '../log/log.ts';
 import type { Tally } from './unit/batch-outcome.ts';
 
 export interface CommittedRecords {
@@ -57,6 +58,8 @@ export interface StreamEvents {
     partition: number,
     resume: { readonly offset: number; readonly committedOffset: number | null },
   ): void;
+  /** The group's offset is ahead of the state: these offsets are not scored. */
+  recordsSkipped(partition: number, skipped: SkippedRange): void;
   /** The input topic was deleted and created anew. These series and groups start over. */
   topicRecreated(partition: number, units: number): void;
   /** Series and groups whose state was made with other settings or another model. */

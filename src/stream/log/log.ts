@@ -4,11 +4,11 @@
  * count.
  */
 
-/** Offsets that cannot be read any more. The reasons are those of dead letters. */
+/** Offsets that cannot be read any more, or are not to be read. The reasons are those of dead letters. */
 export interface SkippedRange {
   readonly first: number;
   readonly last: number;
-  readonly reason: 'records-expired' | 'records-truncated' | 'topic-recreated';
+  readonly reason: 'records-expired' | 'records-truncated' | 'records-skipped' | 'topic-recreated';
 }
 
 /** A record of the input topic. `key` and `value` are copies and may be kept. */
@@ -24,8 +24,8 @@ export interface InputRecord {
   /** All of its headers as their bytes, where records are passed on. */
   readonly rawHeaders?: Buffer;
   /**
-   * Set where this is no record, but stands for offsets that cannot be read any more. Its offset is the one before the
-   * position at which reading continues.
+   * Set where this is no record, but stands for offsets that are not read. Its offset is the one before the position at
+   * which reading continues.
    */
   readonly skipped?: SkippedRange;
 }

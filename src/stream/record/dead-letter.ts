@@ -36,6 +36,8 @@ export const DEAD_LETTER_REASONS = [
   'records-expired',
   /** The broker lost records after they were read. New records get their offsets. */
   'records-truncated',
+  /** Someone moved the group's offset past records that were not read. */
+  'records-skipped',
   /** The input topic was deleted and created anew. Records of the old one may not have been read. */
   'topic-recreated',
   /** Scoring it failed with an unexpected error, also when it was tried alone. */

@@ -1,8 +1,12 @@
+import type { InputRecord, SkippedRange } from '../../log/log.ts';
 import { closeOrphans } from '../state/orphan-events.ts';
 import type { PartitionState } from '../state/partition-state.ts';
 import { PARTITION_COUNT_KEY, type Restored } from '../state/restore-partition.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
-import { skippedRecord, startOver } from './start-over.ts';
+import { whySkipped } from './score-records.ts';
+
+/** Kafka's value for a record without a timestamp. */
+const NO_TIMESTAMP = -1;
 
 export interface FirstCommitOptions extends CommitFormat {
   readonly partitionCount: number;
@@ -23,7 +27,18 @@ export function firstCommit(options: FirstCommitOptions, { state, restored, offs
   if (restored.partitionCount === null) pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(partitionCount)));
   closeOrphans(state.stale.values(), pending);
   for (const { key, value } of restored.settingsChanges) pending.writeState(key, value);
-  const { skipped } = restored.resume;
-  if (skipped !== null) startOver(state, pending, skippedRecord(place.partition, offset, skipped));
+  const { skipped, from } = restored.resume;
+  // The open states keep only their keys, so that each series says so when it returns, also after further restores.
+  if (from === 'start-over') for (const stale of state.stale.values()) pending.touched(stale);
+  if (skipped !== null) {
+    const record = skippedRecord(place.partition, offset, skipped);
+    pending.deadLetter(record, whySkipped(skipped));
+    pending.consumed([record]);
+  }
   return pending;
+}
+
+/** Stands for offsets that are not read, where reading continues at `nextOffset`. */
+function skippedRecord(partition: number, nextOffset: number, skipped: SkippedRange): InputRecord {
+  return { partition, offset: nextOffset - 1, timestampMs: NO_TIMESTAMP, key: null, value: null, skipped };
 }

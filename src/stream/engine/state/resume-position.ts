@@ -9,14 +9,15 @@ export interface Resume {
   /** null: at the oldest record. */
   readonly offset: number | null;
   /**
-   * - `committed`: at the group's offset; at the oldest record where group and state have none.
+   * - `committed`: at the group's offset; at the oldest record where group and state have none. An offset that is ahead
+   *   of the state is an operator's, who wants the records between to be skipped: they may have been scored before.
    * - `state`: the group's offset is lost or older than the state. Records that the state has seen would all be late.
    * - `start-over`: the topic was created anew since the last commit. The state belongs to the old one.
    */
   readonly from: 'committed' | 'state' | 'start-over';
   /** The id of the input topic that the state belongs to from now on; null where it is not known. */
   readonly topicId: string | null;
-  /** What is said in place of the records that cannot be read any more. */
+  /** What is said in place of the records that are not read. */
   readonly skipped: SkippedRange | null;
 }
 
@@ -32,5 +33,8 @@ export function planResume({ committedOffset, inputTopicId }: InputPosition, sto
   if (committedOffset === null || committedOffset < nextOffset) {
     return { offset: nextOffset, from: 'state', topicId, skipped: null };
   }
-  return { offset: committedOffset, from: 'committed', topicId, skipped: null };
+  const last = committedOffset - 1;
+  const skipped: SkippedRange | null =
+    last < nextOffset ? null : { first: nextOffset, last, reason: 'records-skipped' };
+  return { offset: committedOffset, from: 'committed', topicId, skipped };
 }

@@ -22,6 +22,13 @@ test('without a stored position the group decides, and without both reading star
   assert.equal(planResume({ committedOffset: null, inputTopicId: 'a' }, null).offset, null);
 });
 
+test('the group offset ahead of the state skips the records between, and says which', () => {
+  const resume = (committedOffset: number) => planResume({ committedOffset, inputTopicId: 'a' }, stored);
+  assert.deepEqual(resume(13).skipped, { first: 10, last: 12, reason: 'records-skipped' });
+  assert.equal(resume(10).skipped, null);
+  assert.equal(resume(9).skipped, null);
+});
+
 test('another topic id starts over at the oldest record; an unknown one does not', () => {
   const other = planResume({ committedOffset: 12, inputTopicId: 'b' }, stored);
   assert.deepEqual([other.offset, other.from, other.topicId], [null, 'start-over', 'b']);
@@ -67,6 +74,31 @@ for (const [what, offset] of [
     );
   });
 }
+
+test('a group offset that was moved ahead of the state is said in the log, a metric and one dead letter, once', async () => {
+  const run = streamRun();
+  append(run, 's', 0, 20);
+  await scoreAll(run);
+  append(run, 's', 20, 28);
+  run.broker.moveOffset(0, 23);
+  const skipped: unknown[] = [];
+  const events = { recordsSkipped: (_: number, range: unknown) => skipped.push(range) };
+  await scoreAll(run, events);
+  append(run, 's', 28, 30);
+  await scoreAll(run, events);
+  assert.deepEqual(skipped, [{ first: 20, last: 22, reason: 'records-skipped' }]);
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, input }) => [reason, input]),
+    [['records-skipped', { topic: TOPICS.observations, partition: 0, offset: 20, lastOffset: 22, timestampMs: -1 }]],
+  );
+  assert.deepEqual(
+    run.scores().map(({ input, position }) => [input.offset, position]),
+    [...Array(20).keys(), 23, 24, 25, 26, 27, 28, 29].map((offset) => [offset, offset]),
+    'the steps between are missing values of the series',
+  );
+  const count = (of: 'skippedOffsets' | 'skippedRanges') => run.tallies.reduce((sum, tally) => sum + tally[of], 0);
+  assert.deepEqual([count('skippedRanges'), count('skippedOffsets')], [1, 3]);
+});
 
 test('a topic recreated while no worker runs starts over and says so, also after a further restore', async () => {
   const run = streamRun();
