@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { kafkaClassPath } from '../../../src/local-kafka/java-artifacts.ts';
 import { CODEC_MASK } from '../../../src/stream/log/kafka/batch/record-batch-layout.ts';
-import { kafkaClient, linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import { leaderOf } from '../../../src/stream/log/kafka/cluster/leader.ts';
 import { fetchTopic } from '../../../src/stream/log/kafka/fetch/fetch.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { kafkaClient } from '../../fixture/kafka/kafka-client.ts';
 import { until } from '../../fixture/until.ts';
 
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import type { ProducerRecord } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import type { DeadLetterReason } from '../../../src/stream/record/dead-letter.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { kafkaClient } from '../../fixture/kafka/kafka-client.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord, START_MS } from '../../fixture/stream/stream-run.ts';
 

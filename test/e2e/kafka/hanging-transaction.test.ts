@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { kafkaClient } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { kafkaClient } from '../../fixture/kafka/kafka-client.ts';
 
 kafkaTest(
   'a hanging transaction in the changelog is named, and nothing is restored from what is before it',

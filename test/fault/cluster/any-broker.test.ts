@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
+import { asAdmin, ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
 import { tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
@@ -52,8 +52,14 @@ kafkaTest('neither the kill of any broker of three nor a frozen one costs a sess
     await until('it is in sync', () => canBeWritten(cluster, names, new Set()));
   }
   const [frozen] = cluster.nodes;
-  await frozen.freeze();
   closing.push(() => frozen.thaw());
+  let attempts = 0;
+  const ends = await asAdmin(cluster.direct, 'ends were read', async (admin) => {
+    await admin.fetchTopicOffsets(TOPICS.observations);
+    if (++attempts === 1) await frozen.freeze();
+    return admin.fetchTopicOffsets(TOPICS.observations);
+  });
+  assert.deepEqual([ends.length, attempts], [PARTITIONS, 2], 'an administrator asks the new leaders');
   await until('the others lead', () => canBeWritten(cluster, names, new Set([frozen.id])));
   await everyPartitionIsScored('without the frozen broker');
   const lines = worker.said().split('\n');

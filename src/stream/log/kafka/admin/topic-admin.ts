@@ -1,8 +1,8 @@
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { Topics } from '../../../../config/config.ts';
 import { ServiceError } from '../../../../service-error.ts';
-import { disconnect, type KafkaConnection, kafkaClient } from '../cluster/connection.ts';
-import { explainFailure, protocolErrorType } from '../cluster/failure.ts';
+import { adminClient, disconnect, type KafkaConnection } from '../cluster/connection.ts';
+import { explainFailure, isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
 import { errorFromCode } from '../cluster/kafkajs-internals.ts';
 import { isLeaderChange } from '../cluster/leader.ts';
 import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
@@ -182,20 +182,28 @@ function allTopics(topics: Topics): string[] {
   return [...new Set(Object.values(topics))];
 }
 
+/**
+ * Where a broker is lost meanwhile the work is done once more from its beginning, which may be on other brokers. Throws
+ * a ServiceError.
+ */
 export async function asAdmin<T>(
   connection: KafkaConnection,
   doing: string,
   work: (admin: Admin) => Promise<T>,
 ): Promise<T> {
-  const client = kafkaClient(connection);
-  const admin = client.kafka.admin();
-  try {
-    await admin.connect();
-    return await work(admin);
-  } catch (error) {
-    throw explainUnreached(explainFailure(error, doing), connection);
-  } finally {
-    await disconnect(admin.disconnect(), client.destroy);
+  for (let attempt = 1; ; attempt++) {
+    const { admin, destroy } = adminClient(connection);
+    let connected = false;
+    try {
+      await admin.connect();
+      connected = true;
+      return await work(admin);
+    } catch (error) {
+      if (connected && attempt === 1 && isConnectionFailure(error)) continue;
+      throw explainUnreached(explainFailure(error, doing), connection);
+    } finally {
+      await disconnect(admin.disconnect(), destroy);
+    }
   }
 }
 

@@ -1,18 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionOptions } from 'node:tls';
-import kafkajs, { type ISocketFactory, type Kafka, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
+import kafkajs, { type Admin, type ISocketFactory, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
 import type { KafkaConfig, SaslConfig } from '../../../../config/config.ts';
 import { shareConnections } from './connection-pool.ts';
+import { likelyAliveFirst } from './given-up.ts';
 import {
   type Broker,
   type Cluster,
   ClusterConstructor,
   type ClusterOptions,
+  createAdmin,
   createKafkajsLogger,
   defaultSocketFactory,
 } from './kafkajs-internals.ts';
 import { oauthLogin } from './oauth-login.ts';
-import { likelyAliveFirst, watchSilentBrokers } from './silent-brokers.ts';
+import { watchSilentBrokers } from './silent-brokers.ts';
 import { tlsOptions } from './tls-options.ts';
 import { trackSockets } from './tracked-sockets.ts';
 
@@ -52,33 +54,8 @@ export async function linkCluster(
   topics: readonly string[],
   { isShared = false }: { readonly isShared?: boolean } = {},
 ): Promise<ClusterLink> {
-  const sockets = trackSockets(connection.socketFactory ?? defaultSocketFactory());
-  const { brokers, clientId, ssl, sasl } = clientOptions(connection);
-  const options: ClusterOptions = {
-    logger: createKafkajsLogger({
-      level: connection.log ? kafkajs.logLevel.INFO : kafkajs.logLevel.NOTHING,
-      logCreator: logTo(connection),
-    }),
-    socketFactory: sockets.factory,
-    brokers: [...brokers],
-    clientId,
-    ssl: ssl ?? null,
-    sasl: sasl ?? null,
-    connectionTimeout: CONNECTION_MS_MAX,
-    requestTimeout: REQUEST_MS_MAX,
-    enforceRequestTimeout: true,
-    metadataMaxAge: METADATA_AGE_MS_MAX,
-    allowAutoTopicCreation: false,
-    retry: RETRY,
-    isolationLevel: 1,
-  };
-  const cluster = new ClusterConstructor(options);
+  const { cluster, sockets, destroy } = makeCluster(connection, METADATA_AGE_MS_MAX);
   if (isShared) shareConnections(cluster);
-  const unwatch = watchSilentBrokers(cluster, sockets);
-  const destroy = () => {
-    unwatch();
-    sockets.destroy();
-  };
   try {
     await cluster.connect();
     await cluster.addMultipleTargetTopics(topics);
@@ -89,19 +66,43 @@ export async function linkCluster(
   return { cluster, dropBroker: ({ connectionPool }) => sockets.drop(connectionPool), destroy };
 }
 
-/** kafkajs's client, for group membership and administration. `destroy` closes its connections at once. */
-export function kafkaClient(connection: KafkaConnection): { readonly kafka: Kafka; destroy(): void } {
+/** kafkajs's client for administration. `destroy` closes its connections at once. */
+export function adminClient(connection: KafkaConnection): { readonly admin: Admin; destroy(): void } {
+  // It looks at the metadata anew before each use.
+  const { cluster, logger, destroy } = makeCluster(connection, 0);
+  return { admin: createAdmin({ logger, cluster, retry: RETRY }), destroy };
+}
+
+/** Not connected yet. Brokers that are silent are given up until `destroy`. */
+function makeCluster(connection: KafkaConnection, metadataMaxAge: number) {
   const sockets = trackSockets(connection.socketFactory ?? defaultSocketFactory());
-  const kafka = new kafkajs.Kafka({
-    ...clientOptions(connection),
-    socketFactory: sockets.factory,
-    connectionTimeout: CONNECTION_MS_MAX,
-    requestTimeout: REQUEST_MS_MAX,
-    retry: RETRY,
-    logLevel: connection.log ? kafkajs.logLevel.INFO : kafkajs.logLevel.NOTHING,
+  const { brokers, clientId, ssl, sasl } = clientOptions(connection);
+  const logger = createKafkajsLogger({
+    level: connection.log ? kafkajs.logLevel.INFO : kafkajs.logLevel.NOTHING,
     logCreator: logTo(connection),
   });
-  return { kafka, destroy: sockets.destroy };
+  const options: ClusterOptions = {
+    logger,
+    socketFactory: sockets.factory,
+    brokers: [...brokers],
+    clientId,
+    ssl: ssl ?? null,
+    sasl: sasl ?? null,
+    connectionTimeout: CONNECTION_MS_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    enforceRequestTimeout: true,
+    metadataMaxAge,
+    allowAutoTopicCreation: false,
+    retry: RETRY,
+    isolationLevel: 1,
+  };
+  const cluster = new ClusterConstructor(options);
+  const unwatch = watchSilentBrokers(cluster, sockets);
+  const destroy = () => {
+    unwatch();
+    sockets.destroy();
+  };
+  return { cluster, logger, sockets, destroy };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
+import type { Admin, ISocketFactory, logCreator, RetryOptions } from 'kafkajs';
 import './kafkajs-mends.ts';
 import type { BrokerConnections, ProtocolRequest } from './kafkajs-connections.ts';
 import {
@@ -119,6 +119,13 @@ export interface ClusterOptions {
 }
 
 export const ClusterConstructor = load('kafkajs/src/cluster/index.js') as new (options: ClusterOptions) => Cluster;
+
+/** The client for administration, on connections of ours. */
+export const createAdmin = load('kafkajs/src/admin/index.js') as (of: {
+  readonly logger: unknown;
+  readonly cluster: Cluster;
+  readonly retry: RetryOptions;
+}) => Admin;
 
 export const createKafkajsLogger = (
   load('kafkajs/src/loggers/index.js') as { createLogger(of: { level: number; logCreator: logCreator }): unknown }

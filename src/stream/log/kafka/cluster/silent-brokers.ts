@@ -1,29 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type BrokerAddress, doubt, giveUp, isDoubtful } from './given-up.ts';
 import type { Broker, Cluster } from './kafkajs-internals.ts';
 import { refreshLeaders } from './leader.ts';
-import type { BrokerAddress, TrackedSockets, WaitingConnection } from './tracked-sockets.ts';
+import type { TrackedSockets, WaitingConnection } from './tracked-sockets.ts';
 
 /** A broker that does not answer for so long is asked for at another one. A fetch waits for records a tenth of it. */
 const SILENT_MS_MAX = 2_000;
+/** The same for a broker that was given up lately. */
+const DOUBTFUL_MS_MAX = 500;
 /** A first answer takes no longer: no request that waits is sent before it. */
 const FIRST_ANSWER_MS_MAX = 5_000;
-const CHECK_MS = 500;
+const CHECK_MS = 250;
+/** A longer pause between two checks: this process stood still, and answers may wait to be read. */
+const AWAKE_MS_MAX = 1_000;
 const ASK_MS_MAX = 1_000;
-/** For so long a broker that was given up is the last to be connected to, and is given up sooner. */
-const GIVEN_UP_MS = 60_000;
 
-/** When brokers were given up, by address. All connections of the process share it. */
-const givenUp = new Map<string, number>();
-
-function isDoubtful(address: string, nowMs: number): boolean {
-  return nowMs - (givenUp.get(address) ?? Number.NEGATIVE_INFINITY) < GIVEN_UP_MS;
-}
-
-/** Brokers that were given up lately come last. */
-export function likelyAliveFirst(brokers: readonly string[], nowMs: number): string[] {
-  const doubtful = (address: string) => isDoubtful(address, nowMs);
-  return [...brokers.filter((address) => !doubtful(address)), ...brokers.filter(doubtful)];
-}
+/** All that are watched. What one learns of a broker is true for the others. */
+const watched = new Set<TrackedSockets>();
 
 /**
  * Gives up the connections to brokers that the cluster has given up. A machine that lost its power or its network
@@ -35,40 +28,48 @@ export function watchSilentBrokers(cluster: Cluster, sockets: TrackedSockets): (
   let lastMs = performance.now();
   const check = async () => {
     const nowMs = performance.now();
-    // This process stood still: answers may wait to be read.
-    const wasAwake = nowMs - lastMs < 2 * CHECK_MS;
+    const wasAwake = nowMs - lastMs < AWAKE_MS_MAX;
     lastMs = nowMs;
     const silent = wasAwake && !checking ? sockets.waiting(nowMs).filter((waiting) => isSilent(waiting, nowMs)) : [];
     if (silent.length === 0) return;
     checking = true;
-    if (await dropDead(cluster, silent, nowMs)) await refreshLeaders(cluster).catch(() => undefined);
+    if (await dropDead(cluster, silent)) await refreshLeaders(cluster).catch(() => undefined);
     checking = false;
   };
   const timer = setInterval(() => void check(), CHECK_MS).unref();
-  return () => clearInterval(timer);
+  watched.add(sockets);
+  return () => {
+    clearInterval(timer);
+    watched.delete(sockets);
+  };
 }
 
 function isSilent(waiting: WaitingConnection, nowMs: number): boolean {
-  return waiting.waitedMs >= (isDoubtful(nameOf(waiting), nowMs) ? CHECK_MS : SILENT_MS_MAX);
+  return waiting.waitedMs >= (isDoubtful(waiting, nowMs) ? DOUBTFUL_MS_MAX : SILENT_MS_MAX);
+}
+
+/** Returns whether there is a dead broker. */
+async function dropDead(cluster: Cluster, silent: readonly WaitingConnection[]): Promise<boolean> {
+  const alive = await knownBrokers(cluster, silent);
+  const nowMs = performance.now();
+  const gone = silent.filter((waiting) => alive !== null && !includes(alive, waiting));
+  const strange = silent.filter((waiting) => !waiting.answered && waiting.waitedMs >= FIRST_ANSWER_MS_MAX);
+  for (const waiting of strange) {
+    doubt(waiting, nowMs);
+    waiting.drop();
+  }
+  for (const broker of gone) giveUp(broker, nowMs);
+  if (gone.length > 0) for (const sockets of watched) dropAll(sockets, gone, nowMs);
+  return gone.length + strange.length > 0;
 }
 
 /**
- * Returns whether there is a dead broker. Then all the other connections that are silent are given up, too: their
- * brokers may wait for an answer of the dead one, such as whether a transaction is open, for half a minute.
+ * Besides the connections to dead brokers all the other ones that are silent: their brokers may wait for an answer of a
+ * dead one, such as whether a transaction is open, for half a minute.
  */
-async function dropDead(cluster: Cluster, silent: readonly WaitingConnection[], nowMs: number): Promise<boolean> {
-  const alive = await knownBrokers(cluster, silent);
-  const dead = silent.filter((waiting) => {
-    const isStrange = !waiting.answered && waiting.waitedMs >= FIRST_ANSWER_MS_MAX;
-    return isStrange || (alive !== null && !includes(alive, waiting));
-  });
-  for (const waiting of dead) givenUp.set(nameOf(waiting), nowMs);
-  if (dead.length > 0) for (const waiting of silent) waiting.drop();
-  return dead.length > 0;
-}
-
-function nameOf({ host, port }: BrokerAddress): string {
-  return `${host}:${port}`;
+function dropAll(sockets: TrackedSockets, dead: readonly BrokerAddress[], nowMs: number): void {
+  for (const waiting of sockets.waiting(nowMs)) if (isSilent(waiting, nowMs)) waiting.drop();
+  for (const broker of dead) sockets.drop(broker);
 }
 
 /** The brokers that another broker knows; null where none answers. */

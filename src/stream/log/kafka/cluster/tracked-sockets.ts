@@ -1,10 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ISocketFactory } from 'kafkajs';
-
-export interface BrokerAddress {
-  readonly host: string;
-  readonly port: number;
-}
+import { type BrokerAddress, isRefused } from './given-up.ts';
 
 /** A connection that waits for the peer: to be opened, or for an answer. */
 export interface WaitingConnection extends BrokerAddress {
@@ -42,7 +38,7 @@ export function trackSockets(factory: ISocketFactory): TrackedSockets {
       socket.once('close', () => sockets.delete(socket));
       noteAnswers(socket, tracked, ssl ? 'secureConnect' : 'connect');
       // kafkajs attaches its listeners after this function has returned.
-      if (destroyed) setImmediate(end, socket);
+      if (destroyed || isRefused(tracked, performance.now())) setImmediate(end, socket);
       return socket;
     },
     waiting: (nowMs) =>

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRefused, likelyAliveFirst } from '../../../../../../src/stream/log/kafka/cluster/given-up.ts';
 import type { Cluster } from '../../../../../../src/stream/log/kafka/cluster/kafkajs-internals.ts';
-import { likelyAliveFirst, watchSilentBrokers } from '../../../../../../src/stream/log/kafka/cluster/silent-brokers.ts';
+import { watchSilentBrokers } from '../../../../../../src/stream/log/kafka/cluster/silent-brokers.ts';
 import type { TrackedSockets } from '../../../../../../src/stream/log/kafka/cluster/tracked-sockets.ts';
 import { until } from '../../../../../fixture/until.ts';
 
@@ -30,34 +31,50 @@ function watched(
     brokerPool: { brokers: Object.fromEntries(brokers.entries()) },
     refreshMetadata: async () => void seen.refreshes++,
   } as unknown as Cluster;
+  const dropPort = (port: number) => {
+    seen.dropped.add(port);
+    waits.delete(port);
+  };
   const sockets = {
     waiting: () => {
       seen.checks++;
-      return Array.from(waits, ([port, wait]) => {
-        const drop = () => {
-          seen.dropped.add(port);
-          waits.delete(port);
-        };
-        return { host, port, ...wait, drop };
-      });
+      return Array.from(waits, ([port, wait]) => ({ host, port, ...wait, drop: () => dropPort(port) }));
+    },
+    drop: (to) => {
+      if (to.host === host) dropPort(to.port);
     },
   } as Partial<TrackedSockets> as TrackedSockets;
   t.after(watchSilentBrokers(cluster, sockets));
   return { seen, waits };
 }
 
-suite('silent brokers', { concurrency: true }, () => {
+suite('silent brokers', () => {
   test('a silent broker that another one does not know is given up, and whoever may wait for it', async (t) => {
     const { seen, waits } = watched(t, { host: 'a', alive: [2, 3], answering: [2, 3] });
     waits.set(1, { waitedMs: 2_100, answered: true });
     waits.set(2, { waitedMs: 2_100, answered: true });
     waits.set(3, { waitedMs: 300, answered: true });
     await until('the metadata are refreshed', () => seen.refreshes > 0);
-    assert.deepEqual([...seen.dropped], [1, 2]);
+    assert.deepEqual([...seen.dropped].sort(), [1, 2]);
     assert.deepEqual(likelyAliveFirst(['a:1', 'a:2', 'b:1'], performance.now()), ['a:2', 'b:1', 'a:1']);
     // It is away already: nobody waits two seconds for it again.
     waits.set(1, { waitedMs: 600, answered: false });
     await until('it is given up again', () => seen.refreshes > 1);
+  });
+
+  test('what one cluster learns of a dead broker no other one waits for', async (t) => {
+    const { seen, waits } = watched(t, { host: 'b', alive: [2, 3], answering: [2, 3] });
+    const other = watched(t, { host: 'b', alive: [2, 3], answering: [2, 3] });
+    assert.ok(!isRefused({ host: 'b', port: 1 }, performance.now()));
+    waits.set(1, { waitedMs: 2_100, answered: true });
+    other.waits.set(1, { waitedMs: 100, answered: true });
+    other.waits.set(2, { waitedMs: 2_100, answered: true });
+    other.waits.set(3, { waitedMs: 100, answered: true });
+    await until('it is given up', () => seen.dropped.has(1));
+    assert.deepEqual([...other.seen.dropped].sort(), [1, 2]);
+    assert.ok(isRefused({ host: 'b', port: 1 }, performance.now()), 'connections to it are refused for a while');
+    assert.ok(!isRefused({ host: 'b', port: 1 }, performance.now() + 3_000));
+    assert.ok(!isRefused({ host: 'b', port: 2 }, performance.now()));
   });
 
   test('a broker that is slow and alive keeps its connections', async (t) => {
