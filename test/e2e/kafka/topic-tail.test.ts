@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { asAdmin } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
-import { type TailOptions, type TailPlace, tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
+import type { TailPlace } from '../../../src/stream/log/kafka/fetch/tail-place.ts';
+import { type TailOptions, tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import {
   type AlterResponse,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asAdmin, ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
 import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
 import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
@@ -53,6 +54,14 @@ kafkaTest(
     const session = await log.openPartition(0);
     const delivered = await deliveredFrom(log, 0);
     await until('all are read', () => delivered.length === 5);
+    const tailed: string[] = [];
+    const tail = await tailTopic(
+      cluster.direct,
+      { topic: TOPICS.observations, from: 'earliest' },
+      { onRecords: (records) => void tailed.push(...records.map(({ value }) => String(value))) },
+    );
+    t.after(() => tail.stop());
+    await until('a tail has read all', () => tailed.length === 5);
     await session.commit([], 5);
     await first.kill();
     await second.restart();
@@ -62,6 +71,8 @@ kafkaTest(
     const after = ['2:new-1', '3:new-2', '4:new-3', '5:new-4', '6:new-5'];
     const truncated = { first: 2, last: 4, reason: 'records-truncated' };
     assert.deepEqual(delivered.slice(5).map(placed), [truncated, ...after]);
+    await until('the tail has read the newest', () => tailed.at(-1) === 'new-5');
+    assert.deepEqual(tailed.slice(5), ['new-1', 'new-2', 'new-3', 'new-4', 'new-5']);
     await log.close();
 
     // Nobody read meanwhile: the committed offset knows its epoch.

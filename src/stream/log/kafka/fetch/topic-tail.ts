@@ -3,10 +3,11 @@ import { decodeRecords, endOffset } from '../batch/record-batch-decoder.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
 import { explainFailure } from '../cluster/failure.ts';
 import { type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
-import { leaderEpochOf, leaderOf, topicIdOf } from '../cluster/leader.ts';
+import { leaderEpochOf, leaderOf, refreshLeaders } from '../cluster/leader.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
-import { isRecreated, locatePosition } from './out-of-range.ts';
+import { isRecreated } from './out-of-range.ts';
 import { type PartitionRange, readPartition, stableRange } from './partition-reader.ts';
+import { beginAnew, locate, type MovingPlace, placeNow, startPlace, type TailPlace, truncate } from './tail-place.ts';
 
 /** A committed record of any topic. */
 export interface TopicRecord {
@@ -19,6 +20,8 @@ export interface TopicRecord {
 }
 
 const LIMITS: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
+/** After a failure leaders may have moved: so often in a row new metadata are tried before new connections. */
+const REFRESHES_MAX = 3;
 const RECONNECT_MS = 500;
 const OFFSET_OUT_OF_RANGE = 1;
 /** Of a topic that is read as a whole, so many are in memory. */
@@ -35,12 +38,6 @@ export interface TailOptions {
   readonly topic: string;
   /** A place of which partitions are missing begins there with their oldest record. */
   readonly from: 'earliest' | 'latest' | TailPlace;
-}
-
-/** Where a tail is: the offset of the next record of each partition, of a topic with this id (null: not known). */
-export interface TailPlace {
-  readonly topicId: string | null;
-  readonly positions: ReadonlyMap<number, number>;
 }
 
 export interface TailHandlers {
@@ -65,6 +62,7 @@ export async function tailTopic(
   let link = await explained(topic, () => linkCluster(connection, [topic]));
   let stopped = false;
   let lost = false;
+  let failures = 0;
   const place = await explained(topic, () => startPlace(link.cluster, topic, from)).catch((error: unknown) => {
     link.destroy();
     throw error;
@@ -73,14 +71,22 @@ export async function tailTopic(
   const follow = async () => {
     while (!stopped) {
       try {
+        const truncated = await truncate(link.cluster, topic, place);
+        for (const range of truncated) {
+          connection.log?.('error', `Records of ${topic} that were read are lost; reading continues before them`, {
+            ...range,
+          });
+        }
         const { records, moved, failure } = await fetchOnce(link, topic, place);
         if (stopped) return;
-        if (moved) await handlers.onRecords(records, { ...place, positions: new Map(place.positions) });
+        if (moved || truncated.length > 0) await handlers.onRecords(records, placeNow(place));
         if (failure !== null) throw failure;
         if (lost) handlers.onConnection?.(null);
         lost = false;
+        failures = 0;
       } catch (error) {
         if (stopped) return;
+        if (++failures <= REFRESHES_MAX && (await isRefreshed(link.cluster))) continue;
         link.destroy();
         if (!lost) handlers.onConnection?.(explainFailure(error, `topic ${topic} was read`));
         lost = true;
@@ -90,7 +96,7 @@ export async function tailTopic(
       }
     }
   };
-  const begin = { ...place, positions: new Map(place.positions) };
+  const begin = placeNow(place);
   const following = follow();
   return {
     begin,
@@ -166,24 +172,6 @@ async function readRange(cluster: Cluster, range: PartitionRange): Promise<Topic
   return records;
 }
 
-/** Where a tail is; `fetchOnce` moves it. */
-interface MovingPlace {
-  topicId: string | null;
-  readonly positions: Map<number, number>;
-}
-
-async function startPlace(cluster: Cluster, topic: string, from: TailOptions['from']): Promise<MovingPlace> {
-  const topicId = topicIdOf(cluster, topic);
-  const positions = new Map<number, number>();
-  const isStored = typeof from === 'object' && (from.topicId === null || topicId === null || from.topicId === topicId);
-  for (const { partitionId } of cluster.findTopicPartitionMetadata(topic)) {
-    const stored = isStored ? from.positions.get(partitionId) : undefined;
-    const { start, end } = await stableRange(cluster, topic, partitionId);
-    positions.set(partitionId, stored ?? (from === 'latest' ? end : start));
-  }
-  return { topicId, positions };
-}
-
 interface FetchedRecords {
   readonly records: readonly TopicRecord[];
   /** A position was moved. */
@@ -212,7 +200,7 @@ async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingP
     if (place.topicId !== topicId) break;
     try {
       if (fetched.errorCode === OFFSET_OUT_OF_RANGE) await locate(cluster, topic, place, fetched.partition);
-      else batches.push(takeRecords(fetched, place.positions));
+      else batches.push(takeRecords(fetched, place));
     } catch (error) {
       fail(error);
     }
@@ -247,7 +235,7 @@ async function fetchFromLeaders(
 }
 
 /** Decodes the records of a partition, and moves its position. Throws where they could not be fetched or decoded. */
-function takeRecords(fetched: FetchedPartition, positions: Map<number, number>): TopicRecord[] {
+function takeRecords(fetched: FetchedPartition, { positions, epochs }: MovingPlace): TopicRecord[] {
   const { partition, errorCode, aborted } = fetched;
   if (errorCode !== 0) throw errorFromCode(errorCode);
   const fromOffset = positions.get(partition) ?? 0;
@@ -255,24 +243,16 @@ function takeRecords(fetched: FetchedPartition, positions: Map<number, number>):
   decodeRecords(fetched.records, { fromOffset, aborted }, (offset, timestampMs, key, value, headers) => {
     records.push({ partition, offset, timestampMs, key, value, headers: headers() });
   });
+  epochs.fetched(partition, fetched.records);
   positions.set(partition, endOffset(fetched.records) ?? fromOffset);
   return records;
 }
 
-/** Retention deleted the position, or the topic was created anew: continues with the oldest record. */
-async function locate(cluster: Cluster, topic: string, place: MovingPlace, partition: number): Promise<void> {
-  const { topicId, positions } = place;
-  const found = await locatePosition(cluster, { topic, partition, offset: positions.get(partition) ?? 0, topicId });
-  if (found === null) return;
-  if (found.topicId !== topicId) await beginAnew(cluster, topic, place);
-  else positions.set(partition, found.offset);
-}
-
-/** The topic was created anew: the positions of all partitions are of the old one. */
-async function beginAnew(cluster: Cluster, topic: string, place: MovingPlace): Promise<void> {
-  const { topicId, positions } = await startPlace(cluster, topic, 'earliest');
-  place.topicId = topicId;
-  for (const [partition, offset] of positions) place.positions.set(partition, offset);
+function isRefreshed(cluster: Cluster): Promise<boolean> {
+  return refreshLeaders(cluster).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function explained<T>(topic: string, work: () => Promise<T>): Promise<T> {
