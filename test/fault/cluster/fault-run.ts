@@ -17,12 +17,14 @@ import { type FaultedWorkers, faultedWorkers } from './faulted-workers.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { startFeeder } from './feeder.ts';
 import { canBeWritten } from './leaders.ts';
+import { waitingForMarkers } from './marker-waits.ts';
 import { type Oracle, startOracle } from './oracle.ts';
 import { quantileSeconds, Recovery } from './recovery.ts';
 
 const PARTITIONS = 6;
 const SERIES = 60;
 const WORKERS = 2;
+const GROUP = 'faulted';
 const SESSION_MS = 6_000;
 /** The longest time that a partition may need to score again after a fault. */
 const RECOVERY_MS_MAX = 60_000;
@@ -47,7 +49,9 @@ export interface FaultRunFigures extends Differences {
   readonly cycles: number;
   readonly recoveryP50: number | null;
   readonly recoveryP99: number | null;
+  /** Since every partition has a leader and its last transaction its markers; and since the leaders alone. */
   readonly brokerRecoveryP99: number | null;
+  readonly leaderRecoveryP99: number | null;
   /** Offsets that retention deleted before they were read, as dead letters name them. */
   readonly overtaken: number;
   /** Workers that ended by themselves. */
@@ -74,7 +78,7 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultRunFigur
     const detectors = detectorsText();
     const detectorsFile = join(folder, 'detectors.yaml');
     await writeFile(detectorsFile, detectors);
-    const env = { ...cluster.workerEnv, KAFKA_GROUP_ID: 'faulted', KAFKA_SESSION_MS: String(SESSION_MS) };
+    const env = { ...cluster.workerEnv, KAFKA_GROUP_ID: GROUP, KAFKA_SESSION_MS: String(SESSION_MS) };
     const workers = faultedWorkers({ count: WORKERS, folder, detectorsFile, env });
     closing.push(() => workers.stopAll());
     const watched = await watch(cluster, detectors);
@@ -257,10 +261,16 @@ async function faultCycles(
       // Each of them once, from a place that the seed says; then any of them.
       const turn = cycles < FAULTS.length ? cycles + seed : Math.floor(random() * FAULTS.length);
       const fault = FAULTS[turn % FAULTS.length];
+      const led = recovery.leaderSilencesMs.length;
       await oneCycle(fault, { cluster, workers, random, recovery });
       const silences = recovery.silencesMs.slice(-PARTITIONS);
       if (fault.on === 'worker') workerSilences.push(...silences);
-      log(`${cycles + 1}: ${fault.name}: silent for ${(Math.max(...silences) / 1000).toFixed(1)} s at most`);
+      const said = `${cycles + 1}: ${fault.name}: silent for ${seconds(silences)} s at most`;
+      if (recovery.leaderSilencesMs.length === led) log(said);
+      else {
+        const [leaders, markers] = [recovery.leaderSilencesMs.slice(led), recovery.brokerSilencesMs.slice(led)];
+        log(`${said}, ${seconds(leaders)} s after the leaders, ${seconds(markers)} s after the markers`);
+      }
     }
     await overtake({ cluster, workers, watched, feeder, log });
     await feeder.pause();
@@ -271,6 +281,7 @@ async function faultCycles(
       recoveryP50: quantileSeconds(workerSilences, 0.5),
       recoveryP99: quantileSeconds(workerSilences, 0.99),
       brokerRecoveryP99: quantileSeconds(recovery.brokerSilencesMs, 0.99),
+      leaderRecoveryP99: quantileSeconds(recovery.leaderSilencesMs, 0.99),
       overtaken: [...skipped.values()].reduce((sum, { first, last }) => sum + last - first + 1, 0),
       crashes: workers.crashes,
     };
@@ -278,6 +289,8 @@ async function faultCycles(
     await feeder.stop();
   }
 }
+
+const seconds = (silencesMs: readonly number[]) => (Math.max(...silencesMs) / 1000).toFixed(1);
 
 async function oneCycle(
   fault: Fault,
@@ -287,7 +300,8 @@ async function oneCycle(
   const awaitLeaders = async (away: readonly ClusterNode[]) => {
     const ids = new Set(away.map(({ id }) => id));
     await until('every partition has a leader', () => canBeWritten(cluster, Object.values(TOPICS), ids));
-    recovery.leadersAreBack(performance.now());
+    const waitsForMarkers = recovery.leadersAreBack(performance.now());
+    void noteMarkers(cluster, ids, waitsForMarkers);
   };
   await fault.run({ cluster, workers, random, awaitLeaders });
   const overMs = performance.now();
@@ -296,6 +310,21 @@ async function oneCycle(
   await sleep(fault.on === 'worker' ? SESSION_MS + 1_000 : 1_000);
   await until(`every partition is scored after: ${fault.name}`, () => recovery.allScoredSince(overMs + 1_000));
   recovery.end();
+}
+
+const MARKERS_LOOK_MS = 50;
+
+/** Follows the transactions that wait for their markers when the leaders are back, until they have them. */
+async function noteMarkers(
+  cluster: BrokerCluster,
+  away: ReadonlySet<number>,
+  waits: (partition: number, nowMs: number) => void,
+): Promise<void> {
+  const ids = Array.from({ length: PARTITIONS }, (_, partition) => `${GROUP}-${TOPICS.observations}-${partition}`);
+  for (let waiting: readonly string[] = ids; waiting.length > 0; await sleep(MARKERS_LOOK_MS)) {
+    waiting = await waitingForMarkers(cluster, waiting, away);
+    for (const id of waiting) waits(ids.indexOf(id), performance.now());
+  }
 }
 
 /** Retention overtakes a group whose workers are stopped. */

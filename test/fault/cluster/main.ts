@@ -29,6 +29,7 @@ console.log(
     recovery_p50_s: figures.recoveryP50,
     recovery_p99_s: figures.recoveryP99,
     broker_recovery_p99_s: figures.brokerRecoveryP99,
+    leader_recovery_p99_s: figures.leaderRecoveryP99,
   }),
 );
 const isRight = figures.lost + figures.twice + figures.different + figures.crashes.length === 0;

@@ -1,37 +1,59 @@
+/** The silences of partitions after one fault. */
+interface Silences {
+  readonly faultMs: number;
+  readonly longest: number[];
+  /** When every partition had a leader again. */
+  leadersMs: number;
+  readonly afterLeaders: number[];
+  /** Until when the last transaction of each partition waited for its markers, since then. */
+  readonly markersMs: number[];
+  readonly afterMarkers: number[];
+}
+
 /** Times from a fault to the next scores, by partition. */
 export class Recovery {
   readonly #lastMs: number[];
-  #faultMs = Number.POSITIVE_INFINITY;
-  #leadersMs: number | null = null;
-  #longest: number[] = [];
-  #afterLeaders: (number | null)[] = [];
+  #now: Silences | null = null;
   /** The longest silence of each partition after each fault. */
   readonly silencesMs: number[] = [];
-  /** From the return of the leaders to the next score. */
+  /** The longest silence since the leaders are back. */
+  readonly leaderSilencesMs: number[] = [];
+  /** The same without the time that the last transaction waited for its markers: until then nothing can be written. */
   readonly brokerSilencesMs: number[] = [];
 
   constructor(partitions: number, nowMs: number) {
     this.#lastMs = Array.from({ length: partitions }, () => nowMs);
   }
 
-  begin(nowMs: number): void {
-    this.#faultMs = nowMs;
-    this.#leadersMs = null;
-    this.#longest = this.#lastMs.map(() => 0);
-    this.#afterLeaders = this.#lastMs.map(() => null);
+  begin(faultMs: number): void {
+    const none = () => this.#lastMs.map(() => 0);
+    const [longest, afterLeaders, afterMarkers, markersMs] = [none(), none(), none(), none()];
+    this.#now = { faultMs, longest, leadersMs: Number.POSITIVE_INFINITY, afterLeaders, markersMs, afterMarkers };
   }
 
-  leadersAreBack(nowMs: number): void {
-    this.#leadersMs = nowMs;
+  /**
+   * Returns how to tell that the last transaction of a partition waits for its markers, and has done so since the
+   * leaders are back.
+   */
+  leadersAreBack(nowMs: number): (partition: number, nowMs: number) => void {
+    const silences = this.#now;
+    if (silences !== null) silences.leadersMs = nowMs;
+    return (partition, waitingMs) => {
+      if (silences !== null) silences.markersMs[partition] = waitingMs;
+    };
   }
 
   scored(partition: number, nowMs: number): void {
-    const silentSince = Math.max(this.#lastMs[partition], this.#faultMs);
-    if (this.#faultMs <= nowMs) {
-      this.#longest[partition] = Math.max(this.#longest[partition], nowMs - silentSince);
-      if (this.#leadersMs !== null) this.#afterLeaders[partition] ??= nowMs - this.#leadersMs;
-    }
+    const since = this.#lastMs[partition];
     this.#lastMs[partition] = nowMs;
+    if (this.#now === null) return;
+    const { faultMs, longest, leadersMs, afterLeaders, markersMs, afterMarkers } = this.#now;
+    const note = (silences: number[], fromMs: number) => {
+      silences[partition] = Math.max(silences[partition], nowMs - Math.max(since, fromMs));
+    };
+    note(longest, faultMs);
+    note(afterLeaders, leadersMs);
+    note(afterMarkers, Math.max(leadersMs, markersMs[partition]));
   }
 
   /** Every partition has scored since `sinceMs`. */
@@ -40,9 +62,14 @@ export class Recovery {
   }
 
   end(): void {
-    this.silencesMs.push(...this.#longest);
-    if (this.#leadersMs !== null) this.brokerSilencesMs.push(...this.#afterLeaders.map((ms) => ms ?? 0));
-    this.#faultMs = Number.POSITIVE_INFINITY;
+    if (this.#now === null) return;
+    const { longest, leadersMs, afterLeaders, afterMarkers } = this.#now;
+    this.silencesMs.push(...longest);
+    if (Number.isFinite(leadersMs)) {
+      this.leaderSilencesMs.push(...afterLeaders);
+      this.brokerSilencesMs.push(...afterMarkers);
+    }
+    this.#now = null;
   }
 }
 

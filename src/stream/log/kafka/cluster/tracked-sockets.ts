@@ -35,7 +35,11 @@ export function trackSockets(factory: ISocketFactory): TrackedSockets {
       const { host, port, ssl } = args;
       const tracked: TrackedSocket = { host, port, sinceMs: performance.now(), answered: false };
       sockets.set(socket, tracked);
-      socket.once('close', () => sockets.delete(socket));
+      socket.once('close', () => {
+        sockets.delete(socket);
+        // kafkajs disconnects a socket that is closed again and again, and each time a listener would be added.
+        socket.unref = () => socket;
+      });
       noteAnswers(socket, tracked, ssl ? 'secureConnect' : 'connect');
       // kafkajs attaches its listeners after this function has returned.
       if (destroyed || isRefused(tracked, performance.now())) setImmediate(end, socket);
