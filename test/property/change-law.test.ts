@@ -1,29 +1,21 @@
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
 import {
-  byPlace,
+  assertSamePublished,
   disturbances,
   disturbancesWithChanges,
   disturbedRun,
-  eventsOf,
   type Input,
-  lettersOf,
   realTimes,
   replayedRun,
-  scoresOf,
 } from '../fixture/stream/disturbed-run.ts';
-import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamSettings } from '../fixture/stream/stream-run.ts';
+import { windowShapes } from '../fixture/stream/window-shapes.ts';
 
 const settings: fc.Arbitrary<StreamDetectionSettings> = fc
   .record({
-    shape: fc.constantFrom(
-      { h: 4, stepSize: 4, detectionSize: 4 },
-      { h: 6, stepSize: 3, detectionSize: 6 },
-      { h: 2, stepSize: 2, detectionSize: 6 },
-    ),
+    shape: windowShapes,
     context: fc.constantFrom(20, 50, 64),
     latenessMs: fc.constantFrom(0, 0, 300_000),
   })
@@ -57,12 +49,6 @@ const inputOf = (arrivals: readonly { readonly step: number; readonly value: num
     observationRecord('b', step, -value),
     ...(Math.floor(step / 25) % 2 === 0 ? [observationRecord('sometimes', step, value)] : []),
   ]);
-
-function assertSamePublished(actual: MemoryBroker, expected: MemoryBroker): void {
-  assert.deepEqual(byPlace(scoresOf(actual)), byPlace(scoresOf(expected)));
-  assert.deepEqual(lettersOf(actual), lettersOf(expected));
-  assert.deepEqual(eventsOf(actual), eventsOf(expected));
-}
 
 test('a series scores after a change as if it had not waited for its backfill, however slow that is and whatever happens', async () => {
   const moment = fc.double({ min: 0.2, max: 0.8, noNaN: true });

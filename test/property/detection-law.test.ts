@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { DetectionSettings } from '../../src/detector/settings.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import { arithmeticQuantileForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { detectGroup, detectSeries } from '../fixture/stream/stream-detection.ts';
 
 /** Settings of the stream: d a multiple of s, h <= d, at least 6 x d residuals kept. */
@@ -54,17 +55,6 @@ function seriesOf(length: number) {
 /** Its longest context leaves the grade some lags to compare shapes at. */
 const forecaster = () => arithmeticQuantileForecaster({ context: 128, contextBuckets: [32, 64, 128] });
 
-function assertClose(actual: number, expected: number, what: string): void {
-  if (Number.isNaN(expected) || Number.isNaN(actual)) {
-    assert.equal(actual, expected, what);
-    return;
-  }
-  assert.ok(
-    Math.abs(actual - expected) <= 1e-6 * Math.max(1, Math.abs(expected)),
-    `${what}: ${actual} is not ${expected}`,
-  );
-}
-
 test('the scores of a closed window equal those of online detection over the same history', async () => {
   let compared = 0;
   await fc.assert(
@@ -81,15 +71,15 @@ test('the scores of a closed window equal those of online detection over the sam
         compared++;
         detections.slice(n - detectionSize, n).forEach((detection, k) => {
           const place = `position ${detection.position} of the window closing at ${n}`;
-          assertClose(detection.score, whole!.score[k], `score at ${place}`);
-          assertClose(detection.forecast, whole!.forecast[k], `forecast at ${place}`);
-          assertClose(detection.lo, whole!.lo[k], `lo at ${place}`);
+          assertClose(detection.score, whole!.score[k], 1e-6, `score at ${place}`);
+          assertClose(detection.forecast, whole!.forecast[k], 1e-6, `forecast at ${place}`);
+          assertClose(detection.lo, whole!.lo[k], 1e-6, `lo at ${place}`);
           assert.equal(detection.anomaly, whole!.anomaly[k], `flag at ${place}`);
-          assertClose(detection.grade, whole!.grade[k], `grade at ${place}`);
-          assertClose(detection.severity, whole!.severity[k], `severity at ${place}`);
+          assertClose(detection.grade, whole!.grade[k], 1e-6, `grade at ${place}`);
+          assertClose(detection.severity, whole!.severity[k], 1e-6, `severity at ${place}`);
           assert.equal(detection.alarm, whole!.alarm[k], `alarm at ${place}`);
-          assertClose(detection.grade, whole!.grade[k], `grade at ${place}`);
-          assertClose(detection.severity, whole!.severity[k], `severity at ${place}`);
+          assertClose(detection.grade, whole!.grade[k], 1e-6, `grade at ${place}`);
+          assertClose(detection.severity, whole!.severity[k], 1e-6, `severity at ${place}`);
           assert.equal(detection.alarm, whole!.alarm[k], `alarm at ${place}`);
         });
       }
@@ -120,12 +110,12 @@ test('the accumulated scores of a closed window equal those of multivariate onli
       compared++;
       for (let k = 0; k < detectionSize; k++) {
         const step = steps[n - detectionSize + k];
-        assertClose(step.accumulatedScore, whole[0].accumulatedScore![k], `accumulated score at ${k}`);
-        assertClose(step.grade, whole[0].grade[k], `grade at ${k}`);
-        assertClose(step.severity, whole[0].severity[k], `severity at ${k}`);
+        assertClose(step.accumulatedScore, whole[0].accumulatedScore![k], 1e-6, `accumulated score at ${k}`);
+        assertClose(step.grade, whole[0].grade[k], 1e-6, `grade at ${k}`);
+        assertClose(step.severity, whole[0].severity[k], 1e-6, `severity at ${k}`);
         assert.equal(step.alarm, whole[0].alarm[k], `alarm at ${k}`);
         series.forEach((values, member) => {
-          assertClose(step.members[member].score, whole[member].score[k], `score of member ${member} at ${k}`);
+          assertClose(step.members[member].score, whole[member].score[k], 1e-6, `score of member ${member} at ${k}`);
           const observed = !Number.isNaN(values[n - detectionSize + k]);
           assert.equal(
             observed && step.anomaly && !Number.isNaN(step.members[member].forecast),

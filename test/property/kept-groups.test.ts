@@ -7,16 +7,13 @@ import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';
+import { windowShapes } from '../fixture/stream/window-shapes.ts';
 
 const MEMBERS = ['m0', 'm1', 'm2'];
 
 const settings: fc.Arbitrary<StreamDetectionSettings> = fc
   .record({
-    shape: fc.constantFrom(
-      { h: 4, stepSize: 4, detectionSize: 4 },
-      { h: 6, stepSize: 3, detectionSize: 6 },
-      { h: 2, stepSize: 2, detectionSize: 6 },
-    ),
+    shape: windowShapes,
     grace: fc.constantFrom(1, 2),
     gapLimit: fc.constantFrom(10, 64),
   })

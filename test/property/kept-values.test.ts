@@ -8,15 +8,11 @@ import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { sparseSteps } from '../fixture/stream/sparse-steps.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings } from '../fixture/stream/stream-run.ts';
+import { windowShapes } from '../fixture/stream/window-shapes.ts';
 
 const settings: fc.Arbitrary<StreamDetectionSettings> = fc
   .record({
-    shape: fc.constantFrom(
-      { h: 4, stepSize: 4, detectionSize: 4 },
-      { h: 6, stepSize: 3, detectionSize: 6 },
-      { h: 2, stepSize: 2, detectionSize: 6 },
-      { h: 2, stepSize: 3, detectionSize: 3 },
-    ),
+    shape: windowShapes,
     all: fc.boolean(),
     context: fc.constantFrom(50, 58, 64),
   })

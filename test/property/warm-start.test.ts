@@ -12,15 +12,10 @@ import {
   streamRun,
   streamSettings,
 } from '../fixture/stream/stream-run.ts';
+import { windowShapes } from '../fixture/stream/window-shapes.ts';
 
 const SERIES = ['a', 'b', 'm1', 'm2', 'm3'];
 const groupOf = (series: string) => (series.startsWith('m') ? 'g' : undefined);
-
-const shapes = fc.constantFrom(
-  { h: 4, stepSize: 4, detectionSize: 4 },
-  { h: 6, stepSize: 3, detectionSize: 6 },
-  { h: 2, stepSize: 2, detectionSize: 6 },
-);
 
 function detectorsOf(shape: { h: number; stepSize: number; detectionSize: number }) {
   const common = { ...shape, context: 32, gapLimit: 40, calibrationSize: 7 * shape.detectionSize };
@@ -93,7 +88,7 @@ test('a worker that begins with a history scores as one that has scored the hist
   const kills = fc.array(fc.constantFrom(0, 0, 5, 40), { maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(
-      shapes,
+      windowShapes,
       steps,
       fc.double({ min: 0.2, max: 0.9, noNaN: true }),
       kills,

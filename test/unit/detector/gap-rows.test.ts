@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamDetectionSettings } from '../../../src/detector/settings.ts';
-import type { QuantileForecaster } from '../../../src/forecast/forecaster.ts';
 import { noiseAt } from '../../../src/stream/demo/hash-noise.ts';
+import { contextForecaster } from '../../fixture/model/context-forecaster.ts';
 import { detectSeries } from '../../fixture/stream/stream-detection.ts';
 import { streamSettings } from '../../fixture/stream/stream-run.ts';
 
@@ -16,29 +16,12 @@ const SETTINGS: StreamDetectionSettings = streamSettings({
 });
 
 /** The straight line through the first and the last value of its context. */
-const lineForecaster: QuantileForecaster = {
-  limits: { context: 512, contextBuckets: [512], horizonMax: 64 },
-  forecast: ({ rows, values, contextLength, horizon }) =>
-    Promise.resolve(
-      Float32Array.from({ length: rows * horizon }, (_, i) => {
-        const row = Math.floor(i / horizon) * contextLength;
-        const seen = values.subarray(row, row + contextLength);
-        const [first, last] = [
-          seen.findIndex((value) => !Number.isNaN(value)),
-          seen.findLastIndex((value) => !Number.isNaN(value)),
-        ];
-        const slope = last > first ? (seen[last] - seen[first]) / (last - first) : 0;
-        return seen[last] + slope * (contextLength - 1 - last + (i % horizon) + 1);
-      }),
-    ),
-  async forecastQuantiles(batch, signal) {
-    const medians = await this.forecast(batch, signal);
-    return {
-      levels: [0.1, 0.5, 0.9],
-      values: Float32Array.from({ length: 3 * medians.length }, (_, i) => medians[Math.floor(i / 3)] + (i % 3) - 1),
-    };
-  },
-};
+const lineForecaster = contextForecaster((context, step) => {
+  const first = context.findIndex((value) => !Number.isNaN(value));
+  const last = context.findLastIndex((value) => !Number.isNaN(value));
+  const slope = last > first ? (context[last] - context[first]) / (last - first) : 0;
+  return context[last] + slope * (context.length - last + step);
+});
 
 const GAP = { start: 800, end: 920 };
 const rising = (row: number) => row / 10 + 0.1 * noiseAt(3, row);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Detection } from '../../../src/detector/detection.ts';
 import type { StreamDetectionSettings } from '../../../src/detector/settings.ts';
-import type { QuantileForecaster } from '../../../src/forecast/forecaster.ts';
 import { noiseAt } from '../../../src/stream/demo/hash-noise.ts';
+import { contextForecaster } from '../../fixture/model/context-forecaster.ts';
 import { detectSeries } from '../../fixture/stream/stream-detection.ts';
 import { streamSettings } from '../../fixture/stream/stream-run.ts';
 
@@ -17,24 +17,12 @@ const SETTINGS: StreamDetectionSettings = streamSettings({
 const ROWS = 1_200;
 
 /** The median of its context, so that the forecast does not follow an outlier. */
-const medianForecaster: QuantileForecaster = {
-  limits: { context: 512, contextBuckets: [512], horizonMax: 64 },
-  forecast: ({ rows, values, contextLength, horizon }) =>
-    Promise.resolve(
-      Float32Array.from({ length: rows * horizon }, (_, i) => {
-        const row = Math.floor(i / horizon) * contextLength;
-        const seen = values.slice(row, row + contextLength).filter((value) => !Number.isNaN(value));
-        return seen.toSorted()[seen.length >> 1];
-      }),
-    ),
-  async forecastQuantiles(batch, signal) {
-    const medians = await this.forecast(batch, signal);
-    return {
-      levels: [0.1, 0.5, 0.9],
-      values: Float32Array.from({ length: 3 * medians.length }, (_, i) => medians[Math.floor(i / 3)] + (i % 3) - 1),
-    };
-  },
-};
+const medianForecaster = contextForecaster(medianOf);
+
+function medianOf(context: Float32Array): number {
+  const seen = context.filter((value) => !Number.isNaN(value)).sort();
+  return seen[seen.length >> 1];
+}
 
 /** Noise of deviation 1 around 20. */
 const noise = (row: number) => 20 + noiseAt(7, row);
@@ -58,16 +46,7 @@ for (const at of [0, 1, 7, 15, 25, 60, 200]) {
 }
 
 /** The median of the newest eight values: it follows a new level at its next cutoff. */
-const followingForecaster: QuantileForecaster = {
-  ...medianForecaster,
-  forecast: (batch, signal) => {
-    const { rows, values, contextLength } = batch;
-    const newest = Float32Array.from({ length: rows * 8 }, (_, i) => {
-      return values[(1 + Math.floor(i / 8)) * contextLength - 8 + (i % 8)];
-    });
-    return medianForecaster.forecast({ ...batch, values: newest, contextLength: 8 }, signal);
-  },
-};
+const followingForecaster = contextForecaster((context) => medianOf(context.slice(-8)));
 
 for (const at of [60, 100, 200]) {
   test(`a new level at row ${at}, not followed by its forecast for a window, does not hide a spike of 8 deviations`, async () => {
