@@ -34,7 +34,7 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring, RecordTakin
   readonly events: StreamEvents;
   readonly memory: MemoryGuard;
   readonly warmStart: WarmStart | null;
-
+  /** Both of all partitions of the worker together. */
   readonly transactionPace: WorkerPace;
   readonly backfillPace: WorkerPace;
   readonly onFatal: (error: Error) => void;

@@ -57,6 +57,17 @@ async function resumed(first: Run, options: StreamRunOptions): Promise<Run> {
   return run;
 }
 
+/** After a change of settings: step 60 of the fleet waits for its backfill. */
+async function waitingFleet(): Promise<Run> {
+  const first = await scoredFleet();
+  append(first, [60]);
+  const slow = streamRun({ detectors: after, limits: SLOW, broker: first.broker });
+  const worker = await slow.start();
+  await until('every record is covered by a commit', () => first.broker.committedOffset(0) === 61 * SERIES.length);
+  await worker.stop();
+  return first;
+}
+
 const bySeries = (run: Run, from: number) =>
   Map.groupBy(
     run.scores().filter(({ position }) => position >= from),
@@ -116,12 +127,7 @@ test('with more records than may wait the turn of a series comes at once', async
 });
 
 test('records that wait as their detector is removed become dead letters', async () => {
-  const first = await scoredFleet();
-  append(first, [60]);
-  const slow = streamRun({ detectors: after, limits: SLOW, broker: first.broker });
-  const worker = await slow.start();
-  await until('every record is covered by a commit', () => first.broker.committedOffset(0) === 61 * SERIES.length);
-  await worker.stop();
+  const first = await waitingFleet();
   append(first, [61], ['other']);
   const run = await resumed(first, { detectors: [other] });
   assert.deepEqual(
@@ -132,12 +138,7 @@ test('records that wait as their detector is removed become dead letters', async
 });
 
 test('what was waiting goes on without a backfill where the settings are the old ones again', async () => {
-  const first = await scoredFleet();
-  append(first, [60]);
-  const slow = streamRun({ detectors: after, limits: SLOW, broker: first.broker });
-  const worker = await slow.start();
-  await until('every record is covered by a commit', () => first.broker.committedOffset(0) === 61 * SERIES.length);
-  await worker.stop();
+  const first = await waitingFleet();
   append(first, [61]);
   const run = await resumed(first, { detectors: before });
   for (const id of FLEET) {
