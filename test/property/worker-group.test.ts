@@ -5,7 +5,7 @@ import type { Worker } from '../../src/stream/engine/stream-worker.ts';
 import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { seededRandom } from '../fixture/seeded-random.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
-import { detectorConfig, observationRecord, streamRun, TOPICS } from '../fixture/stream/stream-run.ts';
+import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';
 
 const PARTITIONS = 3;
 const SERIES = 4;
@@ -42,9 +42,22 @@ function virtualTime() {
   };
 }
 
+/** The last two series are a group, of which both are needed to score a step. */
+const DETECTORS = [
+  detectorConfig({
+    name: 'grouped',
+    series: ['s2', 's3'],
+    group: 'group',
+    settings: streamSettings({ thresholdMethod: 'multivariate', calibrationSize: 28 }),
+  }),
+  detectorConfig(),
+];
+
 const INPUT = Array.from({ length: STEPS * SERIES }, (_, i) => {
   const [step, which] = [Math.floor(i / SERIES), i % SERIES];
-  return { partition: which % PARTITIONS, ...observationRecord(`s${which}`, step, ((step * 7 + which) % 11) / 3) };
+  const group = which < 2 ? undefined : 'g';
+  const value = ((step * 7 + which) % 11) / 3;
+  return { partition: Math.min(which, PARTITIONS - 1), ...observationRecord(`s${which}`, step, value, group) };
 });
 
 const scoresOf = (broker: MemoryBroker): ScoreRecord[] =>
@@ -62,7 +75,7 @@ async function simulate(seed: number): Promise<ScoreRecord[]> {
   const time = virtualTime();
   const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 1 + below(4)));
   const broker = new MemoryBroker(TOPICS, PARTITIONS, turn);
-  const run = streamRun({ broker, partitions: PARTITIONS, detectors: [detectorConfig()], nowMs: () => 2e12 });
+  const run = streamRun({ broker, partitions: PARTITIONS, detectors: DETECTORS, nowMs: () => 2e12 });
   const workers: Worker[] = [];
   const ending: Promise<unknown>[] = [];
   const learns: (() => void)[] = [];
@@ -125,7 +138,7 @@ async function simulate(seed: number): Promise<ScoreRecord[]> {
 
 /** The same records, one worker, no fault. */
 async function undisturbed(): Promise<ScoreRecord[]> {
-  const run = streamRun({ partitions: PARTITIONS, nowMs: () => 2e12 });
+  const run = streamRun({ partitions: PARTITIONS, detectors: DETECTORS, nowMs: () => 2e12 });
   for (const { partition, key, value } of INPUT) run.broker.append(partition, key, value);
   const worker = await run.start();
   await run.settled();
