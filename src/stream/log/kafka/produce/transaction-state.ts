@@ -46,11 +46,21 @@ export async function fetchTransactionState(
   return newest;
 }
 
+/** A fence, as the producer that made it knows it. */
+export interface Fence {
+  /** The epoch that it gave. */
+  readonly epoch: number;
+  /** How often it was asked for without an answer: each of them may have given an epoch as well. */
+  readonly unanswered: number;
+}
+
 /**
- * Whether the last transaction before a fence was to be committed. `before` was read before the fence, and
- * `fencedEpoch` is the epoch that the fence gave. Each fence and each aborted transaction raises the epoch: when it is
- * not the next one, there was a transaction in between, which the fence aborted.
+ * Whether the last transaction before a fence was to be committed; `before` was read before the fence. Each fence and
+ * each aborted transaction raises the epoch: when it rose by more than our fences can have raised it, there was a
+ * transaction in between, which the fence aborted.
  */
-export function wasDecidedToCommit(before: TransactionState | null, fencedEpoch: number): boolean {
-  return before !== null && DECIDED_TO_COMMIT.has(before.state) && fencedEpoch === before.producerEpoch + 1;
+export function wasDecidedToCommit(before: TransactionState | null, { epoch, unanswered }: Fence): boolean {
+  if (before === null || !DECIDED_TO_COMMIT.has(before.state)) return false;
+  const raised = epoch - before.producerEpoch;
+  return raised >= 1 && raised <= 1 + unanswered;
 }

@@ -2,6 +2,7 @@ import type { OutputRecord } from '../../log.ts';
 import { type Compression, compressBatch } from '../batch/compressed-batch.ts';
 import { encodeRecordBatch } from '../batch/record-batch-encoder.ts';
 import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from '../cluster/coordinator.ts';
+import { isConnectionFailure } from '../cluster/failure.ts';
 import type { Cluster, ProducerIdentity } from '../cluster/kafkajs-internals.ts';
 import { commitInTransaction, type MovedOffset } from './committed-offset.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
@@ -56,10 +57,14 @@ export async function fenceTransactionalProducer(
   const before = await coordinator.send((broker) => fetchTransactionState(broker, transactionalId));
   // Not the true owner: the partition may be another one's since.
   signal?.throwIfAborted();
+  let unanswered = 0;
   const { producerId, producerEpoch } = await coordinator.send((broker) =>
-    broker.initProducerId({ transactionalId, transactionTimeout: transactionMs }),
+    broker.initProducerId({ transactionalId, transactionTimeout: transactionMs }).catch((error: unknown) => {
+      if (isConnectionFailure(error)) unanswered++;
+      throw error;
+    }),
   );
-  const earlierCommit = wasDecidedToCommit(before, producerEpoch);
+  const earlierCommit = wasDecidedToCommit(before, { epoch: producerEpoch, unanswered });
   return createProducer(
     { cluster, coordinator, signal, earlierCommit, compressionOf },
     { transactionalId, producerId, producerEpoch },
