@@ -131,10 +131,7 @@ export class PartitionTask {
       } catch (cause) {
         if (signal.aborted) return;
         const error = cause instanceof Error ? cause : new Error(String(cause));
-        if (isFatal(error)) {
-          this.#options.onFatal(error);
-          return;
-        }
+        if (isFatal(error)) return this.#options.onFatal(error);
         if (this.#searchRecord(error)) delayMs = RETRY_MS_MIN;
         this.restoring = true;
         this.failure = error;
@@ -161,7 +158,9 @@ export class PartitionTask {
     const { log, place, events, places, placesKnown } = this.#options;
     this.#tried = null;
     await this.#subscription?.confirm(place.partition, this.#stop.signal);
-    const session = await log.openPartition(place.partition, this.#stop.signal);
+    const session = await log.openPartition(place.partition, this.#stop.signal, (error) => {
+      this.failure = error;
+    });
     try {
       const state = new PartitionState(place, this.#options.limits.seriesMax, places, this.#options.backfillPace);
       const startedMs = performance.now();

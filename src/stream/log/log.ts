@@ -112,6 +112,7 @@ export interface StreamLog {
   /** Partition count of the input topic. */
   partitionCount(): Promise<number>;
   subscribe(handlers: SubscriptionHandlers): Promise<Subscription>;
-  openPartition(partition: number, signal?: AbortSignal): Promise<PartitionSession>;
+  /** `onFailure` is told of each failure that is retried. */
+  openPartition(partition: number, signal?: AbortSignal, onFailure?: (error: Error) => void): Promise<PartitionSession>;
   close(): Promise<void>;
 }

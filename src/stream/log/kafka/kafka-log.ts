@@ -60,7 +60,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
       subscriptions.add(subscription);
       return subscription;
     },
-    openPartition: async (partition, signal) => {
+    openPartition: async (partition, signal, onFailure) => {
       const prefix = options.transactionalIdPrefix ?? groupId;
       const sessionOptions = {
         shared,
@@ -78,7 +78,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
         ...(options.transactionMs && { transactionMs: options.transactionMs }),
       };
       const until = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
-      const session = await openPartitionSession(options, sessionOptions, until);
+      const session = await openPartitionSession(options, sessionOptions, { signal: until, onFailure });
       const close = async () => {
         sessions.delete(session);
         await session.close();

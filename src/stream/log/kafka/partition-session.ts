@@ -46,13 +46,18 @@ export interface CommitReport {
 /**
  * Takes over a partition: fences the earlier owners first, then reads the committed offset, so that no earlier owner
  * can move it. Retries while Kafka is out of reach, until `signal` aborts. Then it throws the reason of `signal`.
+ * `onFailure` is told why each attempt failed; the log, what is new.
  */
 export async function openPartitionSession(
   connection: KafkaConnection,
   options: SessionOptions,
-  signal?: AbortSignal,
+  {
+    signal,
+    onFailure,
+  }: { readonly signal?: AbortSignal; readonly onFailure?: ((error: Error) => void) | undefined } = {},
 ): Promise<PartitionSession> {
   const { partition } = options;
+  let logged = '';
   const attempt = async () => {
     signal?.throwIfAborted();
     const opening = open(connection, options, signal);
@@ -63,7 +68,9 @@ export async function openPartitionSession(
       opening.then((session) => session.close()).catch(() => undefined);
       signal?.throwIfAborted();
       const failure = explainFailure(error, `partition ${partition} was taken over`);
-      connection.log?.('warn', failure.message, { partition });
+      if (failure.message !== logged) connection.log?.('warn', failure.message, { partition });
+      logged = failure.message;
+      onFailure?.(failure);
       throw failure;
     }
   };

@@ -7,6 +7,7 @@ import { COMMIT_BYTES_MAX } from '../../../../src/stream/engine/partition-task.t
 import type { Worker, WorkerEvents } from '../../../../src/stream/engine/stream-worker.ts';
 import type { StreamLog, SubscriptionHandlers } from '../../../../src/stream/log/log.ts';
 import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream/stream-run.ts';
+import { until } from '../../../fixture/until.ts';
 
 test('a worker that has joined reports the connection, although it was never lost', async () => {
   const said: (Error | null)[] = [];
@@ -116,6 +117,24 @@ test('readiness says why a restore failed, until it succeeds', async () => {
   while (worker.notReady()[0] !== reason) await sleep(1);
   hangs = false;
   while (worker.notReady().length > 0) await sleep(1);
+  await worker.stop();
+});
+
+test('readiness says why a partition cannot be taken over while that is tried again', async () => {
+  const { broker, start } = streamRun();
+  const log = broker.openLog();
+  const { promise: possible, resolve: allow } = Promise.withResolvers<void>();
+  const openPartition: StreamLog['openPartition'] = async (partition, signal, onFailure) => {
+    onFailure?.(new Error('A coordinator is away'));
+    await possible;
+    return log.openPartition(partition, signal);
+  };
+  const worker = await start({ log: { ...log, openPartition } });
+  await until('the reason is named', () =>
+    worker.notReady().includes('partition 0 is being restored after a failure: A coordinator is away'),
+  );
+  allow();
+  await until('it is restored', () => worker.notReady().length === 0);
   await worker.stop();
 });
 
