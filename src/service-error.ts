@@ -12,6 +12,8 @@ export type ServiceErrorCode =
   | 'topic-mismatch'
   /** The broker rejects a record by its size; a retry does not help. */
   | 'record-too-large'
+  /** The broker rejects a record by its timestamp; a retry does not help. */
+  | 'record-refused'
   /** The schema registry is unreachable or refuses this client. */
   | 'registry-unavailable'
   /** The registry has an incompatible schema under this subject, or rejects ours. */

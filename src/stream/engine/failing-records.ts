@@ -55,10 +55,11 @@ export class FailingRecords {
 }
 
 /**
- * Whether the records may be to blame: an error that nobody expected, or a record that the broker refuses for its size.
+ * Whether the records may be to blame: an error that nobody expected, or a record that the broker refuses for its size
+ * or its timestamp.
  */
 export function isRecordFailure(error: Error): boolean {
-  return !(error instanceof ServiceError) || error.code === 'record-too-large';
+  return !(error instanceof ServiceError) || error.code === 'record-too-large' || error.code === 'record-refused';
 }
 
 /**

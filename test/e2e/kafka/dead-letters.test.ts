@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { asAdmin } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
 import type { ProducerRecord } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import type { DeadLetterReason } from '../../../src/stream/record/dead-letter.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
@@ -6,6 +7,8 @@ import { kafkaClient } from '../../fixture/kafka/kafka-client.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord, START_MS } from '../../fixture/stream/stream-run.ts';
 
+/** A topic, of the resources that have a configuration. */
+const TOPIC = 2;
 const DETECTORS = ['{ name: web, series: "web-*", freq: min, h: 8, detection_size: 8, context: 64 }'];
 
 function record(value: string | Buffer | null, key: Buffer = Buffer.from('web-1')): ProducerRecord {
@@ -72,6 +75,32 @@ kafkaTest('a record that cannot be scored becomes a dead letter with its place, 
   assert.equal(await worker.metric('tidewatch_dead_letters_total', 'reason="late"'), 1);
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
 });
+
+kafkaTest(
+  'an observation whose score is too old for its topic becomes a dead letter and holds up no other',
+  async () => {
+    const stream = await kafkaStream(2, DETECTORS);
+    const { scores: name, observations } = stream.topics;
+    const configEntries = [{ name: 'message.timestamp.before.max.ms', value: String(86_400_000) }];
+    await asAdmin(await kafkaConnection(), 'a topic was changed', (admin) =>
+      admin.alterConfigs({ validateOnly: false, resources: [{ type: TOPIC, name, configEntries }] }),
+    );
+    const nowMs = Math.floor(Date.now() / 60_000) * 60_000;
+    const input = Array.from({ length: 9 }, (_, step) => observed({ timestamp: nowMs + (step - 9) * 60_000 }));
+    input.splice(4, 0, observed({ series: 'web-2', timestamp: nowMs - 10 * 86_400_000 }));
+    await feedAsOthersDo(observations, input);
+    const worker = await stream.startWorker();
+    await stream.settled();
+    const letters = await stream.deadLetters();
+    assert.deepEqual(
+      letters.map(({ reason, input: { offset } }) => [reason, offset]),
+      [['record-failed', 4]],
+    );
+    assert.match(letters[0].detail, /timestamp of the message is out of acceptable range.*processing-time/);
+    assert.equal((await stream.scores()).length, 9);
+    await worker.stop();
+  },
+);
 
 /** With a client that, other than ours, lets every key pass. */
 async function feedAsOthersDo(topic: string, records: readonly ProducerRecord[]): Promise<void> {

@@ -7,6 +7,10 @@ const FENCED = new Set([
   'UNKNOWN_PRODUCER_ID',
 ]);
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
+const INVALID_TIMESTAMP = 'INVALID_TIMESTAMP';
+const OLD_TIMES =
+  'Scores and events have the times of their observations: raise `message.timestamp.before.max.ms` of their topics, ' +
+  'or set `timestamps: processing-time` under `output`';
 const UNKNOWN_TOPIC = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']);
 const REFUSED = new RegExp(
   [
@@ -17,6 +21,7 @@ const REFUSED = new RegExp(
     'SASLAuthentication',
     'DoesNotSupport',
     'INVALID_SESSION_TIMEOUT',
+    'INVALID_TRANSACTION_TIMEOUT',
     'INVALID_GROUP_ID',
     'INCONSISTENT_GROUP_PROTOCOL',
     'INVALID_REPLICATION_FACTOR',
@@ -41,9 +46,9 @@ interface KafkaJsFailure extends Error {
 }
 
 /**
- * Maps an error of kafkajs to a ServiceError: `fenced`, `record-too-large`, `topic-mismatch`, `configuration` (Kafka
- * refuses this client), `broker-unavailable` (retryable) or `internal`. `doing` completes the sentence "Kafka failed
- * while ...".
+ * Maps an error of kafkajs to a ServiceError: `fenced`, `record-too-large`, `record-refused`, `topic-mismatch`,
+ * `configuration` (Kafka refuses this client), `broker-unavailable` (retryable) or `internal`. `doing` completes the
+ * sentence "Kafka failed while ...".
  */
 export function explainFailure(error: unknown, doing: string): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -52,6 +57,7 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
   const kind = root.type ?? '';
   if (FENCED.has(kind)) return new ServiceError('fenced', text, { cause: error });
   if (TOO_LARGE.has(kind)) return new ServiceError('record-too-large', text, { cause: error });
+  if (kind === INVALID_TIMESTAMP) return new ServiceError('record-refused', `${text}. ${OLD_TIMES}`, { cause: error });
   if (UNKNOWN_TOPIC.has(kind)) {
     const hint = `${text}. The command \`topics\` makes the topics that are missing`;
     return new ServiceError('topic-mismatch', hint, { retryable: true, cause: error });

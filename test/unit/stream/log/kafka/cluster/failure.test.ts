@@ -7,7 +7,11 @@ function protocolError(type: string): Error {
 }
 
 test('an error that no retry can cure is `configuration` and not retryable', () => {
-  for (const type of ['SASL_AUTHENTICATION_FAILED', 'INVALID_SESSION_TIMEOUT', 'INCONSISTENT_GROUP_PROTOCOL']) {
+  const types = [
+    ...['SASL_AUTHENTICATION_FAILED', 'INCONSISTENT_GROUP_PROTOCOL'],
+    ...['INVALID_SESSION_TIMEOUT', 'INVALID_TRANSACTION_TIMEOUT'],
+  ];
+  for (const type of types) {
     const { code, retryable } = explainFailure(protocolError(type), 'it joined');
     assert.deepEqual([type, code, retryable], [type, 'configuration', false]);
   }
