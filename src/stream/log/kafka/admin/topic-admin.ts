@@ -144,7 +144,7 @@ async function refuseMissing(admin: Admin, topics: Topics): Promise<void> {
   throw new ServiceError(
     'topic-mismatch',
     `Topics are missing: ${missing.join(', ')}. Make them with the command "topics", ` +
-      'or name others in the detectors file',
+      'or name others in the detectors file. Kafka also hides topics from a user without permissions on them',
   );
 }
 
