@@ -78,7 +78,10 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       logger.warn({ partition, first, last }, "the group's offset is ahead of the state: these offsets are not scored");
     },
     topicRecreated(partition, units) {
-      logger.warn({ partition, units }, 'the input topic was created anew: these series and groups start over');
+      logger.warn(
+        { partition, units },
+        'the input, or the changelog while a worker ran, was created anew: these series start over',
+      );
     },
     warmStarted(partition, started) {
       metrics.seriesWarmStarted.inc(started.units);

@@ -60,7 +60,7 @@ export interface StreamEvents {
   ): void;
   /** The group's offset is ahead of the state: these offsets are not scored. */
   recordsSkipped(partition: number, skipped: SkippedRange): void;
-  /** The input topic was deleted and created anew. These series and groups start over. */
+  /** The input, or the changelog while a worker ran, was deleted and created anew. These units start over. */
   topicRecreated(partition: number, units: number): void;
   /** Series and groups whose state was made with other settings or another model. */
   settingsChanged(partition: number, units: number): void;

@@ -28,7 +28,7 @@ const RESTART_REASONS = [
   'gap',
   /** The state was made with other settings or another model. */
   'settings-changed',
-  /** The input topic was deleted and created anew. */
+  /** The input topic, or the changelog while a worker ran, was deleted and created anew. */
   'topic-recreated',
 ] as const;
 

@@ -85,7 +85,9 @@ export function whyNotMoved(sources: readonly RestoredPartition[], { before }: R
     ...(orphans.length === 0
       ? []
       : [`${orphans.length} open events belong to other settings: let a worker close them first`]),
-    ...(recreated.length === 0 ? [] : ['the input topic was created anew: there is no state of it to move']),
+    ...(recreated.length === 0
+      ? []
+      : ['the input topic or the changelog was created anew: let a worker start over first']),
   ];
 }
 

@@ -88,7 +88,9 @@ export async function restorePartition(
   }, detectors.onProgress);
   refuseNewerVersion(version, detectors);
   const retired = retiredDetectors(settings);
-  const resume = planResume(session, position);
+  // Each changelog begins with the count: this one was created anew while a worker ran, and lacks what was before.
+  const isPart = position !== null && partitionCount === null;
+  const resume = planResume(session, position, { isPart });
   const startsOver = resume.from === 'start-over';
   const openStates = newestOpenStates(records);
   const entries = new Map<number, JournalEntry[]>();

@@ -12,7 +12,7 @@ export interface Resume {
    * - `committed`: at the group's offset; at the oldest record where group and state have none. An offset that is ahead
    *   of the state is an operator's, who wants the records between to be skipped: they may have been scored before.
    * - `state`: the group's offset is lost or older than the state. Records that the state has seen would all be late.
-   * - `start-over`: the topic was created anew since the last commit. The state belongs to the old one.
+   * - `start-over`: the state belongs to an input topic that was deleted and created anew, or is only a part.
    */
   readonly from: 'committed' | 'state' | 'start-over';
   /** The id of the input topic that the state belongs to from now on; null where it is not known. */
@@ -21,8 +21,21 @@ export interface Resume {
   readonly skipped: SkippedRange | null;
 }
 
-/** Decides where reading continues. `stored` is null where the changelog does not say how far its state reaches. */
-export function planResume({ committedOffset, inputTopicId }: InputPosition, stored: StoredPosition | null): Resume {
+/**
+ * Decides where reading continues.
+ * @param stored null where the changelog does not say how far its state reaches
+ * @param isPart whether the changelog has only a part of the state
+ */
+export function planResume(
+  log: InputPosition,
+  stored: StoredPosition | null,
+  { isPart = false }: { readonly isPart?: boolean } = {},
+): Resume {
+  const whole = planWhole(log, stored);
+  return isPart ? { ...whole, from: 'start-over' } : whole;
+}
+
+function planWhole({ committedOffset, inputTopicId }: InputPosition, stored: StoredPosition | null): Resume {
   const topicId = inputTopicId ?? stored?.topicId ?? null;
   if (stored === null) return { offset: committedOffset, from: 'committed', topicId, skipped: null };
   const { nextOffset } = stored;

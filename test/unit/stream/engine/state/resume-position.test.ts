@@ -139,6 +139,35 @@ test('a topic recreated while no worker runs starts over and says so, also after
   assert.deepEqual(windows, [], 'closed windows of the old topic are deleted');
 });
 
+test('a changelog recreated under a worker has a part of the state: its series start over and say so, once', async () => {
+  const run = streamRun();
+  for (const series of ['s', 'other']) append(run, series, 0, 20);
+  const worker = await run.start();
+  await run.settled();
+  run.broker.recreateChangelog();
+  append(run, 's', 20, 26);
+  await run.settled();
+  await worker.stop();
+  const recreated: number[] = [];
+  for (const [start, end] of [
+    [26, 28],
+    [28, 30],
+  ]) {
+    for (const series of ['s', 'other']) append(run, series, start, end);
+    await scoreAll(run, { topicRecreated: (_: number, units: number) => recreated.push(units) });
+  }
+  assert.deepEqual(recreated, [1]);
+  assert.deepEqual(run.deadLetters(), []);
+  const positions = (name: string) => run.scores().flatMap(({ series, position }) => (series === name ? position : []));
+  assert.deepEqual(positions('s'), [...Array(26).keys(), 0, 1, 2, 3]);
+  assert.deepEqual(positions('other'), [...Array(20).keys(), 0, 1, 2, 3]);
+  const restarts = run.tallies.map(({ restarted }) => restarted['topic-recreated'] ?? 0);
+  assert.equal(
+    restarts.reduce((sum, count) => sum + count, 0),
+    1,
+  );
+});
+
 test('a topic recreated under a worker: what was read of the old one is committed, then the state starts over', async () => {
   const run = streamRun();
   append(run, 's', 0, 3 * WINDOW);
