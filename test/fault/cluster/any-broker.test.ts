@@ -59,7 +59,8 @@ kafkaTest('neither the kill of any broker of three nor a frozen one costs a sess
     if (++attempts === 1) await frozen.freeze();
     return admin.fetchTopicOffsets(TOPICS.observations);
   });
-  assert.deepEqual([ends.length, attempts], [PARTITIONS, 2], 'an administrator asks the new leaders');
+  assert.equal(ends.length, PARTITIONS);
+  assert.ok(attempts > 1, 'an administrator asks the new leaders');
   await until('the others lead', () => canBeWritten(cluster, names, new Set([frozen.id])));
   await everyPartitionIsScored('without the frozen broker');
   const lines = worker.said().split('\n');

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { Topics } from '../../../../config/config.ts';
 import { ServiceError } from '../../../../service-error.ts';
@@ -8,6 +9,9 @@ import { isLeaderChange } from '../cluster/leader.ts';
 import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 
 const LEADER_NOT_AVAILABLE = 5;
+/** Leaders are elected for so long at most after a broker was lost. */
+const ELECTION_MS_MAX = 10_000;
+const ELECTION_CHECK_MS = 250;
 const UNTIL_TOPICS_ARE_KNOWN: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 30_000 };
 
 export interface TopicCreation {
@@ -183,15 +187,16 @@ function allTopics(topics: Topics): string[] {
 }
 
 /**
- * Where a broker is lost meanwhile the work is done once more from its beginning, which may be on other brokers. Throws
- * a ServiceError.
+ * Where a broker is lost meanwhile the work is done again from its beginning, which may be on other brokers, until its
+ * partitions have new leaders. Throws a ServiceError.
  */
 export async function asAdmin<T>(
   connection: KafkaConnection,
   doing: string,
   work: (admin: Admin) => Promise<T>,
 ): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+  let lostMs: number | null = null;
+  for (;;) {
     const { admin, destroy } = adminClient(connection);
     let connected = false;
     try {
@@ -199,11 +204,14 @@ export async function asAdmin<T>(
       connected = true;
       return await work(admin);
     } catch (error) {
-      if (connected && attempt === 1 && isConnectionFailure(error)) continue;
-      throw explainUnreached(explainFailure(error, doing), connection);
+      const isFirstLoss = connected && lostMs === null && isConnectionFailure(error);
+      if (isFirstLoss) lostMs = performance.now();
+      const isElecting = lostMs !== null && performance.now() - lostMs < ELECTION_MS_MAX && isLeaderChange(error);
+      if (!isFirstLoss && !isElecting) throw explainUnreached(explainFailure(error, doing), connection);
     } finally {
       await disconnect(admin.disconnect(), destroy);
     }
+    await sleep(ELECTION_CHECK_MS);
   }
 }
 
