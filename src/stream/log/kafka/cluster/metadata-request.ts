@@ -1,16 +1,4 @@
-import {
-  array,
-  FieldReader,
-  FieldWriter,
-  i8,
-  i16,
-  i32,
-  readFields,
-  string,
-  struct,
-  uuid,
-  writeFields,
-} from './protocol-fields.ts';
+import { array, decodeAnswer, encodeRequest, i8, i16, i32, string, struct, uuid } from './protocol-fields.ts';
 
 /** Versions of the Metadata request: kafkajs stops at 6. From 7 on the answer has the epoch of each leader. */
 export const LEADER_EPOCHS = 7;
@@ -61,27 +49,19 @@ export interface MetadataQuestion {
 
 /** In the version of topic ids. */
 export function encodeMetadataRequest({ topics: named, allowAutoTopicCreation = true }: MetadataQuestion): Buffer {
-  const asked: readonly { readonly id: string; readonly topic: string | null }[] = named.map((topic) => {
-    return { id: NO_ID, topic };
-  });
-  const writer = new FieldWriter(true);
-  writer.tags();
-  writeFields(writer, REQUEST, {
-    topics: asked,
+  const values = {
+    topics: named.map((topic) => ({ id: NO_ID, topic })),
     allowAutoTopicCreation: Number(allowAutoTopicCreation),
     includeClusterOperations: 0,
     includeTopicOperations: 0,
-  });
-  writer.tags();
-  return writer.take();
+  };
+  return encodeRequest({ isCompact: true, request: REQUEST }, values);
 }
 
 /** What kafkajs reads of it, and with each partition the id of its topic, in hexadecimal. */
 export function decodeMetadata(payload: Buffer, version: typeof LEADER_EPOCHS | typeof TOPIC_IDS) {
-  const reader = new FieldReader(payload, version === TOPIC_IDS);
-  reader.tags();
-  if (version === LEADER_EPOCHS) return readFields(reader, ANSWER);
-  const answer = readFields(reader, ANSWER_WITH_IDS);
+  if (version === LEADER_EPOCHS) return decodeAnswer({ isCompact: false, answer: ANSWER }, payload);
+  const answer = decodeAnswer({ isCompact: true, answer: ANSWER_WITH_IDS }, payload);
   const topicMetadata = answer.topicMetadata.map(({ id, ...topic }) => {
     const topicId = id === NO_ID ? null : id;
     return { ...topic, partitionMetadata: topic.partitionMetadata.map((partition) => ({ ...partition, topicId })) };

@@ -90,11 +90,34 @@ export function first<T>(fields: StructFields<T>): Pick<Field<T | null>, 'read'>
   return { read: (reader) => (reader.length(i32) > 0 ? readFields(reader, fields) : null) };
 }
 
-export function writeFields<T>(writer: FieldWriter, fields: StructFields<T>, values: T): void {
+/** The body of a request, and the end of its header. */
+export function encodeRequest<Request>(
+  { isCompact, request }: { readonly isCompact: boolean; readonly request: StructFields<Request> },
+  values: NoInfer<Request>,
+): Buffer {
+  const writer = new FieldWriter(isCompact);
+  // Of the header; kafkajs writes what is before.
+  writer.tags();
+  writeFields(writer, request, values);
+  writer.tags();
+  return writer.take();
+}
+
+/** Of an answer only the first fields may be named. */
+export function decodeAnswer<Answer>(
+  { isCompact, answer }: { readonly isCompact: boolean; readonly answer: AnswerFields<Answer> },
+  payload: Buffer,
+): Answer {
+  const reader = new FieldReader(payload, isCompact);
+  reader.tags();
+  return readFields(reader, answer);
+}
+
+function writeFields<T>(writer: FieldWriter, fields: StructFields<T>, values: T): void {
   for (const name in fields) fields[name].write(writer, values[name]);
 }
 
-export function readFields<T>(reader: FieldReader, fields: AnswerFields<T>): T {
+function readFields<T>(reader: FieldReader, fields: AnswerFields<T>): T {
   const values = {} as T;
   for (const name in fields) values[name] = fields[name].read(reader);
   return values;

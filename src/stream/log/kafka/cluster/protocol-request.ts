@@ -1,13 +1,6 @@
 import type { Headroom } from './kafkajs-connections.ts';
 import type { Broker } from './kafkajs-internals.ts';
-import {
-  type AnswerFields,
-  FieldReader,
-  FieldWriter,
-  readFields,
-  type StructFields,
-  writeFields,
-} from './protocol-fields.ts';
+import { type AnswerFields, decodeAnswer, encodeRequest, type StructFields } from './protocol-fields.ts';
 
 /** Every answer has it: kafkajs delays requests by this field when the broker throttles. */
 interface Throttled {
@@ -24,7 +17,6 @@ export interface RequestName {
 export interface RequestSchema<Request, Answer> extends RequestName {
   readonly isCompact: boolean;
   readonly request: StructFields<Request>;
-  /** Only the first fields may be named. */
   readonly answer: AnswerFields<Answer>;
 }
 
@@ -35,27 +27,6 @@ export function ask<Request, Answer extends Throttled>(
 ): Promise<Answer> {
   const body = { whole: encodeRequest(schema, request), at: 0 };
   return sendEncoded(broker, schema, body, (payload) => decodeAnswer(schema, payload));
-}
-
-export function encodeRequest<Request>(
-  { isCompact, request }: Pick<RequestSchema<Request, unknown>, 'isCompact' | 'request'>,
-  values: NoInfer<Request>,
-): Buffer {
-  const writer = new FieldWriter(isCompact);
-  // Of the header; kafkajs writes what is before.
-  writer.tags();
-  writeFields(writer, request, values);
-  writer.tags();
-  return writer.take();
-}
-
-export function decodeAnswer<Answer>(
-  { isCompact, answer }: Pick<RequestSchema<unknown, Answer>, 'isCompact' | 'answer'>,
-  payload: Buffer,
-): Answer {
-  const reader = new FieldReader(payload, isCompact);
-  reader.tags();
-  return readFields(reader, answer);
 }
 
 /** Sends a request whose body is encoded already: `whole` from `at` on, and what is before is free. */

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import {
   array,
   byTopic,
+  decodeAnswer,
+  encodeRequest,
   type Field,
   FieldReader,
   FieldWriter,
@@ -15,7 +17,6 @@ import {
   struct,
   uuid,
 } from '../../../../../../src/stream/log/kafka/cluster/protocol-fields.ts';
-import { decodeAnswer, encodeRequest } from '../../../../../../src/stream/log/kafka/cluster/protocol-request.ts';
 
 const ENCODINGS = [true, false];
 
