@@ -233,10 +233,6 @@ export function explainUnreached(failure: ServiceError, { config }: KafkaConnect
     const text = `${failure.message}. If the brokers want no login there, unset KAFKA_SASL_MECHANISM`;
     return new ServiceError(failure.code, text, { cause: failure });
   }
-  if (/Replication-factor/.test(failure.message)) {
-    const text = `${failure.message}: a partition has at most as many copies as there are brokers`;
-    return new ServiceError(failure.code, text, { cause: failure });
-  }
   if (failure.code !== 'broker-unavailable') return failure;
   const hint = HINTS.find(({ pattern, tls }) => pattern.test(failure.message) && tls === (config.tls !== null))?.hint;
   const text = `No Kafka could be reached at ${config.brokers.join(', ')}. ${failure.message}${hint ?? ''}`;

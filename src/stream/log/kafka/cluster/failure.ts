@@ -11,6 +11,8 @@ const INVALID_TIMESTAMP = 'INVALID_TIMESTAMP';
 const OLD_TIMES =
   'Scores and events have the times of their observations: raise `message.timestamp.before.max.ms` of their topics, ' +
   'or set `timestamps: processing-time` under `output`';
+const INVALID_REPLICATION_FACTOR = 'INVALID_REPLICATION_FACTOR';
+const TOO_MANY_COPIES = 'a partition has at most as many copies as there are brokers';
 const UNKNOWN_TOPIC = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']);
 const REFUSED = new RegExp(
   [
@@ -24,7 +26,6 @@ const REFUSED = new RegExp(
     'INVALID_TRANSACTION_TIMEOUT',
     'INVALID_GROUP_ID',
     'INCONSISTENT_GROUP_PROTOCOL',
-    'INVALID_REPLICATION_FACTOR',
     'INVALID_PARTITIONS',
     'POLICY_VIOLATION',
   ].join('|'),
@@ -58,6 +59,9 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
   if (FENCED.has(kind)) return new ServiceError('fenced', text, { cause: error });
   if (TOO_LARGE.has(kind)) return new ServiceError('record-too-large', text, { cause: error });
   if (kind === INVALID_TIMESTAMP) return new ServiceError('record-refused', `${text}. ${OLD_TIMES}`, { cause: error });
+  if (kind === INVALID_REPLICATION_FACTOR) {
+    return new ServiceError('configuration', `${text}: ${TOO_MANY_COPIES}`, { cause: error });
+  }
   if (UNKNOWN_TOPIC.has(kind)) {
     const hint = `${text}. The command \`topics\` makes the topics that are missing`;
     return new ServiceError('topic-mismatch', hint, { retryable: true, cause: error });
