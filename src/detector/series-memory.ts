@@ -34,7 +34,7 @@ const PLACES = placesOf({
   residualRun: 1,
 });
 export const SCALARS = PLACES.starts;
-/** Event times that are kept of a series: those of position 0 and of its newest value. */
+/** Event times that are kept of a series: those of position 0 and, behind it, of its newest value. */
 const EVENT_TIMES = 2;
 /** Scalars that states of format 2 hold: those that came later stand behind them. */
 export const SCALARS_OF_FORMAT_2 = SCALARS.recentResidual;
@@ -75,6 +75,7 @@ export interface SeriesLayout {
   /** SCALARS says which they are; those of alarms are left out where there are none. */
   readonly scalars: number;
   readonly originAt: number;
+  readonly eventTimesAt: number;
   readonly forecastLength: number;
   readonly laterLength: number;
   /** Whether forecasts overlap. */
@@ -100,7 +101,8 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const floats = extremeStart + EXTREME_FLOATS;
   const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
   const originAt = scalars + CALIBRATION_NUMBERS;
-  const doubles = originAt + 1 + EVENT_TIMES;
+  const eventTimesAt = originAt + 1;
+  const doubles = eventTimesAt + EVENT_TIMES;
   const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));
   return {
     settings,
@@ -112,6 +114,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     extremeStart,
     scalars,
     originAt,
+    eventTimesAt,
     forecastLength,
     laterLength,
     overlapping,
@@ -174,7 +177,7 @@ export class SeriesMemory {
     block.slab.doubles.fill(0, block.doubleStart, block.doubleStart + layout.doubles);
     startResolution(block.slab.doubles, block.doubleStart + SCALARS.resolution);
     startPrecision(block.slab.doubles, block.doubleStart + SCALARS.precision);
-    block.slab.doubles[block.doubleStart + layout.originAt + 2] = Number.NaN;
+    block.slab.doubles[block.doubleStart + layout.eventTimesAt + 1] = Number.NaN;
     return block;
   }
 

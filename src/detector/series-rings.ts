@@ -43,20 +43,20 @@ export class SeriesRings implements SeriesBlock {
 
   /** Event time of position 0. Times are kept for the owner: as fields of an object they would take more memory. */
   get originMs(): number {
-    return this.doubles[this.doubleStart + this.layout.originAt + 1];
+    return this.doubles[this.doubleStart + this.layout.eventTimesAt];
   }
 
   set originMs(ms: number) {
-    this.doubles[this.doubleStart + this.layout.originAt + 1] = ms;
+    this.doubles[this.doubleStart + this.layout.eventTimesAt] = ms;
   }
 
   /** Newest event time; NaN before the first. */
   get newestMs(): number {
-    return this.doubles[this.doubleStart + this.layout.originAt + 2];
+    return this.doubles[this.doubleStart + this.layout.eventTimesAt + 1];
   }
 
   set newestMs(ms: number) {
-    this.doubles[this.doubleStart + this.layout.originAt + 2] = ms;
+    this.doubles[this.doubleStart + this.layout.eventTimesAt + 1] = ms;
   }
 
   /** The doubles that hold the scalars, and the index of one of them. */
