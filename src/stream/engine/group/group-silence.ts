@@ -111,9 +111,8 @@ export class GroupSilence implements SilentMembers {
   }
 
   /** Event time that the silence of a member counts from; Infinity where it is silent. There may be a thousand. */
-  #heard(group: SilentGroup): (member: Member) => number {
+  #heard(group: SilentGroup, waiting = newestWaiting(group)): (member: Member) => number {
     const { freq } = group.bound.config.settings;
-    const waiting = newestWaiting(group);
     return (member) => {
       if (this.names.has(member.series)) return Number.POSITIVE_INFINITY;
       const { position } = standing(group, member, waiting);
@@ -123,8 +122,8 @@ export class GroupSilence implements SilentMembers {
 
   #due(group: SilentGroup, clockMs: number): Standing[] {
     const limitMs = limitOf(group);
-    const heardMs = this.#heard(group);
     const waiting = newestWaiting(group);
+    const heardMs = this.#heard(group, waiting);
     return group.members
       .filter((member) => heardMs(member) + limitMs < clockMs)
       .map((member) => standing(group, member, waiting))
