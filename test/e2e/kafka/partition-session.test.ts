@@ -5,7 +5,9 @@ import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kaf
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 import { until } from '../../fixture/until.ts';
 
+const PRODUCE = 0;
 const END_TXN = 26;
+const TXN_OFFSET_COMMIT = 28;
 /** Well before the time-out of a request. */
 const END_MS_MAX = 10_000;
 
@@ -31,4 +33,23 @@ kafkaTest('a session that is closed ends its requests in flight, and not those o
   for (const send of held) send();
   await commits[1];
   assert.equal((await log.openPartition(1)).committedOffset, 1);
+});
+
+/** Longer than the coordinator takes to add the offsets. */
+const PRODUCE_MS = 500;
+
+kafkaTest('a broker never checks records and offset of one transaction at once', async (t) => {
+  const topics = await freshTopics(1);
+  const sent: number[] = [];
+  const socketFactory = unreliableSockets((apiKey) => {
+    if (apiKey !== PRODUCE && apiKey !== TXN_OFFSET_COMMIT) return 'sent';
+    if (apiKey === TXN_OFFSET_COMMIT) sent.push(apiKey);
+    return apiKey === PRODUCE ? sleep(PRODUCE_MS).then(() => void sent.push(apiKey)) : 'sent';
+  });
+  const groupId = `group-${topics.observations}`;
+  const log = createKafkaLog({ ...(await kafkaConnection()), topics, groupId, sessionMs: 3_000, socketFactory });
+  t.after(() => log.close());
+  const session = await log.openPartition(0);
+  await session.commit([{ topic: topics.scores, partition: 0, key: null, value: Buffer.from('{}') }], 1);
+  assert.deepEqual(sent, [PRODUCE, TXN_OFFSET_COMMIT]);
 });

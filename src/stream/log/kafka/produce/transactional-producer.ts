@@ -115,10 +115,8 @@ function createProducer(
   const addOffsets = (groupId: string) =>
     coordinator.send((broker) => broker.addOffsetsToTxn({ ...producer, groupId }));
 
-  const commitOffset = async (moved: MovedOffset): Promise<void> => {
-    await addOffsets(moved.groupId);
-    await groupCoordinator(moved.groupId).send((broker) => commitInTransaction(broker, producer, moved));
-  };
+  const commitOffset = (moved: MovedOffset): Promise<void> =>
+    groupCoordinator(moved.groupId).send((broker) => commitInTransaction(broker, producer, moved));
 
   const endTransaction = (transactionResult: boolean) =>
     coordinator.send((broker) => broker.endTxn({ ...producer, transactionResult }));
@@ -137,7 +135,10 @@ function createProducer(
         }));
         await addPartitions(topics);
       }
-      await Promise.all([produce(rounds), commitOffset(moved)]);
+      await Promise.all([produce(rounds), addOffsets(moved.groupId)]);
+      // Not beside the records: for each of the two the broker asks the coordinator whether the transaction is open
+      // (KIP-890). Of two such questions of one producer that wait together it refuses one.
+      await commitOffset(moved);
       await endTransaction(true);
     },
     async finish(places, groupId) {
