@@ -12,8 +12,8 @@ export interface ClockMove {
   readonly holds: (one: DetectionUnit | StaleUnit) => boolean;
   readonly touch: (unit: DetectionUnit) => void;
   readonly give: GiveObservation;
-  /** The unit that continues a stale state. */
-  readonly succeed: (stale: StaleUnit, offset: number) => DetectionUnit;
+  /** The unit that continues a stale state; null where there is nothing to continue. */
+  readonly succeed: (stale: StaleUnit, offset: number) => DetectionUnit | null;
 }
 
 /** Says that units are silent: they have no record at the event time of the partition, although one is long due. */
@@ -36,7 +36,7 @@ export function saySilent(move: ClockMove): void {
   }
 }
 
-/** null where it is gone, or was heard of meanwhile. */
+/** null where it is gone, was heard of meanwhile, or keeps nothing. */
 function unitOf(one: DetectionUnit | StaleUnit, { holds, offset, succeed }: ClockMove): DetectionUnit | null {
   if (holds(one)) return isStale(one) ? succeed(one, offset) : one;
   const successor = isStale(one) ? one.successor : null;

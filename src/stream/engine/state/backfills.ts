@@ -29,6 +29,9 @@ interface Backfill {
   bytes: number;
 }
 
+/** A unit replaces what it continues, in the state and in the changelog. */
+type Replace = (stale: StaleUnit, unit: DetectionUnit, sink: ScoreSink) => void;
+
 export interface BackfillOutlets {
   readonly sink: ScoreSink;
   readonly signal: AbortSignal;
@@ -44,7 +47,7 @@ export interface BackfillOutlets {
  */
 export class Backfills {
   readonly #pace: WorkerPace;
-  readonly #replace: (stale: StaleUnit, sink: ScoreSink) => void;
+  readonly #replace: Replace;
   readonly #all = new Map<DetectionUnit, Backfill>();
   /** Those with a record, in the order of these. */
   readonly #turns = new Set<Backfill>();
@@ -57,8 +60,7 @@ export class Backfills {
   #continuing = 0;
   readonly #writer = new StateWriter();
 
-  /** @param replace removes what a unit continues from the state and the changelog */
-  constructor(pace: WorkerPace, replace: (stale: StaleUnit, sink: ScoreSink) => void) {
+  constructor(pace: WorkerPace, replace: Replace) {
     this.#pace = pace;
     this.#replace = replace;
   }
@@ -194,10 +196,9 @@ export class Backfills {
     if (stale === null) return;
     backfill.stale = null;
     this.#continuing--;
-    this.#replace(stale, sink);
+    this.#replace(stale, unit, sink);
     sink.windowsWritten([...windows.values()]);
     for (const values of backfilled) sink.backfilled(values);
-    sink.touched(unit);
   }
 
   #deferred({ windows, backfilled }: Backfill): ReplaySink {

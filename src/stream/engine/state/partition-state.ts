@@ -76,7 +76,7 @@ export class PartitionState {
       this.#give(unit, observation, blocking);
     };
     const outlets = { give, sink };
-    const succeed = (stale: StaleUnit, offset: number) => this.all.succeed(stale, null, { offset, sink });
+    const succeed = (stale: StaleUnit, offset: number) => this.all.succeedUnmet(stale, { offset, sink });
     const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed };
     for (const observation of observations) {
       if (this.backfills.size > 0 && this.all.evicts(observation)) await this.#takeOutIdle(blocking);
@@ -172,7 +172,10 @@ export class PartitionState {
       const dueMs = isSaid(one) ? null : silenceLimitOf(one);
       if (dueMs === null) continue;
       if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);
-      else due.push(isStale(one) ? this.all.succeed(one, null, { offset, sink }) : one);
+      else {
+        const unit = isStale(one) ? this.all.succeedUnmet(one, { offset, sink }) : one;
+        if (unit !== null) due.push(unit);
+      }
     }
     for (const unit of due) {
       if (unit.buffered.length > 0) sink.touched(this.backfills.entryOf(unit));

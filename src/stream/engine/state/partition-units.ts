@@ -10,7 +10,7 @@ import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import { SeriesUnit } from '../unit/series-unit.ts';
 import { Backfills } from './backfills.ts';
-import { takeOver } from './take-over.ts';
+import { keepsPast, takeOver } from './take-over.ts';
 import { UnitMemories } from './unit-memories.ts';
 import type { WorkerPace } from './worker-pace.ts';
 
@@ -29,6 +29,9 @@ export interface Outlet {
   readonly offset: number;
   readonly sink: ScoreSink;
 }
+
+/** What a unit is made for. */
+type UnitTaker = Pick<RoutedObservation, 'group' | 'bound'>;
 
 /** The first partition that had a series or group, by its key, across the partitions of this process. */
 export type UnitPlaces = Map<string, number>;
@@ -61,7 +64,7 @@ export class PartitionUnits {
 
   constructor(options: PartitionUnitsOptions) {
     this.#options = options;
-    this.backfills = new Backfills(options.pace, (stale, sink) => this.#replace(stale, sink));
+    this.backfills = new Backfills(options.pace, (stale, unit, sink) => this.#replace(stale, unit, sink));
   }
 
   /** After a restore: the units know what they hold. */
@@ -88,7 +91,7 @@ export class PartitionUnits {
       const first = retired?.queued?.[0] ?? retired?.buffered[0] ?? retired?.held[0];
       if (!retired || first === undefined) continue;
       if (taker === null) refuseQueued(stale, sink);
-      else this.succeed(stale, null, { offset: first.record.offset, sink });
+      else this.succeedUnmet(stale, { offset: first.record.offset, sink });
     }
   }
 
@@ -118,7 +121,7 @@ export class PartitionUnits {
     const known = this.units.get(key);
     if (known !== undefined) return known;
     const stale = this.stale.get(key);
-    if (stale !== undefined) return this.succeed(stale, observation, { offset: observation.record.offset, sink });
+    if (stale !== undefined) return this.#succeed(stale, observation, { offset: observation.record.offset, sink });
     if (this.#isFull) this.#evict(observation, sink);
     return this.create(key, observation.group, observation.bound);
   }
@@ -135,32 +138,52 @@ export class PartitionUnits {
   }
 
   /**
-   * The unit that continues a stale state from the record at `offset` on.
-   * @param observation that record; null where none has come, but the state says what it needs
+   * The unit that continues a stale state without a record, where the state says what it needs. Null where there is
+   * nothing to continue: the state stays, without what it held, until a record says that its series is there.
    */
-  succeed(stale: StaleUnit, observation: RoutedObservation | null, { offset, sink }: Outlet): DetectionUnit {
-    const { retired, taker, successorKey } = stale;
-    const group = observation?.group ?? retired?.group ?? null;
-    const unit = this.create(successorKey, group, observation?.bound ?? taker!);
-    unit.startOver(stale.reason);
+  succeedUnmet(stale: StaleUnit, { offset, sink }: Outlet): DetectionUnit | null {
+    const { retired, taker } = stale;
+    if (retired === null || taker === null) return null;
+    const waits = retired.queued?.some(({ silence }) => silence === undefined) ?? false;
+    if (waits || keepsPast(retired, taker)) {
+      return this.#succeed(stale, { group: retired.group, bound: taker }, { offset, sink });
+    }
+    if (retired.held.length + retired.buffered.length > 0 || retired.queued !== null) {
+      this.#options.gate.refuseHeld(retired, sink);
+      retired.queued = null;
+      sink.touched(stale);
+    }
+    return null;
+  }
+
+  /** The unit that begins in place of a stale state, with the record at `offset` or with those that wait. */
+  #succeed(stale: StaleUnit, { group, bound }: UnitTaker, { offset, sink }: Outlet): DetectionUnit {
+    const { retired, reason, successorKey } = stale;
+    const { gate } = this.#options;
+    const unit = this.create(successorKey, group, bound);
+    unit.startOver(reason);
     const continues = retired !== null && takeOver(retired, unit, offset);
     if (!continues) {
-      if (retired !== null) this.#options.gate.refuseHeld(retired, sink);
-      this.#replace(stale, sink);
+      if (retired !== null) gate.refuseHeld(retired, sink);
+      this.#replace(stale, unit, sink);
     }
     if (continues || retired?.queued) this.backfills.add(unit, continues ? stale : null, retired.queued ?? []);
     if (continues) {
-      this.#options.gate.forget(retired);
-      this.#options.gate.adopt(unit);
+      gate.forget(retired);
+      gate.adopt(unit);
     }
     return unit;
   }
 
-  /** A stale state is no more, here and in the changelog: a unit has begun in its place. */
-  #replace(stale: StaleUnit, sink: ScoreSink): void {
+  /**
+   * A stale state is no more, here and in the changelog: a unit has begun in its place. It is written in the same
+   * commit, with the records that wait for it.
+   */
+  #replace(stale: StaleUnit, unit: DetectionUnit, sink: ScoreSink): void {
     this.stale.delete(stale.successorKey);
     sink.windowsDeleted(stale.windowKeys);
     sink.evicted(stale);
+    sink.touched(unit);
     sink.restarted(stale.reason);
     if (stale.retired !== null) this.#memories.releaseRetired(stale.retired);
   }

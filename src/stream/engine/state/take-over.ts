@@ -1,6 +1,6 @@
 import { pastOfGroup } from '../group/group-past.ts';
 import { GroupUnit } from '../group/group-unit.ts';
-import { sameGrid } from '../unit/bound-detector.ts';
+import { type BoundDetector, sameGrid } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import { SeriesUnit } from '../unit/series-unit.ts';
 
@@ -18,6 +18,12 @@ export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offse
   unit.buffered = old.buffered;
   unit.silent = old.silent;
   return true;
+}
+
+/** Whether a unit of a detector would begin with values of `old`. */
+export function keepsPast(old: SeriesUnit | GroupUnit, bound: BoundDetector): boolean {
+  if (!sameGrid(old.bound, bound)) return false;
+  return (old instanceof GroupUnit ? pastOfGroup(old, old.bound.config.settings) : old.past()) !== null;
 }
 
 function continuePast(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
