@@ -10,7 +10,7 @@ import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import { SeriesUnit } from '../unit/series-unit.ts';
 import { Backfills } from './backfills.ts';
-import { keepsPast, takeOver } from './take-over.ts';
+import { keepsPast, takeOver, takeOverQueue } from './take-over.ts';
 import { UnitMemories } from './unit-memories.ts';
 import type { WorkerPace } from './worker-pace.ts';
 
@@ -167,11 +167,11 @@ export class PartitionUnits {
       if (retired !== null) gate.refuseHeld(retired, sink);
       this.#replace(stale, unit, sink);
     }
-    if (continues || retired?.queued) this.backfills.add(unit, continues ? stale : null, retired.queued ?? []);
-    if (continues) {
-      gate.forget(retired);
-      gate.adopt(unit);
-    }
+    if (retired === null || !(continues || retired.queued)) return unit;
+    if (!continues) takeOverQueue(retired, unit);
+    this.backfills.add(unit, continues ? stale : null, retired.queued ?? []);
+    gate.forget(retired);
+    gate.adopt(unit);
     return unit;
   }
 

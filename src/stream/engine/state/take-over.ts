@@ -26,6 +26,13 @@ export function keepsPast(old: SeriesUnit | GroupUnit, bound: BoundDetector): bo
   return (old instanceof GroupUnit ? pastOfGroup(old, old.bound.config.settings) : old.past()) !== null;
 }
 
+/** As `takeOver`, for a unit that begins with the records that wait: the values before them are lost. */
+export function takeOverQueue({ newestOffset, queued }: SeriesUnit | GroupUnit, unit: DetectionUnit): void {
+  const observed = (queued ?? []).filter(({ silence }) => silence === undefined);
+  unit.newestOffset = newestOffset;
+  unit.arrivedMs = Math.max(...observed.map(({ timestampMs }) => timestampMs));
+}
+
 function continuePast(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
   if (old instanceof GroupUnit) {
     const kept = pastOfGroup(old, old.bound.config.settings);

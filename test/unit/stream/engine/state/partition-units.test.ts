@@ -103,8 +103,9 @@ test('a series or group of which nothing is continued is forgotten after its idl
 /**
  * Of the series `last` a record waits for a backfill when the grid changes, behind more forecasts than a round has.
  * @param restarts whether the worker that changes the grid ends before the turn of the series
+ * @param later steps of the series after that
  */
-async function waitingOnAnotherGrid(restarts: boolean): Promise<StreamRun> {
+async function waitingOnAnotherGrid(restarts: boolean, later: readonly number[]): Promise<StreamRun> {
   const fleet = Array.from({ length: 80 }, (_, i) => `fleet-${i}`);
   const settings = (of: Partial<StreamDetectionSettings>) => streamSettings({ context: 64, gapLimit: 64, ...of });
   const detectors = (last: Partial<StreamDetectionSettings>, of: Partial<StreamDetectionSettings>) => [
@@ -127,15 +128,24 @@ async function waitingOnAnotherGrid(restarts: boolean): Promise<StreamRun> {
   const changed = detectors({ freq: parseFrequency('2min')! }, { calibrationSize: 28 });
   append(first, ['other'], [60]);
   if (restarts) await slowly(changed);
+  append(first, ['last'], later);
   return resumed(first, { detectors: changed });
 }
 
 for (const restarts of [false, true]) {
   const when = restarts ? ', also after a restart before its turn' : '';
   test(`a record that waits for a backfill as the grid of its series changes is scored${when}`, async () => {
-    const run = await waitingOnAnotherGrid(restarts);
+    const run = await waitingOnAnotherGrid(restarts, []);
     const last = run.scores().filter(({ series }) => series === 'last');
     assert.equal(last.length, 61);
     assert.deepEqual([last[60].position, last[60].restarted], [0, true]);
+  });
+
+  test(`a wrong time behind such a record is found${when}`, async () => {
+    const run = await waitingOnAnotherGrid(restarts, [700, 62]);
+    assert.deepEqual(
+      run.deadLetters().map(({ reason, series }) => [reason, series]),
+      [['time-unconfirmed', 'last']],
+    );
   });
 }
