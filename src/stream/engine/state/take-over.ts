@@ -26,11 +26,18 @@ export function keepsPast(old: SeriesUnit | GroupUnit, bound: BoundDetector): bo
   return (old instanceof GroupUnit ? pastOfGroup(old, old.bound.config.settings) : old.past()) !== null;
 }
 
-/** As `takeOver`, for a unit that begins with the records that wait: the values before them are lost. */
-export function takeOverQueue({ newestOffset, queued }: SeriesUnit | GroupUnit, unit: DetectionUnit): void {
-  const observed = (queued ?? []).filter(({ silence }) => silence === undefined);
+/**
+ * As `takeOver`, for a unit that begins with the records that wait: the values before them are lost. Where only
+ * silences wait, its newest time stays unknown.
+ */
+export function takeOverQueue(
+  { newestOffset, queued }: Pick<DetectionUnit, 'newestOffset' | 'queued'>,
+  unit: Pick<DetectionUnit, 'newestOffset' | 'arrivedMs'>,
+): void {
   unit.newestOffset = newestOffset;
-  unit.arrivedMs = Math.max(...observed.map(({ timestampMs }) => timestampMs));
+  for (const { silence, timestampMs } of queued ?? []) {
+    if (silence === undefined && !(timestampMs <= unit.arrivedMs)) unit.arrivedMs = timestampMs;
+  }
 }
 
 function continuePast(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {

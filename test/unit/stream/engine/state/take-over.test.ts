@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FoundSilence } from '../../../../../src/stream/changelog/arrival-state.ts';
+import { takeOverQueue } from '../../../../../src/stream/engine/state/take-over.ts';
+import type { ReceivedObservation } from '../../../../../src/stream/engine/unit/batch-outcome.ts';
+
+function waiting(timestampMs: number, silence?: FoundSilence): ReceivedObservation {
+  const record = { partition: 0, offset: 7, timestampMs, key: null, value: null };
+  return { series: 'last', group: null, timestampMs, value: 1, record, silence };
+}
+
+function newestMs(queued: readonly ReceivedObservation[]): number {
+  const unit = { newestOffset: -1, arrivedMs: Number.NaN };
+  takeOverQueue({ newestOffset: 7, queued: [...queued] }, unit);
+  assert.equal(unit.newestOffset, 7);
+  return unit.arrivedMs;
+}
+
+test('the newest record that waits says when the series was heard', () => {
+  assert.equal(newestMs([waiting(60_000), waiting(180_000), waiting(120_000)]), 180_000);
+});
+
+test('a silence that waits does not say when the series was heard', () => {
+  const silence = { cause: 'event-time', lastOffset: 6 } as const;
+  assert.equal(newestMs([waiting(240_000, silence)]), Number.NaN);
+  assert.equal(newestMs([waiting(60_000), waiting(240_000, silence)]), 60_000);
+});
+
+test('a queue may hold more records than a call has arguments', () => {
+  const queued = Array.from({ length: 200_000 }, (_, i) => waiting(i));
+  assert.equal(newestMs(queued), 199_999);
+});
