@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ConsoleSource } from '../view/console-source.ts';
 import type { ReportData } from '../view/report-source.ts';
 import { type Route, routeTo } from '../view/route.ts';
@@ -144,7 +144,8 @@ function useTitle(app: Console, title: string, { subject }: Route): void {
 
 /** `g` and a letter goes to a page, `/` to the search. Keys that are typed into a field are no shortcuts. */
 function useShortcuts(main: { readonly current: HTMLElement | null }): void {
-  useEffect(() => {
+  // Not after the next frame: a key that is pressed as soon as the page shows counts.
+  useLayoutEffect(() => {
     let went = 0;
     const press = (event: KeyboardEvent) => {
       const { target, key } = event;

@@ -167,3 +167,16 @@ test('keys lead from page to page and into the search', async () => {
   await page.getByRole('link', { name: /rack-4/ }).click();
   await page.getByRole('heading', { name: 'rack-4/temperature' }).waitFor();
 });
+
+const PRESS_AT_ONCE = `new MutationObserver((_, observer) => {
+  if (document.querySelector('.rail') === null) return;
+  observer.disconnect();
+  for (const key of ['g', 's']) dispatchEvent(new KeyboardEvent('keydown', { key }));
+}).observe(document.body, { childList: true, subtree: true })`;
+
+test('a key that is pressed as soon as the page shows counts', async () => {
+  const { page } = await openPage(service.url);
+  await page.evaluate(PRESS_AT_ONCE);
+  await signIn(page);
+  await page.waitForSelector('#search');
+});
