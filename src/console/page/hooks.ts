@@ -1,5 +1,5 @@
 /** State that several pages share. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ConsoleSource } from '../view/console-source.ts';
 import type { ReportData } from '../view/report-source.ts';
 import { parseRoute, type Route } from '../view/route.ts';
@@ -18,7 +18,8 @@ export interface Console {
 
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
-  useEffect(() => {
+  // Not after the next frame: the address may change before it.
+  useLayoutEffect(() => {
     const follow = () => setRoute(parseRoute(location.hash));
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
