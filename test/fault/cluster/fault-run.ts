@@ -14,7 +14,7 @@ import { until as poll } from '../../fixture/until.ts';
 import { BROKER_SESSION_MS, type BrokerCluster, type ClusterNode, startBrokerCluster } from './broker-cluster.ts';
 import { Comparison, type Differences, type Outcome } from './comparison.ts';
 import { type FaultedWorkers, faultedWorkers } from './faulted-workers.ts';
-import { FAULTS, type Fault } from './faults.ts';
+import { FAULTS, type Fault, type FaultPlace } from './faults.ts';
 import { startFeeder } from './feeder.ts';
 import { canBeWritten } from './leaders.ts';
 import { waitingForMarkers } from './marker-waits.ts';
@@ -42,6 +42,8 @@ export interface FaultRunOptions {
   readonly minutes: number;
   readonly perSecond: number;
   readonly seed: number;
+  /** Left out: faults of any kind. */
+  readonly on?: FaultPlace | undefined;
   readonly log: (text: string) => void;
 }
 
@@ -243,11 +245,12 @@ interface Running {
 }
 
 async function faultCycles(
-  { minutes, perSecond, seed, log }: FaultRunOptions,
+  { minutes, perSecond, seed, on, log }: FaultRunOptions,
   { cluster, workers, watched }: Running,
 ): Promise<FaultRunFigures> {
   const { comparison, recovery, skipped } = watched;
   const random = seededRandom(seed);
+  const faults = FAULTS.filter((fault) => on === undefined || fault.on === on);
   const feed = { topic: TOPICS.observations, partitions: PARTITIONS, series: SERIES, perSecond };
   const feeder = startFeeder(cluster.direct, feed);
   const workerSilences: number[] = [];
@@ -259,8 +262,8 @@ async function faultCycles(
     let cycles = 0;
     for (; performance.now() < endMs; cycles++) {
       // Each of them once, from a place that the seed says; then any of them.
-      const turn = cycles < FAULTS.length ? cycles + seed : Math.floor(random() * FAULTS.length);
-      const fault = FAULTS[turn % FAULTS.length];
+      const turn = cycles < faults.length ? cycles + seed : Math.floor(random() * faults.length);
+      const fault = faults[turn % faults.length];
       const led = recovery.leaderSilencesMs.length;
       await oneCycle(fault, { cluster, workers, random, recovery });
       const silences = recovery.silencesMs.slice(-PARTITIONS);

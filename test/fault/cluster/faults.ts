@@ -12,9 +12,12 @@ export interface FaultContext {
   readonly awaitLeaders: (away: readonly ClusterNode[]) => Promise<void>;
 }
 
+export const FAULT_PLACES = ['worker', 'broker', 'link'] as const;
+export type FaultPlace = (typeof FAULT_PLACES)[number];
+
 export interface Fault {
   readonly name: string;
-  readonly on: 'worker' | 'broker' | 'link';
+  readonly on: FaultPlace;
   run(context: FaultContext): Promise<void>;
 }
 

@@ -1,19 +1,27 @@
-/** `npm run fault -- --minutes N [--per-second N] [--seed N]`. Prints, as the very last line, one JSON object. */
+/**
+ * `npm run fault -- --minutes N [--per-second N] [--seed N] [--on worker|broker|link]`. Prints, as the very last line,
+ * one JSON object.
+ */
 import { parseArgs } from 'node:util';
 import { runFaults } from './fault-run.ts';
+import { FAULT_PLACES } from './faults.ts';
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
     'per-second': { type: 'string', default: '2000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    on: { type: 'string' },
   },
 });
+const on = FAULT_PLACES.find((place) => place === values.on);
+if (on !== values.on) throw new Error(`--on is ${values.on}, and not one of ${FAULT_PLACES.join(', ')}`);
 console.log(`seed ${values.seed}`);
 const figures = await runFaults({
   minutes: Number(values.minutes),
   perSecond: Number(values['per-second']),
   seed: Number(values.seed),
+  on,
   log: console.log,
 });
 for (const text of [...figures.examples, ...figures.crashes]) console.log(text);
