@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import kafkajs, { type Admin, type ISocketFactory, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
 import type { KafkaConfig, SaslConfig } from '../../../../config/config.ts';
 import { shareConnections } from './connection-pool.ts';
-import { likelyAliveFirst } from './given-up.ts';
+import { type BrokerAddress, likelyAliveFirst } from './given-up.ts';
 import {
   type Broker,
   type Cluster,
@@ -97,12 +97,30 @@ function makeCluster(connection: KafkaConnection, metadataMaxAge: number) {
     isolationLevel: 1,
   };
   const cluster = new ClusterConstructor(options);
-  const unwatch = watchSilentBrokers(cluster, sockets);
+  const unwatch = watchSilentBrokers(cluster, sockets, (silent) => {
+    return askConfigured(connection, silent, [...cluster.targetTopics].slice(0, 1));
+  });
   const destroy = () => {
     unwatch();
     sockets.destroy();
   };
   return { cluster, logger, sockets, destroy };
+}
+
+/** The brokers that those of the configuration know, past the silent ones; null where none answers. */
+async function askConfigured(
+  connection: KafkaConnection,
+  silent: readonly BrokerAddress[],
+  topics: readonly string[],
+): Promise<readonly BrokerAddress[] | null> {
+  const isSilent = (name: string) => silent.some(({ host, port }) => name === `${host}:${port}`);
+  const brokers = connection.config.brokers.filter((name) => !isSilent(name));
+  if (brokers.length === 0) return null;
+  const link = await linkCluster({ ...connection, config: { ...connection.config, brokers } }, topics).catch(
+    () => null,
+  );
+  link?.destroy();
+  return link && Object.values(link.cluster.brokerPool.brokers).map(({ connectionPool }) => connectionPool);
 }
 
 /**

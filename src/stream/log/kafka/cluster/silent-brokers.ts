@@ -14,6 +14,11 @@ const CHECK_MS = 250;
 /** A longer pause between two checks: this process stood still, and answers may wait to be read. */
 const AWAKE_MS_MAX = 1_000;
 const ASK_MS_MAX = 1_000;
+/** The same of brokers of the configuration, with connection and login. */
+const ASK_CONFIGURED_MS_MAX = 3_000;
+
+/** The brokers that those of the configuration know, past the silent ones; null where none answers. */
+export type AskConfigured = (silent: readonly BrokerAddress[]) => Promise<readonly BrokerAddress[] | null>;
 
 /** All that are watched. What one learns of a broker is true for the others. */
 const watched = new Set<TrackedSockets>();
@@ -23,7 +28,11 @@ const watched = new Set<TrackedSockets>();
  * closes no connection: requests to it would wait for their time-outs long after its partitions have new leaders. So
  * when a broker is silent, another one is asked whether it is still there. Returns how to end.
  */
-export function watchSilentBrokers(cluster: Cluster, sockets: TrackedSockets): () => void {
+export function watchSilentBrokers(
+  cluster: Cluster,
+  sockets: TrackedSockets,
+  askConfigured: AskConfigured,
+): () => void {
   let checking = false;
   let lastMs = performance.now();
   const check = async () => {
@@ -33,7 +42,8 @@ export function watchSilentBrokers(cluster: Cluster, sockets: TrackedSockets): (
     const silent = wasAwake && !checking ? sockets.waiting(nowMs).filter((waiting) => isSilent(waiting, nowMs)) : [];
     if (silent.length === 0) return;
     checking = true;
-    if (await dropDead(cluster, silent)) await refreshLeaders(cluster).catch(() => undefined);
+    const found = (await knownBrokers(cluster, silent)) ?? (await within(ASK_CONFIGURED_MS_MAX, askConfigured(silent)));
+    if (dropDead(silent, found)) await refreshLeaders(cluster).catch(() => undefined);
     checking = false;
   };
   const timer = setInterval(() => void check(), CHECK_MS).unref();
@@ -48,9 +58,8 @@ function isSilent(waiting: WaitingConnection, nowMs: number): boolean {
   return waiting.waitedMs >= (isDoubtful(waiting, nowMs) ? DOUBTFUL_MS_MAX : SILENT_MS_MAX);
 }
 
-/** Returns whether there is a dead broker. */
-async function dropDead(cluster: Cluster, silent: readonly WaitingConnection[]): Promise<boolean> {
-  const alive = await knownBrokers(cluster, silent);
+/** Returns whether there is a dead broker. `alive` is null where nobody knows. */
+function dropDead(silent: readonly WaitingConnection[], alive: readonly BrokerAddress[] | null): boolean {
   const nowMs = performance.now();
   const gone = silent.filter((waiting) => alive !== null && !includes(alive, waiting));
   const strange = silent.filter((waiting) => !waiting.answered && waiting.waitedMs >= FIRST_ANSWER_MS_MAX);
@@ -72,7 +81,10 @@ function dropAll(sockets: TrackedSockets, dead: readonly BrokerAddress[], nowMs:
   for (const broker of dead) sockets.drop(broker);
 }
 
-/** The brokers that another broker knows; null where none answers. */
+/**
+ * The brokers that another broker knows; null where none answers. The metadata may name the silent ones alone: the
+ * others were away when they were loaded.
+ */
 async function knownBrokers(
   { brokerPool, targetTopics }: Cluster,
   silent: readonly BrokerAddress[],
@@ -80,15 +92,18 @@ async function knownBrokers(
   const brokers = Object.values(brokerPool.brokers);
   const isQuick = ({ connectionPool }: Broker) => !includes(silent, connectionPool);
   for (const broker of [...brokers.filter(isQuick), ...brokers.filter((one) => !isQuick(one))]) {
-    const late = new AbortController();
-    const found = await Promise.race([
-      askBroker(broker, [...targetTopics].slice(0, 1)),
-      sleep(ASK_MS_MAX, null, { signal: late.signal }).catch(() => null),
-    ]);
-    late.abort();
+    const found = await within(ASK_MS_MAX, askBroker(broker, [...targetTopics].slice(0, 1)));
     if (found !== null) return found;
   }
   return null;
+}
+
+/** null where it takes longer. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
+  const late = new AbortController();
+  const found = await Promise.race([work, sleep(ms, null, { signal: late.signal }).catch(() => null)]);
+  late.abort();
+  return found;
 }
 
 /** Connects to it where that is needed: a member of a group may know its coordinator alone. */

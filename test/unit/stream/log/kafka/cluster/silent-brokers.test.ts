@@ -14,11 +14,21 @@ function watched(
     host,
     alive,
     answering,
-  }: { readonly host: string; readonly alive: readonly number[]; readonly answering: number[] },
+    known = [1, 2, 3],
+    configured = null,
+  }: {
+    readonly host: string;
+    readonly alive: readonly number[];
+    readonly answering: number[];
+    /** By the metadata. */
+    readonly known?: readonly number[];
+    /** What brokers of the configuration answer. */
+    readonly configured?: readonly number[] | null;
+  },
 ) {
   const seen = { checks: 0, refreshes: 0, dropped: new Set<number>() };
   const waits = new Map<number, { readonly waitedMs: number; readonly answered: boolean }>();
-  const brokers = [1, 2, 3].map((port) => ({
+  const brokers = known.map((port) => ({
     connectionPool: { host, port },
     connect: async () => undefined,
     metadata: () => {
@@ -44,7 +54,8 @@ function watched(
       if (to.host === host) dropPort(to.port);
     },
   } as Partial<TrackedSockets> as TrackedSockets;
-  t.after(watchSilentBrokers(cluster, sockets));
+  const askConfigured = async () => configured && configured.map((port) => ({ host, port }));
+  t.after(watchSilentBrokers(cluster, sockets, askConfigured));
   return { seen, waits };
 }
 
@@ -75,6 +86,13 @@ suite('silent brokers', () => {
     assert.ok(isRefused({ host: 'b', port: 1 }, performance.now()), 'connections to it are refused for a while');
     assert.ok(!isRefused({ host: 'b', port: 1 }, performance.now() + 3_000));
     assert.ok(!isRefused({ host: 'b', port: 2 }, performance.now()));
+  });
+
+  test('a silent broker is given up although the metadata name it alone', async (t) => {
+    const { seen, waits } = watched(t, { host: 'e', alive: [], answering: [], known: [1], configured: [2, 3] });
+    waits.set(1, { waitedMs: 2_100, answered: true });
+    await until('it is given up', () => seen.refreshes > 0);
+    assert.deepEqual([...seen.dropped], [1]);
   });
 
   test('a broker that is slow and alive keeps its connections', async (t) => {
