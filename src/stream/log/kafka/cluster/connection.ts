@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import kafkajs, { type Admin, type ISocketFactory, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
 import type { KafkaConfig, SaslConfig } from '../../../../config/config.ts';
 import { shareConnections } from './connection-pool.ts';
-import { type BrokerAddress, likelyAliveFirst } from './given-up.ts';
+import { likelyAliveFirst, nameOf } from './given-up.ts';
 import {
   type Broker,
   type Cluster,
@@ -14,7 +14,7 @@ import {
   defaultSocketFactory,
 } from './kafkajs-internals.ts';
 import { oauthLogin } from './oauth-login.ts';
-import { watchSilentBrokers } from './silent-brokers.ts';
+import { type AskConfigured, watchSilentBrokers } from './silent-brokers.ts';
 import { tlsOptions } from './tls-options.ts';
 import { trackSockets } from './tracked-sockets.ts';
 
@@ -97,9 +97,7 @@ function makeCluster(connection: KafkaConnection, metadataMaxAge: number) {
     isolationLevel: 1,
   };
   const cluster = new ClusterConstructor(options);
-  const unwatch = watchSilentBrokers(cluster, sockets, (silent) => {
-    return askConfigured(connection, silent, [...cluster.targetTopics].slice(0, 1));
-  });
+  const unwatch = watchSilentBrokers(cluster, sockets, askConfigured(connection));
   const destroy = () => {
     unwatch();
     sockets.destroy();
@@ -107,20 +105,16 @@ function makeCluster(connection: KafkaConnection, metadataMaxAge: number) {
   return { cluster, logger, sockets, destroy };
 }
 
-/** The brokers that those of the configuration know, past the silent ones; null where none answers. */
-async function askConfigured(
-  connection: KafkaConnection,
-  silent: readonly BrokerAddress[],
-  topics: readonly string[],
-): Promise<readonly BrokerAddress[] | null> {
-  const isSilent = (name: string) => silent.some(({ host, port }) => name === `${host}:${port}`);
-  const brokers = connection.config.brokers.filter((name) => !isSilent(name));
-  if (brokers.length === 0) return null;
-  const link = await linkCluster({ ...connection, config: { ...connection.config, brokers } }, topics).catch(
-    () => null,
-  );
-  link?.destroy();
-  return link && Object.values(link.cluster.brokerPool.brokers).map(({ connectionPool }) => connectionPool);
+function askConfigured(connection: KafkaConnection): AskConfigured {
+  const { config } = connection;
+  return async (silent, topics) => {
+    const names = new Set(silent.map(nameOf));
+    const brokers = config.brokers.filter((name) => !names.has(name));
+    if (brokers.length === 0) return null;
+    const link = await linkCluster({ ...connection, config: { ...config, brokers } }, topics).catch(() => null);
+    link?.destroy();
+    return link && Object.values(link.cluster.brokerPool.brokers).map(({ connectionPool }) => connectionPool);
+  };
 }
 
 /**

@@ -12,7 +12,8 @@ const REFUSED_MS = 3_000;
 const doubted = new Map<string, number>();
 const refused = new Map<string, number>();
 
-function nameOf({ host, port }: BrokerAddress): string {
+/** As in the configuration. */
+export function nameOf({ host, port }: BrokerAddress): string {
   return `${host}:${port}`;
 }
 

@@ -13,12 +13,15 @@ const FIRST_ANSWER_MS_MAX = 5_000;
 const CHECK_MS = 250;
 /** A longer pause between two checks: this process stood still, and answers may wait to be read. */
 const AWAKE_MS_MAX = 1_000;
+/** For the answer of a known broker; and of one of the configuration, with connection and login. */
 const ASK_MS_MAX = 1_000;
-/** The same of brokers of the configuration, with connection and login. */
 const ASK_CONFIGURED_MS_MAX = 3_000;
 
 /** The brokers that those of the configuration know, past the silent ones; null where none answers. */
-export type AskConfigured = (silent: readonly BrokerAddress[]) => Promise<readonly BrokerAddress[] | null>;
+export type AskConfigured = (
+  silent: readonly BrokerAddress[],
+  topics: readonly string[],
+) => Promise<readonly BrokerAddress[] | null>;
 
 /** All that are watched. What one learns of a broker is true for the others. */
 const watched = new Set<TrackedSockets>();
@@ -42,8 +45,8 @@ export function watchSilentBrokers(
     const silent = wasAwake && !checking ? sockets.waiting(nowMs).filter((waiting) => isSilent(waiting, nowMs)) : [];
     if (silent.length === 0) return;
     checking = true;
-    const found = (await knownBrokers(cluster, silent)) ?? (await within(ASK_CONFIGURED_MS_MAX, askConfigured(silent)));
-    if (dropDead(silent, found)) await refreshLeaders(cluster).catch(() => undefined);
+    const alive = await knownBrokers(cluster, silent, askConfigured);
+    if (dropDead(silent, alive)) await refreshLeaders(cluster).catch(() => undefined);
     checking = false;
   };
   const timer = setInterval(() => void check(), CHECK_MS).unref();
@@ -81,21 +84,21 @@ function dropAll(sockets: TrackedSockets, dead: readonly BrokerAddress[], nowMs:
   for (const broker of dead) sockets.drop(broker);
 }
 
-/**
- * The brokers that another broker knows; null where none answers. The metadata may name the silent ones alone: the
- * others were away when they were loaded.
- */
+/** The brokers that another broker knows; null where none answers. */
 async function knownBrokers(
   { brokerPool, targetTopics }: Cluster,
   silent: readonly BrokerAddress[],
+  askConfigured: AskConfigured,
 ): Promise<readonly BrokerAddress[] | null> {
+  const topics = [...targetTopics].slice(0, 1);
   const brokers = Object.values(brokerPool.brokers);
   const isQuick = ({ connectionPool }: Broker) => !includes(silent, connectionPool);
   for (const broker of [...brokers.filter(isQuick), ...brokers.filter((one) => !isQuick(one))]) {
-    const found = await within(ASK_MS_MAX, askBroker(broker, [...targetTopics].slice(0, 1)));
+    const found = await within(ASK_MS_MAX, askBroker(broker, topics));
     if (found !== null) return found;
   }
-  return null;
+  // The metadata may name the silent ones alone: the others were away when they were loaded.
+  return within(ASK_CONFIGURED_MS_MAX, askConfigured(silent, topics));
 }
 
 /** null where it takes longer. */
