@@ -5,9 +5,10 @@ import { decodePosition, POSITION_KEY } from '../../../../../src/stream/changelo
 import {
   detectorConfig,
   observationRecord,
+  resumed,
   START_MS,
   STEP_MS,
-  type StreamRunOptions,
+  type StreamRun,
   streamRun,
   streamSettings,
   TOPICS,
@@ -26,9 +27,7 @@ const after = [other, detectorConfig({ settings: streamSettings({ context: 64, g
 /** The first round is made at once, and the next one after many seconds. */
 const SLOW = { backfillForecastsPerSMax: 1 };
 
-type Run = ReturnType<typeof streamRun>;
-
-function append({ broker }: Run, steps: readonly number[], series: readonly string[] = SERIES): void {
+function append({ broker }: StreamRun, steps: readonly number[], series: readonly string[] = SERIES): void {
   for (const step of steps) {
     for (const id of series) {
       const { key, value } = observationRecord(id, step, ((step * 7) % 11) + id.length);
@@ -40,7 +39,7 @@ function append({ broker }: Run, steps: readonly number[], series: readonly stri
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
 /** A broker whose fleet was scored for 60 steps under the settings before. */
-async function scoredFleet(): Promise<Run> {
+async function scoredFleet(): Promise<StreamRun> {
   const run = streamRun({ detectors: before });
   append(run, range(0, 60));
   const worker = await run.start();
@@ -49,16 +48,8 @@ async function scoredFleet(): Promise<Run> {
   return run;
 }
 
-async function resumed(first: Run, options: StreamRunOptions): Promise<Run> {
-  const run = streamRun({ ...options, broker: first.broker });
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
-  return run;
-}
-
 /** After a change of settings: step 60 of the fleet waits for its backfill. */
-async function waitingFleet(): Promise<Run> {
+async function waitingFleet(): Promise<StreamRun> {
   const first = await scoredFleet();
   append(first, [60]);
   const slow = streamRun({ detectors: after, limits: SLOW, broker: first.broker });
@@ -68,7 +59,7 @@ async function waitingFleet(): Promise<Run> {
   return first;
 }
 
-const bySeries = (run: Run, from: number) =>
+const bySeries = (run: StreamRun, from: number) =>
   Map.groupBy(
     run.scores().filter(({ position }) => position >= from),
     ({ series }) => series,

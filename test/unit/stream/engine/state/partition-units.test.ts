@@ -6,9 +6,9 @@ import type { StreamDetectionSettings } from '../../../../../src/detector/settin
 import {
   detectorConfig,
   observationRecord,
+  resumed,
   STEP_MS,
   type StreamRun,
-  type StreamRunOptions,
   streamRun,
   streamSettings,
   TOPICS,
@@ -40,15 +40,6 @@ function append({ broker }: StreamRun, series: readonly string[], steps: readonl
     }
   }
   return first;
-}
-
-/** Goes on where `run` stopped. */
-async function resumed(run: StreamRun, options: StreamRunOptions): Promise<StreamRun> {
-  const next = streamRun({ ...options, broker: run.broker });
-  const worker = await next.start();
-  await next.settled();
-  await worker.stop();
-  return next;
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
