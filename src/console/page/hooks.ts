@@ -18,7 +18,7 @@ export interface Console {
 
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
-  // Not after the next frame: the address may change before it.
+  // An effect would listen from the next frame on, and the address may change before.
   useLayoutEffect(() => {
     const follow = () => setRoute(parseRoute(location.hash));
     addEventListener('hashchange', follow);

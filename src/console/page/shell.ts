@@ -144,7 +144,7 @@ function useTitle(app: Console, title: string, { subject }: Route): void {
 
 /** `g` and a letter goes to a page, `/` to the search. Keys that are typed into a field are no shortcuts. */
 function useShortcuts(main: { readonly current: HTMLElement | null }): void {
-  // Not after the next frame: a key that is pressed as soon as the page shows counts.
+  // An effect would listen from the next frame on, and lose a key that is pressed as soon as the page shows.
   useLayoutEffect(() => {
     let went = 0;
     const press = (event: KeyboardEvent) => {
