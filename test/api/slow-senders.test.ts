@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { BodyBudget } from '../../src/sidecar/wire/body-budget.ts';
+import { BodyBudget } from '../../src/sidecar/wire/body/body-budget.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';

@@ -1,8 +1,8 @@
 import type { Server as TlsServer } from 'node:https';
 import { ServiceError } from '../../service-error.ts';
-import { BodyBudget } from '../wire/body-budget.ts';
-import { BodyThreads } from '../wire/body-threads.ts';
-import { BODIES_BYTES_MAX } from '../wire/read-bytes.ts';
+import { BodyBudget } from '../wire/body/body-budget.ts';
+import { BodyThreads } from '../wire/body/body-threads.ts';
+import { BODIES_BYTES_MAX } from '../wire/body/read-bytes.ts';
 import { createApp } from './app.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts';
 import type { GivenServices } from './exchange/app-services.ts';

@@ -6,11 +6,11 @@ import type { NewlyTuned } from '../models/prepared-model.ts';
 import type { ServedModels } from '../models/served-models.ts';
 import { withWeights } from '../models/tuned-models.ts';
 import { TASK_WORK } from '../tasks/task-work.ts';
-import { bodyRules } from '../wire/body-schemas.ts';
+import { bodyRules } from '../wire/body/body-schemas.ts';
+import { BODY_BYTES_MAX } from '../wire/body/read-bytes.ts';
+import { readWireBody } from '../wire/body/wire-body.ts';
 import { problemOf } from '../wire/problem.ts';
-import { BODY_BYTES_MAX } from '../wire/read-bytes.ts';
 import { jsonPieces } from '../wire/wire-answer.ts';
-import { readWireBody } from '../wire/wire-body.ts';
 import type { JobOutcome, JobRun } from './job.ts';
 
 /** Placeholder in the answer of a fine-tuning until its model is stored. */

@@ -1,7 +1,7 @@
 import type { AnomalyEvent } from '../../detector/event.ts';
 import type { Sql } from '../../store/database.ts';
 import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
-import type { EventAnswer } from '../wire/event-schema.ts';
+import type { EventAnswer } from '../wire/schema/event-schema.ts';
 
 /** An event as it is answered, without what people said about it. */
 type ShownEvent = Omit<EventAnswer, 'acknowledged' | 'muted' | 'label'>;

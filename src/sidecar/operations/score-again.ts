@@ -1,7 +1,7 @@
 import type { Sql } from '../../store/database.ts';
 import { labelledReviews } from '../../store/event-reviews.ts';
-import type { WhatIfBody } from '../wire/detectors-schema.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
+import type { WhatIfBody } from '../wire/schema/detectors-schema.ts';
 import { labelsRaised } from './labels-raised.ts';
 import type { Operations, RaisedAgain } from './operations.ts';
 

@@ -3,7 +3,7 @@ import { endAlignedOffsets, withGroupContext } from '../../forecast/group-contex
 import type { ForecastPoint } from '../../forecast/model-quantiles.ts';
 import type { ServedModel } from '../models/served-models.ts';
 import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
-import type { HistoryBody } from '../wire/series-schema.ts';
+import type { HistoryBody } from '../wire/schema/series-schema.ts';
 
 /** A cutoff in one of the series of a request. */
 export interface RequestPoint {

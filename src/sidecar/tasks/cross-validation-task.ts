@@ -5,9 +5,9 @@ import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../accou
 import { aggregationOf, inSampleHorizon } from '../models/frequency-profile.ts';
 import { modelParams, type ServedModel, type ServedModels } from '../models/served-models.ts';
 import { contextsOf, tuneForRequest } from '../models/tuned-models.ts';
-import type { CrossValidationAnswer, CrossValidationBody } from '../wire/forecast-schema.ts';
 import { distinctLevels } from '../wire/interval-keys.ts';
 import { invalidRequest } from '../wire/problem.ts';
+import type { CrossValidationAnswer, CrossValidationBody } from '../wire/schema/forecast-schema.ts';
 import { alignmentProblems, type RequestPoint } from './alignment.ts';
 import { pause, trialForecastsOf } from './exogenous-request.ts';
 import { forecastAnswer, futureOfWindows } from './forecast-answer.ts';

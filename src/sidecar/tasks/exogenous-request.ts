@@ -6,7 +6,7 @@ import { fitExogenousEffects } from '../../forecast/exogenous/fit-effects.ts';
 import type { ExogenousEffects } from '../../forecast/exogenous-effects.ts';
 import { frequencyProfile } from '../models/frequency-profile.ts';
 import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
-import type { SeriesBody } from '../wire/series-schema.ts';
+import type { SeriesBody } from '../wire/schema/series-schema.ts';
 import { joined, type WireNumbers } from '../wire/wire-answer.ts';
 import { splitSeries } from './split-series.ts';
 

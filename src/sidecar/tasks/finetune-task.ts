@@ -3,8 +3,8 @@ import { tokensOf } from '../accounts/token-count.ts';
 import type { NewlyTuned } from '../models/prepared-model.ts';
 import { modelParams, type ServedModels, untunable } from '../models/served-models.ts';
 import { contextsOf, TUNING_DEFAULTS } from '../models/tuned-models.ts';
-import type { FinetuneBody } from '../wire/finetune-schema.ts';
 import { invalidRequest } from '../wire/problem.ts';
+import type { FinetuneBody } from '../wire/schema/finetune-schema.ts';
 import { modelOf, seriesProblems } from './series-request.ts';
 import { splitSeries } from './split-series.ts';
 

@@ -6,7 +6,7 @@ import { inSampleContext, inSampleHorizon } from '../models/frequency-profile.ts
 import type { ServedModel } from '../models/served-models.ts';
 import { intervalsOfDeviations } from '../wire/interval-keys.ts';
 import type { FieldProblem } from '../wire/problem.ts';
-import type { HistoryBody } from '../wire/series-schema.ts';
+import type { HistoryBody } from '../wire/schema/series-schema.ts';
 import { joined } from '../wire/wire-answer.ts';
 import type { WireLevel } from '../wire/wire-types.ts';
 import { contributionRows, effectsOf, meanWeights } from './exogenous-request.ts';

@@ -3,14 +3,14 @@ import { flagInSample } from '../../detector/in-sample-detection.ts';
 import type { Work } from '../accounts/metering.ts';
 import { OUTPUTS_OF_DETECTION, outputsOfLevels, tokensOf } from '../accounts/token-count.ts';
 import type { ServedModels } from '../models/served-models.ts';
+import { DEFAULT_LEVEL, distinctLevels } from '../wire/interval-keys.ts';
+import { invalidRequest } from '../wire/problem.ts';
 import type {
   HistoricForecastAnswer,
   HistoricForecastRequest,
   InSampleDetectionAnswer,
   InSampleDetectionRequest,
-} from '../wire/in-sample-schema.ts';
-import { DEFAULT_LEVEL, distinctLevels } from '../wire/interval-keys.ts';
-import { invalidRequest } from '../wire/problem.ts';
+} from '../wire/schema/in-sample-schema.ts';
 import { flagsOf } from '../wire/wire-answer.ts';
 import { forecastHistories, inSampleAnswer, inSampleProblems } from './in-sample-answer.ts';
 import { modelOf, type SeriesRequest, seriesProblems } from './series-request.ts';

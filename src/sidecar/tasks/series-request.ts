@@ -6,7 +6,7 @@ import {
   untunable,
 } from '../models/served-models.ts';
 import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
-import type { SeriesBody } from '../wire/series-schema.ts';
+import type { SeriesBody } from '../wire/schema/series-schema.ts';
 import { exogenousProblems } from './exogenous-request.ts';
 import { tuningProblems } from './request-limits.ts';
 

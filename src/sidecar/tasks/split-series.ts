@@ -1,4 +1,4 @@
-import type { SeriesBody } from '../wire/series-schema.ts';
+import type { SeriesBody } from '../wire/schema/series-schema.ts';
 
 /** The series of a request, as views of `y`. */
 export function splitSeries({ y, sizes }: Pick<SeriesBody, 'y' | 'sizes'>): Float64Array[] {

@@ -1,8 +1,8 @@
 import type { Work } from '../accounts/metering.ts';
 import type { ServedModels } from '../models/served-models.ts';
-import type { FinetuneBody } from '../wire/finetune-schema.ts';
-import type { CrossValidationBody, ForecastBody } from '../wire/forecast-schema.ts';
-import type { OnlineDetectionBody } from '../wire/online-detection-schema.ts';
+import type { FinetuneBody } from '../wire/schema/finetune-schema.ts';
+import type { CrossValidationBody, ForecastBody } from '../wire/schema/forecast-schema.ts';
+import type { OnlineDetectionBody } from '../wire/schema/online-detection-schema.ts';
 import type { TaskName } from '../wire/task-names.ts';
 import { crossValidationWork } from './cross-validation-task.ts';
 import { finetuneWork, type KeepTuned } from './finetune-task.ts';

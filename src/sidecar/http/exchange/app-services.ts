@@ -8,9 +8,9 @@ import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { ScoreFile } from '../../operations/score-file.ts';
-import type { BodyBudget } from '../../wire/body-budget.ts';
-import type { BodyThreads } from '../../wire/body-threads.ts';
-import type { TransferRate } from '../../wire/read-bytes.ts';
+import type { BodyBudget } from '../../wire/body/body-budget.ts';
+import type { BodyThreads } from '../../wire/body/body-threads.ts';
+import type { TransferRate } from '../../wire/body/read-bytes.ts';
 
 /** Files of a web page, read when the service starts. */
 export interface ServedPage {

@@ -1,5 +1,5 @@
 import { usageOf } from '../../../store/usage.ts';
-import { answers, Detail, KEY_NEEDED, UsageAnswer } from '../../wire/answer-schemas.ts';
+import { answers, Detail, KEY_NEEDED, UsageAnswer } from '../../wire/schema/answer-schemas.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf, requireRole } from '../exchange/require-key.ts';

@@ -12,6 +12,7 @@ import {
 import { type NumberedAuditEntry, pageAudit } from '../../../store/audit.ts';
 import { makeKeyId, makeKeySecret } from '../../../store/key-secret.ts';
 import { usageByDay, usageOf } from '../../../store/usage.ts';
+import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import {
   AuditEvents,
   AuditQuery,
@@ -24,10 +25,9 @@ import {
   type NewKeyBody,
   NewKeyRequest,
   RoleRequest,
-} from '../../wire/admin-schema.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/answer-schemas.ts';
-import { pageOf, pageToken } from '../../wire/job-schema.ts';
-import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
+} from '../../wire/schema/admin-schema.ts';
+import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
+import { pageOf, pageToken } from '../../wire/schema/job-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf, requireRole } from '../exchange/require-key.ts';

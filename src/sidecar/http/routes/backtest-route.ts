@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import { bodyAnswers, Detail, KEY_NEEDED } from '../../wire/answer-schemas.ts';
-import { BacktestAnswer, BacktestRequest } from '../../wire/backtest-schema.ts';
 import { HttpProblem } from '../../wire/problem.ts';
+import { bodyAnswers, Detail, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
+import { BacktestAnswer, BacktestRequest } from '../../wire/schema/backtest-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import { clientGone } from '../exchange/client-gone.ts';
 import type { App } from '../exchange/fastify-app.ts';

@@ -1,6 +1,6 @@
 import { crossValidationWork } from '../../tasks/cross-validation-task.ts';
-import { KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
-import { CrossValidationAnswer, CrossValidationRequest } from '../../wire/forecast-schema.ts';
+import { KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { CrossValidationAnswer, CrossValidationRequest } from '../../wire/schema/forecast-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';

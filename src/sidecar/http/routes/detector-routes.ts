@@ -4,15 +4,15 @@ import { audit } from '../../accounts/audit-log.ts';
 import { changedDetectors } from '../../operations/detector-changes.ts';
 import { type DescribedDetector, type DetectorsPort, operationsOf } from '../../operations/operations.ts';
 import { scoredAgain } from '../../operations/score-again.ts';
-import { answers, bodyAnswers, Detail, KEY_NEEDED } from '../../wire/answer-schemas.ts';
+import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
+import { answers, bodyAnswers, Detail, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
 import {
   DetectorsAnswer,
   DetectorsRequest,
   DetectorsSaved,
   WhatIfAnswer,
   WhatIfRequest,
-} from '../../wire/detectors-schema.ts';
-import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
+} from '../../wire/schema/detectors-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import { clientGone } from '../exchange/client-gone.ts';
 import type { App } from '../exchange/fastify-app.ts';

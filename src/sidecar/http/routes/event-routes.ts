@@ -13,7 +13,15 @@ import {
 } from '../../../store/event-reviews.ts';
 import { labelRows, reviewedEvents, shownReview } from '../../operations/event-answers.ts';
 import { type Operations, operationsOf } from '../../operations/operations.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED, mediaAnswers } from '../../wire/answer-schemas.ts';
+import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
+import {
+  answers,
+  bodyAnswers,
+  Detail,
+  InvalidRequest,
+  KEY_NEEDED,
+  mediaAnswers,
+} from '../../wire/schema/answer-schemas.ts';
 import {
   AcknowledgeRequest,
   AnomalyEventAnswer,
@@ -24,9 +32,8 @@ import {
   LabelRequest,
   LabelsQuery,
   MuteRequest,
-} from '../../wire/event-schema.ts';
-import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
-import { countOf, cursorOf, cursorText, queryTime } from '../../wire/query-fields.ts';
+} from '../../wire/schema/event-schema.ts';
+import { countOf, cursorOf, cursorText, queryTime } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';

@@ -7,14 +7,14 @@ import { audit } from '../../accounts/audit-log.ts';
 import { checkModelQuota, type PreparedModel, prepareTuned } from '../../models/prepared-model.ts';
 import { noSuchModel } from '../../models/tuned-models.ts';
 import { finetuneWork } from '../../tasks/finetune-task.ts';
-import { answers, Detail, KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
+import { answers, Detail, KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import {
   FinetuneAnswer,
   type FinetuneBody,
   FinetunedModel,
   FinetunedModels,
   FinetuneRequest,
-} from '../../wire/finetune-schema.ts';
+} from '../../wire/schema/finetune-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { idempotencyHeaders, idempotencyOf } from '../exchange/idempotency.ts';

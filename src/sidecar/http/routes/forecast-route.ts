@@ -1,6 +1,6 @@
 import { forecastWork } from '../../tasks/forecast-task.ts';
-import { KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
-import { ForecastAnswer, ForecastRequest } from '../../wire/forecast-schema.ts';
+import { KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { ForecastAnswer, ForecastRequest } from '../../wire/schema/forecast-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';

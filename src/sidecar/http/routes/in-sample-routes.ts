@@ -1,11 +1,11 @@
 import { historicForecastWork, inSampleDetectionWork } from '../../tasks/in-sample-task.ts';
-import { KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
+import { KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import {
   HistoricForecastAnswer,
   HistoricForecastRequest,
   InSampleDetectionAnswer,
   InSampleDetectionRequest,
-} from '../../wire/in-sample-schema.ts';
+} from '../../wire/schema/in-sample-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { requestModels } from '../exchange/request-models.ts';

@@ -6,9 +6,10 @@ import { encodeEnvelope } from '../../jobs/envelope.ts';
 import type { JobModels } from '../../jobs/finetuned-jobs.ts';
 import { checkModelQuota } from '../../models/prepared-model.ts';
 import { TASK_WORK } from '../../tasks/task-work.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
-import { FinetuneAnswer, type FinetuneBody } from '../../wire/finetune-schema.ts';
-import { CrossValidationAnswer, ForecastAnswer, type ForecastBody } from '../../wire/forecast-schema.ts';
+import { HttpProblem } from '../../wire/problem.ts';
+import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { FinetuneAnswer, type FinetuneBody } from '../../wire/schema/finetune-schema.ts';
+import { CrossValidationAnswer, ForecastAnswer, type ForecastBody } from '../../wire/schema/forecast-schema.ts';
 import {
   CrossValidationJob,
   DetectionJob,
@@ -24,9 +25,8 @@ import {
   OpenJobsByTask,
   pageOf,
   pageToken,
-} from '../../wire/job-schema.ts';
-import { OnlineDetectionAnswer } from '../../wire/online-detection-schema.ts';
-import { HttpProblem } from '../../wire/problem.ts';
+} from '../../wire/schema/job-schema.ts';
+import { OnlineDetectionAnswer } from '../../wire/schema/online-detection-schema.ts';
 import { TASK_NAMES, type TaskName } from '../../wire/task-names.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';

@@ -1,9 +1,9 @@
 import { LiveReaders } from '../../operations/live-readers.ts';
 import { operationsOf } from '../../operations/operations.ts';
-import { Detail, InvalidRequest, KEY_NEEDED, mediaAnswers } from '../../wire/answer-schemas.ts';
-import { LiveQuery } from '../../wire/history-schema.ts';
 import { overloaded } from '../../wire/problem.ts';
-import { countOf } from '../../wire/query-fields.ts';
+import { Detail, InvalidRequest, KEY_NEEDED, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
+import { LiveQuery } from '../../wire/schema/history-schema.ts';
+import { countOf } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { shownSeries } from './series-routes.ts';

@@ -5,9 +5,9 @@ import {
   type ServedModels,
   unknownModel,
 } from '../../models/served-models.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED, Models } from '../../wire/answer-schemas.ts';
-import { ModelParams, ModelParamsQuery } from '../../wire/model-params-schema.ts';
 import { invalidRequest } from '../../wire/problem.ts';
+import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED, Models } from '../../wire/schema/answer-schemas.ts';
+import { ModelParams, ModelParamsQuery } from '../../wire/schema/model-params-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf, requireRole } from '../exchange/require-key.ts';

@@ -1,6 +1,6 @@
 import { onlineDetectionWork } from '../../tasks/online-detection-task.ts';
-import { KEY_NEEDED, seriesAnswers } from '../../wire/answer-schemas.ts';
-import { OnlineDetectionAnswer, OnlineDetectionRequest } from '../../wire/online-detection-schema.ts';
+import { KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { OnlineDetectionAnswer, OnlineDetectionRequest } from '../../wire/schema/online-detection-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';

@@ -3,7 +3,8 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import type { SeriesRow } from '../../../history/history-port.ts';
 import { operationsOf } from '../../operations/operations.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/answer-schemas.ts';
+import { HttpProblem } from '../../wire/problem.ts';
+import { answers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
 import {
   GroupsAnswer,
   GroupsQuery,
@@ -15,9 +16,8 @@ import {
   SeriesPageAnswer,
   SeriesQuery,
   SeriesScoresAnswer,
-} from '../../wire/history-schema.ts';
-import { HttpProblem } from '../../wire/problem.ts';
-import { countOf, cursorOf, cursorText, queryTime } from '../../wire/query-fields.ts';
+} from '../../wire/schema/history-schema.ts';
+import { countOf, cursorOf, cursorText, queryTime } from '../../wire/schema/query-fields.ts';
 import { jsonPieces } from '../../wire/wire-answer.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';

@@ -3,16 +3,16 @@ import { noteRedriven, redrivenLetters } from '../../../store/event-reviews.ts';
 import { listFinetunedModels } from '../../../store/finetuned-models.ts';
 import { letterToRedrive, shownLetter } from '../../operations/dead-letters.ts';
 import { NO_HISTORY, type Operations, operationsOf } from '../../operations/operations.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/answer-schemas.ts';
 import { HttpProblem } from '../../wire/problem.ts';
-import { countOf, cursorOf, cursorText } from '../../wire/query-fields.ts';
+import { answers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
+import { countOf, cursorOf, cursorText } from '../../wire/schema/query-fields.ts';
 import {
   DEAD_LETTERS_PAGE,
   DeadLettersAnswer,
   DeadLettersQuery,
   Redriven,
   ServiceState,
-} from '../../wire/service-schema.ts';
+} from '../../wire/schema/service-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';

@@ -1,11 +1,11 @@
 import Type, { type TSchema } from 'typebox';
-import { JOB_STATUSES } from '../../store/jobs.ts';
+import { JOB_STATUSES } from '../../../store/jobs.ts';
+import { fieldProblem, invalidRequest } from '../problem.ts';
+import { TASK_NAMES } from '../task-names.ts';
 import { FinetuneRequest } from './finetune-schema.ts';
 import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
 import { OnlineDetectionRequest } from './online-detection-schema.ts';
-import { fieldProblem, invalidRequest } from './problem.ts';
 import { SeriesWithFuture } from './series-schema.ts';
-import { TASK_NAMES } from './task-names.ts';
 
 /** Maximum and default time limit of a job. */
 export const JOB_SECONDS_MAX = 300;

@@ -1,15 +1,15 @@
 import type { TObject } from 'typebox';
-import { CreditRequest, NewKeyRequest, RoleRequest } from './admin-schema.ts';
-import { BacktestRequest } from './backtest-schema.ts';
-import { DetectorsRequest, WhatIfRequest } from './detectors-schema.ts';
-import { AcknowledgeRequest, LabelRequest, MuteRequest } from './event-schema.ts';
-import { FinetuneRequest } from './finetune-schema.ts';
-import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
-import { HistoricForecastRequest, InSampleDetectionRequest } from './in-sample-schema.ts';
-import { CrossValidationJob, DetectionJob, FinetuneJob, ForecastJob } from './job-schema.ts';
-import { ModelParamsQuery } from './model-params-schema.ts';
-import { OnlineDetectionRequest } from './online-detection-schema.ts';
-import { schemaCheck } from './schema-problems.ts';
+import { CreditRequest, NewKeyRequest, RoleRequest } from '../schema/admin-schema.ts';
+import { BacktestRequest } from '../schema/backtest-schema.ts';
+import { DetectorsRequest, WhatIfRequest } from '../schema/detectors-schema.ts';
+import { AcknowledgeRequest, LabelRequest, MuteRequest } from '../schema/event-schema.ts';
+import { FinetuneRequest } from '../schema/finetune-schema.ts';
+import { CrossValidationRequest, ForecastRequest } from '../schema/forecast-schema.ts';
+import { HistoricForecastRequest, InSampleDetectionRequest } from '../schema/in-sample-schema.ts';
+import { CrossValidationJob, DetectionJob, FinetuneJob, ForecastJob } from '../schema/job-schema.ts';
+import { ModelParamsQuery } from '../schema/model-params-schema.ts';
+import { OnlineDetectionRequest } from '../schema/online-detection-schema.ts';
+import { schemaCheck } from '../schema/schema-problems.ts';
 import type { BodyRules, FieldShape, NamedFields } from './wire-body.ts';
 
 /** All body schemas. Their names are known to the parser thread. */

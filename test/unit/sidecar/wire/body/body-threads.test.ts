@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { BodyThreads } from '../../../../src/sidecar/wire/body-threads.ts';
+import { BodyThreads } from '../../../../../src/sidecar/wire/body/body-threads.ts';
 
 const threads = new BodyThreads();
 after(() => threads.close());

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { HttpProblem, overloaded } from './problem.ts';
+import { HttpProblem, overloaded } from '../problem.ts';
 import type { WireReading } from './wire-body.ts';
 
 export interface BodyTask {

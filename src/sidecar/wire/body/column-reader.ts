@@ -1,7 +1,7 @@
-import { clampToFloat32 } from '../../forecast/float32.ts';
+import { clampToFloat32 } from '../../../forecast/float32.ts';
+import { type FieldProblem, fieldProblem, PROBLEMS_MAX } from '../problem.ts';
+import { shownInput, typeProblem } from '../schema/schema-problems.ts';
 import type { JsonCursor } from './json-cursor.ts';
-import { type FieldProblem, fieldProblem, PROBLEMS_MAX } from './problem.ts';
-import { shownInput, typeProblem } from './schema-problems.ts';
 
 /** Distinct texts of one column. Each needs memory of its own. */
 const CATEGORIES_MAX = 1_000_000;

@@ -1,3 +1,6 @@
+import { type FieldProblem, PROBLEMS_MAX } from '../problem.ts';
+import type { CheckValue } from '../schema/schema-problems.ts';
+import type { WireLevel } from '../wire-types.ts';
 import {
   CategoryReader,
   type ColumnReading,
@@ -6,9 +9,6 @@ import {
   TooManyProblems,
 } from './column-reader.ts';
 import { JsonCursor, JsonSyntaxError } from './json-cursor.ts';
-import { type FieldProblem, PROBLEMS_MAX } from './problem.ts';
-import type { CheckValue } from './schema-problems.ts';
-import type { WireLevel } from './wire-types.ts';
 
 export type WireReading =
   | { readonly kind: 'body'; readonly body: unknown }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test from 'node:test';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { BodyBudget } from '../../../../src/sidecar/wire/body-budget.ts';
-import { HttpProblem } from '../../../../src/sidecar/wire/problem.ts';
-import { BODIES_BYTES_MAX, readBytes } from '../../../../src/sidecar/wire/read-bytes.ts';
+import { BodyBudget } from '../../../../../src/sidecar/wire/body/body-budget.ts';
+import { BODIES_BYTES_MAX, readBytes } from '../../../../../src/sidecar/wire/body/read-bytes.ts';
+import { HttpProblem } from '../../../../../src/sidecar/wire/problem.ts';
 
 const text = Buffer.from(JSON.stringify({ y: Array.from({ length: 5_000 }, (_, i) => i) }));
 const streamOf = (bytes: Buffer) => Readable.from([bytes.subarray(0, 100), bytes.subarray(100)]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type BodyRules, readWireBody } from '../../../../src/sidecar/wire/wire-body.ts';
+import { type BodyRules, readWireBody } from '../../../../../src/sidecar/wire/body/wire-body.ts';
 
 const RULES: BodyRules = {
   check: () => [],

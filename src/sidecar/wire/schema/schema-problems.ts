@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import { type FieldProblem, PROBLEMS_MAX } from './problem.ts';
+import { type FieldProblem, PROBLEMS_MAX } from '../problem.ts';
 
 /** Longer inputs are not echoed. */
 const INPUT_LENGTH_MAX = 200;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { fieldProblem, type HttpProblem, invalidRequest } from './problem.ts';
+import { fieldProblem, type HttpProblem, invalidRequest } from '../problem.ts';
 
 /** Values of a query string are texts: patterns check them, and the handler converts them. */
 export const QueryTime = (description: string) =>

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { KEY_ROLES } from '../../store/key-role.ts';
+import { KEY_ROLES } from '../../../store/key-role.ts';
 import { UsageAnswer } from './answer-schemas.ts';
 import { JobsQuery } from './job-schema.ts';
 

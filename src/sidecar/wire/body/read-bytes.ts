@@ -1,8 +1,8 @@
 import type { Readable, Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { HttpProblem, overloaded } from '../problem.ts';
 import type { BodyBudget } from './body-budget.ts';
-import { HttpProblem, overloaded } from './problem.ts';
 
 /** The maximum body size of public clients, uncompressed. */
 export const BODY_BYTES_MAX = 200 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import Type from 'typebox';
-import { schemaCheck } from '../../../../src/sidecar/wire/schema-problems.ts';
+import { schemaCheck } from '../../../../../src/sidecar/wire/schema/schema-problems.ts';
 
 const check = schemaCheck(
   Type.Object({

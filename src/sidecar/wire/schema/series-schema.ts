@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { TUNING_LOSSES } from '../../model/tuning-graphs.ts';
-import type { WireFlags, WireNumbers } from './wire-answer.ts';
-import type { WireLevel } from './wire-types.ts';
+import { TUNING_LOSSES } from '../../../model/tuning-graphs.ts';
+import type { WireFlags, WireNumbers } from '../wire-answer.ts';
+import type { WireLevel } from '../wire-types.ts';
 
 /*
  * Static types describe parsed bodies (wire-body.ts): columns are typed arrays, levels keep their literals. Nullable

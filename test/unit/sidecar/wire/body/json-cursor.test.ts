@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { JsonCursor, JsonSyntaxError } from '../../../../src/sidecar/wire/json-cursor.ts';
+import { JsonCursor, JsonSyntaxError } from '../../../../../src/sidecar/wire/body/json-cursor.ts';
 
 /** The value as the cursor reads it. */
 function read(cursor: JsonCursor): unknown {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { bodyRules } from '../../../../src/sidecar/wire/body-schemas.ts';
-import { BodyThread } from '../../../../src/sidecar/wire/body-thread.ts';
-import { readWireBody } from '../../../../src/sidecar/wire/wire-body.ts';
+import { bodyRules } from '../../../../../src/sidecar/wire/body/body-schemas.ts';
+import { BodyThread } from '../../../../../src/sidecar/wire/body/body-thread.ts';
+import { readWireBody } from '../../../../../src/sidecar/wire/body/wire-body.ts';
 
 const thread = new BodyThread();
 after(() => thread.close());
