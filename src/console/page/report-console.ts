@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { type ReportData, reportSource } from '../view/report-source.ts';
-import { html } from './html.ts';
+import { html } from './element/html.ts';
 import { Shell } from './shell.ts';
 
 const text = document.getElementById('report')?.textContent ?? '';

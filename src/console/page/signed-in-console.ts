@@ -2,10 +2,10 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { ConsoleSource } from '../view/console-source.ts';
 import { type ReportData, reportSource } from '../view/report-source.ts';
 import { routeTo } from '../view/route.ts';
-import { html, type Shown } from './html.ts';
-import { LoginPage } from './login-page.ts';
-import { currentSession, type Session, signOut, whenSignedOut } from './service-calls.ts';
+import { html, type Shown } from './element/html.ts';
+import { LoginPage } from './pages/login-page.ts';
 import { Shell } from './shell.ts';
+import { currentSession, type Session, signOut, whenSignedOut } from './source/service-calls.ts';
 
 /** Asks for a key unless the browser has a session. */
 export function SignedInConsole({ source }: { readonly source: ConsoleSource }): Shown {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useStored } from './hooks.ts';
-import { html, type Shown } from './html.ts';
+import { useStored } from './element/hooks.ts';
+import { html, type Shown } from './element/html.ts';
 
 const STEPS: readonly { readonly title: string; readonly text: string }[] = [
   {

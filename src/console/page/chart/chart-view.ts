@@ -1,0 +1,54 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
+import { useWidth } from '../element/hooks.ts';
+import { html, type Shown } from '../element/html.ts';
+import { type ChartData, chartText, ScoreChart } from './score-chart.ts';
+
+interface ChartViewProps extends ChartData {
+  readonly onRange: (range: TimeRange) => void;
+  readonly onPoint: (index: number | null) => void;
+}
+
+/** The chart as a component, with its keys. */
+export function ChartView({ onRange, onPoint, ...data }: ChartViewProps): Shown {
+  const { ref, width } = useWidth<HTMLDivElement>();
+  const chart = useRef<ScoreChart | null>(null);
+  const handlers = useRef({ onRange, onPoint });
+  handlers.current = { onRange, onPoint };
+  useEffect(() => {
+    if (ref.current === null) return undefined;
+    const made = new ScoreChart(ref.current, data, {
+      onRange: (range) => handlers.current.onRange(range),
+      onPoint: (index) => handlers.current.onPoint(index),
+    });
+    chart.current = made;
+    const recolour = () => made.recolour();
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    addEventListener('themechange', recolour);
+    dark.addEventListener('change', recolour);
+    return () => {
+      removeEventListener('themechange', recolour);
+      dark.removeEventListener('change', recolour);
+      made.destroy();
+    };
+  }, []);
+  useEffect(() => chart.current?.update(data), [data.columns, data.events, data.chosen, data.range]);
+  useEffect(() => {
+    if (width > 0) chart.current?.resize(width);
+  }, [width]);
+  const { range } = data;
+  const press = (event: KeyboardEvent) => {
+    const middle = (range.from + range.to) / 2;
+    const next = {
+      ArrowLeft: panned(range, -0.2),
+      ArrowRight: panned(range, 0.2),
+      '+': zoomed(range, 0.5, middle),
+      '-': zoomed(range, 2, middle),
+    }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    onRange(next);
+  };
+  return html`<div class="chart" ref=${ref} role="img" tabindex="0" aria-label=${chartText(data)}
+    onKeyDown=${press} />`;
+}

@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ConsoleSource } from '../../view/console-source.ts';
+import { NO_SCORES, type SeenEvent, type ShownScores } from '../../view/seen.ts';
+import { sparklineOf } from '../../view/sparkline.ts';
+import { html, type Shown } from '../element/html.ts';
+import { inTurn } from './in-turn.ts';
+
+const WIDTH = 150;
+const HEIGHT = 34;
+const POINTS = 72;
+/** What is shown before the start of an event, in lengths of the event. */
+const LEAD = 1.5;
+const LEAD_MS_MIN = 3_600_000;
+const EVERY_MS = 15_000;
+
+interface EventSparklineProps {
+  readonly source: ConsoleSource;
+  readonly event: SeenEvent;
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/** The series from before the event until now. A group shows the member with the largest share. */
+export function EventSparkline({ source, event, width = WIDTH, height = HEIGHT }: EventSparklineProps): Shown {
+  const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
+  const series = event.members[0]?.series ?? event.series;
+  useEffect(() => {
+    let gone = false;
+    const load = () =>
+      inTurn(async () => {
+        if (gone) return;
+        const to = (event.endedAt ?? Math.max(event.updatedAt, source.nowMs())) + 1;
+        const lead = Math.max(LEAD_MS_MIN, (to - event.startedAt) * LEAD);
+        const found = await source.scores(series, { from: Math.round(event.startedAt - lead), points: POINTS });
+        if (!gone) setColumns(found.columns);
+      });
+    void load();
+    const timer = event.endedAt === null ? setInterval(() => document.hidden || void load(), EVERY_MS) : undefined;
+    return () => {
+      gone = true;
+      clearInterval(timer);
+    };
+  }, [source, series, event.startedAt, event.endedAt]);
+  return html`<${SparkDrawing} columns=${columns} width=${width} height=${height} startedAt=${event.startedAt} />`;
+}
+
+interface SparkDrawingProps {
+  readonly columns: ShownScores;
+  readonly width: number;
+  readonly height: number;
+  readonly startedAt?: number;
+}
+
+export function SparkDrawing({ columns, width, height, startedAt }: SparkDrawingProps): Shown {
+  const { line, band, alarms } = sparklineOf(columns, width, height);
+  const [first, last] = [columns.at[0] ?? 0, columns.at.at(-1) ?? 0];
+  const start = startedAt === undefined || last <= first ? null : ((startedAt - first) / (last - first)) * width;
+  return html`<svg class="spark" preserveAspectRatio="none" viewBox="0 0 ${width} ${height}" width=${width}
+    height=${height} aria-hidden="true"
+    focusable="false">
+    ${
+      start !== null &&
+      start < width &&
+      html`<rect class="spark-event" x=${Math.max(0, start)} y="0"
+      width=${width - Math.max(0, start)} height=${height} />`
+    }
+    ${band !== '' && html`<path class="spark-band" d=${band} />`}
+    ${line !== '' && html`<path class="spark-line" d=${line} />`}
+    ${alarms.length > 0 && html`<path class="spark-alarm" d=${alarms.map(({ x, y }) => `M${x} ${y}h0`).join('')} />`}
+  </svg>`;
+}

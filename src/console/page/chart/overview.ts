@@ -1,0 +1,40 @@
+import type { SeenEvent, ShownScores } from '../../view/seen.ts';
+import { sparklineOf } from '../../view/sparkline.ts';
+import type { TimeRange } from '../../view/time-range.ts';
+import { html, type Shown } from '../element/html.ts';
+
+const WIDTH = 1_000;
+const HEIGHT = 44;
+
+interface OverviewProps {
+  readonly whole: ShownScores;
+  readonly range: TimeRange;
+  readonly events: readonly SeenEvent[];
+  readonly onRange: (range: TimeRange) => void;
+}
+
+/** All that is kept of a series, with the stretch that the chart shows. A press moves the stretch there. */
+export function Overview({ whole, range, events, onRange }: OverviewProps): Shown {
+  const [first, last] = [whole.at[0], whole.at.at(-1)];
+  if (first === undefined || last === undefined || last <= first) return null;
+  const { line } = sparklineOf({ ...whole, lo: whole.lo.map(() => null), hi: whole.hi.map(() => null) }, WIDTH, HEIGHT);
+  const x = (at: number) => Math.min(WIDTH, Math.max(0, ((at - first) / (last - first)) * WIDTH));
+  const [left, right] = [x(range.from), x(range.to)];
+  const move = (event: PointerEvent) => {
+    if (event.buttons !== 1) return;
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const middle = first + ((event.clientX - box.left) / box.width) * (last - first);
+    const half = (range.to - range.from) / 2;
+    onRange({ from: Math.round(middle - half), to: Math.round(middle + half) });
+  };
+  return html`<svg class="overview" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true"
+    onPointerDown=${move} onPointerMove=${move}>
+    ${events.map(({ startedAt, endedAt }) => {
+      const start = x(startedAt);
+      return html`<rect class="spark-event" x=${start} y="0" width=${Math.max(2, x(endedAt ?? last) - start)}
+        height=${HEIGHT} />`;
+    })}
+    <path class="spark-line" d=${line} />
+    <rect class="overview-window" x=${left} y="1" width=${Math.max(4, right - left)} height=${HEIGHT - 2} />
+  </svg>`;
+}

@@ -1,0 +1,274 @@
+import './known-language.ts';
+import uPlot from 'uplot';
+import { urgencyOf } from '../../view/event-words.ts';
+import { dayText, momentText, numberText } from '../../view/number-words.ts';
+import type { SeenEvent, ShownScores } from '../../view/seen.ts';
+import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
+import { type Palette, readPalette } from './palette.ts';
+
+export interface ChartData {
+  readonly columns: ShownScores;
+  readonly events: readonly SeenEvent[];
+  readonly chosen: string | null;
+  readonly range: TimeRange;
+  readonly nowMs: number;
+}
+
+export interface ChartHandlers {
+  /** A person chose another stretch of time. */
+  onRange(range: TimeRange): void;
+  /** The point under the cursor; null beside the chart. */
+  onPoint(index: number | null): void;
+}
+
+const VALUE_HEIGHT = 320;
+const GRADE_HEIGHT = 90;
+/** So that the axes of both charts stand in one line. */
+const AXIS_WIDTH = 64;
+const AXIS_WIDTH_NARROW = 44;
+const NARROW = 480;
+const FONT = '12px system-ui, "Open Sans", sans-serif';
+const ALARM_RADIUS = 3.5;
+
+/** Value, forecast and interval above, the grade below, and events as shaded stretches of both. */
+export class ScoreChart {
+  readonly #value: uPlot;
+  readonly #grade: uPlot;
+  readonly #place: HTMLElement;
+  #data: ChartData;
+  #palette: Palette;
+
+  constructor(place: HTMLElement, data: ChartData, handlers: ChartHandlers) {
+    this.#place = place;
+    this.#data = data;
+    this.#palette = readPalette(place);
+    const width = Math.max(200, place.clientWidth);
+    const cursor: uPlot.Cursor = {
+      sync: { key: 'scores' },
+      drag: { x: true, y: false, setScale: false },
+      points: { show: false },
+    };
+    const shared = { width, cursor, ms: 1 as const, legend: { show: false }, scales: { x: { time: true } } };
+    const hooks = {
+      drawClear: [(chart: uPlot) => this.#shade(chart)],
+      setSelect: [(chart: uPlot) => this.#select(chart, handlers)],
+      setCursor: [({ cursor: { idx } }: uPlot) => handlers.onPoint(idx ?? null)],
+    };
+    this.#value = new uPlot(
+      {
+        ...shared,
+        height: VALUE_HEIGHT,
+        axes: [
+          { ...this.#axis(), size: 44, values: timeLabels },
+          { ...this.#axis(), size: axisWidth, values: (_, splits) => splits.map(numberText) },
+        ],
+        series: this.#valueSeries(),
+        bands: [
+          { series: [4, 3], fill: () => this.#palette.band },
+          { series: [6, 5], fill: () => this.#palette.spread },
+        ],
+        hooks: { ...hooks, draw: [(chart) => this.#drawAlarms(chart)] },
+      },
+      this.#valueColumns(),
+      place,
+    );
+    this.#grade = new uPlot(
+      {
+        ...shared,
+        height: GRADE_HEIGHT,
+        scales: { x: { time: true }, y: { range: [0, 1] } },
+        axes: [
+          { ...this.#axis(), values: () => [], size: 8 },
+          { ...this.#axis(), size: axisWidth, splits: () => [0, 0.5, 1], values: () => ['0', '0.5', '1'] },
+        ],
+        series: [{}, { label: 'grade', paths: () => null, points: { show: false } }],
+        hooks: { ...hooks, draw: [(chart) => this.#drawGrades(chart)] },
+      },
+      this.#gradeColumns(),
+      place,
+    );
+    this.#showRange();
+    for (const chart of [this.#value, this.#grade]) this.#followWheel(chart, handlers);
+  }
+
+  update(data: ChartData): void {
+    const before = this.#data;
+    this.#data = data;
+    if (data.columns !== before.columns) {
+      this.#value.setData(this.#valueColumns(), false);
+      this.#grade.setData(this.#gradeColumns(), false);
+    }
+    this.#showRange();
+  }
+
+  resize(width: number): void {
+    this.#value.setSize({ width, height: VALUE_HEIGHT });
+    this.#grade.setSize({ width, height: GRADE_HEIGHT });
+  }
+
+  /** After another theme was chosen. */
+  recolour(): void {
+    this.#palette = readPalette(this.#place);
+    this.#value.redraw();
+    this.#grade.redraw();
+  }
+
+  destroy(): void {
+    this.#value.destroy();
+    this.#grade.destroy();
+  }
+
+  #axis(): uPlot.Axis {
+    return {
+      font: FONT,
+      stroke: () => this.#palette.muted,
+      grid: { stroke: () => this.#palette.grid, width: 1 },
+      ticks: { show: false },
+    };
+  }
+
+  #valueSeries(): uPlot.Series[] {
+    const hidden = (label: string): uPlot.Series => ({ label, points: { show: false }, width: 0 });
+    return [
+      {},
+      { label: 'value', stroke: () => this.#palette.ink, width: 1.5, points: { show: false } },
+      { label: 'forecast', stroke: () => this.#palette.forecast, width: 1.25, dash: [5, 4], points: { show: false } },
+      hidden('lo'),
+      hidden('hi'),
+      hidden('min'),
+      hidden('max'),
+    ];
+  }
+
+  #valueColumns(): uPlot.AlignedData {
+    const { at, value, forecast, lo, hi, min, max, downsampled } = this.#data.columns;
+    const none = downsampled ? null : at.map(() => null);
+    return [at, value, forecast, lo, hi, none ?? min, none ?? max] as unknown as uPlot.AlignedData;
+  }
+
+  #gradeColumns(): uPlot.AlignedData {
+    const { at, grade } = this.#data.columns;
+    return [at, grade] as unknown as uPlot.AlignedData;
+  }
+
+  #showRange(): void {
+    const { from, to } = this.#data.range;
+    for (const chart of [this.#value, this.#grade]) chart.setScale('x', { min: from, max: to });
+  }
+
+  #shade(chart: uPlot): void {
+    const { ctx, bbox } = chart;
+    const { columns, events, nowMs, chosen } = this.#data;
+    const newest = Math.max(nowMs, columns.at.at(-1) ?? 0);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    for (const { id, startedAt, endedAt } of events) {
+      const left = chart.valToPos(startedAt, 'x', true);
+      const right = chart.valToPos(endedAt ?? newest, 'x', true);
+      ctx.fillStyle = id === chosen ? this.#palette.chosen : this.#palette.event;
+      ctx.fillRect(left, bbox.top, Math.max(2, right - left), bbox.height);
+      ctx.fillStyle = this.#palette.alarm;
+      ctx.fillRect(left, bbox.top, Math.max(2, right - left), 2 * devicePixelRatio);
+    }
+    ctx.restore();
+  }
+
+  #drawAlarms(chart: uPlot): void {
+    const { at, value, alarm } = this.#data.columns;
+    const { ctx } = chart;
+    const [first, last] = chart.series[0].idxs ?? [0, -1];
+    const radius = ALARM_RADIUS * devicePixelRatio;
+    ctx.save();
+    ctx.fillStyle = this.#palette.alarm;
+    for (let i = first; i <= last; i++) {
+      const number = value[i];
+      if (!alarm[i] || number === null) continue;
+      const x = chart.valToPos(at[i], 'x', true);
+      const y = chart.valToPos(number, 'y', true);
+      // A diamond: it differs from the line by its shape, not only by its colour.
+      ctx.beginPath();
+      ctx.moveTo(x, y - radius);
+      ctx.lineTo(x + radius, y);
+      ctx.lineTo(x, y + radius);
+      ctx.lineTo(x - radius, y);
+      ctx.fill();
+    }
+    ctx.restore();
+  }
+
+  #drawGrades(chart: uPlot): void {
+    const { at, grade } = this.#data.columns;
+    const { ctx, bbox } = chart;
+    const [first, last] = chart.series[0].idxs ?? [0, -1];
+    const bar = Math.max(1, Math.min(6 * devicePixelRatio, (bbox.width / Math.max(1, last - first)) * 0.7));
+    const bottom = chart.valToPos(0, 'y', true);
+    ctx.save();
+    for (let i = first; i <= last; i++) {
+      const number = grade[i];
+      if (number === null || number === 0) continue;
+      const x = chart.valToPos(at[i], 'x', true);
+      const y = chart.valToPos(number, 'y', true);
+      ctx.fillStyle = this.#palette.grades[urgencyOf({ grade: number })];
+      ctx.fillRect(x - bar / 2, y, bar, bottom - y);
+    }
+    ctx.restore();
+  }
+
+  #select(chart: uPlot, handlers: ChartHandlers): void {
+    const { left, width } = chart.select;
+    chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    if (width < 4) return;
+    handlers.onRange({
+      from: Math.round(chart.posToVal(left, 'x')),
+      to: Math.round(chart.posToVal(left + width, 'x')),
+    });
+  }
+
+  /** With Ctrl the wheel zooms, sideways or with Shift it moves in time; alone it scrolls the page. */
+  #followWheel({ over, posToVal }: uPlot, { onRange }: ChartHandlers): void {
+    over.addEventListener(
+      'wheel',
+      (event) => {
+        const sideways = event.shiftKey ? event.deltaY : event.deltaX;
+        if (event.ctrlKey) {
+          event.preventDefault();
+          onRange(zoomed(this.#data.range, event.deltaY > 0 ? 1.25 : 0.8, posToVal(event.offsetX, 'x')));
+        } else if (sideways !== 0) {
+          event.preventDefault();
+          onRange(panned(this.#data.range, Math.sign(sideways) * 0.1));
+        }
+      },
+      { passive: false },
+    );
+  }
+}
+
+/** Clock times, with the day below wherever another one begins. */
+function timeLabels(_chart: uPlot, splits: number[]): string[] {
+  return splits.map((at, i) => {
+    const [clock, day] = [momentText(at).slice(11, 16), dayText(at)];
+    if (i > 0 && day === dayText(splits[i - 1])) return clock;
+    return clock === '00:00' ? day : `${clock}\n${day}`;
+  });
+}
+
+function axisWidth({ width }: uPlot): number {
+  return width < NARROW ? AXIS_WIDTH_NARROW : AXIS_WIDTH;
+}
+
+/** The chart in a sentence, for those who do not see it. */
+export function chartText({ columns, events, range }: ChartData): string {
+  const shown = columns.at.flatMap((at, i) => (at >= range.from && at <= range.to ? [i] : []));
+  const values = shown.map((i) => columns.value[i]).filter((value): value is number => value !== null);
+  if (values.length === 0) return 'No values in this stretch of time.';
+  const within = events.filter(
+    ({ startedAt, endedAt }) => startedAt <= range.to && (endedAt ?? range.to) >= range.from,
+  );
+  return (
+    `${values.length} values from ${momentText(range.from)} to ${momentText(range.to)}, between ` +
+    `${numberText(Math.min(...values))} and ${numberText(Math.max(...values))}, with ${within.length} events. ` +
+    'Arrow keys move in time, plus and minus zoom.'
+  );
+}

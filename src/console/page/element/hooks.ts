@@ -1,0 +1,118 @@
+/** State that several pages share. */
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ConsoleSource } from '../../view/console-source.ts';
+import type { ReportData } from '../../view/report-source.ts';
+import { parseRoute, type Route } from '../../view/route.ts';
+import type { OpenEvents, OpenEventsState } from '../source/open-events.ts';
+
+/** What every page needs. */
+export interface Console {
+  readonly source: ConsoleSource;
+  readonly openEvents: OpenEvents;
+  /** What the key may do: act on events as an operator, change settings as an admin. */
+  readonly mayOperate: boolean;
+  readonly mayAdminister: boolean;
+  /** Shows a backtest in place of the service; null inside of one. */
+  readonly showReport: ((report: ReportData) => void) | null;
+}
+
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  // An effect would listen from the next frame on, and the address may change before.
+  useLayoutEffect(() => {
+    const follow = () => setRoute(parseRoute(location.hash));
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  return route;
+}
+
+export interface Loaded<T> {
+  readonly value: T | null;
+  /** Why there is none, or why it is not the newest. */
+  readonly failure: string | null;
+  readonly reload: () => void;
+}
+
+/**
+ * Loads when `key` changes, and again every `everyMs` while the page is visible. An earlier answer stays until the next
+ * one is there; one that comes too late is dropped.
+ */
+export function useLoaded<T>(key: string, load: () => Promise<T>, everyMs: number | null = null): Loaded<T> {
+  const [state, setState] = useState<{ key: string; value: T | null; failure: string | null }>({
+    ...{ key, value: null, failure: null },
+  });
+  const newest = useRef(0);
+  const latest = useRef(load);
+  latest.current = load;
+  const reload = useCallback(() => {
+    const number = ++newest.current;
+    latest.current().then(
+      (value) => number === newest.current && setState({ key, value, failure: null }),
+      (error: Error) => {
+        if (number !== newest.current) return;
+        setState((before) => ({ key, value: before.key === key ? before.value : null, failure: error.message }));
+      },
+    );
+  }, [key]);
+  useEffect(() => {
+    reload();
+    if (everyMs === null) return undefined;
+    const timer = setInterval(() => document.hidden || reload(), everyMs);
+    return () => {
+      newest.current++;
+      clearInterval(timer);
+    };
+  }, [reload, everyMs]);
+  return { value: state.key === key ? state.value : null, failure: state.failure, reload };
+}
+
+/** The time, a new one every `everyMs`. */
+export function useNow(source: ConsoleSource, everyMs = 1_000): number {
+  const [nowMs, setNowMs] = useState(() => source.nowMs());
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || setNowMs(source.nowMs()), everyMs);
+    return () => clearInterval(timer);
+  }, [source, everyMs]);
+  return nowMs;
+}
+
+/** The width of an element, followed while it changes. */
+export function useWidth<T extends HTMLElement>(): { readonly ref: { current: T | null }; readonly width: number } {
+  const ref = useRef<T>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (ref.current === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)));
+    observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, width };
+}
+
+export function useStored(name: string, fallback: string): [string, (value: string) => void] {
+  const [value, setValue] = useState(() => readStored(name) ?? fallback);
+  const store = (next: string) => {
+    setValue(next);
+    try {
+      localStorage.setItem(`tidewatch.${name}`, next);
+    } catch {
+      // Without storage, as in a private window, a choice lasts as long as the page.
+    }
+  };
+  return [value, store];
+}
+
+function readStored(name: string): string | null {
+  try {
+    return localStorage.getItem(`tidewatch.${name}`);
+  } catch {
+    return null;
+  }
+}
+
+export function useOpenEvents({ openEvents }: Console): OpenEventsState {
+  const [state, setState] = useState(openEvents.state);
+  useEffect(() => openEvents.subscribe(setState), [openEvents]);
+  return state;
+}

@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks';
+import { counted } from '../../view/number-words.ts';
+import type { ReportData } from '../../view/report-source.ts';
+import type { Console } from '../element/hooks.ts';
+import { classes, html, type Shown } from '../element/html.ts';
+import { Failure } from '../element/page-states.ts';
+import { postJson } from '../source/service-calls.ts';
+
+type Outcome =
+  | { readonly kind: 'report'; readonly report: ReportData; readonly notes: readonly string[] }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+
+const MIB = 2 ** 20;
+const BYTES_MAX = 30 * MIB;
+/** Settings that can be given, with what counts without them. */
+const FIELDS: readonly (readonly [string, string, string])[] = [
+  ['freq', 'Step', 'seen in the file'],
+  ['detection_size', 'detection_size', '24'],
+  ['h', 'h', 'detection_size'],
+  ['false_alarms', 'False alarms', '1/week'],
+];
+const WHOLE = new Set(['h', 'detection_size']);
+
+/** A file of one's own, scored as the stream would, and then looked at in the same pages. */
+export function BacktestPage({ app }: { readonly app: Console }): Shown {
+  const [settings, setSettings] = useState<Readonly<Record<string, string>>>({});
+  const [over, setOver] = useState(false);
+  const [busy, setBusy] = useState<string | null>(null);
+  const [failures, setFailures] = useState<readonly string[]>([]);
+  const [done, setDone] = useState<Extract<Outcome, { kind: 'report' }> | null>(null);
+  const score = async (file: File | undefined) => {
+    if (file === undefined) return;
+    if (file.size > BYTES_MAX) {
+      setFailures([`${file.name} has more than ${BYTES_MAX / MIB} MiB: npm start -- backtest takes larger files.`]);
+      return;
+    }
+    setBusy(file.name);
+    setDone(null);
+    try {
+      const given = Object.entries(settings).filter(([, text]) => text.trim() !== '');
+      const valued = given.map(([name, text]) => [name, WHOLE.has(name) ? Number(text) : text.trim()] as const);
+      const body = { name: file.name.slice(0, 200), csv: await file.text(), ...Object.fromEntries(valued) };
+      const outcome = await postJson<Outcome>('/v1/backtest', body);
+      setFailures(outcome.kind === 'problems' ? outcome.problems : []);
+      if (outcome.kind === 'problems') return;
+      if (outcome.notes.length === 0) app.showReport?.(outcome.report);
+      else setDone(outcome);
+    } catch (error) {
+      setFailures([(error as Error).message]);
+    } finally {
+      setBusy(null);
+    }
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    void score(event.dataTransfer?.files[0]);
+  };
+  if (!app.mayOperate) {
+    return html`<div class="page"><h1>Backtest</h1>
+      <p class="aside">Scoring a file needs a key with the role operator.</p></div>`;
+  }
+  return html`<div class="page">
+    <header class="page-head"><h1>Backtest</h1><p class="aside">A past of your own, scored as the stream would.</p>
+      </header>
+    <div class="panel what-if"><div class="fields">${FIELDS.map(
+      ([
+        name,
+        label,
+        usual,
+      ]) => html`<label>${label}<input name=${name} placeholder=${usual} value=${settings[name] ?? ''}
+        onInput=${(event: Event) =>
+          setSettings({ ...settings, [name]: (event.target as HTMLInputElement).value })} /></label>`,
+    )}</div></div>
+    <label class=${classes('drop', over && 'over')} onDrop=${drop} onDragLeave=${() => setOver(false)}
+      onDragOver=${(event: DragEvent) => {
+        event.preventDefault();
+        setOver(true);
+      }}>
+      <strong>${busy === null ? 'Drop a CSV file here, or choose one' : `Scoring ${busy} …`}</strong>
+      <span class="aside">Columns series, timestamp and value, in any order. At most 200,000 observations.</span>
+      <input type="file" accept=".csv,text/csv" class="sr" disabled=${busy !== null}
+        onChange=${(event: Event) => score((event.target as HTMLInputElement).files?.[0])} />
+    </label>
+    ${failures.map((text) => html`<${Failure} text=${text} />`)}
+    ${done !== null && html`<${ReadNotes} notes=${done.notes} onShow=${() => app.showReport?.(done.report)} />`}
+  </div>`;
+}
+
+interface ReadNotesProps {
+  readonly notes: readonly string[];
+  readonly onShow: () => void;
+}
+
+/** What a person should know about how the file was read, before its numbers are believed. */
+function ReadNotes({ notes, onShow }: ReadNotesProps): Shown {
+  return html`<section class="panel"><h2>${counted(notes.length, 'remark')} on the file</h2>
+    <ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>
+    <div class="buttons"><button type="button" class="primary" onClick=${onShow}>Show the backtest</button></div>
+      </section>`;
+}

@@ -1,0 +1,79 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { html, type Shown } from '../../element/html.ts';
+import { Failure } from '../../element/page-states.ts';
+import type { WireDetectors, WireSaved } from '../../source/operations-answers.ts';
+import { postJson } from '../../source/service-calls.ts';
+
+interface SaveDetectorsProps {
+  readonly file: WireDetectors;
+  /** The whole file as it shall be. */
+  readonly text: string;
+  readonly comment: string;
+  readonly onSaved: () => void;
+}
+
+const put = (body: object) => postJson<WireSaved>('/v1/detectors', body, 'PUT');
+
+/** Checks the file, shows what would change, and publishes it once a person has agreed. */
+export function SaveDetectors({ file, text, comment, onSaved }: SaveDetectorsProps): Shown {
+  const [checked, setChecked] = useState<WireSaved | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [saved, setSaved] = useState<number | null>(null);
+  const attempt = async (action: () => Promise<void>) => {
+    try {
+      setFailure(null);
+      await action();
+    } catch (error) {
+      setFailure((error as Error).message);
+    }
+  };
+  const body = { text, base_version: file.version };
+  const check = () => attempt(async () => setChecked(await put({ ...body, dry_run: true })));
+  const save = () =>
+    attempt(async () => {
+      const { version } = await put({ ...body, comment });
+      setChecked(null);
+      setSaved(version);
+      onSaved();
+    });
+  return html`<button type="button" disabled=${!file.can_save} onClick=${check}
+      title=${
+        file.can_save ? '' : 'Workers do not listen for detectors: change the file itself'
+      }>Check and save …</button>
+    ${saved !== null && checked === null && html`<span class="aside" role="status">Saved as version ${saved}.</span>`}
+    ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${
+      checked !== null &&
+      html`<${ChangesDialog} checked=${checked} onSave=${save}
+      onClose=${() => setChecked(null)} />`
+    }`;
+}
+
+interface ChangesDialogProps {
+  readonly checked: WireSaved;
+  readonly onSave: () => void;
+  readonly onClose: () => void;
+}
+
+function ChangesDialog({ checked, onSave, onClose }: ChangesDialogProps): Shown {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const { changes } = checked;
+  const startOver = changes.some(({ starts_over }) => starts_over);
+  return html`<dialog ref=${dialog} class="wide-dialog" aria-labelledby="changes-title" onClose=${onClose}>
+    <h2 id="changes-title">${changes.length === 0 ? 'Nothing changes' : 'This changes'}</h2>
+    ${
+      changes.length > 0 &&
+      html`<table class="table"><thead><tr><th scope="col">Detector</th><th scope="col">Setting</th>
+        <th scope="col">Before</th><th scope="col">After</th></tr></thead>
+      <tbody>${changes.map(
+        ({ detector, field, before, after }) => html`<tr><th scope="row">${detector}</th><td>${field}</td>
+          <td>${before ?? '–'}</td><td><strong>${after ?? '–'}</strong></td></tr>`,
+      )}</tbody></table>`
+    }
+    ${startOver && html`<p class="aside">Some series are calibrated again from the values that are kept of them.</p>`}
+    <div class="buttons"><button type="button" class="plain" onClick=${onClose}>Cancel</button>
+      <button type="button" class="primary" disabled=${changes.length === 0}
+        onClick=${onSave}>Save for all workers</button></div>
+  </dialog>`;
+}

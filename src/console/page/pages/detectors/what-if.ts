@@ -1,0 +1,161 @@
+import { useState } from 'preact/hooks';
+import { kindName, urgencyOf } from '../../../view/event-words.ts';
+import { counted, numberText, timeText } from '../../../view/number-words.ts';
+import { routeTo } from '../../../view/route.ts';
+import { type Console, useLoaded } from '../../element/hooks.ts';
+import { classes, html, type Shown } from '../../element/html.ts';
+import { Icon } from '../../element/icons.ts';
+import { Failure } from '../../element/page-states.ts';
+import type {
+  WireDetector,
+  WireDetectors,
+  WireLabelled,
+  WireRaised,
+  WireWhatIf,
+} from '../../source/operations-answers.ts';
+import { postJson } from '../../source/service-calls.ts';
+import { SaveDetectors } from './save-detectors.ts';
+
+const SERIES_MAX = 200;
+const DAY_MS = 86_400_000;
+const SPANS: readonly (readonly [string, number])[] = [
+  ['the last week', 7 * DAY_MS],
+  ['the last 2 weeks', 14 * DAY_MS],
+  ['the last 4 weeks', 28 * DAY_MS],
+];
+/** Settings that can be tried, with what they look like. */
+const FIELDS: readonly (readonly [string, string, string])[] = [
+  ['false_alarms', 'False alarms', '1/week'],
+  ['direction', 'Direction', 'both'],
+  ['min_deviation', 'Minimal deviation', '5%'],
+  ['h', 'h', '24'],
+  ['step_size', 'step_size', '24'],
+  ['detection_size', 'detection_size', '24'],
+];
+const WHOLE = new Set(['h', 'step_size', 'detection_size']);
+
+interface WhatIfProps {
+  readonly app: Console;
+  readonly detector: WireDetector;
+  readonly file: WireDetectors;
+  readonly onSaved: () => void;
+}
+
+/** Other settings on what is kept of a series, beside those of now; then they may be saved. */
+export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
+  const names = useLoaded(`of ${detector.name}`, () =>
+    app.source.seriesList({ detector: detector.name, sort: 'grade', limit: SERIES_MAX }),
+  );
+  const [series, setSeries] = useState('');
+  const [changes, setChanges] = useState<Readonly<Record<string, string>>>({});
+  const [span, setSpan] = useState(SPANS[1][1]);
+  const [result, setResult] = useState<WireWhatIf | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const tried = series === '' ? (names.value?.rows[0]?.id ?? '') : series;
+  const given = Object.entries(changes).filter(([, text]) => text.trim() !== '');
+  const ask = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    const valued = given.map(([name, text]) => [name, WHOLE.has(name) ? Number(text) : text.trim()] as const);
+    const body = { series: tried, from: Math.round(app.source.nowMs() - span), changes: Object.fromEntries(valued) };
+    try {
+      setResult(await postJson<WireWhatIf>('/v1/what-if', body));
+      setFailure(null);
+    } catch (error) {
+      setFailure((error as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const change = (name: string) => (event: Event) => {
+    setChanges({ ...changes, [name]: (event.target as HTMLInputElement).value });
+    // What was tried is no longer what stands in the form.
+    setResult(null);
+  };
+  const title = html`<h2>What if ${detector.name} was set otherwise?</h2>`;
+  if (detector.group !== null) {
+    return html`<section class="panel">${title}<p class="aside">Other settings can be tried on single series; this
+      detector scores groups. Its settings stand in the file below.</p></section>`;
+  }
+  return html`<section class="panel">${title}
+    ${
+      app.mayOperate
+        ? html`<form class="what-if" onSubmit=${ask}>
+          <div class="fields">
+            <label>Series<input list="what-if-series" value=${tried}
+              onChange=${(event: Event) => setSeries((event.target as HTMLInputElement).value)} /></label>
+            <datalist id="what-if-series">${names.value?.rows.map(({ id }) => html`<option value=${id} />`)}</datalist>
+            <label>Over<select value=${span}
+              onChange=${(event: Event) => setSpan(Number((event.target as HTMLSelectElement).value))}>
+              ${SPANS.map(([name, ms]) => html`<option value=${ms}>${name}</option>`)}</select></label>
+            ${FIELDS.map(
+              ([name, label, example]) => html`<label>${label}<input name=${name} value=${changes[name] ?? ''}
+                placeholder=${String(detector.settings[name] ?? example)} onInput=${change(name)} /></label>`,
+            )}
+          </div>
+          <div class="buttons">
+            <button type="submit" class="primary" disabled=${busy || tried === '' || given.length === 0}>
+              ${busy ? 'Scoring again …' : 'Try it'}</button>
+          </div>
+        </form>`
+        : html`<p class="aside">Trying other settings needs a key with the role operator.</p>`
+    }
+    ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${result !== null && html`<${SideBySide} result=${result} nowMs=${app.source.nowMs()} />`}
+    ${
+      result !== null &&
+      app.mayAdminister &&
+      html`<div class="buttons"><${SaveDetectors} file=${file} text=${result.text} onSaved=${onSaved}
+        comment=${given.map(([name, value]) => `${detector.name}: ${name} ${value}`).join(', ')} /></div>`
+    }
+  </section>`;
+}
+
+function SideBySide({ result, nowMs }: { readonly result: WireWhatIf; readonly nowMs: number }): Shown {
+  const { series, before, after, observations } = result;
+  return html`<div class="side-by-side" role="status">
+    <p>${counted(observations, 'value')} of <a href=${routeTo('series', series)}>${series}</a> scored again:</p>
+    <${Labelled} said="real" labels=${result.labels.real} />
+    <${Labelled} said="no real ones" labels=${result.labels.not_real} />
+    <div class="halves">
+      <${RaisedEvents} title="As it is set now" raised=${before} result=${result} nowMs=${nowMs} />
+      <${RaisedEvents} title="As it would be" raised=${after} result=${result} nowMs=${nowMs} />
+    </div>
+  </div>`;
+}
+
+/** How what people said about events fares. */
+function Labelled({ said, labels }: { readonly said: string; readonly labels: WireLabelled }): Shown | null {
+  const { labelled, before, after } = labels;
+  if (labelled === 0) return null;
+  return html`<p>Of ${counted(labelled, 'event')} said to be ${said}, ${before} ${before === 1 ? 'is' : 'are'} raised
+    now, ${after} would be.</p>`;
+}
+
+interface RaisedEventsProps {
+  readonly title: string;
+  readonly raised: WireRaised;
+  readonly result: WireWhatIf;
+  readonly nowMs: number;
+}
+
+function RaisedEvents({ title, raised, result, nowMs }: RaisedEventsProps): Shown {
+  const { events, alarms, alarms_per_week: weekly } = raised;
+  const { from, to } = result;
+  const place = (at: number) => `${(((at - from) / Math.max(1, to - from)) * 100).toFixed(2)}%`;
+  return html`<div><h3>${title}</h3>
+    <p><strong>${counted(events.length, 'event')}</strong>, ${counted(alarms, 'alarm')}${
+      weekly === null ? '' : `, ${numberText(weekly)} a week`
+    }</p>
+    <div class="track" aria-hidden="true">${events.map(
+      (event) => html`<span class=${classes('bar', 'open', `urgency-${urgencyOf(event)}`)}
+        style=${{ left: place(event.started_at), right: `calc(100% - ${place(event.ended_at ?? to)})` }} />`,
+    )}</div>
+    <ul class="event-list">${events.map(
+      (event) => html`<li class=${`urgency-${urgencyOf(event)}`} title=${event.summary}>
+        <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span><time>${timeText(event.started_at, nowMs)}
+          </time>
+      </li>`,
+    )}</ul></div>`;
+}

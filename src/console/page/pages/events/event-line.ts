@@ -1,0 +1,64 @@
+import {
+  addressOf,
+  farOutText,
+  isMuted,
+  isOfGroup,
+  kindMeaning,
+  kindName,
+  urgencyOf,
+  widthsOut,
+} from '../../../view/event-words.ts';
+import { elapsedText, momentText, numberText } from '../../../view/number-words.ts';
+import type { SeenEvent } from '../../../view/seen.ts';
+import { EventSparkline } from '../../chart/event-sparkline.ts';
+import type { Console } from '../../element/hooks.ts';
+import { classes, html, type Shown } from '../../element/html.ts';
+import { Icon } from '../../element/icons.ts';
+
+interface EventLineProps {
+  readonly app: Console;
+  readonly event: SeenEvent;
+  readonly nowMs: number;
+}
+
+/** An open event in one line: what, where, since when, how far out, and how it looks. */
+export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
+  const { id, series, kind, startedAt, detector, severity } = event;
+  const muted = isMuted(event, nowMs);
+  const widths = widthsOut(event);
+  const quiet = muted || event.acknowledgedBy !== null;
+  const acknowledge = async () => {
+    await app.source.acknowledge(id, event.acknowledgedBy === null);
+    await app.openEvents.refresh();
+  };
+  return html`<li class=${classes('line', `urgency-${urgencyOf(event)}`, quiet && 'quiet')}>
+    <a class="line-link" href=${addressOf(event)}>
+      <span class="kind" title=${kindMeaning(kind)}><${Icon} name=${kind} /><span>${kindName(kind)}</span></span>
+      <span class="what"><span class="name" title=${series}>${series}</span>
+        <span class="of"><span class="narrow-only" aria-hidden="true">${kindName(kind)}, </span>${
+          isOfGroup(event) ? `group of ${event.members.length}, ` : ''
+        }${detector}</span></span>
+    </a>
+    <${EventSparkline} source=${app.source} event=${event} />
+    <span class="far"><strong>${farOutText(event)}</strong>
+      <span>
+      ${
+        widths !== null && widths > 0
+          ? `${numberText(Math.round(widths * 10) / 10)} widths out`
+          : `severity ${numberText(severity)}`
+      }</span></span>
+    <time class="since" title=${`since ${momentText(startedAt)}`}>${elapsedText(nowMs - startedAt)}</time>
+    <span class="act">${
+      muted
+        ? html`<span class="mark" title=${event.muteReason ?? ''}><${Icon} name="mute" />muted</span>`
+        : app.mayOperate
+          ? html`<button type="button" class="small" aria-pressed=${event.acknowledgedBy !== null}
+            onClick=${acknowledge}
+              title=${event.acknowledgedBy === null ? 'I look after it' : `Acknowledged by ${event.acknowledgedBy}`}>
+              <${Icon} name="check" /><span class="sr">Acknowledge the event of </span><span class="sr">${series}
+              </span></button>`
+          : event.acknowledgedBy !== null &&
+            html`<span class="mark"><${Icon} name="check" />${event.acknowledgedBy}</span>`
+    }</span>
+  </li>`;
+}

@@ -1,0 +1,42 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { SourceFailure } from '../../view/console-source.ts';
+import { html, type Shown } from '../element/html.ts';
+import { Wave } from '../element/wave.ts';
+import type { Session } from '../source/service-calls.ts';
+import { signIn } from '../source/service-calls.ts';
+
+/** The key is sent once; what stays in the browser is a session that its scripts cannot read. */
+export function LoginPage({ onSession }: { readonly onSession: (session: Session) => void }): Shown {
+  const [key, setKey] = useState('');
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const send = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      onSession(await signIn(key.trim()));
+    } catch (error) {
+      const { status, message } = error as SourceFailure;
+      setFailure(status === 401 ? 'This key is unknown, revoked or expired.' : message);
+      setBusy(false);
+      input.current?.select();
+    }
+  };
+  return html`<main class="login">
+    <form class="login-card" onSubmit=${send}>
+      <h1 class="brand"><${Wave} /> Tidewatch</h1>
+      <label for="key">API key</label>
+      <input id="key" ref=${input} type="password" autocomplete="current-password" spellcheck=${false} required
+        value=${key} aria-describedby="key-hint" aria-invalid=${failure !== null}
+        onInput=${(event: Event) => setKey((event.target as HTMLInputElement).value)} />
+      ${failure !== null && html`<p class="failure" role="alert">${failure}</p>`}
+      <button class="primary" type="submit" disabled=${busy || key.trim() === ''}>Sign in</button>
+      <p id="key-hint" class="hint">
+        <code>npm start</code> prints the first key once. If you have none any more:
+        <code>npm start -- keys create</code>.
+      </p>
+    </form>
+  </main>`;
+}

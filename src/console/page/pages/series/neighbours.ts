@@ -1,0 +1,34 @@
+import { hostOf } from '../../../view/event-words.ts';
+import type { SeenSeries } from '../../../view/seen.ts';
+import { type Console, useLoaded } from '../../element/hooks.ts';
+import { html, type Shown } from '../../element/html.ts';
+import { SeriesTile } from './series-tile.ts';
+
+const NEIGHBOURS_MAX = 8;
+const VALUES = 60;
+const EVERY_MS = 15_000;
+
+interface NeighboursProps {
+  readonly app: Console;
+  readonly series: string;
+  readonly group: string | null;
+}
+
+/** The other series of the same group, or of the same host: what happened there at the same time. */
+export function Neighbours({ app, series, group }: NeighboursProps): Shown {
+  const host = hostOf(series);
+  const load = async (): Promise<readonly SeenSeries[]> => {
+    if (group === null && host === null) return [];
+    const shared = { limit: 50, recent: VALUES, sort: 'grade' as const };
+    const { rows } = await app.source.seriesList(
+      group === null ? { ...shared, search: host ?? '' } : { ...shared, group },
+    );
+    const near = rows.filter(({ id }) => id !== series && (group !== null || id.startsWith(host ?? '')));
+    return near.slice(0, NEIGHBOURS_MAX);
+  };
+  const { value } = useLoaded(`near ${series}`, load, EVERY_MS);
+  if (value === null || value.length === 0) return null;
+  return html`<section class="panel"><h2>
+    ${group === null ? `Also of ${host?.slice(0, -1)}` : `Also of the group ${group}`}</h2>
+    <ul class="tiles stacked">${value.map((row) => html`<${SeriesTile} key=${row.id} row=${row} />`)}</ul></section>`;
+}

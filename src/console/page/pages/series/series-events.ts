@@ -1,0 +1,35 @@
+import { kindName, urgencyOf } from '../../../view/event-words.ts';
+import { shortDuration, timeText } from '../../../view/number-words.ts';
+import { routeTo } from '../../../view/route.ts';
+import type { SeenEvent } from '../../../view/seen.ts';
+import { classes, html, type Shown } from '../../element/html.ts';
+import { Icon } from '../../element/icons.ts';
+
+const SHOWN_MAX = 12;
+
+interface SeriesEventsProps {
+  readonly series: string;
+  readonly events: readonly SeenEvent[];
+  readonly chosen: string | null;
+  readonly nowMs: number;
+}
+
+export function SeriesEvents({ series, events, chosen, nowMs }: SeriesEventsProps): Shown {
+  if (events.length === 0) return null;
+  return html`<section class="panel"><h2>Its events</h2>
+    <ul class="event-list">${events.slice(0, SHOWN_MAX).map(
+      (event) => html`<li class=${classes(`urgency-${urgencyOf(event)}`)}>
+        <a href=${routeTo('series', series, { event: event.id })} aria-current=${event.id === chosen ? 'true' : null}>
+          <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span>
+          <time>${timeText(event.startedAt, nowMs)}</time>
+          <span class="figure">${event.endedAt === null ? 'open' : shortDuration(event.endedAt - event.startedAt)}
+          </span>
+        </a></li>`,
+    )}</ul>
+    ${
+      events.length > SHOWN_MAX &&
+      html`<p class="aside"><a
+      href=${routeTo('events', null, { series })}>All ${events.length}</a></p>`
+    }
+  </section>`;
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import { counted, momentText } from '../../../view/number-words.ts';
+import { type Console, useLoaded } from '../../element/hooks.ts';
+import { html, type Shown } from '../../element/html.ts';
+import { Failure } from '../../element/page-states.ts';
+import type { WireDeadLetter, WireService } from '../../source/operations-answers.ts';
+import { getJson, postJson } from '../../source/service-calls.ts';
+
+const LETTERS_MAX = 50;
+
+interface DeadLettersProps {
+  readonly app: Console;
+  readonly reasons: WireService['dead_letters'];
+  readonly onChanged: () => void;
+}
+
+/** Records that could not be scored, by reason, with the record itself; sent again once their cause is gone. */
+export function DeadLetters({ app, reasons, onChanged }: DeadLettersProps): Shown {
+  const [reason, setReason] = useState<string | null>(null);
+  if (reasons.length === 0) {
+    return html`<section class="panel"><h2>Dead letters</h2><p class="aside">None: every record could be scored.</p>
+      </section>`;
+  }
+  return html`<section class="panel"><h2>Dead letters</h2>
+    <div class="buttons" role="group" aria-label="Reasons">${reasons.map(
+      ({ reason: name, letters }) => html`<button type="button" class="small text" aria-pressed=${name === reason}
+        onClick=${() => setReason(name === reason ? null : name)}>${name} ${letters}</button>`,
+    )}</div>
+    ${reason !== null && html`<${Letters} key=${reason} app=${app} reason=${reason} onChanged=${onChanged} />`}
+  </section>`;
+}
+
+interface LettersProps {
+  readonly app: Console;
+  readonly reason: string;
+  readonly onChanged: () => void;
+}
+
+function Letters({ app, reason, onChanged }: LettersProps): Shown {
+  const load = () => getJson<{ dead_letters: WireDeadLetter[] }>('/v1/dead-letters', { reason, limit: LETTERS_MAX });
+  const { value, failure, reload } = useLoaded(reason, load);
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const redrive = async (id: string) => {
+    try {
+      await postJson(`/v1/dead-letters/${encodeURIComponent(id)}/redrive`, {});
+      setRefusal(null);
+      reload();
+      onChanged();
+    } catch (error) {
+      setRefusal((error as Error).message);
+    }
+  };
+  const letters = value?.dead_letters ?? [];
+  return html`<div class="letters">
+    ${[failure, refusal].map((text) => text !== null && html`<${Failure} text=${text} />`)}
+    <p class="aside">The newest ${counted(letters.length, 'letter')}. Sending one again writes its record to the end of
+      its input topic.</p>
+    <ul>${letters.map(
+      ({ id, detail, at, series, input, value: record, truncated, redriven }) => html`<li key=${id}>
+        <div><strong>${detail}</strong> <span class="aside">${momentText(at)}, ${input.topic} ${input.partition} at
+          ${' '}${input.offset}${series === null ? '' : `, series ${series}`}</span>
+          <pre>${record ?? '(no value)'}</pre></div>
+        ${
+          redriven
+            ? html`<span class="mark">sent again</span>`
+            : app.mayOperate &&
+              !truncated &&
+              html`<button type="button" class="small text" onClick=${() => redrive(id)}>Send again</button>`
+        }</li>`,
+    )}</ul></div>`;
+}

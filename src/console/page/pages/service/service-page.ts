@@ -1,0 +1,99 @@
+import { counted, countText, momentText, numberText } from '../../../view/number-words.ts';
+import { routeTo } from '../../../view/route.ts';
+import { type Console, useLoaded } from '../../element/hooks.ts';
+import { classes, html, type Shown } from '../../element/html.ts';
+import { Failure, Loading } from '../../element/page-states.ts';
+import type { WireService } from '../../source/operations-answers.ts';
+import { getJson } from '../../source/service-calls.ts';
+import { DeadLetters } from './dead-letters-view.ts';
+import { JobsView } from './jobs-view.ts';
+import { KeysView } from './keys-view.ts';
+
+const EVERY_MS = 5_000;
+/** Records behind which a partition is worth a look. */
+const LAG_NOTED = 1_000;
+
+/** How the service itself is: partitions and their lag, dead letters, jobs, models and keys. */
+export function ServicePage({ app }: { readonly app: Console }): Shown {
+  const { value, failure, reload } = useLoaded('service', () => getJson<WireService>('/v1/service'), EVERY_MS);
+  return html`<div class="page">
+    <header class="page-head"><h1>Service</h1><p class="aside"><a href="/docs">HTTP interface</a></p></header>
+    ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${value === null && failure === null && html`<${Loading} what="the state of the service" />`}
+    ${
+      value !== null &&
+      html`<${Figures} state=${value} />
+      <div class="halves">
+        <${Workers} workers=${value.workers} />
+        <${Kept} history=${value.history} />
+      </div>
+      <${DeadLetters} app=${app} reasons=${value.dead_letters} onChanged=${reload} />
+      <${JobsView} />`
+    }
+    ${app.mayAdminister && html`<${KeysView} />`}
+  </div>`;
+}
+
+function Figures({ state }: { readonly state: WireService }): Shown {
+  const { history, jobs, tuned_models, dead_letters, workers } = state;
+  const letters = dead_letters.reduce((sum, row) => sum + row.letters, 0);
+  const lag = workers?.partitions.reduce((sum, row) => sum + (row.lag ?? 0), 0) ?? null;
+  const figures: readonly (readonly [string, string])[] = [
+    ['series', countText(history.series)],
+    ['scores kept', numberText(history.scores)],
+    ['on disk', `${numberText(history.bytes / 2 ** 20)} MiB`],
+    ['behind', lag === null ? '–' : countText(lag)],
+    ['dead letters', countText(letters)],
+    ['jobs', `${jobs.running} of ${jobs.running + jobs.pending}`],
+    ['tuned models', countText(tuned_models)],
+  ];
+  return html`<dl class="figures">${figures.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}
+    </dl>`;
+}
+
+interface ReadPlace {
+  readonly topic: string;
+  readonly partition: number;
+  readonly next_offset: number | null;
+  readonly end_offset: number | null;
+  readonly lag: number | null;
+  readonly owner?: string | null;
+}
+
+function Partitions({ rows, owned }: { readonly rows: readonly ReadPlace[]; readonly owned: boolean }): Shown {
+  return html`<div class="table-frame"><table class="table">
+    <thead><tr><th scope="col">Partition</th><th scope="col" class="figure">At</th><th scope="col"
+      class="figure">Of</th>
+      <th scope="col" class="figure">Behind</th>${owned && html`<th scope="col">Worker</th>`}</tr></thead>
+    <tbody>${rows.map(
+      ({ topic, partition, next_offset, end_offset, lag, owner }) => html`<tr>
+        <th scope="row">${topic} ${partition}</th>
+        <td class="figure">${next_offset === null ? '–' : countText(next_offset)}</td>
+        <td class="figure">${end_offset === null ? '–' : countText(end_offset)}</td>
+        <td class=${classes('figure', (lag ?? 0) > LAG_NOTED && 'above')}>${lag === null ? '–' : countText(lag)}</td>
+        ${owned && html`<td>${owner ?? html`<span class="above">nobody</span>`}</td>`}</tr>`,
+    )}</tbody></table></div>`;
+}
+
+function Workers({ workers }: { readonly workers: WireService['workers'] }): Shown {
+  if (workers === null) {
+    return html`<section class="panel"><h2>Workers</h2>
+      <p class="aside">The cluster does not answer, or there is no Kafka here.</p></section>`;
+  }
+  return html`<section><h2>${counted(workers.members, 'worker')} of the group ${workers.group}</h2>
+    <${Partitions} rows=${workers.partitions} owned=${true} /></section>`;
+}
+
+function Kept({ history }: { readonly history: WireService['history'] }): Shown {
+  const { kept, problem, store, oldest, days_max, gb_max, partitions } = history;
+  if (!kept) {
+    return html`<section class="panel"><h2>History</h2>
+      <p class="aside">This service keeps none. Events and series are shown once it has KAFKA_BROKERS;
+      <a href=${routeTo('backtest')}>a backtest</a> works without.</p></section>`;
+  }
+  return html`<section><h2>History in ${store}: ${days_max} days, at most ${gb_max} GB${
+    oldest === null ? '' : `, since ${momentText(oldest).slice(0, 10)}`
+  }</h2>
+    ${problem !== null && html`<${Failure} text=${problem} />`}
+    <${Partitions} rows=${partitions} owned=${false} /></section>`;
+}

@@ -1,0 +1,159 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ConsoleSource, ShownPast } from '../../view/console-source.ts';
+import { withArrived } from '../../view/score-buffer.ts';
+import { type ArrivedScore, NO_SCORES, type SeenEvent, type ShownScores } from '../../view/seen.ts';
+import { following, panned, type TimeRange } from '../../view/time-range.ts';
+
+const WHOLE_POINTS = 1_200;
+const POINTS = 2_400;
+/** Newest scores that are shown at first. */
+const SHOWN_SCORES = 300;
+/** Of a range that has too many scores to show each, the share that is shown at first. */
+const SHOWN_SHARE = 0.1;
+const READ_AFTER_MS = 120;
+const DRAW_EVERY_MS = 250;
+const HOUR_MS = 3_600_000;
+
+export interface SeriesHistoryState {
+  readonly columns: ShownScores;
+  /** All that is kept of the series, for the overview. */
+  readonly whole: ShownScores;
+  readonly range: TimeRange | null;
+  readonly about: Pick<ShownPast, 'detector' | 'group'> | null;
+  readonly failure: string | null;
+  /** Follows what arrives. */
+  readonly live: boolean;
+  readonly spans: readonly { readonly name: string; readonly ms: number }[];
+  readonly setRange: (range: TimeRange) => void;
+  readonly pan: (share: number) => void;
+  readonly showLast: (ms: number) => void;
+  readonly goLive: () => void;
+}
+
+interface HistoryOf {
+  readonly series: string;
+  /** What the chart shows at first. */
+  readonly focus: SeenEvent | null;
+  /** False while it is not known whether there is a focus. */
+  readonly ready: boolean;
+}
+
+const SPANS = [
+  { name: '1 h', ms: HOUR_MS },
+  { name: '6 h', ms: 6 * HOUR_MS },
+  { name: '1 d', ms: 24 * HOUR_MS },
+  { name: '1 w', ms: 7 * 24 * HOUR_MS },
+];
+
+/** The scores of the stretch of time that is looked at: read again when it changes, and grown while it is live. */
+export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }: HistoryOf): SeriesHistoryState {
+  const [whole, setWhole] = useState<ShownPast | null>(null);
+  const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
+  const [range, setRange] = useState<TimeRange | null>(null);
+  const [live, setLive] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const newest = useRef(0);
+
+  useEffect(() => {
+    source.scores(series, { points: WHOLE_POINTS }).then(
+      (found) => {
+        newest.current = found.columns.at.at(-1) ?? source.nowMs();
+        setWhole(found);
+      },
+      (error: Error) => setFailure(error.message),
+    );
+  }, [source, series]);
+
+  useEffect(() => {
+    if (whole === null || !ready || range !== null) return;
+    setRange(focus === null ? newestRange(whole.columns) : rangeAround(focus, whole.columns));
+    setLive(source.kind === 'service' && focus === null);
+  }, [whole, ready]);
+
+  useEffect(() => {
+    if (range === null || (live && columns.at.length > 0)) return undefined;
+    const span = range.to - range.from;
+    const read = () =>
+      source.scores(series, { from: range.from - span, to: range.to + span, points: POINTS }).then(
+        (found) => {
+          setColumns(found.columns);
+          setFailure(null);
+        },
+        (error: Error) => setFailure(error.message),
+      );
+    const timer = setTimeout(read, columns.at.length === 0 ? 0 : READ_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [source, series, range, live]);
+
+  useArrivedScores(source, series, (arrived) => {
+    newest.current = Math.max(newest.current, ...arrived.map(({ at }) => at));
+    if (!live) return;
+    setColumns((before) => (before.at.length === 0 ? before : withArrived(before, arrived)));
+    setRange((before) => before && following(before, newest.current));
+  });
+
+  const choose = (next: TimeRange) => {
+    setLive(false);
+    setRange(next);
+  };
+  const last = (ms: number) => ({ from: newest.current - ms, to: newest.current });
+  return {
+    ...{ columns, range, failure, live },
+    whole: whole?.columns ?? NO_SCORES,
+    about: whole,
+    spans: [...SPANS, { name: 'all', ms: newest.current - (whole?.columns.at[0] ?? newest.current - HOUR_MS) }],
+    setRange: choose,
+    pan: (share) => range !== null && choose(panned(range, share)),
+    showLast: (ms) => choose(last(ms)),
+    goLive: () => {
+      const span = range === null ? HOUR_MS : range.to - range.from;
+      // What arrived meanwhile is read with the rest.
+      setColumns(NO_SCORES);
+      setRange(last(span));
+      setLive(true);
+    },
+  };
+}
+
+/** Passes on what arrives of a series, several scores at once: a chart that is drawn more often shows no more. */
+function useArrivedScores(
+  source: ConsoleSource,
+  series: string,
+  take: (arrived: readonly ArrivedScore[]) => void,
+): void {
+  const taker = useRef(take);
+  taker.current = take;
+  useEffect(() => {
+    if (source.kind !== 'service') return undefined;
+    let waiting: ArrivedScore[] = [];
+    const none = () => {};
+    const stop = source.watch(series, {
+      onScores: (scores) => waiting.push(...scores),
+      ...{ onEvent: none, onWorst: none, onConnected: none },
+    });
+    const timer = setInterval(() => {
+      if (waiting.length === 0 || document.hidden) return;
+      taker.current(waiting);
+      waiting = [];
+    }, DRAW_EVERY_MS);
+    return () => {
+      stop();
+      clearInterval(timer);
+    };
+  }, [source, series]);
+}
+
+function newestRange({ at, downsampled }: ShownScores): TimeRange {
+  const to = at.at(-1) ?? Date.now();
+  if (at.length < 2) return { from: to - HOUR_MS, to };
+  const from = downsampled ? to - (to - at[0]) * SHOWN_SHARE : at[Math.max(0, at.length - SHOWN_SCORES)];
+  return { from, to };
+}
+
+/** The event in the middle third, with at least a tenth of what is shown at first around it. */
+function rangeAround({ startedAt, endedAt }: SeenEvent, columns: ShownScores): TimeRange {
+  const usual = newestRange(columns);
+  const end = endedAt ?? usual.to;
+  const lead = Math.max(end - startedAt, (usual.to - usual.from) / 3);
+  return { from: startedAt - lead, to: Math.min(end + lead, Math.max(usual.to, end)) };
+}

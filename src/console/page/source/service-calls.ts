@@ -1,0 +1,72 @@
+import { SourceFailure } from '../../view/console-source.ts';
+
+/** Called when the service no longer knows who asks. */
+let onSignedOut = () => {};
+
+export function whenSignedOut(handler: () => void): void {
+  onSignedOut = handler;
+}
+
+type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Throws a SourceFailure. */
+export async function getJson<T>(path: string, query: object = {}): Promise<T> {
+  const given = Object.entries(query as QueryValues).filter(([, value]) => value !== undefined && value !== '');
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return (await call(given.length === 0 ? path : `${path}?${search}`, {})) as T;
+}
+
+/** Throws a SourceFailure. */
+export async function postJson<T>(path: string, body: object, method = 'POST'): Promise<T> {
+  const headers = { 'content-type': 'application/json' };
+  return (await call(path, { method, headers, body: JSON.stringify(body) })) as T;
+}
+
+/** Who is signed in. */
+export interface Session {
+  readonly name: string;
+  readonly role: 'viewer' | 'operator' | 'admin';
+}
+
+const SESSION_PATH = '/console/session';
+
+/** Throws a SourceFailure. */
+export async function signIn(key: string): Promise<Session> {
+  // Header values are Latin-1: what no header can carry is no key either.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new SourceFailure(401, 'Invalid API key');
+  const init = { method: 'POST', headers: { authorization: `Bearer ${key}` } };
+  return ((await call(SESSION_PATH, init)) as { session: Session }).session;
+}
+
+/** Throws a SourceFailure. */
+export async function currentSession(): Promise<Session | null> {
+  return (await getJson<{ session: Session | null }>(SESSION_PATH)).session;
+}
+
+export async function signOut(): Promise<void> {
+  await call(SESSION_PATH, { method: 'DELETE' });
+}
+
+async function call(path: string, init: RequestInit): Promise<unknown> {
+  const response = await fetch(path, { ...init, credentials: 'same-origin' }).catch(() => {
+    throw new SourceFailure(0, 'The service cannot be reached. The page tries again.');
+  });
+  if (response.status === 204) return null;
+  const body: unknown = await response.json().catch(() => null);
+  if (response.ok) return body;
+  if (response.status === 401) onSignedOut();
+  throw new SourceFailure(response.status, detailOf(body) ?? `The service answered with ${response.status}.`);
+}
+
+/** The service explains every refusal: a text, or a list of fields. */
+function detailOf(body: unknown): string | null {
+  const detail = (body as { readonly detail?: unknown } | null)?.detail;
+  if (typeof detail === 'string') return detail;
+  if (!Array.isArray(detail)) return null;
+  return detail
+    .map(
+      ({ msg, loc }: { msg: string; loc: readonly string[] }) =>
+        `${loc.slice(1).join('.')}: ${msg.replace('Value error, ', '')}`,
+    )
+    .join('; ');
+}
