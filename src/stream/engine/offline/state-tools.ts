@@ -73,13 +73,29 @@ export function* keptObservations({ state }: RestoredPartition, glob: string): G
   for (const unit of matching(state, glob)) {
     if (!(unit instanceof SeriesUnit)) continue;
     const { freq } = unit.bound.config.settings;
+    const { origin } = unit.detector;
     const [start, values] = contextValues(unit.detector);
     for (let i = 0; i < values.length; i++) {
       if (Number.isNaN(values[i])) continue;
       const timestampMs = Math.round(gridTime(freq, unit.originMs, start + i));
-      yield { series: unit.key, timestampMs, value: values[i] };
+      yield { series: unit.key, timestampMs, value: shortestFrom(origin, values[i]) };
     }
   }
+}
+
+/** Digits after which a decimal number names one double. */
+const DIGITS_MAX = 17;
+
+/** The number of fewest digits that is kept as the same distance, of single precision, from the origin of its series. */
+function shortestFrom(origin: number, value: number): number {
+  const distance = Math.fround(value - origin);
+  // Beside a large origin, zero comes back as a small number of its own digits.
+  if (Math.fround(-origin) === distance) return 0;
+  for (let digits = 1; digits < DIGITS_MAX; digits++) {
+    const shorter = Number(value.toPrecision(digits));
+    if (Math.fround(shorter - origin) === distance) return shorter;
+  }
+  return value;
 }
 
 /** Commits that these series and groups start over. Returns how many there were. */

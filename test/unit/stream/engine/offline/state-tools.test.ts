@@ -71,6 +71,24 @@ test('an export has the kept values with their times', async () => {
   );
 });
 
+test('an export has the digits that were sent, not those of single precision', async () => {
+  const run = streamRun();
+  const sent = [21.1, 21.3203, 1e-7, -4000.25, 123456.789, 21.1, 0.3];
+  sent.forEach((value, step) => {
+    const record = observationRecord('db', step, value);
+    run.broker.append(0, record.key, record.value);
+  });
+  const worker = await run.start();
+  await run.settled();
+  await worker.stop();
+  const session = await run.broker.openLog().openPartition(0);
+  const rows = [...keptObservations(await restoreForTools(session, TOPICS.observations, lookup), 'db')];
+  assert.deepEqual(
+    rows.map(({ value }) => value),
+    [21.1, 21.3203, 0, -4000.25, 123456.79, 21.1, 0.3],
+  );
+});
+
 test('a series that is reset starts over, and the others go on where they were', async () => {
   const { run, append } = await scored();
   const session = await run.broker.openLog().openPartition(0);
