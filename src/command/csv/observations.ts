@@ -28,7 +28,6 @@ export type CsvItem =
   | BrokenCsv;
 
 const TIME_UNITS: readonly TimeUnit[] = ['iso', 's', 'ms', 'us', 'ns'];
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const SERIES = 'series';
 const TIME = 'timestamp';
 const VALUE = 'value';
@@ -87,19 +86,13 @@ function rowReader(columns: CsvColumns, onlySeries: string, timeUnit: TimeUnit):
     const record = {
       [SERIES]: columns.series === null ? onlySeries : fields[columns.series],
       [TIME]: fields[columns.time] || null,
-      [VALUE]: numberOf(fields[columns.value]),
+      [VALUE]: fields[columns.value] || null,
     };
     const decoded = decode(record, 0);
     if (decoded.kind === 'dead-letter') return { kind: 'refused', line, reason: decoded.detail };
     const { series, timestampMs, value } = decoded;
     return { kind: 'observation', line, series, timestampMs, value };
   };
-}
-
-/** Text that is no number stays text, so that the refusal can quote it. */
-function numberOf(field: string): number | string | null {
-  if (field === '') return null;
-  return NUMBER.test(field) ? Number(field) : field;
 }
 
 function noTime(field: string | undefined): string {

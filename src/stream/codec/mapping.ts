@@ -11,6 +11,9 @@ export const SERIES_ID_BYTES_MAX = 512;
 /** Largest magnitude of a value. The distance of two values is finite in the single precision of the models. */
 export const VALUE_MAGNITUDE_MAX = 1.7014117e38;
 
+/** No hexadecimal numbers, no blanks, no separators of thousands. */
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
 /** Replaces invalid bytes in a decoded string. With it two different ids could become one. */
 const REPLACEMENT = '\uFFFD';
 
@@ -29,8 +32,8 @@ export interface MappingOptions {
 export type CompiledMapping = (record: unknown, nowMs: number) => Decoded;
 
 /**
- * Ids are strings or numbers. The values of several series paths are joined by `/`. The value must be a number: a
- * numeric string is refused. Throws a RangeError when a path of the mapping is invalid.
+ * Ids are strings or numbers. The values of several series paths are joined by `/`. The value is a number, or the text
+ * of a decimal one. Throws a RangeError when a path of the mapping is invalid.
  */
 export function compileMapping(
   mapping: RecordMapping,
@@ -58,7 +61,7 @@ export function compileMapping(
     }
 
     const rawValue = valueAt(record);
-    const value = typeof rawValue === 'number' ? rawValue : bigintToNumber(toBigInt(rawValue));
+    const value = typeof rawValue === 'number' ? rawValue : numberOf(toBigInt(rawValue));
     if (!(Math.abs(value) <= VALUE_MAGNITUDE_MAX)) return explainValue(rawValue, value, series);
 
     let group: string | null = null;
@@ -136,7 +139,7 @@ function whyNoId(raw: unknown): string {
 function explainValue(raw: unknown, value: number, series: string): Undecodable {
   if (raw === undefined || raw === null) return undecodable('value-missing', 'the record has no value', series);
   if (Number.isNaN(value) && typeof raw !== 'number') {
-    return undecodable('value-not-a-number', `the value is ${quoted(raw)}, not a number`, series);
+    return undecodable('value-not-a-number', `the value is ${quoted(raw)}, not a decimal number`, series);
   }
   const detail = Number.isFinite(value) ? `its magnitude is beyond ${VALUE_MAGNITUDE_MAX}` : 'not a finite number';
   return undecodable('value-not-finite', `the value is ${quoted(raw)}: ${detail}`, series);
@@ -149,8 +152,9 @@ function toBigInt(raw: unknown): unknown {
   return typeof toBigInt === 'function' ? toBigInt.call(raw) : raw;
 }
 
-function bigintToNumber(raw: unknown): number {
-  return typeof raw === 'bigint' ? Number(raw) : Number.NaN;
+/** Producers with decimal types write numbers as text. */
+function numberOf(raw: unknown): number {
+  return typeof raw === 'bigint' || (typeof raw === 'string' && DECIMAL.test(raw)) ? Number(raw) : Number.NaN;
 }
 
 function undecodable(reason: DeadLetterReason, detail: string, series: string | null): Undecodable {

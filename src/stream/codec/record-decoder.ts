@@ -3,6 +3,7 @@ import { ServiceError } from '../../service-error.ts';
 import type { DeadLetterReason } from '../record/dead-letter.ts';
 import { compileAvro, type ReadRecord } from './avro.ts';
 import type { Decoded } from './decoded.ts';
+import { parseJson } from './lenient-json.ts';
 import { compileMapping, type MappingOptions } from './mapping.ts';
 import { compileProtobuf } from './protobuf.ts';
 import { reasonOf } from './quoted.ts';
@@ -74,7 +75,7 @@ function withoutSchemas(format: RecordFormat, observationOf: ReturnType<typeof c
       if (headerBytes > 0 && readSchemaId(value) === null) return unreadable(NO_HEADER);
       let record: unknown;
       try {
-        record = JSON.parse(value.toString('utf8', headerBytes));
+        record = parseJson(value.toString('utf8', headerBytes));
       } catch (error) {
         return unreadable(reasonOf(error));
       }

@@ -86,7 +86,7 @@ export function* keptObservations({ state }: RestoredPartition, glob: string): G
 /** Digits after which a decimal number names one double. */
 const DIGITS_MAX = 17;
 
-/** The number of fewest digits that is kept as the same distance, of single precision, from the origin of its series. */
+/** The number of fewest digits that is kept as the same distance, of single precision, from the origin. */
 function shortestFrom(origin: number, value: number): number {
   const distance = Math.fround(value - origin);
   // Beside a large origin, zero comes back as a small number of its own digits.

@@ -57,9 +57,9 @@ test('a row that is no observation is refused with line and reason, and the othe
   assert.deepEqual(items.slice(1), [
     observation(2, 1),
     refused(3, 'the record has no value'),
-    refused(4, 'the value is "NaN", not a number'),
-    refused(5, 'the value is 1e+39: its magnitude is beyond 1.7014117e+38'),
-    refused(6, 'the value is "0x10", not a number'),
+    refused(4, 'the value is "NaN", not a decimal number'),
+    refused(5, 'the value is "1e39": its magnitude is beyond 1.7014117e+38'),
+    refused(6, 'the value is "0x10", not a decimal number'),
     refused(7, 'the row has 3 fields, the header 2'),
     refused(8, 'the record has no time'),
     refused(9, 'the time is "14.2.2014": not an ISO 8601 date'),

@@ -33,8 +33,28 @@ test('several series paths are joined by a slash, and numbers are ids as they ar
   assert.equal(decoded.kind === 'observation' && decoded.series, '17/cpu');
 });
 
-test('the value must be a number: a numeric string is refused', () => {
-  for (const value of ['1', '', 'NaN', true, {}, [1]]) assert.equal(reasonOf(flat({ value })), 'value-not-a-number');
+test('the text of a decimal number is a value, as it is a time', () => {
+  for (const [text, value] of [
+    ['12.5', 12.5],
+    ['-3', -3],
+    ['+.5', 0.5],
+    ['7.', 7],
+    ['1e-3', 0.001],
+  ] as const) {
+    const decoded = flat({ value: text, timestamp: String(CLOCK_MS) });
+    assert.equal(decoded.kind === 'observation' && decoded.value, value, text);
+  }
+  assert.equal(reasonOf(flat({ value: '1e400' })), 'value-not-finite');
+});
+
+test('any other text is a dead letter that quotes the value and names the series', () => {
+  for (const value of ['', ' 1', '12,5', '0x10', '1_000', 'NaN', 'Infinity', '12.5 kW', true, {}, [1]]) {
+    const decoded = flat({ value });
+    assert.equal(reasonOf(decoded), 'value-not-a-number');
+    assert.equal(decoded.series, 'a');
+  }
+  const decoded = flat({ value: '12,5' });
+  assert.equal(decoded.kind === 'dead-letter' && decoded.detail, 'the value is "12,5", not a decimal number');
   for (const value of [null, undefined]) assert.equal(reasonOf(flat({ value })), 'value-missing');
 });
 

@@ -59,6 +59,46 @@ test('an absent value is missing in every format, and never zero', async () => {
   for (const [format, bytes] of records) assert.match(await refusal(format, bytes, table), /^value-missing/, format);
 });
 
+test("Python's NaN and Infinity are values that are not finite, of a series that is named", async () => {
+  const table = new SchemaTable();
+  for (const word of ['NaN', 'Infinity', '-Infinity']) {
+    const text = `{"series": "a", "timestamp": ${CLOCK_MS}, "value": ${word}}`;
+    for (const [format, bytes] of [
+      ['json', Buffer.from(text)],
+      ['json-schema', Buffer.concat([Buffer.alloc(WIRE_HEADER_BYTES), Buffer.from(text)])],
+    ] as const) {
+      assert.deepEqual(await decodeWith(format, bytes, table), {
+        kind: 'dead-letter',
+        reason: 'value-not-finite',
+        detail: `the value is ${word}: not a finite number`,
+        series: 'a',
+      });
+    }
+  }
+});
+
+test('NaN in a field that is not read takes nothing from the observation, and in a text it is text', async () => {
+  const table = new SchemaTable();
+  const decoded = (text: string) => decodeWith('json', Buffer.from(text), table);
+  const series = '"say \\"NaN, Infinity\\""';
+  assert.deepEqual(await decoded(`{"series":${series},"other":[NaN,-Infinity],"timestamp":${CLOCK_MS},"value":0.1}`), {
+    ...OBSERVATION,
+    series: 'say "NaN, Infinity"',
+  });
+  assert.match(
+    await refusal('json', Buffer.from(`{"series":NaN,"timestamp":1,"value":1}`), table),
+    /^series-unreadable/,
+  );
+  assert.match(await refusal('json', Buffer.from('{"series":"a","value":NaN'), table), /^record-unreadable/);
+});
+
+test('a byte order mark before a record is left out, and UTF-16 is named', async () => {
+  const table = new SchemaTable();
+  const text = JSON.stringify(RECORD);
+  assert.deepEqual(await decodeWith('json', Buffer.from(`\uFEFF${text}`), table), OBSERVATION);
+  assert.match(await refusal('json', Buffer.from(`\uFEFF${text}`, 'utf16le'), table), /^record-unreadable: .*UTF-16/);
+});
+
 test('a record that is not of its format is unreadable, whatever it is', async () => {
   const table = new SchemaTable();
   const avroId = table.add('AVRO', AVRO);
