@@ -3,7 +3,7 @@ import { oneLine } from '../alerts/message/plain-text.ts';
 import { subjectOf } from '../alerts/message/template-fields.ts';
 import { readDeadAlerts } from '../alerts/state/kept-dead-letters.ts';
 import type { KafkaConfig } from '../config/config.ts';
-import { readTail } from '../stream/log/kafka/fetch/topic-tail.ts';
+import { readTail } from '../kafka/fetch/topic-tail.ts';
 import { type CommandIo, DONE, type ExitCode } from './command.ts';
 import { formatTime } from './score-line.ts';
 

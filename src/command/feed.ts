@@ -4,10 +4,10 @@ import type { LoadedConfig } from '../config/config.ts';
 import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, streamOptions } from '../config/options.ts';
+import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../kafka/produce/bulk-producer.ts';
 import type { GroupPathOf } from '../stream/codec/mapping.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
-import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../stream/log/kafka/produce/bulk-producer.ts';
 import { inBatches } from './batches.ts';
 import {
   type CommandIo,

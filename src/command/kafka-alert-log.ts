@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AlertLog, AlertStateSession } from '../alerts/alert-log.ts';
 import type { Topics } from '../config/config.ts';
+import type { KafkaConnection } from '../kafka/cluster/connection.ts';
+import { type TopicRecord, tailTopic } from '../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../service-error.ts';
 import type { DecodeEvent } from '../stream/codec/event-codec.ts';
 import { reasonOf } from '../stream/codec/quoted.ts';
-import type { KafkaConnection } from '../stream/log/kafka/cluster/connection.ts';
-import { type TopicRecord, tailTopic } from '../stream/log/kafka/fetch/topic-tail.ts';
-import { createKafkaLog } from '../stream/log/kafka/kafka-log.ts';
+import { createKafkaLog } from '../stream/log/kafka-log.ts';
 import type { OutputRecord, PartitionSession, Subscription } from '../stream/log/log.ts';
 
 const DECODE_RETRY_MS = 1_000;

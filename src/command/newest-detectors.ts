@@ -1,7 +1,7 @@
 import type { KafkaConfig } from '../config/config.ts';
+import { explainUnreached } from '../kafka/admin/topic-admin.ts';
+import { readTail, type TopicRecord } from '../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../service-error.ts';
-import { explainUnreached } from '../stream/log/kafka/admin/topic-admin.ts';
-import { readTail, type TopicRecord } from '../stream/log/kafka/fetch/topic-tail.ts';
 
 /** A version of the detectors file that was saved, as the service publishes it. */
 export interface SavedDetectors {

@@ -1,12 +1,12 @@
 import type { RecordMapping, Topics } from '../config/config.ts';
+import { readConsumerGroup } from '../kafka/admin/consumer-group.ts';
+import { countPartitions, raisePartitions, readKeys } from '../kafka/admin/raise-partitions.ts';
+import type { KafkaConnection } from '../kafka/cluster/connection.ts';
+import { keyPartitioner } from '../kafka/produce/key-partition.ts';
 import { type Repartition, repartition, whyNotMoved } from '../stream/engine/offline/repartition.ts';
 import { type RestoredPartition, restoreForTools } from '../stream/engine/offline/state-tools.ts';
 import type { DetectorLookup } from '../stream/engine/state/restore-partition.ts';
-import { readConsumerGroup } from '../stream/log/kafka/admin/consumer-group.ts';
-import { countPartitions, raisePartitions, readKeys } from '../stream/log/kafka/admin/raise-partitions.ts';
-import type { KafkaConnection } from '../stream/log/kafka/cluster/connection.ts';
-import { createKafkaLog } from '../stream/log/kafka/kafka-log.ts';
-import { keyPartitioner } from '../stream/log/kafka/produce/key-partition.ts';
+import { createKafkaLog } from '../stream/log/kafka-log.ts';
 import type { StreamLog } from '../stream/log/log.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from './command.ts';
 

@@ -5,6 +5,9 @@ import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, workerOptions } from '../config/options.ts';
 import { mustBe } from '../config/problems.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
+import { topicsInUse } from '../kafka/admin/changelog-name.ts';
+import { readConsumerGroup } from '../kafka/admin/consumer-group.ts';
+import { requireTopics } from '../kafka/admin/topic-admin.ts';
 import {
   inspectSeries,
   keptObservations,
@@ -14,10 +17,7 @@ import {
 } from '../stream/engine/offline/state-tools.ts';
 import type { DetectorLookup } from '../stream/engine/state/restore-partition.ts';
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
-import { topicsInUse } from '../stream/log/kafka/admin/changelog-name.ts';
-import { readConsumerGroup } from '../stream/log/kafka/admin/consumer-group.ts';
-import { requireTopics } from '../stream/log/kafka/admin/topic-admin.ts';
-import { createKafkaLog } from '../stream/log/kafka/kafka-log.ts';
+import { createKafkaLog } from '../stream/log/kafka-log.ts';
 import type { StreamLog } from '../stream/log/log.ts';
 import {
   type CommandIo,

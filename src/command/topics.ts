@@ -3,9 +3,9 @@ import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, streamOptions, withDefault } from '../config/options.ts';
 import { repartitionOf } from '../config/rekeyed-input.ts';
-import { topicsInUse } from '../stream/log/kafka/admin/changelog-name.ts';
-import { checkRepartition, ensureRepartition } from '../stream/log/kafka/admin/repartition-topics.ts';
-import { checkTopics, ensureTopics } from '../stream/log/kafka/admin/topic-admin.ts';
+import { topicsInUse } from '../kafka/admin/changelog-name.ts';
+import { checkRepartition, ensureRepartition } from '../kafka/admin/repartition-topics.ts';
+import { checkTopics, ensureTopics } from '../kafka/admin/topic-admin.ts';
 import { DONE, printProblems, type RunnableCommand } from './command.ts';
 
 const DAY_MS = 86_400_000;

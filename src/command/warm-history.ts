@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { KafkaConfig, StreamConfig } from '../config/config.ts';
+import { readWholeTopic, type TopicRecord } from '../kafka/fetch/topic-tail.ts';
+import { keyPartitioner } from '../kafka/produce/key-partition.ts';
 import { ServiceError } from '../service-error.ts';
 import { createRecordDecoder, type RecordDecoder } from '../stream/codec/record-decoder.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
 import type { WarmObservation, WarmStart } from '../stream/engine/warm-start.ts';
-import { readWholeTopic, type TopicRecord } from '../stream/log/kafka/fetch/topic-tail.ts';
-import { keyPartitioner } from '../stream/log/kafka/produce/key-partition.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { openInput } from './csv/input.ts';
 import { type CsvReading, readObservations } from './csv/observations.ts';

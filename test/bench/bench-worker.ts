@@ -3,7 +3,7 @@ import type { KafkaConfig, Topics, WorkerLimits } from '../../src/config/config.
 import { workerLimits } from '../../src/config/options.ts';
 import { createEventEncoder } from '../../src/stream/codec/event-codec.ts';
 import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
-import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
+import { createKafkaLog } from '../../src/stream/log/kafka-log.ts';
 
 export interface BenchWorker {
   readonly kafka: KafkaConfig;

@@ -3,8 +3,8 @@
  * own.
  */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
-import { tailTopic } from '../../src/stream/log/kafka/fetch/topic-tail.ts';
-import { openBulkProducer, type ProducerRecord } from '../../src/stream/log/kafka/produce/bulk-producer.ts';
+import { tailTopic } from '../../src/kafka/fetch/topic-tail.ts';
+import { openBulkProducer, type ProducerRecord } from '../../src/kafka/produce/bulk-producer.ts';
 import { childOptions, report, stopAsked } from './child.ts';
 import { observationRecord, seriesOfId, stepOfTime } from './synthetic-series.ts';
 

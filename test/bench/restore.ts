@@ -2,7 +2,7 @@
 
 import { PartitionState } from '../../src/stream/engine/state/partition-state.ts';
 import { restorePartition } from '../../src/stream/engine/state/restore-partition.ts';
-import { createKafkaLog } from '../../src/stream/log/kafka/kafka-log.ts';
+import { createKafkaLog } from '../../src/stream/log/kafka-log.ts';
 import type { Figures } from './bench.ts';
 import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';

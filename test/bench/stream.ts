@@ -5,8 +5,8 @@
  */
 import { loadavg } from 'node:os';
 import type { Topics } from '../../src/config/config.ts';
-import type { KafkaConnection } from '../../src/stream/log/kafka/cluster/connection.ts';
-import { openBulkProducer } from '../../src/stream/log/kafka/produce/bulk-producer.ts';
+import type { KafkaConnection } from '../../src/kafka/cluster/connection.ts';
+import { openBulkProducer } from '../../src/kafka/produce/bulk-producer.ts';
 import type { Figures } from './bench.ts';
 import { runChild, startChild } from './child.ts';
 import type { EngineOptions } from './engine-process.ts';

@@ -1,4 +1,4 @@
-import type { ProducerRecord } from '../../src/stream/log/kafka/produce/bulk-producer.ts';
+import type { ProducerRecord } from '../../src/kafka/produce/bulk-producer.ts';
 import { PARTITIONS } from './local-broker.ts';
 
 export const STEP_MS = 1_000;

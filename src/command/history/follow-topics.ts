@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../config/config.ts';
 import type { HistoryBatch, HistorySource, HistoryStore, SourcePosition } from '../../history/history-port.ts';
+import type { TailPlace } from '../../kafka/fetch/tail-place.ts';
+import { type TopicRecord, type TopicTail, tailTopic } from '../../kafka/fetch/topic-tail.ts';
 import { createEventDecoder } from '../../stream/codec/event-codec.ts';
 import { connectRegistry } from '../../stream/codec/registry.ts';
 import { createScoreDecoder } from '../../stream/codec/score-decoder.ts';
-import type { TailPlace } from '../../stream/log/kafka/fetch/tail-place.ts';
-import { type TopicRecord, type TopicTail, tailTopic } from '../../stream/log/kafka/fetch/topic-tail.ts';
 import { keptEvents, keptLetters, keptScores } from './history-records.ts';
 
 const RETRY_MS = 2_000;

@@ -1,8 +1,8 @@
 import type { KeptDeadLetter, KeptEvent, KeptScore } from '../../history/history-port.ts';
+import type { TopicRecord } from '../../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { DecodeEvent } from '../../stream/codec/event-codec.ts';
 import type { DecodeScore } from '../../stream/codec/score-decoder.ts';
-import type { TopicRecord } from '../../stream/log/kafka/fetch/topic-tail.ts';
 
 /** Records that could be read, and how many could not: other programs may write to a topic. */
 export interface ReadRecords<T> {

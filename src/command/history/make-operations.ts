@@ -1,9 +1,9 @@
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
 import { scoredTopics } from '../../config/rekeyed-input.ts';
+import { readConsumerGroup, readTopicEnds } from '../../kafka/admin/consumer-group.ts';
+import { produceRecords } from '../../kafka/produce/bulk-producer.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { DetectorsPort, Operations, ScoreAgain } from '../../sidecar/operations/operations.ts';
-import { readConsumerGroup, readTopicEnds } from '../../stream/log/kafka/admin/consumer-group.ts';
-import { produceRecords } from '../../stream/log/kafka/produce/bulk-producer.ts';
 import type { RunningHistory } from './run-history.ts';
 
 export interface OperationsOptions {

@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { meanStepMs } from '../../../src/calendar/frequency.ts';
 import type { StreamConfig, Topics } from '../../../src/config/config.ts';
+import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
+import { tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
+import { openBulkProducer } from '../../../src/kafka/produce/bulk-producer.ts';
 import { createScoreDecoder } from '../../../src/stream/codec/score-decoder.ts';
 import { startWorker } from '../../../src/stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../../../src/stream/engine/unit/bound-detector.ts';
-import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
-import { tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
-import { openBulkProducer } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
 import { isSilence, type ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { streamEvents } from '../../fixture/stream/stream-run.ts';
 import { benchWorker } from '../bench-worker.ts';

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { meanStepMs } from '../../../src/calendar/frequency.ts';
-import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';
 import type { Figures } from '../bench.ts';
 import { segmentsOf } from '../detection/event-segments.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ProducerRecord } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
+import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

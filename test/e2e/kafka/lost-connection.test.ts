@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
-import { type ClusterLink, linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { type ClusterLink, linkCluster } from '../../../src/kafka/cluster/connection.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
 

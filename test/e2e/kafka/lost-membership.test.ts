@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { asAdmin } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
-import { linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
-import { GROUP_COORDINATOR } from '../../../src/stream/log/kafka/cluster/coordinator.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
+import { asAdmin } from '../../../src/kafka/admin/topic-admin.ts';
+import { linkCluster } from '../../../src/kafka/cluster/connection.ts';
+import { GROUP_COORDINATOR } from '../../../src/kafka/cluster/coordinator.ts';
+import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { listen } from '../../fixture/stream/listener.ts';
 import { until } from '../../fixture/until.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
-import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
+import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
+import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import type { StreamLog } from '../../../src/stream/log/log.ts';
 import {
   type AlterResponse,

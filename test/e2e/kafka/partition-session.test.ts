@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
+import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 import { until } from '../../fixture/until.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Topics } from '../../../src/config/config.ts';
-import { asAdmin, ensureTopics } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
-import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
+import { asAdmin, ensureTopics } from '../../../src/kafka/admin/topic-admin.ts';
+import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
+import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { deliveredFrom, placed } from '../../fixture/stream/listener.ts';
 import { until } from '../../fixture/until.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { asAdmin } from '../../../src/stream/log/kafka/admin/topic-admin.ts';
-import type { TailPlace } from '../../../src/stream/log/kafka/fetch/tail-place.ts';
-import { type TailOptions, tailTopic } from '../../../src/stream/log/kafka/fetch/topic-tail.ts';
-import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
+import { asAdmin } from '../../../src/kafka/admin/topic-admin.ts';
+import type { TailPlace } from '../../../src/kafka/fetch/tail-place.ts';
+import { type TailOptions, tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
+import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import {
   type AlterResponse,
   alteredResponses,

@@ -5,10 +5,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { javaVersion, KAFKA_VERSION, kafkaClassPath } from '../../../src/local-kafka/java-artifacts.ts';
 import { type JavaProcess, startJava } from '../../../src/local-kafka/java-process.ts';
-import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
 import { makeCertificate } from '../../fixture/kafka/certificate.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 

@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KafkaConnection } from '../../../src/stream/log/kafka/cluster/connection.ts';
-import {
-  type BulkProducer,
-  openBulkProducer,
-  type ProducerRecord,
-} from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
+import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
+import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
 
 const TICK_MS = 100;

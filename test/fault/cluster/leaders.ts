@@ -1,4 +1,4 @@
-import { linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
+import { linkCluster } from '../../../src/kafka/cluster/connection.ts';
 import { type BrokerCluster, IN_SYNC_MIN } from './broker-cluster.ts';
 
 /** What workers write to besides their own topics. */

@@ -1,6 +1,6 @@
-import { linkCluster } from '../../../src/stream/log/kafka/cluster/connection.ts';
-import { Coordinator, TRANSACTION_COORDINATOR } from '../../../src/stream/log/kafka/cluster/coordinator.ts';
-import { fetchTransactionState } from '../../../src/stream/log/kafka/produce/transaction-state.ts';
+import { linkCluster } from '../../../src/kafka/cluster/connection.ts';
+import { Coordinator, TRANSACTION_COORDINATOR } from '../../../src/kafka/cluster/coordinator.ts';
+import { fetchTransactionState } from '../../../src/kafka/produce/transaction-state.ts';
 import type { BrokerCluster } from './broker-cluster.ts';
 
 /** The states in which a transaction is decided, and its markers are not written yet. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISocketFactory } from 'kafkajs';
+import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { ServiceError } from '../../../src/service-error.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka/kafka-log.ts';
-import { produceRecords } from '../../../src/stream/log/kafka/produce/bulk-producer.ts';
+import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../../src/stream/log/log.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';

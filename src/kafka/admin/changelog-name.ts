@@ -1,0 +1,26 @@
+import type { StreamConfig, Topics } from '../../config/config.ts';
+import { scoredTopics } from '../../config/rekeyed-input.ts';
+import type { KafkaConnection } from '../cluster/connection.ts';
+import { asAdmin } from './topic-admin.ts';
+
+/**
+ * The topics with the records that are scored, and the changelog that the group really has. Earlier versions gave the
+ * changelogs of all groups one name. It goes on being used by a group that has scored already, as long as there is no
+ * changelog of the group's own.
+ */
+export async function topicsInUse(
+  connection: KafkaConnection,
+  stream: Pick<StreamConfig, 'topics' | 'groupId' | 'earlierChangelog' | 'input'>,
+): Promise<Topics> {
+  const { groupId, earlierChangelog } = stream;
+  const topics = scoredTopics(stream);
+  if (earlierChangelog === null) return topics;
+  return asAdmin(connection, 'the changelog was looked for', async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    const isNew = existing.has(topics.changelog) || !existing.has(earlierChangelog);
+    if (isNew || !existing.has(topics.observations)) return topics;
+    const [offsets] = await admin.fetchOffsets({ groupId, topics: [topics.observations] });
+    const hasScored = offsets?.partitions.some(({ offset }) => Number(offset) >= 0) === true;
+    return hasScored ? { ...topics, changelog: earlierChangelog } : topics;
+  });
+}

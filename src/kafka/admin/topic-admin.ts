@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
+import type { Topics } from '../../config/config.ts';
+import { ServiceError } from '../../service-error.ts';
+import { adminClient, disconnect, type KafkaConnection } from '../cluster/connection.ts';
+import { explainFailure, isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
+import { errorFromCode } from '../cluster/kafkajs-internals.ts';
+import { isLeaderChange } from '../cluster/leader.ts';
+import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
+
+const LEADER_NOT_AVAILABLE = 5;
+/** Leaders are elected for so long at most after a broker was lost. */
+const ELECTION_MS_MAX = 10_000;
+const ELECTION_CHECK_MS = 250;
+const UNTIL_TOPICS_ARE_KNOWN: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 30_000 };
+
+export interface TopicCreation {
+  /** Of observations, scores, events and changelog. Dead letters get one partition. */
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  /** Of all topics but the changelog; null keeps the broker's default. */
+  readonly retentionMs: number | null;
+}
+
+/**
+ * Compaction skips the active segment, so segments are small. Tombstones are kept for a day, for a restore that is
+ * running.
+ */
+const CHANGELOG_CONFIG: Readonly<Record<string, string>> = {
+  'cleanup.policy': 'compact',
+  'segment.bytes': String(32 * 1024 * 1024),
+  'segment.ms': String(60 * 60 * 1000),
+  'min.cleanable.dirty.ratio': '0.3',
+  'max.compaction.lag.ms': String(6 * 60 * 60 * 1000),
+  'delete.retention.ms': String(24 * 60 * 60 * 1000),
+};
+
+/**
+ * Creates the topics that are missing, and leaves existing ones as they are. Returns the names of the created ones.
+ * Throws a ServiceError `broker-unavailable`, or `configuration` when Kafka refuses.
+ */
+export function ensureTopics(
+  connection: KafkaConnection,
+  topics: Topics,
+  creation: TopicCreation,
+): Promise<readonly string[]> {
+  return asAdmin(connection, 'topics were made', async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    const missing = allTopics(topics).filter((topic) => !existing.has(topic));
+    if (missing.length === 0) return [];
+    const plans = missing.map((topic) => planTopic(topics, topic, creation));
+    await admin.createTopics({ topics: plans, waitForLeaders: false });
+    const backoff = UNTIL_TOPICS_ARE_KNOWN;
+    await retryWithBackoff(() => requireLeaders(admin, missing), { isRetryable: isNotKnownYet, backoff });
+    // Metadata name a leader before the leader knows it. Until then a member that joins a group is removed and joins
+    // again.
+    for (const topic of missing) {
+      await retryWithBackoff(() => admin.fetchTopicOffsets(topic), { isRetryable: isLeaderChange, backoff });
+    }
+    return missing;
+  });
+}
+
+/**
+ * Creates a compacted topic of one partition where it is missing, with as many copies as `like` has. Throws a
+ * ServiceError, also where it exists and is not like that.
+ */
+export function ensureStateTopic(
+  connection: KafkaConnection,
+  { topic, like }: { readonly topic: string; readonly like: string },
+): Promise<void> {
+  return asAdmin(connection, `topic ${topic} was made`, async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    if (!existing.has(like)) throw new ServiceError('topic-mismatch', `Topic ${like} is missing: ${MAKE_TOPICS}`);
+    if (!existing.has(topic)) {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [like] });
+      const replicationFactor = topics[0].partitions[0].replicas.length;
+      const configEntries = Object.entries(CHANGELOG_CONFIG).map(([name, value]) => ({ name, value }));
+      const plan = { topic, numPartitions: 1, replicationFactor, configEntries };
+      // Another process may have made it meanwhile: then false is returned.
+      await admin.createTopics({ topics: [plan], waitForLeaders: false });
+      const backoff = UNTIL_TOPICS_ARE_KNOWN;
+      await retryWithBackoff(() => requireLeaders(admin, [topic]), { isRetryable: isNotKnownYet, backoff });
+      await retryWithBackoff(() => admin.fetchTopicOffsets(topic), { isRetryable: isLeaderChange, backoff });
+    }
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    if (topics[0].partitions.length !== 1) {
+      throw new ServiceError('topic-mismatch', `Topic ${topic} must have one partition`);
+    }
+    await refuseLossyChangelog(admin, topic);
+  });
+}
+
+const MAKE_TOPICS = 'make it with the command "topics", or name another one in the detectors file';
+
+/** Rejects with LEADER_NOT_AVAILABLE while a partition has no leader. */
+async function requireLeaders(admin: Admin, topics: readonly string[]): Promise<void> {
+  const { topics: described } = await admin.fetchTopicMetadata({ topics: [...topics] });
+  const isLeaderless = described.some(({ partitions }) => partitions.some(({ leader }) => leader < 0));
+  if (isLeaderless) throw errorFromCode(LEADER_NOT_AVAILABLE);
+}
+
+/** A new topic is not known to every broker at once, and has no leaders yet. */
+function isNotKnownYet(error: unknown): boolean {
+  return ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'].includes(protocolErrorType(error));
+}
+
+function planTopic(topics: Topics, topic: string, creation: TopicCreation): ITopicConfig {
+  const config =
+    topic === topics.changelog
+      ? CHANGELOG_CONFIG
+      : creation.retentionMs === null
+        ? {}
+        : { 'retention.ms': String(creation.retentionMs) };
+  return {
+    topic,
+    numPartitions: topic === topics.deadLetters ? 1 : creation.partitions,
+    replicationFactor: creation.replicationFactor,
+    configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
+  };
+}
+
+/**
+ * Checks that all topics exist, that observations, scores, events and changelog have the same partition count, and that
+ * the changelog is compacted. Throws a ServiceError `topic-mismatch` that says what to do. Returns the partition count.
+ */
+export function checkTopics(connection: KafkaConnection, topics: Topics): Promise<number> {
+  return asAdmin(connection, 'topics were checked', async (admin) => {
+    await refuseMissing(admin, topics);
+    const { topics: described } = await admin.fetchTopicMetadata({ topics: allTopics(topics) });
+    const counts = new Map(described.map(({ name, partitions }) => [name, partitions.length]));
+    const mismatch = explainMismatch(topics, counts);
+    if (mismatch !== null) throw new ServiceError('topic-mismatch', mismatch);
+    await refuseLossyChangelog(admin, topics.changelog);
+    return counts.get(topics.observations) ?? 0;
+  });
+}
+
+/** Checks that all topics exist, whatever they are like. Throws a ServiceError `topic-mismatch`. */
+export function requireTopics(connection: KafkaConnection, topics: Topics): Promise<void> {
+  return asAdmin(connection, 'topics were looked for', (admin) => refuseMissing(admin, topics));
+}
+
+async function refuseMissing(admin: Admin, topics: Topics): Promise<void> {
+  const existing = new Set(await admin.listTopics());
+  const missing = allTopics(topics).filter((topic) => !existing.has(topic));
+  if (missing.length === 0) return;
+  throw new ServiceError(
+    'topic-mismatch',
+    `Topics are missing: ${missing.join(', ')}. Make them with the command "topics", ` +
+      'or name others in the detectors file. Kafka also hides topics from a user without permissions on them',
+  );
+}
+
+/** Why the partition counts are wrong, in a sentence for the operator; null when they are right. */
+function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): string | null {
+  const { observations, scores, events, changelog } = topics;
+  const dependent = [scores, events, changelog];
+  const wanted = counts.get(observations);
+  const different = dependent.filter((topic) => counts.get(topic) !== wanted);
+  if (different.length === 0) return null;
+  const all = [observations, ...dependent].map((topic) => ({ topic, count: counts.get(topic) ?? 0 }));
+  const found = all.map(({ topic, count }) => `${topic} has ${count}`).join(', ');
+  return (
+    `Partition counts differ: ${found}. State, scores and events of a series live in the partition of its key, and ` +
+    `a changed count moves keys. If nothing is stored in ${different.join(' and ')} yet, give them ${wanted} ` +
+    'partitions; otherwise stop producers and workers, and move the state with the command ' +
+    `"state repartition --partitions ${Math.max(...all.map(({ count }) => count))}"`
+  );
+}
+
+async function refuseLossyChangelog(admin: Admin, changelog: string): Promise<void> {
+  const { resources } = await admin.describeConfigs({
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: changelog, configNames: ['cleanup.policy'] }],
+    includeSynonyms: false,
+  });
+  const policy = resources[0]?.configEntries.find(({ configName }) => configName === 'cleanup.policy')?.configValue;
+  if (policy === undefined || policy === 'compact') return;
+  const text =
+    `Topic ${changelog} has cleanup.policy=${policy}, under which the state of quiet series would be deleted: ` +
+    'set cleanup.policy=compact';
+  throw new ServiceError('topic-mismatch', text);
+}
+
+function allTopics(topics: Topics): string[] {
+  return [...new Set(Object.values(topics))];
+}
+
+/**
+ * Where a broker is lost meanwhile the work is done again from its beginning, which may be on other brokers, until its
+ * partitions have new leaders. Throws a ServiceError.
+ */
+export async function asAdmin<T>(
+  connection: KafkaConnection,
+  doing: string,
+  work: (admin: Admin) => Promise<T>,
+): Promise<T> {
+  let lostMs: number | null = null;
+  for (;;) {
+    const { admin, destroy } = adminClient(connection);
+    let connected = false;
+    try {
+      await admin.connect();
+      connected = true;
+      return await work(admin);
+    } catch (error) {
+      const isFirstLoss = connected && lostMs === null && isConnectionFailure(error);
+      if (isFirstLoss) lostMs = performance.now();
+      const isElecting = lostMs !== null && performance.now() - lostMs < ELECTION_MS_MAX && isLeaderChange(error);
+      if (!isFirstLoss && !isElecting) throw explainUnreached(explainFailure(error, doing), connection);
+    } finally {
+      await disconnect(admin.disconnect(), destroy);
+    }
+    await sleep(ELECTION_CHECK_MS);
+  }
+}
+
+/** Hints for errors that a wrong TLS or SASL configuration causes. */
+const HINTS: readonly { readonly tls: boolean; readonly pattern: RegExp; readonly hint: string }[] = [
+  { tls: false, pattern: /Closed connection/, hint: '. If the brokers want TLS, set KAFKA_TLS=true' },
+  { tls: true, pattern: /Closed connection/, hint: '. If the brokers want a login, set KAFKA_SASL_MECHANISM' },
+  { tls: true, pattern: /certificate/, hint: '. KAFKA_TLS_CA is the file of the authority that signed the brokers' },
+  {
+    tls: true,
+    pattern: /wrong version|packet length|disconnected/,
+    hint: '. If the brokers do not speak TLS there, unset KAFKA_TLS',
+  },
+];
+
+/** Of the first contact: the address may be wrong, or the brokers may not have started yet. */
+export function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
+  if (/current SASL state/.test(failure.message)) {
+    const text = `${failure.message}. If the brokers want no login there, unset KAFKA_SASL_MECHANISM`;
+    return new ServiceError(failure.code, text, { cause: failure });
+  }
+  if (failure.code !== 'broker-unavailable') return failure;
+  const hint = HINTS.find(({ pattern, tls }) => pattern.test(failure.message) && tls === (config.tls !== null))?.hint;
+  const text = `No Kafka could be reached at ${config.brokers.join(', ')}. ${failure.message}${hint ?? ''}`;
+  return new ServiceError(failure.code, text, { retryable: true, cause: failure });
+}

@@ -1,0 +1,62 @@
+import type { SkippedRange } from '../batch/records.ts';
+import type { Cluster } from '../cluster/kafkajs-internals.ts';
+import { refreshLeaders, topicIdOf } from '../cluster/leader.ts';
+import { askLeader, type EpochQuestion } from './epoch-end.ts';
+import { stableRange } from './partition-reader.ts';
+
+export interface LostPosition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** The id of the topic that the offset belongs to; null where it is not known. */
+  readonly topicId: string | null;
+}
+
+export interface NewPosition {
+  readonly offset: number;
+  /** The id of the topic now; null where it is not known. */
+  readonly topicId: string | null;
+  readonly skipped: SkippedRange;
+}
+
+/** Where the log of a new leader ends, or went on with other records, before the position; null: not before it. */
+export async function findTruncation(
+  cluster: Cluster,
+  question: EpochQuestion,
+  position: Pick<LostPosition, 'offset' | 'topicId'>,
+): Promise<NewPosition | null> {
+  const end = await askLeader(cluster, question);
+  return end !== null && end < position.offset ? truncatedTo(end, position) : null;
+}
+
+function truncatedTo(end: number, { offset, topicId }: Pick<LostPosition, 'offset' | 'topicId'>): NewPosition {
+  return { offset: end, topicId, skipped: { first: end, last: offset - 1, reason: 'records-truncated' } };
+}
+
+/** Whether the topic was created anew since: the offset says nothing about its records. */
+export function isRecreated(cluster: Cluster, { topic, topicId }: Pick<LostPosition, 'topic' | 'topicId'>): boolean {
+  const presentId = topicIdOf(cluster, topic);
+  return topicId !== null && presentId !== null && presentId !== topicId;
+}
+
+/**
+ * Where reading continues after OFFSET_OUT_OF_RANGE, and why. null when the position is in range after all.
+ *
+ * - A topic with another id was created anew. Continues with its oldest record, whatever offsets it has by now.
+ * - Before the first offset: retention deleted the records. Continues with the oldest record.
+ * - After the last offset: a broker lost records that were read already (unclean leader election). Continues at the
+ *   end.
+ */
+export async function locatePosition(cluster: Cluster, lost: LostPosition): Promise<NewPosition | null> {
+  const { topic, partition, offset, topicId } = lost;
+  await refreshLeaders(cluster);
+  const { start, end } = await stableRange(cluster, topic, partition);
+  if (isRecreated(cluster, lost)) {
+    const skipped: SkippedRange = { first: offset, last: offset, reason: 'topic-recreated' };
+    return { offset: start, topicId: topicIdOf(cluster, topic), skipped };
+  }
+  if (offset < start) {
+    return { offset: start, topicId, skipped: { first: offset, last: start - 1, reason: 'records-expired' } };
+  }
+  return offset <= end ? null : truncatedTo(end, lost);
+}

@@ -1,0 +1,92 @@
+import type { ServiceError } from '../../service-error.ts';
+import type { FetchedPartition, FetchPosition } from './fetch.ts';
+
+const RETRY_MS_MIN = 50;
+export const FETCH_RETRY_MS_MAX = 500;
+
+/**
+ * The position in a partition, and its own back-off. Every start makes a new object, so that responses for an older
+ * one are discarded.
+ */
+export class PartitionReading {
+  readonly partition: number;
+  offset: number;
+  /** The id of the topic that `offset` belongs to; null where it is not known. */
+  topicId: string | null;
+  paused = false;
+  /** The leader epoch under which the leader's log was found to hold `offset`; null: none yet. */
+  checkedEpoch: number | null = null;
+  checking = false;
+  /** Fetched while paused. It is delivered at resume, and nothing is fetched before. */
+  held: FetchedPartition | null = null;
+  /** Why the partition makes no progress. Set once the back-off has reached its maximum. */
+  stalled: ServiceError | null = null;
+  #retryMs = RETRY_MS_MIN;
+  #retry: NodeJS.Timeout | null = null;
+
+  constructor(partition: number, offset: number, topicId: string | null) {
+    this.partition = partition;
+    this.offset = offset;
+    this.topicId = topicId;
+  }
+
+  /** Whether it is to be part of the next fetch. */
+  get fetchable(): boolean {
+    return !this.paused && !this.checking && this.held === null && this.#retry === null;
+  }
+
+  /**
+   * Whether the leader of this epoch may be fetched from. Otherwise it has to be asked first whether its log holds the
+   * position, which follows a record of `epoch`. Epochs that are not known (-1) cannot be compared.
+   */
+  isChecked(leaderEpoch: number, epoch: number): boolean {
+    if (epoch < 0 || leaderEpoch < 0 || epoch === leaderEpoch) this.checkedEpoch = leaderEpoch;
+    return this.checkedEpoch === leaderEpoch;
+  }
+
+  /** The last fetch succeeded. Returns whether the partition was stalled. */
+  recovered(): boolean {
+    const wasStalled = this.stalled !== null;
+    this.#retryMs = RETRY_MS_MIN;
+    this.stalled = null;
+    return wasStalled;
+  }
+
+  /**
+   * Leaves the partition out of fetches for a while, which grows with each failure. Returns whether it became
+   * stalled.
+   */
+  backOff(failure: ServiceError, retry: () => void): boolean {
+    const becameStalled = this.stalled === null && this.#retryMs === FETCH_RETRY_MS_MAX;
+    if (becameStalled) this.stalled = failure;
+    this.cancelRetry();
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      retry();
+    }, this.#retryMs);
+    this.#retryMs = Math.min(2 * this.#retryMs, FETCH_RETRY_MS_MAX);
+    return becameStalled;
+  }
+
+  cancelRetry(): void {
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#retry = null;
+  }
+}
+
+/** A partition of a fetch that is in flight. */
+export interface AskedPartition {
+  readonly reading: PartitionReading;
+  /** Of the leader that was asked. */
+  readonly epoch: number | null;
+}
+
+/** Brokers fill a response in the order of the request, so each fetch begins with another partition. */
+export function positionsInTurn(readings: readonly PartitionReading[], turn: number): FetchPosition[] {
+  const first = turn % readings.length;
+  return [...readings.slice(first), ...readings.slice(0, first)].map(({ partition, offset, checkedEpoch }) => ({
+    partition,
+    offset,
+    leaderEpoch: checkedEpoch ?? -1,
+  }));
+}

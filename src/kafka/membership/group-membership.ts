@@ -1,0 +1,262 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../service-error.ts';
+import { type ClusterLink, disconnect, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
+import { GROUP_COORDINATOR, isCoordinatorChange } from '../cluster/coordinator.ts';
+import { explainFailure, isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
+import type { Broker } from '../cluster/kafkajs-internals.ts';
+import { decodeAssignment, encodeAssignment, groupProtocols, readersOf } from './group-protocol.ts';
+import { assignSticky } from './sticky-assignment.ts';
+
+/** A member learns of a rebalance with its next heartbeat, and the other members wait for it. */
+const HEARTBEAT_MS = 1_000;
+/** How long the group waits for a member to join again. */
+const REBALANCE_MS_MAX = 30_000;
+const RETRY_MS_MIN = 50;
+const RETRY_MS_MAX = 1_000;
+const CONFIRM_RETRY_MS = 200;
+
+const REBALANCE = 'REBALANCE_IN_PROGRESS';
+/** The group went on without this member: others own its partitions. */
+const LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']);
+
+export interface MembershipHandlers {
+  /** The assigned partitions, each time the group was joined; none when the membership was lost. */
+  onAssignment(partitions: readonly number[]): void;
+  onConnection(error: ServiceError | null): void;
+  onFatal(error: ServiceError): void;
+}
+
+export interface GroupOptions {
+  readonly groupId: string;
+  readonly topic: string;
+  readonly sessionMs: number;
+}
+
+/**
+ * Membership in a consumer group:
+ *
+ *   join -> sync -> heartbeat, heartbeat, ... -> rebalance: join again, and say what is owned
+ *                                             -> lost: everything is revoked; join as a new member
+ *                                             -> out of reach: look for the coordinator, and go on as a member
+ */
+export class GroupMembership {
+  readonly #connection: KafkaConnection;
+  readonly #group: GroupOptions;
+  readonly #handlers: MembershipHandlers;
+  readonly #left = new AbortController();
+  #link: Promise<ClusterLink> | null = null;
+  #coordinatorId: number | null = null;
+  #memberId = '';
+  /** null: the group is to be joined. */
+  #generation: number | null = null;
+  /** What this member was given last, and in which generation. */
+  #claim = { generation: -1, owned: [] as readonly number[] };
+  /** Partitions of the topic when this member, as the leader of the group, divided them; null for other members. */
+  #divided: number | null = null;
+  #heartbeat: Promise<unknown> = Promise.resolve();
+  #nextHeartbeat: Promise<unknown> | null = null;
+  #wake = () => {};
+  #staying: Promise<void> = Promise.resolve();
+
+  constructor(connection: KafkaConnection, group: GroupOptions, handlers: MembershipHandlers) {
+    this.#connection = connection;
+    this.#group = group;
+    this.#handlers = handlers;
+  }
+
+  /** Joins for the first time. Throws a ServiceError when Kafka cannot be reached. */
+  async join(): Promise<void> {
+    const deadlineMs = performance.now() + REBALANCE_MS_MAX;
+    while (this.#generation === null) {
+      try {
+        await this.#joinGroup();
+      } catch (error) {
+        const isPassing = isCoordinatorChange(error) || this.#isLostOrRebalance(error);
+        if (isPassing && performance.now() < deadlineMs) {
+          this.#coordinatorId = null;
+          await sleep(RETRY_MS_MIN);
+          continue;
+        }
+        await this.leave();
+        throw explainFailure(error, `group ${this.#group.groupId} was joined`);
+      }
+    }
+    this.#staying = this.#stay();
+  }
+
+  /** Resolves when the coordinator has confirmed that this member owns the partition, or throws the signal's reason. */
+  async confirm(partition: number, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted();
+      const confirmed = await this.#sendHeartbeat().then(
+        () => true,
+        (error: unknown) => protocolErrorType(error) === REBALANCE,
+      );
+      if (confirmed && this.#claim.owned.includes(partition)) return;
+      this.#wake();
+      await sleep(CONFIRM_RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Leaves the group, so that the others need not wait for the session time-out. */
+  async leave(): Promise<void> {
+    this.#left.abort();
+    this.#disconnect();
+    this.#wake();
+    await this.#staying;
+    if (this.#memberId === '') return;
+    const { groupId } = this.#group;
+    const leaving = this.#coordinator().then((broker) => broker.leaveGroup({ groupId, memberId: this.#memberId }));
+    await disconnect(leaving, () => this.#disconnect());
+  }
+
+  async #stay(): Promise<void> {
+    const intervalMs = Math.min(HEARTBEAT_MS, this.#group.sessionMs / 3);
+    let retryMs = RETRY_MS_MIN;
+    await this.#pause(intervalMs);
+    while (!this.#left.signal.aborted) {
+      try {
+        if (this.#generation === null) await this.#joinGroup();
+        else await this.#sendHeartbeat();
+        await this.#joinWhenDivisionIsOutdated();
+        this.#handlers.onConnection(null);
+        retryMs = RETRY_MS_MIN;
+        await this.#pause(this.#generation === null ? 0 : intervalMs);
+      } catch (error) {
+        if (this.#left.signal.aborted) return;
+        if (this.#isLostOrRebalance(error)) continue;
+        this.#reportFailure(error);
+        await this.#pause(retryMs);
+        retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
+      }
+    }
+  }
+
+  /** Whether the group is to be joined again. Revokes everything when the membership was lost. */
+  #isLostOrRebalance(error: unknown): boolean {
+    const type = protocolErrorType(error);
+    const isLost = LOST.has(type);
+    if (!isLost && type !== REBALANCE) return false;
+    this.#generation = null;
+    if (isLost) {
+      this.#connection.log?.('warn', 'The group went on without this member, which joins it again', {});
+      this.#memberId = '';
+      this.#claim = { generation: -1, owned: [] };
+      this.#handlers.onAssignment([]);
+    }
+    return true;
+  }
+
+  #reportFailure(error: unknown): void {
+    const failure = explainFailure(error, 'this worker was a member of its group');
+    if (isConnectionFailure(error)) this.#disconnect();
+    this.#coordinatorId = null;
+    if (failure.code === 'configuration') this.#handlers.onFatal(failure);
+    else this.#handlers.onConnection(failure);
+  }
+
+  async #joinGroup(): Promise<void> {
+    const { groupId, topic, sessionMs } = this.#group;
+    const broker = await this.#coordinator();
+    const { generationId, leaderId, memberId, members } = await broker.joinGroup({
+      groupId,
+      sessionTimeout: sessionMs,
+      rebalanceTimeout: Math.max(REBALANCE_MS_MAX, sessionMs),
+      memberId: this.#memberId,
+      groupProtocols: groupProtocols(topic, this.#claim),
+    });
+    this.#memberId = memberId;
+    this.#divided = null;
+    let groupAssignment: ReturnType<typeof encodeAssignment>[] = [];
+    if (memberId === leaderId) {
+      const partitions = await this.#partitions();
+      this.#divided = partitions.length;
+      const shares = assignSticky(readersOf(topic, members), partitions);
+      // A member that reads another topic learns from its assignment that the group divides this one.
+      groupAssignment = members.map(({ memberId: id }) => encodeAssignment(topic, id, shares.get(id) ?? []));
+    }
+    const synced = await broker.syncGroup({ groupId, generationId, memberId, groupAssignment });
+    if (this.#left.signal.aborted) return;
+    const { owned, otherTopic } = decodeAssignment(topic, synced.memberAssignment);
+    if (otherTopic !== null) throw sharedGroup(groupId, { topic, otherTopic });
+    this.#generation = generationId;
+    this.#claim = { generation: generationId, owned };
+    this.#handlers.onAssignment(this.#claim.owned);
+  }
+
+  async #partitions(): Promise<number[]> {
+    const { cluster } = await this.#connected();
+    await cluster.refreshMetadata();
+    return cluster.findTopicPartitionMetadata(this.#group.topic).map(({ partitionId }) => partitionId);
+  }
+
+  /** The leader of the group looks for new partitions, and divides them with a rebalance. */
+  async #joinWhenDivisionIsOutdated(): Promise<void> {
+    if (this.#divided === null) return;
+    const { cluster } = await this.#connected();
+    await cluster.refreshMetadataIfNecessary();
+    const { length } = cluster.findTopicPartitionMetadata(this.#group.topic);
+    if (length !== this.#divided) this.#generation = null;
+  }
+
+  /** Callers that come together share the next heartbeat. One that is in flight may be older than their question. */
+  #sendHeartbeat(): Promise<unknown> {
+    this.#nextHeartbeat ??= this.#heartbeat
+      .catch(() => undefined)
+      .then(() => {
+        this.#nextHeartbeat = null;
+        this.#heartbeat = this.#heartbeatNow();
+        return this.#heartbeat;
+      });
+    return this.#nextHeartbeat;
+  }
+
+  async #heartbeatNow(): Promise<unknown> {
+    const { groupId } = this.#group;
+    const broker = await this.#coordinator();
+    if (this.#generation === null) throw new ServiceError('broker-unavailable', 'The group is being joined');
+    return broker.heartbeat({ groupId, groupGenerationId: this.#generation, memberId: this.#memberId });
+  }
+
+  async #coordinator(): Promise<Broker> {
+    const { cluster } = await this.#connected();
+    if (this.#coordinatorId !== null) return cluster.findBroker({ nodeId: this.#coordinatorId });
+    const { groupId } = this.#group;
+    const found = await cluster.findGroupCoordinator({ groupId, coordinatorType: GROUP_COORDINATOR });
+    this.#coordinatorId = found.nodeId;
+    return found;
+  }
+
+  #connected(): Promise<ClusterLink> {
+    this.#link ??= linkCluster(this.#connection, [this.#group.topic]);
+    return this.#link;
+  }
+
+  /** Rejects the requests in flight. The next one connects again. */
+  #disconnect(): void {
+    this.#link?.then(
+      (link) => link.destroy(),
+      () => undefined,
+    );
+    this.#link = null;
+    this.#coordinatorId = null;
+  }
+
+  /** Sleeps until `ms` have passed, or something is to be done at once. */
+  #pause(ms: number): Promise<void> {
+    if (this.#left.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** Two inputs in one group would have one changelog. */
+function sharedGroup(groupId: string, topics: { readonly topic: string; readonly otherTopic: string }): ServiceError {
+  const text = `Group ${groupId} reads topic ${topics.otherTopic}, and this worker topic ${topics.topic}`;
+  return new ServiceError('configuration', `${text}: give it a KAFKA_GROUP_ID of its own`);
+}

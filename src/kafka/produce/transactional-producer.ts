@@ -1,0 +1,150 @@
+import { type Compression, compressBatch } from '../batch/compressed-batch.ts';
+import { encodeRecordBatch } from '../batch/record-batch-encoder.ts';
+import type { OutputRecord } from '../batch/records.ts';
+import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from '../cluster/coordinator.ts';
+import { isConnectionFailure } from '../cluster/failure.ts';
+import type { Cluster, ProducerIdentity } from '../cluster/kafkajs-internals.ts';
+import { commitInTransaction, type MovedOffset } from './committed-offset.ts';
+import { type PartitionBatch, produceBatches } from './produce.ts';
+import { type PlannedBatch, planRounds } from './transaction-plan.ts';
+import { fetchTransactionState, wasDecidedToCommit } from './transaction-state.ts';
+
+/** After this time the broker aborts an open transaction, and readers of its topics can continue. */
+export const TRANSACTION_MS_MAX = 30_000;
+const SEQUENCE_MODULUS = 2 ** 31;
+
+/**
+ * The only producer with its transactional id that is not fenced. After a rejected call it must be discarded: the state
+ * of the transaction on the broker is unknown. The next fence ends that transaction.
+ */
+export interface TransactionalProducer {
+  /** Writes the records and commits the offset in one transaction. One call at a time. */
+  commit(outputs: readonly OutputRecord[], moved: MovedOffset): Promise<void>;
+  /** Whether the last transaction of an earlier producer with this id was to be committed. */
+  readonly earlierCommit: boolean;
+  /**
+   * Completes the last transaction of an earlier producer with this id whose markers the broker lost, as it was
+   * decided: see `settleOffset`. Its records in `places` and its offsets of the group become visible, or are discarded.
+   */
+  finish(places: readonly TopicPartitions[], groupId: string): Promise<void>;
+}
+
+export interface TopicPartitions {
+  readonly topic: string;
+  readonly partitions: readonly number[];
+}
+
+export interface ProducerOptions {
+  /** Ends the retries. */
+  readonly signal?: AbortSignal | undefined;
+  /** Without it nothing is compressed. */
+  readonly compressionOf?: (topic: string) => Compression;
+  /** In place of TRANSACTION_MS_MAX. */
+  readonly transactionMs?: number;
+}
+
+/**
+ * Fences every earlier producer with this id. When it resolves, their open transaction is aborted, or committed if that
+ * was already decided, and their further requests are refused.
+ */
+export async function fenceTransactionalProducer(
+  cluster: Cluster,
+  transactionalId: string,
+  { signal, compressionOf = () => 'none', transactionMs = TRANSACTION_MS_MAX }: ProducerOptions = {},
+): Promise<TransactionalProducer> {
+  const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: transactionalId, signal });
+  // The fence overwrites it.
+  const before = await coordinator.send((broker) => fetchTransactionState(broker, transactionalId));
+  // Not the true owner: the partition may be another one's since.
+  signal?.throwIfAborted();
+  let unanswered = 0;
+  const { producerId, producerEpoch } = await coordinator.send((broker) =>
+    broker.initProducerId({ transactionalId, transactionTimeout: transactionMs }).catch((error: unknown) => {
+      if (isConnectionFailure(error)) unanswered++;
+      throw error;
+    }),
+  );
+  const earlierCommit = wasDecidedToCommit(before, { epoch: producerEpoch, unanswered });
+  return createProducer(
+    { cluster, coordinator, signal, earlierCommit, compressionOf },
+    { transactionalId, producerId, producerEpoch },
+  );
+}
+
+interface ProducerParts extends ProducerOptions {
+  readonly cluster: Cluster;
+  readonly coordinator: Coordinator;
+  readonly earlierCommit: boolean;
+  readonly compressionOf: (topic: string) => Compression;
+}
+
+/** All requests of a transaction may be repeated: a coordinator ignores what it has done already. */
+function createProducer(
+  { cluster, coordinator, signal, earlierCommit, compressionOf }: ProducerParts,
+  producer: ProducerIdentity,
+): TransactionalProducer {
+  /** The next sequence number by `topic/partition`. Brokers refuse a gap and ignore a repetition. */
+  const sequences = new Map<string, number>();
+  const groups = new Map<string, Coordinator>();
+
+  const groupCoordinator = (id: string): Coordinator => {
+    const found = groups.get(id) ?? new Coordinator(cluster, { type: GROUP_COORDINATOR, id, signal });
+    groups.set(id, found);
+    return found;
+  };
+
+  const encode = ({ topic, partition, records }: PlannedBatch): PartitionBatch => {
+    const at = `${topic}/${partition}`;
+    const firstSequence = sequences.get(at) ?? 0;
+    sequences.set(at, (firstSequence + records.length) % SEQUENCE_MODULUS);
+    const { producerEpoch } = producer;
+    const identity = { producerId: Number(producer.producerId), producerEpoch, firstSequence, transactional: true };
+    const batch = encodeRecordBatch(records, identity, Date.now());
+    return { topic, partition, batch: compressBatch(batch, compressionOf(topic)) };
+  };
+
+  /** One round after the other: overlapping rounds could change the order of a partition's batches. */
+  const produce = async (rounds: readonly PlannedBatch[][]): Promise<void> => {
+    const { transactionalId } = producer;
+    for (const round of rounds) await produceBatches(cluster, round.map(encode), { transactionalId, signal });
+  };
+
+  const addPartitions = (topics: readonly TopicPartitions[]) =>
+    coordinator.send((broker) => broker.addPartitionsToTxn({ ...producer, topics }));
+
+  const addOffsets = (groupId: string) =>
+    coordinator.send((broker) => broker.addOffsetsToTxn({ ...producer, groupId }));
+
+  const commitOffset = (moved: MovedOffset): Promise<void> =>
+    groupCoordinator(moved.groupId).send((broker) => commitInTransaction(broker, producer, moved));
+
+  const endTransaction = (transactionResult: boolean) =>
+    coordinator.send((broker) => broker.endTxn({ ...producer, transactionResult }));
+
+  return {
+    earlierCommit,
+    async commit(outputs, moved) {
+      // Not awaited: only a broker that hangs would be noticed. Moved leaders are looked up by their errors.
+      cluster.refreshMetadataIfNecessary().catch(() => undefined);
+      const rounds = planRounds(outputs);
+      const byTopic = Map.groupBy(rounds[0] ?? [], ({ topic }) => topic);
+      if (byTopic.size > 0) {
+        const topics = [...byTopic].map(([topic, batches]) => ({
+          topic,
+          partitions: batches.map(({ partition }) => partition),
+        }));
+        await addPartitions(topics);
+      }
+      await Promise.all([produce(rounds), addOffsets(moved.groupId)]);
+      // Not beside the records: for each of the two the broker asks the coordinator whether the transaction is open
+      // (KIP-890). Of two such questions of one producer that wait together it refuses one.
+      await commitOffset(moved);
+      await endTransaction(true);
+    },
+    async finish(places, groupId) {
+      await addPartitions(places);
+      await addOffsets(groupId);
+      await endTransaction(earlierCommit);
+    },
+  };
+}
