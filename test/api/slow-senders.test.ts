@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { BodyBudget } from '../../src/sidecar/wire/body/body-budget.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
@@ -83,6 +84,27 @@ test('a request whose headers or body do not end gets 408 after its time limit',
   socket.write('POST /v2/forecast HTTP/1.1\r\nhost: here\r\n');
   assert.match((await once(socket, 'data'))[0], /^HTTP\/1.1 408 /);
   assert.match((await once(stall(port, Buffer.from(TEXT)), 'data'))[0], /^HTTP\/1.1 408 /);
+});
+
+test('a refused connection is freed, though its client never closes its side', async () => {
+  const { app, port } = await listening({
+    limits: { headersMsMax: 50, checkMs: 20, connectionsMax: 20, perAddressMax: 4 },
+  });
+  const refused: string[] = [];
+  for (const bytes of [
+    'GET /hea',
+    'GET /health HTTP/1.1\r\nhost: he',
+    'no HTTP at all\r\n\r\n',
+    `GET /${'a'.repeat(20_000)}`,
+  ]) {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('utf8');
+    open.push(socket.on('error', () => undefined));
+    socket.write(bytes);
+    refused.push((await once(socket, 'data'))[0].slice(0, 12));
+  }
+  assert.deepEqual(refused, ['HTTP/1.1 408', 'HTTP/1.1 408', 'HTTP/1.1 400', 'HTTP/1.1 431']);
+  const connections = promisify(app.server.getConnections.bind(app.server));
+  await until('no connection is left', async () => (await connections()) === 0);
 });
 
 test('connections beyond the maximum are closed, and the service continues', async () => {

@@ -56,11 +56,24 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** Answers requests that Node cannot parse as HTTP. */
+/** Time to read the refusal of a connection. Its socket is destroyed then, or earlier where the client closes it. */
+const REFUSED_MS_MAX = 1_000;
+
+/**
+ * Answers requests that Node cannot parse as HTTP. A socket whose client never closes its side would count towards the
+ * connections of its address for ever.
+ */
 export function refuseBadConnections(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  // Whatever arrives after the refusal is refused, too.
+  if (socket.writableEnded) return;
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
   const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';
   const body = JSON.stringify({ detail: status.slice(4) });
   const headers = ['content-type: application/json', `content-length: ${body.length}`, 'connection: close'];
   socket.end([`HTTP/1.1 ${status}`, ...headers, '', body].join('\r\n'));
+  const timer = setTimeout(() => socket.destroy(), REFUSED_MS_MAX);
+  socket.once('close', () => clearTimeout(timer));
 }
