@@ -1,7 +1,7 @@
 import { alertsCommand } from './command/alerts.ts';
 import { backtestCommand } from './command/backtest.ts';
 import { brokerCommand } from './command/broker.ts';
-import { type CommandIo, FAILED, type RunnableCommand, WRONG_USE } from './command/command.ts';
+import type { RunnableCommand } from './command/command.ts';
 import { feedCommand } from './command/feed.ts';
 import { keysCommand } from './command/keys.ts';
 import { modelsCommand } from './command/models.ts';
@@ -13,6 +13,7 @@ import { watchCommand } from './command/watch.ts';
 import { workerCommand } from './command/worker.ts';
 import { parseCommandLine } from './config/command-line.ts';
 import { ServiceError } from './service-error.ts';
+import { type CommandIo, FAILED, WRONG_USE } from './terminal/command-io.ts';
 
 const COMMANDS: readonly RunnableCommand[] = [
   startCommand,

@@ -15,21 +15,13 @@ import {
   withDefault,
   workerLimits,
 } from '../config/options.ts';
+import { loadRoutes, runAlerts, stateTopicOf } from '../run/alerts/run-alerts.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
-import {
-  aborted,
-  type CommandIo,
-  DONE,
-  type ExitCode,
-  FAILED,
-  printProblems,
-  type RunnableCommand,
-  withDeadline,
-} from './command.ts';
+import { aborted, type CommandIo, DONE, type ExitCode, FAILED, withDeadline } from '../terminal/command-io.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 import { printDeadLetters } from './dead-alerts.ts';
-import { loadRoutes, runAlerts, stateTopicOf } from './run-alerts.ts';
 
 const ownFlags = {
   fromBeginning: withDefault(

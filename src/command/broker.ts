@@ -5,7 +5,8 @@ import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, processOptions, withDefault } from '../config/options.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
-import { aborted, DONE, FAILED, printProblems, type RunnableCommand } from './command.ts';
+import { aborted, DONE, FAILED } from '../terminal/command-io.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 const ownFlags = {
   port: withDefault(commandFlag('port', integerFrom(1, 65_535), 'port of the broker on the loopback interface'), 9092),

@@ -4,8 +4,8 @@ import { subjectOf } from '../alerts/message/template-fields.ts';
 import { readDeadAlerts } from '../alerts/state/kept-dead-letters.ts';
 import type { KafkaConfig } from '../config/config.ts';
 import { readTail } from '../kafka/fetch/topic-tail.ts';
-import { type CommandIo, DONE, type ExitCode } from './command.ts';
-import { formatTime } from './score-line.ts';
+import { type CommandIo, DONE, type ExitCode } from '../terminal/command-io.ts';
+import { formatTime } from '../terminal/score-line.ts';
 
 const RECORDS_MAX = 10_000_000;
 const SUBJECTS_SHOWN_MAX = 3;

@@ -8,21 +8,14 @@ import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../kaf
 import type { GroupPathOf } from '../stream/codec/mapping.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
+import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
+import { openInput } from '../terminal/csv/input.ts';
+import { readObservations } from '../terminal/csv/observations.ts';
+import { type CsvPull, pullObservations } from '../terminal/csv/pull.ts';
+import { formatTime } from '../terminal/score-line.ts';
 import { inBatches } from './batches.ts';
-import {
-  type CommandIo,
-  DONE,
-  type ExitCode,
-  FAILED,
-  printProblems,
-  type RunnableCommand,
-  WRONG_USE,
-} from './command.ts';
-import { csvFlags, csvReading } from './csv/flags.ts';
-import { openInput } from './csv/input.ts';
-import { readObservations } from './csv/observations.ts';
-import { type CsvPull, pullObservations } from './csv/pull.ts';
-import { formatTime } from './score-line.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 /** Records of one send. With `--rate` a batch holds a tenth of a second. */
 const BATCH_RECORDS_MAX = 1_000;

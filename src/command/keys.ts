@@ -18,7 +18,8 @@ import type { Database } from '../store/database.ts';
 import { KEY_ROLES, type KeyRole } from '../store/key-role.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase } from '../store/open-store.ts';
-import { type CommandIo, DONE, type ExitCode, printProblems, type RunnableCommand, WRONG_USE } from './command.ts';
+import { type CommandIo, DONE, type ExitCode, WRONG_USE } from '../terminal/command-io.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 const TOKENS_MAX = 1_000_000_000_000;
 const LIMIT_MAX = 1_000_000;

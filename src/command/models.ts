@@ -2,7 +2,8 @@ import { loadProcessConfig } from '../config/load.ts';
 import { processOptions } from '../config/options.ts';
 import { openCatalog } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
-import { DONE, printProblems, type RunnableCommand } from './command.ts';
+import { DONE } from '../terminal/command-io.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 /** Lists the models that a detector may name. Each folder is verified and each model is run. */
 export const modelsCommand: RunnableCommand = {

@@ -11,12 +11,13 @@ import {
   workerLimits,
 } from '../config/options.ts';
 import { openCatalog } from '../model/catalog.ts';
+import { runOperations } from '../run/operations/run-operations.ts';
+import { type RunningSidecar, runSidecar } from '../run/run-sidecar.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
-import { aborted, DONE, printProblems, type RunnableCommand } from './command.ts';
-import { runOperations } from './run-operations.ts';
-import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
+import { aborted, DONE } from '../terminal/command-io.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 /** Answers requests over HTTP until it is stopped. */
 export const serveCommand: RunnableCommand = {

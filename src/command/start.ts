@@ -5,29 +5,21 @@ import { cacheFolder } from '../config/cache-folder.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { alertOptions, detectorsOptions, historyOptions, httpOptions, workerOptions } from '../config/options.ts';
+import { coveredDemoSeries } from '../demo/demo-coverage.ts';
+import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from '../demo/run-demo.ts';
 import { KAFKA_VERSION } from '../local-kafka/java-artifacts.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
+import { loadRoutes, runAlerts } from '../run/alerts/run-alerts.ts';
+import { followDetectors } from '../run/live-detectors.ts';
+import { runOperations } from '../run/operations/run-operations.ts';
+import { type RunningSidecar, runSidecar } from '../run/run-sidecar.ts';
+import { type RunningWorker, resolveWithModels, runWorker } from '../run/run-worker.ts';
 import { ServiceError } from '../service-error.ts';
-import { coveredDemoSeries } from '../stream/demo/demo-coverage.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
-import {
-  aborted,
-  type CommandIo,
-  DONE,
-  type ExitCode,
-  FAILED,
-  printProblems,
-  type RunnableCommand,
-  withDeadline,
-} from './command.ts';
-import { followDetectors } from './live-detectors.ts';
-import { loadRoutes, runAlerts } from './run-alerts.ts';
-import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from './run-demo.ts';
-import { runOperations } from './run-operations.ts';
-import { type RunningSidecar, runSidecar } from './run-sidecar.ts';
-import { type RunningWorker, resolveWithModels, runWorker } from './run-worker.ts';
+import { aborted, type CommandIo, DONE, type ExitCode, FAILED, withDeadline } from '../terminal/command-io.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 const DETECTORS = 'deploy/demo.detectors.yaml';
 /** The view shows passing failures. More log lines would hide the scores. */

@@ -4,10 +4,14 @@ import { integerFrom, oneOf, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, workerOptions } from '../config/options.ts';
 import { mustBe } from '../config/problems.ts';
+import { bindToModel, type DetectorModels } from '../detector-models.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
 import { topicsInUse } from '../kafka/admin/changelog-name.ts';
 import { readConsumerGroup } from '../kafka/admin/consumer-group.ts';
 import { requireTopics } from '../kafka/admin/topic-admin.ts';
+import { newestSaved } from '../run/newest-detectors.ts';
+import { repartitionState } from '../run/repartition-state.ts';
+import { resolveWithModels } from '../run/run-worker.ts';
 import {
   inspectSeries,
   keptObservations,
@@ -19,21 +23,10 @@ import type { DetectorLookup } from '../stream/engine/state/restore-partition.ts
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
 import { createKafkaLog } from '../stream/log/kafka-log.ts';
 import type { StreamLog } from '../stream/log/log.ts';
-import {
-  type CommandIo,
-  DONE,
-  type ExitCode,
-  FAILED,
-  printProblems,
-  type RunnableCommand,
-  WRONG_USE,
-} from './command.ts';
-import { quotedField } from './csv/score-rows.ts';
-import { bindToModel, type DetectorModels } from './detector-models.ts';
-import { newestSaved } from './newest-detectors.ts';
-import { openOutput } from './output-file.ts';
-import { repartitionState } from './repartition-state.ts';
-import { resolveWithModels } from './run-worker.ts';
+import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
+import { quotedField } from '../terminal/csv/score-rows.ts';
+import { openOutput } from '../terminal/output-file.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 const actionKind = oneOf('inspect', 'export', 'reset', 'repartition');
 type Action = NonNullable<ReturnType<typeof actionKind.fromText>>;

@@ -6,7 +6,8 @@ import { repartitionOf } from '../config/rekeyed-input.ts';
 import { topicsInUse } from '../kafka/admin/changelog-name.ts';
 import { checkRepartition, ensureRepartition } from '../kafka/admin/repartition-topics.ts';
 import { checkTopics, ensureTopics } from '../kafka/admin/topic-admin.ts';
-import { DONE, printProblems, type RunnableCommand } from './command.ts';
+import { DONE } from '../terminal/command-io.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 const DAY_MS = 86_400_000;
 

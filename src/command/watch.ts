@@ -12,10 +12,11 @@ import { reasonOf } from '../stream/codec/quoted.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
 import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
-import { aborted, type CommandIo, DONE, printProblems, type RunnableCommand } from './command.ts';
-import { eventLine, eventLineHeader } from './event-text.ts';
-import { SCORE_LINE_STYLE, scoreLineHeader } from './score-line.ts';
-import { type ScoreSelection, ScoreView, type ScoreViewOptions } from './score-view.ts';
+import { aborted, type CommandIo, DONE } from '../terminal/command-io.ts';
+import { eventLine, eventLineHeader } from '../terminal/event-text.ts';
+import { SCORE_LINE_STYLE, scoreLineHeader } from '../terminal/score-line.ts';
+import { type ScoreSelection, ScoreView, type ScoreViewOptions } from '../terminal/score-view.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 const SUMMARY_MS = 1_000;
 

@@ -3,12 +3,13 @@ import { describeConfig } from '../config/describe.ts';
 import { text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, workerOptions } from '../config/options.ts';
+import { followDetectors } from '../run/live-detectors.ts';
+import { newestSaved } from '../run/newest-detectors.ts';
+import { resolveWithModels, runWorker } from '../run/run-worker.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { aborted, DONE, FAILED, printProblems, type RunnableCommand, withDeadline } from './command.ts';
-import { csvFlags, csvReading } from './csv/flags.ts';
-import { followDetectors } from './live-detectors.ts';
-import { newestSaved } from './newest-detectors.ts';
-import { resolveWithModels, runWorker } from './run-worker.ts';
+import { aborted, DONE, FAILED, withDeadline } from '../terminal/command-io.ts';
+import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
 
 const ownFlags = {
   warmStart: commandFlag('warm-start', text, 'history that new series begin with: a CSV file, or topic:NAME'),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { EventRules } from '../detector/event-rules.ts';
-import type { StreamDetectionSettings } from '../detector/settings.ts';
+import type { StreamDetectionSettings } from '../detector/calibration/settings.ts';
+import type { EventRules } from '../detector/event/event-rules.ts';
 
 /** How to reach Kafka. Secrets never reach a log. */
 export interface KafkaConfig {

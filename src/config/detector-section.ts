@@ -1,8 +1,13 @@
 import { type Frequency, meanStepMs, parseFrequency } from '../calendar/frequency.ts';
-import { type EventRules, NO_RULES } from '../detector/event-rules.ts';
-import { alarmRateOf, FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../detector/false-alarms.ts';
-import type { CalibrationMethod, CalibrationSize } from '../detector/settings.ts';
-import { CALIBRATION_WINDOWS_MIN } from '../detector/threshold.ts';
+import {
+  alarmRateOf,
+  FALSE_ALARMS_EXPECTED,
+  type FalseAlarms,
+  parseFalseAlarms,
+} from '../detector/alarm/false-alarms.ts';
+import type { CalibrationMethod, CalibrationSize } from '../detector/calibration/settings.ts';
+import { CALIBRATION_WINDOWS_MIN } from '../detector/calibration/threshold.ts';
+import { type EventRules, NO_RULES } from '../detector/event/event-rules.ts';
 import { CONTEXT_MIN } from '../forecast/context-length.ts';
 import type { WrittenDetector } from './config.ts';
 import { readEventRules, readLabels } from './event-section.ts';

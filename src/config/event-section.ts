@@ -1,4 +1,4 @@
-import { type EventRules, NO_RULES } from '../detector/event-rules.ts';
+import { type EventRules, NO_RULES } from '../detector/event/event-rules.ts';
 import { boolean, durationMs, type Kind, numberFrom, oneOf, textMatching, textOf } from './kinds.ts';
 import { readTimes } from './times-section.ts';
 import type { Section } from './yaml-section.ts';

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detector/event.ts';
+import type { AnomalyEvent } from '../detector/event/event.ts';
 import type { ColumnValues, HistorySql, HistoryWritingSql } from './history-database.ts';
 import type { HistoryBatch, HistoryPlace, HistorySource, KeptScore, SourcePosition } from './history-port.ts';
 import { fillPart, openPart } from './score-parts.ts';

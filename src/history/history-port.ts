@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detector/event.ts';
+import type { AnomalyEvent } from '../detector/event/event.ts';
 
 /**
  * What is kept of scores and events for looking at: how it is written, and how it is read. DuckDB and Postgres

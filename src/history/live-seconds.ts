@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detector/event.ts';
+import type { AnomalyEvent } from '../detector/event/event.ts';
 import type { HistoryBatch, KeptScore, LiveSecond } from './history-port.ts';
 import { isObservation } from './score-row.ts';
 

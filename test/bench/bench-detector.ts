@@ -1,7 +1,7 @@
 import { parseFrequency } from '../../src/calendar/frequency.ts';
 import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
-import { NO_RULES } from '../../src/detector/event-rules.ts';
-import { alarmRateOf } from '../../src/detector/false-alarms.ts';
+import { alarmRateOf } from '../../src/detector/alarm/false-alarms.ts';
+import { NO_RULES } from '../../src/detector/event/event-rules.ts';
 import type { Forecaster } from '../../src/forecast/forecaster.ts';
 import { type BoundDetector, bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
 

@@ -3,7 +3,7 @@
  * of 1 is that of the model without variables; `at best` is that of the model with the true effect subtracted.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { calibrateInSample, flagInSample } from '../../src/detector/in-sample-detection.ts';
+import { calibrateInSample, flagInSample } from '../../src/detector/calibration/in-sample-detection.ts';
 import { type RolledOutForecaster, rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
 import { forecastCalibrated } from '../../src/forecast/calibrated-forecasts.ts';
 import { forecastWithExogenous } from '../../src/forecast/exogenous/exogenous-forecast.ts';

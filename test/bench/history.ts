@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keptScores } from '../../src/command/history/history-records.ts';
 import { openDuckdb } from '../../src/history/duckdb-history.ts';
 import type { HistoryDatabase } from '../../src/history/history-database.ts';
 import type { HistoryBatch, HistoryStore, KeptScore } from '../../src/history/history-port.ts';
 import { openHistory } from '../../src/history/kept-history.ts';
 import { postgresHistory } from '../../src/history/postgres-history.ts';
+import { keptScores } from '../../src/run/history/history-records.ts';
 import { postgresDatabase } from '../../src/store/postgres-database.ts';
 import { createScoreDecoder } from '../../src/stream/codec/score-decoder.ts';
 import { startPostgres } from '../fixture/store/postgres.ts';

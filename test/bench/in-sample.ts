@@ -3,8 +3,8 @@
  * and cost. The first pair of a frequency is the reference of the others.
  */
 
-import { deviationAt } from '../../src/detector/calibration.ts';
-import { calibrateInSample, flagInSample } from '../../src/detector/in-sample-detection.ts';
+import { deviationAt } from '../../src/detector/calibration/calibration.ts';
+import { calibrateInSample, flagInSample } from '../../src/detector/calibration/in-sample-detection.ts';
 import { rollOut } from '../../src/forecast/autoregressive-roll-out.ts';
 import { forecastInSample } from '../../src/forecast/in-sample.ts';
 import { openCatalog } from '../../src/model/catalog.ts';

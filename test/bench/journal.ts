@@ -1,7 +1,7 @@
 /** What the journal of the changelog costs: bytes of open states, for each unit and commit that touched it. */
 
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
-import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
+import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
 import { Journal } from '../../src/stream/changelog/journal.ts';
 import { PendingCommit } from '../../src/stream/engine/commit/pending-commit.ts';
 import { PartitionState } from '../../src/stream/engine/state/partition-state.ts';

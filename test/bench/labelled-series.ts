@@ -1,14 +1,8 @@
 /** Labelled series: synthetic ones, and those of the Numenta Anomaly Benchmark. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { noiseAt, uniformAt, wanderAt } from '../../src/stream/demo/hash-noise.ts';
-import {
-  disturbed,
-  INCIDENT_KINDS,
-  type Incident,
-  type IncidentKind,
-  type Parts,
-} from '../../src/stream/demo/incidents.ts';
+import { noiseAt, uniformAt, wanderAt } from '../../src/demo/hash-noise.ts';
+import { disturbed, INCIDENT_KINDS, type Incident, type IncidentKind, type Parts } from '../../src/demo/incidents.ts';
 
 export interface LabelledSeries {
   readonly name: string;

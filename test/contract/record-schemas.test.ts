@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import avsc from 'avsc';
 import protobuf from 'protobufjs';
-import { CLOSE_REASONS, EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../src/detector/event.ts';
+import { CLOSE_REASONS, EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../src/detector/event/event.ts';
 import { encodeDeadLetter } from '../../src/stream/codec/dead-letter-json.ts';
 import { EVENT_FIELDS } from '../../src/stream/record/anomaly-event.ts';
 import { DEAD_LETTER_REASONS } from '../../src/stream/record/dead-letter.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { AnomalyEvent } from '../../src/detector/event.ts';
-import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
+import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
+import type { AnomalyEvent } from '../../src/detector/event/event.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import { arithmeticQuantileForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 import { inStream, type TimedValue } from '../fixture/stream/both-ways.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
-import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
+import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
 import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { StreamDetectionSettings } from '../../src/detector/settings.ts';
+import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';

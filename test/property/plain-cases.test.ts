@@ -1,7 +1,7 @@
 /** Cases that anybody would see at a glance, on the shipped model at the defaults of `backtest`. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { twoSidedThreshold } from '../../src/detector/threshold.ts';
+import { twoSidedThreshold } from '../../src/detector/calibration/threshold.ts';
 import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { daily, startShippedModel, whiteNoise } from '../fixture/stream/backtest.ts';
 

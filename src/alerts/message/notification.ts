@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AnomalyEvent, EventKind, EventType } from '../../detector/event.ts';
+import type { AnomalyEvent, EventKind, EventType } from '../../detector/event/event.ts';
 import type { Urgency } from './urgency.ts';
 
 /** What is said about one event. */

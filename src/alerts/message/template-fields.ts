@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detector/event.ts';
+import type { AnomalyEvent } from '../../detector/event/event.ts';
 import { eventLink } from './event-link.ts';
 import type { Notice, Notification } from './notification.ts';
 import { typeOf } from './notification.ts';

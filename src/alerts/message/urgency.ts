@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detector/event.ts';
+import type { AnomalyEvent } from '../../detector/event/event.ts';
 
 /** How much an event asks for, in the words that PagerDuty and Alertmanager know. */
 export type Urgency = 'critical' | 'error' | 'warning';

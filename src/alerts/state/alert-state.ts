@@ -1,4 +1,4 @@
-import type { AnomalyEvent, EventType } from '../../detector/event.ts';
+import type { AnomalyEvent, EventType } from '../../detector/event/event.ts';
 import { identify, type Notice, type Notification } from '../message/notification.ts';
 import { alertUrgency } from '../message/urgency.ts';
 import type { AlertRoute, EscalationStep, Routes } from '../routes/alert-route.ts';

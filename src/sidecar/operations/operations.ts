@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detector/event.ts';
+import type { AnomalyEvent } from '../../detector/event/event.ts';
 import type { HistoryFeed, HistoryReader, HistoryState } from '../../history/history-port.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';

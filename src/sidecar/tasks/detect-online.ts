@@ -4,8 +4,8 @@ import {
   type DetectionPlan,
   type OnlineDetection,
   planDetection,
-} from '../../detector/batch-detector.ts';
-import { residualsOf, shiftForecasts } from '../../detector/history.ts';
+} from '../../detector/batch/batch-detector.ts';
+import { residualsOf, shiftForecasts } from '../../detector/batch/history.ts';
 import type { ExogenousEffects } from '../../forecast/exogenous-effects.ts';
 import { forecastFolds } from '../../forecast/folds.ts';
 import { type Forecaster, hasQuantiles } from '../../forecast/forecaster.ts';

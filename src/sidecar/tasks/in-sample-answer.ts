@@ -1,5 +1,5 @@
-import { type Calibration, deviationAt } from '../../detector/calibration.ts';
-import { calibrateInSample } from '../../detector/in-sample-detection.ts';
+import { type Calibration, deviationAt } from '../../detector/calibration/calibration.ts';
+import { calibrateInSample } from '../../detector/calibration/in-sample-detection.ts';
 import type { ExogenousEffects } from '../../forecast/exogenous-effects.ts';
 import { forecastInSample, type InSampleForecast } from '../../forecast/in-sample.ts';
 import { inSampleContext, inSampleHorizon } from '../models/frequency-profile.ts';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { flagInSample } from '../../detector/in-sample-detection.ts';
+import { flagInSample } from '../../detector/calibration/in-sample-detection.ts';
 import type { Work } from '../accounts/metering.ts';
 import { OUTPUTS_OF_DETECTION, outputsOfLevels, tokensOf } from '../accounts/token-count.ts';
 import type { ServedModels } from '../models/served-models.ts';

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { meanStepMs, parseFrequency } from '../../calendar/frequency.ts';
-import type { OnlineDetection } from '../../detector/batch-detector.ts';
-import { alarmRateOf, parseFalseAlarms } from '../../detector/false-alarms.ts';
-import type { DetectionSettings } from '../../detector/settings.ts';
+import { alarmRateOf, parseFalseAlarms } from '../../detector/alarm/false-alarms.ts';
+import type { OnlineDetection } from '../../detector/batch/batch-detector.ts';
+import type { DetectionSettings } from '../../detector/calibration/settings.ts';
 import { CONTEXT_MIN } from '../../forecast/context-length.ts';
 import type { Work } from '../accounts/metering.ts';
 import { OUTPUTS_OF_DETECTION, tokensOf } from '../accounts/token-count.ts';

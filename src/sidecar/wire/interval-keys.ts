@@ -1,4 +1,4 @@
-import { twoSidedThreshold } from '../../detector/threshold.ts';
+import { twoSidedThreshold } from '../../detector/calibration/threshold.ts';
 import { intervalBounds } from '../../forecast/quantiles.ts';
 import { joined, type WireNumbers } from './wire-answer.ts';
 import type { WireLevel } from './wire-types.ts';

@@ -1,4 +1,4 @@
-import type { SeriesDetector } from '../../detector/series-detector.ts';
+import type { SeriesDetector } from '../../detector/series/series-detector.ts';
 
 /** Separates the parts of a group's or member's key. Ids never contain it. */
 export const KEY_SEPARATOR = '\0';

@@ -1,5 +1,5 @@
-import type { KeptTracker } from '../../detector/event-tracker.ts';
-import type { OpenEvent } from '../../detector/open-event.ts';
+import type { KeptTracker } from '../../detector/event/event-tracker.ts';
+import type { OpenEvent } from '../../detector/event/open-event.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /**

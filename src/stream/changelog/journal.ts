@@ -1,4 +1,4 @@
-import type { CloseReason } from '../../detector/event.ts';
+import type { CloseReason } from '../../detector/event/event.ts';
 import type { RestartReason } from '../record/score-record.ts';
 import type { EventState } from './event-state.ts';
 import { STATE_FORMAT, StateWriter, TOMBSTONE_ENTRY } from './state-bytes.ts';

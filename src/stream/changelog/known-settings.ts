@@ -1,5 +1,5 @@
 import { parseFrequency } from '../../calendar/frequency.ts';
-import type { StreamDetectionSettings } from '../../detector/settings.ts';
+import type { StreamDetectionSettings } from '../../detector/calibration/settings.ts';
 
 /**
  * The settings behind the digest of an open state. They are written once a partition, so that a later version of the

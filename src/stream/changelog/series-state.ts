@@ -1,14 +1,14 @@
-import type { ResidualSums } from '../../detector/calibration.ts';
-import { isCutoff } from '../../detector/cutoff-grid.ts';
-import { SINCE } from '../../detector/extreme-blocks.ts';
-import type { SeriesDetector } from '../../detector/series-detector.ts';
+import type { ResidualSums } from '../../detector/calibration/calibration.ts';
+import { isCutoff } from '../../detector/calibration/cutoff-grid.ts';
+import type { DetectionSettings } from '../../detector/calibration/settings.ts';
+import { SINCE } from '../../detector/memory/extreme-blocks.ts';
 import {
   forecastedPositions,
   SCALARS_OF_FORMAT_2,
   SCALARS_OF_FORMAT_3,
   type SeriesLayout,
-} from '../../detector/series-memory.ts';
-import type { DetectionSettings } from '../../detector/settings.ts';
+} from '../../detector/memory/series-memory.ts';
+import type { SeriesDetector } from '../../detector/series/series-detector.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 

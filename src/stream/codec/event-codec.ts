@@ -5,7 +5,7 @@ import {
   EVENT_KINDS,
   EVENT_TYPES,
   type EventMember,
-} from '../../detector/event.ts';
+} from '../../detector/event/event.ts';
 import { EVENT_FIELDS } from '../record/anomaly-event.ts';
 import { createRecordReader, type Fields, pickFields } from './record-reader.ts';
 import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';

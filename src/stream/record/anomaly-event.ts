@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detector/event.ts';
+import type { AnomalyEvent } from '../../detector/event/event.ts';
 import type { FieldKind } from './field-kind.ts';
 
 /** Every field of an event in the order it is written. A test compares it with the schemas of the record. */

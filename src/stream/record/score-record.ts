@@ -1,4 +1,4 @@
-import type { DetectionState } from '../../detector/detection.ts';
+import type { DetectionState } from '../../detector/alarm/detection.ts';
 import type { FieldKind } from './field-kind.ts';
 
 /** A score's state: that of its detection, or that a series has stopped, or sends again. */

@@ -6,7 +6,7 @@ import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../.
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { settingsDigest, type WrittenDetector } from '../../../src/config/config.ts';
 import { completedBy } from '../../../src/config/resolve.ts';
-import type { AnomalyEvent } from '../../../src/detector/event.ts';
+import type { AnomalyEvent } from '../../../src/detector/event/event.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { byTime, type PastObservation, scoreHistory } from '../../../src/stream/engine/commit/score-history.ts';

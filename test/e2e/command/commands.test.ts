@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import type { Topics } from '../../../src/config/config.ts';
-import type { AnomalyEvent } from '../../../src/detector/event.ts';
+import type { AnomalyEvent } from '../../../src/detector/event/event.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { startSchemaRegistry } from '../../../src/local-kafka/schema-registry.ts';
 import { connectRegistry } from '../../../src/stream/codec/registry.ts';

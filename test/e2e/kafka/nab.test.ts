@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
-import type { DetectionSettings } from '../../../src/detector/settings.ts';
+import type { DetectionSettings } from '../../../src/detector/calibration/settings.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';

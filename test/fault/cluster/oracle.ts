@@ -1,7 +1,7 @@
-import { bindToModel, modelsBelow } from '../../../src/command/detector-models.ts';
-import { resolveWithModels } from '../../../src/command/run-worker.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { bindToModel, modelsBelow } from '../../../src/detector-models.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
+import { resolveWithModels } from '../../../src/run/run-worker.ts';
 import { createEventEncoder } from '../../../src/stream/codec/event-codec.ts';
 import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
 import { startWorker, type WorkerOptions } from '../../../src/stream/engine/stream-worker.ts';

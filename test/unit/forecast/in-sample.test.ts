@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { deviationAt } from '../../../src/detector/calibration.ts';
-import { calibrateInSample, flagInSample } from '../../../src/detector/in-sample-detection.ts';
+import { deviationAt } from '../../../src/detector/calibration/calibration.ts';
+import { calibrateInSample, flagInSample } from '../../../src/detector/calibration/in-sample-detection.ts';
 import { rollOut } from '../../../src/forecast/autoregressive-roll-out.ts';
 import { forecastInSample, inSampleSegments } from '../../../src/forecast/in-sample.ts';
 import { quantileForecaster } from '../../fixture/http/http-service.ts';

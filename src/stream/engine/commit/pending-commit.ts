@@ -1,5 +1,5 @@
 import type { OutputSettings, RecordMapping, Topics } from '../../../config/config.ts';
-import type { AnomalyEvent } from '../../../detector/event.ts';
+import type { AnomalyEvent } from '../../../detector/event/event.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { Journal, JournalEntry, JournalWrite } from '../../changelog/journal.ts';
 import { closedWindowKey, writeClosedWindow } from '../../changelog/series-state.ts';

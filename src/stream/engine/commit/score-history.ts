@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../../detector/event.ts';
+import type { AnomalyEvent } from '../../../detector/event/event.ts';
 import type { ScoreRecord } from '../../record/score-record.ts';
 import { PartitionState } from '../state/partition-state.ts';
 import { emptyTally, type ScoreSink, type Tally } from '../unit/batch-outcome.ts';

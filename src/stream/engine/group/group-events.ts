@@ -1,4 +1,4 @@
-import type { GroupDetection } from '../../../detector/group-detector.ts';
+import type { GroupDetection } from '../../../detector/series/group-detector.ts';
 import type { Member } from '../../changelog/group-state.ts';
 import type { PendingObservation } from '../../changelog/pending-steps.ts';
 import type { ScoreSink } from '../unit/batch-outcome.ts';

@@ -1,6 +1,6 @@
 import { gridPosition } from '../../../calendar/frequency.ts';
 import { PHASE_GAIN_MIN, placeOnGrid } from '../../../calendar/grid-placement.ts';
-import type { StreamDetectionSettings } from '../../../detector/settings.ts';
+import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
 import type { GroupState } from '../../changelog/group-state.ts';
 import type { ReceivedObservation } from '../unit/batch-outcome.ts';
 import { newestOf } from './group-steps.ts';

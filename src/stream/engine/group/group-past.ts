@@ -1,6 +1,6 @@
 import { gridTime } from '../../../calendar/frequency.ts';
-import { contextValues } from '../../../detector/context-values.ts';
-import type { StreamDetectionSettings } from '../../../detector/settings.ts';
+import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
+import { contextValues } from '../../../detector/series/context-values.ts';
 import type { GroupState } from '../../changelog/group-state.ts';
 import type { PendingObservation, PendingStep } from '../../changelog/pending-steps.ts';
 

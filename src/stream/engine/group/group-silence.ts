@@ -1,5 +1,5 @@
 import { gridPosition, gridTime, meanStepMs } from '../../../calendar/frequency.ts';
-import { SCALARS } from '../../../detector/series-memory.ts';
+import { SCALARS } from '../../../detector/memory/series-memory.ts';
 import type { GroupState, Member, SilentMembers } from '../../changelog/group-state.ts';
 import type { PendingObservation } from '../../changelog/pending-steps.ts';
 import type { InputPlace } from '../../record/score-record.ts';

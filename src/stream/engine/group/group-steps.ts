@@ -1,4 +1,4 @@
-import type { StreamDetectionSettings } from '../../../detector/settings.ts';
+import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
 import { memberKey } from '../../changelog/changelog-series.ts';
 import type { GroupState, Member } from '../../changelog/group-state.ts';
 import type { PendingStep } from '../../changelog/pending-steps.ts';

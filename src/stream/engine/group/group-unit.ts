@@ -1,6 +1,6 @@
-import { type GroupDetection, GroupDetector } from '../../../detector/group-detector.ts';
-import type { SeriesDetector } from '../../../detector/series-detector.ts';
-import type { SeriesMemory } from '../../../detector/series-memory.ts';
+import type { SeriesMemory } from '../../../detector/memory/series-memory.ts';
+import { type GroupDetection, GroupDetector } from '../../../detector/series/group-detector.ts';
+import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import { type ArrivalState, NO_HELD } from '../../changelog/arrival-state.ts';
 import { type ChangelogSeries, memberKey } from '../../changelog/changelog-series.ts';
 import {

@@ -1,4 +1,4 @@
-import type { GroupDetection } from '../../../detector/group-detector.ts';
+import type { GroupDetection } from '../../../detector/series/group-detector.ts';
 import type { PendingObservation } from '../../changelog/pending-steps.ts';
 import { inputAt } from '../../record/input-offset.ts';
 import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../../record/score-record.ts';

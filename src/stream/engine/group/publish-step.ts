@@ -1,4 +1,4 @@
-import type { GroupDetection } from '../../../detector/group-detector.ts';
+import type { GroupDetection } from '../../../detector/series/group-detector.ts';
 import type { PendingStep } from '../../changelog/pending-steps.ts';
 import type { ScoreSink } from '../unit/batch-outcome.ts';
 import { followStep, NOTHING_OBSERVED } from './group-events.ts';

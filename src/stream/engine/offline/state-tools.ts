@@ -1,7 +1,7 @@
 import { gridTime } from '../../../calendar/frequency.ts';
 import type { Topics } from '../../../config/config.ts';
 import { globPattern } from '../../../config/glob.ts';
-import { contextValues } from '../../../detector/context-values.ts';
+import { contextValues } from '../../../detector/series/context-values.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../changelog/changelog-series.ts';
 import { VERSION_KEY } from '../../changelog/detectors-version.ts';
 import { closedWindowKeys } from '../../changelog/series-state.ts';

@@ -1,4 +1,4 @@
-import { conclude } from '../../../detector/open-event.ts';
+import { conclude } from '../../../detector/event/open-event.ts';
 import type { StaleState } from '../../changelog/journal.ts';
 import type { ScoreSink } from '../unit/batch-outcome.ts';
 import { keyOf } from '../unit/unit-events.ts';

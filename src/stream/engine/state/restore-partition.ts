@@ -1,4 +1,4 @@
-import type { StreamDetectionSettings } from '../../../detector/settings.ts';
+import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
 import { ServiceError } from '../../../service-error.ts';
 import { readArrivals } from '../../changelog/arrival-state.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../changelog/changelog-series.ts';

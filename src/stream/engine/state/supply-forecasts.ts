@@ -1,4 +1,4 @@
-import type { SeriesDetector } from '../../../detector/series-detector.ts';
+import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import {
   type ForecastBatch,
   type Forecaster,

@@ -1,4 +1,4 @@
-import { SeriesMemory } from '../../../detector/series-memory.ts';
+import { SeriesMemory } from '../../../detector/memory/series-memory.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 

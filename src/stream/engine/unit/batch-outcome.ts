@@ -1,4 +1,4 @@
-import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../../detector/event.ts';
+import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../../detector/event/event.ts';
 import type { FoundSilence } from '../../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalEntry, JournalWrite } from '../../changelog/journal.ts';

@@ -1,8 +1,8 @@
 import type { DetectorConfig } from '../../../config/config.ts';
 import { globPattern } from '../../../config/glob.ts';
-import { NO_RULES } from '../../../detector/event-rules.ts';
-import { type SeriesLayout, seriesLayout } from '../../../detector/series-memory.ts';
-import type { StreamDetectionSettings } from '../../../detector/settings.ts';
+import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
+import { NO_RULES } from '../../../detector/event/event-rules.ts';
+import { type SeriesLayout, seriesLayout } from '../../../detector/memory/series-memory.ts';
 import type { Forecaster } from '../../../forecast/forecaster.ts';
 
 /** A detector of the detectors file with the model it runs on. */

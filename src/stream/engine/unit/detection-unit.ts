@@ -1,5 +1,5 @@
-import type { SeriesDetector } from '../../../detector/series-detector.ts';
-import type { SeriesMemory } from '../../../detector/series-memory.ts';
+import type { SeriesMemory } from '../../../detector/memory/series-memory.ts';
+import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalEntry } from '../../changelog/journal.ts';
 import type { StateReader } from '../../changelog/state-bytes.ts';

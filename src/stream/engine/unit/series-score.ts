@@ -1,4 +1,4 @@
-import type { Detection } from '../../../detector/detection.ts';
+import type { Detection } from '../../../detector/alarm/detection.ts';
 import { numberOrNull, type ScoreRecord } from '../../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 

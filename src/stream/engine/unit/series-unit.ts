@@ -1,9 +1,9 @@
 import { gridTime } from '../../../calendar/frequency.ts';
 import { followPhase, placeOnGrid } from '../../../calendar/grid-placement.ts';
-import { contextValues } from '../../../detector/context-values.ts';
-import type { Detection } from '../../../detector/detection.ts';
-import { SeriesDetector } from '../../../detector/series-detector.ts';
-import { SCALARS } from '../../../detector/series-memory.ts';
+import type { Detection } from '../../../detector/alarm/detection.ts';
+import { SCALARS } from '../../../detector/memory/series-memory.ts';
+import { contextValues } from '../../../detector/series/context-values.ts';
+import { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import { type ArrivalState, type FoundSilence, NO_HELD } from '../../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalRecord } from '../../changelog/journal.ts';

@@ -1,6 +1,6 @@
 import { meanStepMs } from '../../../calendar/frequency.ts';
-import type { SeriesDetector } from '../../../detector/series-detector.ts';
-import type { StreamDetectionSettings } from '../../../detector/settings.ts';
+import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
+import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import type { InputPlace, ScoreRecord, SilenceCause } from '../../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import { seriesScore } from './series-score.ts';

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { meanStepMs } from '../../../calendar/frequency.ts';
-import type { AnomalyEvent, CloseReason } from '../../../detector/event.ts';
+import type { AnomalyEvent, CloseReason } from '../../../detector/event/event.ts';
 import {
   type EventRow,
   type EventSubject,
   EventTracker,
   mayMatter,
   NOTHING_KEPT,
-} from '../../../detector/event-tracker.ts';
-import { addShares } from '../../../detector/member-shares.ts';
-import { conclude, type OpenEvent, revise } from '../../../detector/open-event.ts';
-import { concludeSilence, silenceEvent } from '../../../detector/silence-event.ts';
+} from '../../../detector/event/event-tracker.ts';
+import { addShares } from '../../../detector/event/member-shares.ts';
+import { conclude, type OpenEvent, revise } from '../../../detector/event/open-event.ts';
+import { concludeSilence, silenceEvent } from '../../../detector/event/silence-event.ts';
 import type { EventState } from '../../changelog/event-state.ts';
 import type { InputPlace } from '../../record/score-record.ts';
 import type { ScoreSink } from './batch-outcome.ts';

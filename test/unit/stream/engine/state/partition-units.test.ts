@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFrequency } from '../../../../../src/calendar/frequency.ts';
 import type { DetectorConfig } from '../../../../../src/config/config.ts';
-import type { StreamDetectionSettings } from '../../../../../src/detector/settings.ts';
+import type { StreamDetectionSettings } from '../../../../../src/detector/calibration/settings.ts';
 import {
   detectorConfig,
   observationRecord,

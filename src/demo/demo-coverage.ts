@@ -1,0 +1,31 @@
+import type { StreamConfig } from '../config/config.ts';
+import { ServiceError } from '../service-error.ts';
+import { createRecordDecoder } from '../stream/codec/record-decoder.ts';
+import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import { demoRecords } from './demo-feed.ts';
+import { stepAt } from './demo-time.ts';
+
+/**
+ * The demo series that these detectors score. Throws ServiceError `configuration` when there are none: the detectors
+ * file was written for other streams.
+ */
+export function coveredDemoSeries({ input, detectors }: StreamConfig, nowMs: number): ReadonlySet<string> {
+  const covered = new Set<string>();
+  if (input.format === 'json') {
+    const detectorOf = matchDetectors(detectors.map((config) => ({ config })));
+    const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
+    const decoder = createRecordDecoder(input, { groupPathOf });
+    const step = stepAt(nowMs);
+    for (const { key, value } of demoRecords(step, step + 1, new Map())) {
+      const decoded = decoder.decode(value, nowMs);
+      if (decoded.kind === 'dead-letter' || detectorOf(decoded.series) === null) continue;
+      if (decoded.group === null || decoded.group === key.toString()) covered.add(decoded.series);
+    }
+  }
+  if (covered.size > 0) return covered;
+  const text =
+    'start feeds series of its own, JSON records such as {"series": "web-1/cpu", "timestamp": 1767225600000, ' +
+    '"value": 0.42}, and the ' +
+    'detectors file takes none of them: leave DETECTORS away, or score your own streams with the command "worker"';
+  throw new ServiceError('configuration', text);
+}

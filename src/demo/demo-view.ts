@@ -1,0 +1,120 @@
+import { isFlagged, isSilence, type ScoreRecord } from '../stream/record/score-record.ts';
+import { type ScoreLineStyle, scoreLine, scoreLineHeader } from '../terminal/score-line.ts';
+import { flaggedLine } from './demo-cause.ts';
+import { timeOf } from './demo-time.ts';
+
+/** Lines of flagged scores shown of the history, one a series. */
+const HISTORY_LINES_MAX = 8;
+const PROGRESS_MS = 1_000;
+/** Time between the scores shown that are not flagged: a sample, each series in turn. */
+const SAMPLE_MS = 2_000;
+
+/** On a terminal a new line of progress overwrites the previous one. */
+const OVERWRITE = '\u001b[1A\u001b[2K';
+
+export interface DemoViewOptions {
+  /** Series whose scores are expected. */
+  readonly covered: ReadonlySet<string>;
+  /** First live step; earlier steps are history. */
+  readonly liveStart: number;
+  /** Expected scores of the history; 0 when all of it is scored already. */
+  readonly historyScores: number;
+  readonly style: ScoreLineStyle;
+}
+
+/**
+ * The scores that `start` shows: first the progress of the history, then every flagged score and a sample of the
+ * others.
+ */
+export class DemoView {
+  readonly #options: DemoViewOptions;
+  /** Series whose history is not scored completely. */
+  readonly #behind: Set<string>;
+  /** Newest flagged score of each series. */
+  readonly #lastFlagged = new Map<string, ScoreRecord>();
+  #scored = 0;
+  #flagged = 0;
+  #nextProgressMs = 0;
+  #progressShown = false;
+  #nextSampleMs = 0;
+  #shown = 0;
+  readonly #shownAt = new Map<string, number>();
+
+  constructor(options: DemoViewOptions) {
+    this.#options = options;
+    this.#behind = new Set(options.historyScores > 0 ? options.covered : []);
+  }
+
+  get live(): boolean {
+    return this.#behind.size === 0;
+  }
+
+  /** Lines above the first score. */
+  get header(): readonly string[] {
+    return ['', scoreLineHeader(this.#options.style)];
+  }
+
+  /** Lines to print for these scores. */
+  take(scores: readonly ScoreRecord[], nowMs: number): string[] {
+    return this.live ? this.#showLive(scores, nowMs) : this.#countHistory(scores, nowMs);
+  }
+
+  #countHistory(scores: readonly ScoreRecord[], nowMs: number): string[] {
+    const { covered, liveStart, historyScores, style } = this.#options;
+    const historyEndMs = timeOf(liveStart);
+    for (const score of scores) {
+      if (!covered.has(score.series) || isSilence(score)) continue;
+      if (score.timestampMs >= timeOf(liveStart - 1)) this.#behind.delete(score.series);
+      if (score.timestampMs >= historyEndMs) continue;
+      this.#scored++;
+      if (isFlagged(score)) this.#keepFlagged(score);
+    }
+    if (this.live) {
+      const counts = `${counted(this.#scored)} observations, ${counted(this.#flagged)} flagged`;
+      const sum = `History of ${covered.size} series scored: ${counts}`;
+      const flagged = [...this.#lastFlagged.values()].sort((a, b) => a.timestampMs - b.timestampMs);
+      const last = flagged.slice(-HISTORY_LINES_MAX).map((score) => flaggedLine(score, style));
+      const lines = [last.length === 0 ? `${sum}.` : `${sum}, lately:`, ...this.header, ...last];
+      return this.#inPlaceOfProgress(lines);
+    }
+    if (nowMs < this.#nextProgressMs) return [];
+    this.#nextProgressMs = nowMs + PROGRESS_MS;
+    const line = `Scoring the history: ${counted(this.#scored)} of ${counted(historyScores)} observations`;
+    return this.#inPlaceOfProgress([line]);
+  }
+
+  #keepFlagged(score: ScoreRecord): void {
+    this.#flagged++;
+    const kept = this.#lastFlagged.get(score.series);
+    if (kept === undefined || kept.timestampMs < score.timestampMs) this.#lastFlagged.set(score.series, score);
+  }
+
+  #inPlaceOfProgress([first = '', ...rest]: readonly string[]): string[] {
+    const overwrite = this.#options.style.colour && this.#progressShown;
+    this.#progressShown = true;
+    return [overwrite ? `${OVERWRITE}${first}` : first, ...rest];
+  }
+
+  #showLive(scores: readonly ScoreRecord[], nowMs: number): string[] {
+    const { style } = this.#options;
+    const flagged = scores.filter(isFlagged).map((score) => flaggedLine(score, style));
+    const sample = nowMs < this.#nextSampleMs ? null : this.#leastShown(scores);
+    if (sample === null) return flagged;
+    this.#nextSampleMs = nowMs + SAMPLE_MS;
+    this.#shownAt.set(sample.series, ++this.#shown);
+    return [...flagged, scoreLine(sample, style)];
+  }
+
+  #leastShown(scores: readonly ScoreRecord[]): ScoreRecord | null {
+    const shownAt = ({ series }: ScoreRecord) => this.#shownAt.get(series) ?? 0;
+    const normal = scores.filter((score) => !isFlagged(score));
+    return normal.reduce<ScoreRecord | null>(
+      (least, score) => (least === null || shownAt(score) < shownAt(least) ? score : least),
+      null,
+    );
+  }
+}
+
+function counted(count: number): string {
+  return count.toLocaleString('en-US');
+}

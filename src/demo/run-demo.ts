@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stdoutTakesColour } from '../config/colour.ts';
+import type { Config, KafkaConfig } from '../config/config.ts';
+import { repartitionOf } from '../config/rekeyed-input.ts';
+import { topicsInUse } from '../kafka/admin/changelog-name.ts';
+import { ensureRepartition } from '../kafka/admin/repartition-topics.ts';
+import { checkTopics, ensureTopics } from '../kafka/admin/topic-admin.ts';
+import type { KafkaConnection } from '../kafka/cluster/connection.ts';
+import { readTail, type TopicRecord, tailTopic } from '../kafka/fetch/topic-tail.ts';
+import { openBulkProducer } from '../kafka/produce/bulk-producer.ts';
+import { createEventDecoder } from '../stream/codec/event-codec.ts';
+import { connectRegistry } from '../stream/codec/registry.ts';
+import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
+import type { CommandIo } from '../terminal/command-io.ts';
+import { formatTime, SCORE_LINE_STYLE } from '../terminal/score-line.ts';
+import { DemoEvents } from './demo-events.ts';
+import { DemoFaults, type SeenLetter } from './demo-faults.ts';
+import { type FeedPlan, feedDemo, historySize, newestSteps, planFeed, TAIL_RECORDS } from './demo-feed.ts';
+import { timeOf } from './demo-time.ts';
+import { DemoView } from './demo-view.ts';
+
+/** For missing topics. The demo continues after its newest observation, so the broker must keep that one for long. */
+const CREATION = { partitions: 4, replicationFactor: 1, retentionMs: 365 * 86_400_000 };
+
+export interface RunningDemo {
+  /** Resolves when feeding failed for good. */
+  readonly failed: Promise<Error>;
+  stopFeed(): Promise<void>;
+  stopView(): Promise<void>;
+}
+
+export type DemoConfig = Config & { readonly kafka: KafkaConfig };
+
+/** Creates missing topics, and finds the step at which the demo continues. Throws a ServiceError. */
+export async function prepareDemo({ stream, kafka }: DemoConfig): Promise<FeedPlan> {
+  const connection = { config: kafka };
+  const topics = await topicsInUse(connection, stream);
+  const repartition = repartitionOf(stream);
+  if (repartition !== null) await ensureRepartition(connection, repartition, { ...CREATION, scores: topics.scores });
+  await ensureTopics(connection, topics, CREATION);
+  const partitions = Array.from({ length: await checkTopics(connection, topics) }, (_, partition) => partition);
+  const tails = await Promise.all(
+    partitions.map((partition) =>
+      readTail(connection, { topic: topics.observations, partition, recordsMax: TAIL_RECORDS }),
+    ),
+  );
+  return planFeed(newestSteps(tails.flat().map(({ value }) => value)), Date.now());
+}
+
+export interface Demo {
+  readonly config: DemoConfig;
+  readonly plan: FeedPlan;
+  /** Demo series that a detector scores. */
+  readonly covered: ReadonlySet<string>;
+}
+
+/** Feeds the demo, and prints the scores that are written from now on. Throws a ServiceError when it cannot start. */
+export async function startDemo(demo: Demo, io: CommandIo): Promise<RunningDemo> {
+  const { config, plan } = demo;
+  const connection = { config: config.kafka };
+  const view = await startView(demo, connection, io);
+  const producer = await openBulkProducer(connection, config.stream.topics.observations);
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
+  const ending = new AbortController();
+  const { signal } = ending;
+  const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
+  const feeding = feedDemo(plan, { send: producer.send, nowMs: Date.now, wait, signal }).catch(fail);
+  return {
+    failed,
+    async stopFeed() {
+      ending.abort();
+      await feeding;
+      await producer.close();
+    },
+    stopView: view.stop,
+  };
+}
+
+async function startView(
+  { config, plan, covered }: Demo,
+  connection: KafkaConnection,
+  io: CommandIo,
+): Promise<{ stop(): Promise<void> }> {
+  const { stream, registry: registryConfig } = config;
+  const { newest, liveStart } = plan;
+  const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
+  const decode = createScoreDecoder(stream.output.format, registry);
+  const decodeEvent = createEventDecoder(stream.output.format, registry);
+  const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
+  const historyScores = newest.size === 0 ? historySize(plan, covered) : 0;
+  const view = new DemoView({ covered, liveStart, historyScores, style });
+  const events = new DemoEvents(liveStart, style);
+  const faults = new DemoFaults({ covered, liveStart, style });
+  if (view.live) for (const line of [`Continuing at ${formatTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
+  const show = async (records: readonly TopicRecord[]) => {
+    const scores = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decode(value)])));
+    for (const line of view.take(scores, Date.now())) io.out(line);
+    for (const line of [...faults.takeScores(scores, view.live), ...faults.release(view.live)]) io.out(line);
+    for (const line of events.summary(view.live, Date.now())) io.out(line);
+  };
+  const showEvents = async (records: readonly TopicRecord[]) => {
+    const made = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decodeEvent(value)])));
+    for (const line of events.take(made, view.live)) io.out(line);
+  };
+  const showLetters = async (records: readonly TopicRecord[]) => {
+    const letters = records.flatMap(({ value }) =>
+      value === null ? [] : [JSON.parse(value.toString()) as SeenLetter],
+    );
+    for (const line of faults.takeLetters(letters, view.live)) io.out(line);
+  };
+  let showing = Promise.resolve();
+  // A record that is another one was written by another program.
+  const inTurn = (shown: (records: readonly TopicRecord[]) => Promise<void>) => (records: readonly TopicRecord[]) => {
+    showing = showing.then(() => shown(records)).catch(() => undefined);
+  };
+  const onConnection = (error: Error | null) =>
+    io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`);
+  const from = 'latest';
+  const { topics } = stream;
+  const onRecords = [
+    [topics.scores, show],
+    [topics.events, showEvents],
+    [topics.deadLetters, showLetters],
+  ] as const;
+  const tails = await Promise.all(
+    onRecords.map(([topic, shown], i) => {
+      const handlers = { onRecords: inTurn(shown), onConnection: i === 0 ? onConnection : () => {} };
+      return tailTopic(connection, { topic, from }, handlers);
+    }),
+  );
+  return {
+    async stop() {
+      await Promise.all(tails.map((tail) => tail.stop()));
+      await showing;
+      await registry?.close();
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { DetectorConfig, LoadedConfig } from './config/config.ts';
+import { settingsDigest } from './config/config.ts';
+import type { Forecaster } from './forecast/forecaster.ts';
+import type { Model, ModelCatalog } from './model/catalog.ts';
+import type { Forecasters } from './model/onnx-forecaster.ts';
+import { shareWeights, type TunedWeights } from './model/tuned-weights.ts';
+import { weightCount } from './model/tuning-graphs.ts';
+import { ServiceError } from './service-error.ts';
+import type { Database } from './store/database.ts';
+import { type FinetunedModelRecord, findFinetunedModels } from './store/finetuned-models.ts';
+import { FinetunedWeights } from './store/finetuned-weights.ts';
+import { openDatabase, weightsFolder } from './store/open-store.ts';
+import { type BoundDetector, bindDetector } from './stream/engine/unit/bound-detector.ts';
+
+/** The model of a detector, or fine-tuned weights of it. */
+export interface DetectorModel {
+  readonly model: Model;
+  /** null: the weights of the model itself. */
+  readonly weights: TunedWeights | null;
+  /** Scores and states of different digests are not comparable. */
+  readonly digest: string;
+}
+
+export interface DetectorModels {
+  readonly catalog: ModelCatalog;
+  /** Every name that a detector may use. */
+  readonly byName: ReadonlyMap<string, DetectorModel>;
+}
+
+/**
+ * All models of the catalog, and the fine-tuned models of the store that detectors name. Their weights are loaded.
+ * Throws a ServiceError for one that cannot be used.
+ */
+export async function findDetectorModels(loaded: LoadedConfig, catalog: ModelCatalog): Promise<DetectorModels> {
+  const byName = new Map<string, DetectorModel>();
+  for (const name of [...catalog.names, ...catalog.aliases]) {
+    const model = catalog.get(name);
+    byName.set(name, { model, weights: null, digest: model.digest });
+  }
+  const missing = new Set(loaded.stream.detectors.map(({ model }) => model).filter((name) => !byName.has(name)));
+  if (missing.size === 0) return { catalog, byName };
+  const place = { dataDir: loaded.dataDir, url: loaded.storeUrl };
+  const database = await openDatabase(place);
+  try {
+    const kept = new FinetunedWeights(database, weightsFolder(place));
+    for (const name of missing) {
+      const found = await loadFinetuned(name, { database, kept, catalog });
+      if (found !== null) byName.set(name, found);
+    }
+  } finally {
+    await database.close();
+  }
+  return { catalog, byName };
+}
+
+/** null where there is no fine-tuned model of this id. */
+async function loadFinetuned(
+  id: string,
+  { database, kept, catalog }: { database: Database; kept: FinetunedWeights; catalog: ModelCatalog },
+): Promise<DetectorModel | null> {
+  const records = await findFinetunedModels(database, id);
+  if (records.length === 0) return null;
+  if (records.length > 1) {
+    const found = `${records.length} owners of keys have a fine-tuned model ${id}`;
+    throw new ServiceError('configuration', `${found}; a detector needs one whose id is its own`);
+  }
+  const [record] = records as [FinetunedModelRecord];
+  const known = catalog.names.includes(record.model) ? catalog.get(record.model) : null;
+  const tuning = known?.manifest.tuning ?? null;
+  if (known === null || tuning === null || record.bytes !== weightCount(tuning) * Float32Array.BYTES_PER_ELEMENT) {
+    const found = `fine-tuned model ${id} was tuned from another version of ${record.model} than is installed`;
+    throw new ServiceError('configuration', `${found}; fine-tune it again`);
+  }
+  const weights = shareWeights(await kept.read(record));
+  return { model: known, weights, digest: weights.digest };
+}
+
+/** A detector with its model, ready to score. */
+export function bindToModel(
+  detector: DetectorConfig,
+  models: DetectorModels,
+  forecasterFor: (...asked: Parameters<Forecasters['forecasterFor']>) => Forecaster,
+): BoundDetector {
+  const { model, weights, digest } = models.byName.get(detector.model)!;
+  const forecaster = forecasterFor(model.name, detector.settings.h, weights);
+  return bindDetector(detector, { forecaster, digest }, settingsDigest(detector));
+}
+
+/** The pretrained models below these detectors. */
+export function modelsBelow(detectors: readonly DetectorConfig[], { byName }: DetectorModels): Model[] {
+  return detectors.map(({ model }) => byName.get(model)!.model);
+}

@@ -1,0 +1,190 @@
+import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import { GROUP_SCALE_NUMBERS, unusualGroup } from '../alarm/group-unusualness.ts';
+import { observeResolution } from '../calibration/resolution.ts';
+import type { DetectionSettings } from '../calibration/settings.ts';
+import type { AnomalyEvent } from '../event/event.ts';
+import { observeExtremes } from '../event/event-extremes.ts';
+import { NO_RULES } from '../event/event-rules.ts';
+import { EventTracker, type SeenValue } from '../event/event-tracker.ts';
+import { GradeTerms } from '../grade/grade-terms.ts';
+import { SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
+import { SeriesRings } from '../memory/series-rings.ts';
+import { arrivalForecastAt, countingCutoffs, type History, originAt } from './history.ts';
+
+/** What a history came to, position by position. */
+export interface GradedHistory {
+  readonly verdicts: readonly Verdict[];
+  /**
+   * Revisions of its events, where they are wanted. Series are named by their index; times are positions times the
+   * step; there are no bounds.
+   */
+  readonly events: readonly AnomalyEvent[];
+}
+
+/**
+ * Grade, severity and alarm of every position of each history, from the same recurrence that the stream runs: position
+ * by position, with the forecasts that it would have had. A group has its events in common.
+ * @param eventStepMs mean step of the series; null where no events are wanted
+ */
+export function gradeHistories(
+  histories: readonly History[],
+  settings: DetectionSettings,
+  eventStepMs: number | null,
+): GradedHistory[] {
+  if (settings.alarmRate === null) {
+    return histories.map(({ values }) => ({ verdicts: Array(values.length).fill(NO_VERDICT), events: [] }));
+  }
+  if (settings.thresholdMethod === 'multivariate') {
+    const graded = gradeTogether(histories, settings, eventStepMs);
+    return histories.map(() => graded);
+  }
+  return histories.map((history, index) => gradeAlone({ history, index }, settings, eventStepMs));
+}
+
+interface IndexedHistory {
+  readonly history: History;
+  readonly index: number;
+}
+
+function gradeAlone(
+  { history, index }: IndexedHistory,
+  settings: DetectionSettings,
+  eventStepMs: number | null,
+): GradedHistory {
+  const rows = new HistoryRows(history, index, { settings, memory: new SeriesMemory(seriesLayout(settings)) });
+  const events = new HistoryEvents(settings, { series: String(index), group: null, stepMs: eventStepMs });
+  const state = new Float64Array(ALARM_NUMBERS);
+  const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: false };
+  const verdicts = Array.from(history.values, (_, position) => {
+    const unusual = rows.observe(position);
+    const verdict = judgeRow(state, 0, unusual, promise);
+    events.observe(position, verdict, [rows]);
+    return verdict;
+  });
+  return { verdicts, events: events.revisions };
+}
+
+function gradeTogether(
+  histories: readonly History[],
+  settings: DetectionSettings,
+  eventStepMs: number | null,
+): GradedHistory {
+  const memory = new SeriesMemory(seriesLayout(settings));
+  const members = histories.map((history, index) => new HistoryRows(history, index, { settings, memory }));
+  const events = new HistoryEvents(settings, { series: null, group: '', stepMs: eventStepMs });
+  const [scales, state] = [new Float64Array(GROUP_SCALE_NUMBERS), new Float64Array(ALARM_NUMBERS)];
+  const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: true };
+  const verdicts = Array.from(histories[0]?.values ?? [], (_, position) => {
+    const unusual = unusualGroup(
+      scales,
+      members.map((rows) => rows.observe(position)),
+    );
+    const verdict = judgeRow(state, 0, unusual, promise);
+    events.observe(position, verdict, members);
+    return verdict;
+  });
+  return { verdicts, events: events.revisions };
+}
+
+/** The rows of one history, offered one after the other. */
+class HistoryRows {
+  readonly series: string;
+  readonly rings: SeriesRings;
+  readonly #history: History;
+  readonly #terms: GradeTerms;
+  readonly #resolutionAt: number;
+  readonly #counting: ReadonlySet<number>;
+  readonly #newOrigins: ReadonlySet<number>;
+  #newest: Unusualness | null = null;
+  #position = -1;
+
+  constructor(
+    history: History,
+    index: number,
+    { settings, memory }: { readonly settings: DetectionSettings; readonly memory: SeriesMemory },
+  ) {
+    this.series = String(index);
+    this.#history = history;
+    this.rings = new SeriesRings(memory);
+    this.#terms = new GradeTerms(this.rings);
+    this.#resolutionAt = this.rings.scalarIndex(SCALARS.resolution);
+    this.#counting = new Set(countingCutoffs(history, settings));
+    this.#newOrigins = new Set(history.segments.map(({ start }) => start));
+  }
+
+  observe(position: number): Unusualness | null {
+    const { rings } = this;
+    const { values, observed, modelDeviations } = this.#history;
+    if (this.#counting.has(position)) {
+      rings.setScalar(SCALARS.modelDeviation, modelDeviations.get(position) ?? 0);
+    }
+    const distance = values[position];
+    rings.keepDistance(position, distance);
+    const value = observed[position];
+    const forecast = arrivalForecastAt(this.#history, position);
+    this.#newest = this.#terms.observe({ position, value, distance, forecast });
+    this.#position = position;
+    observeResolution(rings.doubles, this.#resolutionAt, value);
+    this.#closeWindow(position + 1);
+    return this.#newest;
+  }
+
+  /** Distances from here on are from `origin`; NaN where a new one begins. */
+  get origin(): number {
+    return this.#newOrigins.has(this.#position + 1) ? Number.NaN : originAt(this.#history, this.#position);
+  }
+
+  /** The newest row; null where it has no value. */
+  seen(): SeenValue | null {
+    const position = this.#position;
+    const value = this.#history.observed[position];
+    if (Number.isNaN(value)) return null;
+    const expected = originAt(this.#history, position) + arrivalForecastAt(this.#history, position);
+    const { series, rings, origin } = this;
+    const bounds = { lo: Number.NaN, hi: Number.NaN };
+    return { series, value, expected, ...bounds, sharp: this.#newest?.sharp ?? 0, rings, origin };
+  }
+
+  /** Windows are aligned to the end of the series. */
+  #closeWindow(end: number): void {
+    const { values, detectionSize } = this.#history;
+    const { rings } = this;
+    if ((values.length - end) % detectionSize === 0 && end >= detectionSize) {
+      const kept = { rings, origin: originAt(this.#history, end - 1) };
+      observeExtremes(kept, end - detectionSize, end);
+    }
+    if (end >= values.length || !this.#newOrigins.has(end)) return;
+    rings.setScalar(SCALARS.contextStart, end);
+    rings.forgetDistances();
+  }
+}
+
+/** The events of a history, or of a group of them. */
+class HistoryEvents {
+  readonly #tracker: EventTracker | null;
+  readonly #stepMs: number;
+  readonly revisions: AnomalyEvent[] = [];
+
+  constructor(
+    { detectionSize }: DetectionSettings,
+    of: { readonly series: string | null; readonly group: string | null; readonly stepMs: number | null },
+  ) {
+    const { stepMs } = of;
+    this.#stepMs = stepMs ?? 0;
+    const common = { detector: '', labels: {}, rules: NO_RULES, gap: detectionSize, idOf: String };
+    this.#tracker = stepMs === null ? null : new EventTracker({ ...of, ...common, stepMs });
+  }
+
+  observe(position: number, verdict: Verdict, members: readonly HistoryRows[]): void {
+    if (this.#tracker === null || !this.#tracker.wants(verdict.alarm, Number.NaN)) return;
+    const event = this.#tracker.observe({
+      position,
+      timestampMs: position * this.#stepMs,
+      offset: position,
+      verdict,
+      seen: members.flatMap((rows) => rows.seen() ?? []),
+      keptOf: (series) => members[Number(series)] ?? null,
+    });
+    if (event !== null) this.revisions.push(event);
+  }
+}

@@ -1,0 +1,202 @@
+import type { Unusualness } from '../alarm/alarm.ts';
+import { deviationFloor } from '../calibration/resolution.ts';
+import { SCALARS } from '../memory/series-memory.ts';
+import type { SeriesRings } from '../memory/series-rings.ts';
+import { SEED_PERIOD } from '../memory/shape-lags.ts';
+import { CHANGE_GAP, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
+import { ShapeSearch } from './shape-search.ts';
+
+/** The terms of the grade, by their place among the scalars. */
+const RESIDUAL = 0;
+const CHANGE = 1;
+const ANALOGUE = 2;
+const SHAPE = 3;
+
+/** A scale forgets with so many rows. */
+const FORGET_ROWS = 3_000;
+/**
+ * An entry counts in full up to so many times its scale. What lies beyond, up to CLIP scales, counts like one row of at
+ * least BEYOND_ROWS_MIN even among the first rows: an outlier must not hide what follows it.
+ */
+const CLIP_FULL = 4;
+const CLIP = 20;
+const BEYOND_ROWS_MIN = 1_000;
+/** Rows from which on a scale says what an outlier is. Before ROWS_FEW the outlier may be the scale itself. */
+const CLIP_ROWS_MIN = 3;
+const ROWS_FEW = 8;
+/**
+ * Among the first BEYOND_ROWS_MIN rows so many large residuals in a row count once: the forecast does not follow a new
+ * level yet, and each of them would raise the scale that clips the next.
+ */
+const RUN_ROWS = 24;
+/** Changes from which on a scale clamps the innovations of the shape search. */
+const CLAMP_ROWS_MIN = 20;
+/** The model's own deviation counts like so many rows at first, and fades over PRIOR_ROWS. */
+const PRIOR_WEIGHT = 24;
+export const PRIOR_ROWS = 300;
+/** The model is about so much surer of itself than it should be (variance). */
+const PRIOR_VARIANCE = 2;
+/** Of the smallest deviation that residuals are judged by: scales go lower, since they are not the only term. */
+const FLOOR_SHARE = 0.2;
+/** Rounding of float32, relative. */
+const ROUNDING = 1.2e-7;
+const TERM_MAX = 1e6;
+/** The mean of the last residuals forgets so much with each. */
+const RECENT_RATE = 0.25;
+const SHAPE_WEIGHT_SHARP = 3;
+const SHAPE_WEIGHT_WIDE = 2;
+
+/** One row as the detector has it; distances from the origin of the series. */
+export interface GradedRow {
+  readonly position: number;
+  /** NaN where it is missing. */
+  readonly value: number;
+  readonly distance: number;
+  /** The standing forecast; NaN where there is none. */
+  readonly forecast: number;
+}
+
+/**
+ * How unusual each row of a series is, from four terms, each in units of its own past (a root of a forgetting mean
+ * square):
+ *
+ *   z   residual of the standing forecast
+ *   d   change since the last value, unless a gap lies between
+ *   n   residual of the analogue forecast: what followed the stretch that was most like the newest values
+ *   w   distance of the newest values from the most similar earlier stretch
+ *
+ *   sharp  S  = z + d + n + 3 min(w, max(z, d, n))
+ *   wide   S' = z + d + n + 2 w
+ *
+ * A row is judged by scales of the rows before it. The sum and its weights were chosen on labelled series of several
+ * sources; see README.md.
+ */
+export class GradeTerms {
+  readonly #rings: SeriesRings;
+  readonly #shapes: ShapeSearch;
+
+  constructor(rings: SeriesRings) {
+    this.#rings = rings;
+    this.#shapes = new ShapeSearch(rings);
+  }
+
+  /**
+   * Takes the row at `position`, whose distance is in the ring; call it before the resolution learns of it. Null
+   * without value or forecast.
+   */
+  observe({ position, value, distance, forecast }: GradedRow): Unusualness | null {
+    if (Number.isNaN(value) && position === this.#rings.contextStart) {
+      // Nothing was observed so far: an absent past must not pass for a flat one.
+      this.#rings.setScalar(SCALARS.contextStart, position + 1);
+      return null;
+    }
+    const { doubles } = this.#rings;
+    const resolutionAt = this.#rings.scalarIndex(SCALARS.resolution);
+    const finest = FLOOR_SHARE * deviationFloor(doubles, resolutionAt);
+    if (position % SEED_PERIOD === 0 || position === this.#rings.contextStart) this.#seed(position, finest);
+    const analogue = this.#shapes.nearest;
+    const innovation = this.#shapes.observe(position);
+    if (Number.isNaN(value)) return null;
+    const change = isBehindGap(this.#rings, position, CHANGE_GAP) ? Number.NaN : value - doubles[resolutionAt];
+    const areShapesKnown = !isBehindGap(this.#rings, position, SHAPE_GAP);
+    const floor = Math.max(finest, ROUNDING * (Number.isNaN(forecast) ? Math.abs(distance) : Math.abs(forecast)));
+    const z = this.#scaled(RESIDUAL, distance - forecast, floor);
+    // A change is exact. The others are of float32 distances, whose rounding may be all there is.
+    const d = this.#scaled(CHANGE, change, finest);
+    const isExpected = areShapesKnown && analogue > 0 && !Number.isNaN(this.#rings.distanceAt(position - analogue));
+    const expected = isExpected ? this.#shapes.innovationAt(position - analogue) : Number.NaN;
+    const n = this.#scaled(ANALOGUE, innovation - expected, floor);
+    const { nearest, distance: square } = this.#shapes;
+    const w = this.#scaled(SHAPE, areShapesKnown && nearest > 0 ? Math.sqrt(square) : Number.NaN, floor);
+    if (Number.isNaN(forecast)) return null;
+    this.#keepRecent(distance - forecast);
+    const largest = Math.max(z, d, n);
+    const sum = z + d + n;
+    return { sharp: sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest), wide: sum + SHAPE_WEIGHT_WIDE * w };
+  }
+
+  /** After a restore of rings and scalars. */
+  restore(positions: number): void {
+    this.#shapes.restore(positions);
+  }
+
+  #keepRecent(residual: number): void {
+    const recent = this.#rings.scalar(SCALARS.recentResidual);
+    this.#rings.setScalar(SCALARS.recentResidual, recent + RECENT_RATE * (residual - recent));
+  }
+
+  #seed(position: number, floor: number): void {
+    const changes = this.#rings.scalar(SCALARS.termRows + CHANGE);
+    const scale = Math.max(Math.sqrt(this.#rings.scalar(SCALARS.termSquares + CHANGE)), floor);
+    this.#rings.setScalar(SCALARS.innovationMax, changes > CLAMP_ROWS_MIN ? CLIP * scale : Number.POSITIVE_INFINITY);
+    this.#shapes.seed(position);
+  }
+
+  /** Whether a residual, early in the series, belongs to a run of large ones whose first one was learned from. */
+  #goesOn(rows: number, size: number, clip: number): boolean {
+    const rings = this.#rings;
+    const isLarge = rows >= CLAMP_ROWS_MIN && rows < BEYOND_ROWS_MIN && size > CLIP_FULL * clip;
+    const run = isLarge ? rings.scalar(SCALARS.residualRun) + 1 : 0;
+    rings.setScalar(SCALARS.residualRun, run);
+    return run > 1 && run <= RUN_ROWS;
+  }
+
+  /** |entry| in units of the scale of its term as of the row before; 0 where there is no entry. */
+  #scaled(term: number, entry: number, floor: number): number {
+    if (Number.isNaN(entry)) return 0;
+    const rings = this.#rings;
+    const rows = rings.scalar(SCALARS.termRows + term);
+    const mean = rings.scalar(SCALARS.termSquares + term);
+    const model = rings.scalar(SCALARS.modelDeviation);
+    const prior = model > 0 ? PRIOR_WEIGHT * Math.max(0, 1 - rows / PRIOR_ROWS) : 0;
+    const known = rows + prior > 0;
+    const blended = known ? (rows * mean + prior * PRIOR_VARIANCE * model * model) / (rows + prior) : 0;
+    const scale = known ? Math.max(Math.sqrt(blended), floor) : 0;
+    const size = Math.abs(entry);
+    const clip = rows + prior < CLIP_ROWS_MIN ? Number.POSITIVE_INFINITY : scale;
+    rings.setScalar(SCALARS.termRows + term, rows + 1);
+    if (term !== RESIDUAL || !this.#goesOn(rows, size, clip)) {
+      rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
+    }
+    return known ? Math.min(size / scale, TERM_MAX) : 0;
+  }
+}
+
+/** The scale of residuals, and that of changes: roots of forgetting mean squares. */
+export function scaleOfResiduals(rings: SeriesRings): number {
+  return Math.sqrt(rings.scalar(SCALARS.termSquares + RESIDUAL));
+}
+
+export function scaleOfChanges(rings: SeriesRings): number {
+  return Math.sqrt(rings.scalar(SCALARS.termSquares + CHANGE));
+}
+
+/** Mean of the last residuals before the newest one. */
+export function leadingResidual(rings: SeriesRings, newest: number): number {
+  const recent = rings.scalar(SCALARS.recentResidual);
+  return Number.isNaN(newest) ? recent : (recent - RECENT_RATE * newest) / (1 - RECENT_RATE);
+}
+
+interface TermRow {
+  /** Rows so far, and their mean square. */
+  readonly rows: number;
+  readonly mean: number;
+  /** Magnitude of the entry. */
+  readonly size: number;
+  readonly clip: number;
+  readonly floor: number;
+}
+
+/** The mean square of a term after one more row; `clip` is the scale that says what an outlier is. */
+function nextSquare({ rows, mean, size, clip, floor }: TermRow): number {
+  const full = square(Math.min(size, CLIP_FULL * clip));
+  const beyond = square(Math.min(size, CLIP * clip)) - full;
+  const most = rows > 0 && rows < ROWS_FEW ? square(CLIP * Math.max(size, floor)) : Number.POSITIVE_INFINITY;
+  const before = Math.min(mean, most);
+  const kept = Math.min(FORGET_ROWS, rows + 1);
+  return before + (full - before) / kept + beyond / Math.max(kept, BEYOND_ROWS_MIN);
+}
+
+function square(number: number): number {
+  return number * number;
+}

@@ -1,0 +1,88 @@
+import { coveringCutoffs } from '../calibration/cutoff-grid.ts';
+import { forecastedPositions } from './series-memory.ts';
+import type { SeriesRings } from './series-rings.ts';
+
+/**
+ * The open detection window of a series: sums of its forecasts and of what reaches beyond it, as distances from the
+ * origin of the series.
+ *
+ *   cutoffs up to windowEnd - h   count for this window
+ *   later ones                    join when it has closed, for the calibration of the next
+ */
+
+export interface WindowForecast {
+  readonly windowStart: number;
+  readonly cutoff: number;
+  /** Of the h positions from the cutoff on, at `medians[from..]`; null where there was nothing to forecast from. */
+  readonly medians: Float32Array | null;
+  readonly from: number;
+}
+
+/** Adds a forecast. */
+export function addToWindow(
+  { sums, sumStart, layout }: SeriesRings,
+  { windowStart, cutoff, medians, from }: WindowForecast,
+): void {
+  const { h, detectionSize } = layout.settings;
+  const windowEnd = windowStart + detectionSize;
+  const counts = cutoff <= windowEnd - h;
+  for (let k = 0; k < h; k++) {
+    const position = cutoff + k;
+    const later = !counts && position < windowEnd;
+    const at = sumStart + (later ? layout.forecastLength : 0) + position - windowStart;
+    sums[at] += medians === null ? Number.NaN : medians[from + k];
+  }
+}
+
+/** Mean of the forecasts of `position` that count for the open window; NaN where there is none. */
+export function standingForecast(rings: SeriesRings, windowStart: number, position: number): number {
+  const { settings } = rings.layout;
+  const count = coveringCutoffs(position, windowStart + settings.detectionSize - settings.h, settings);
+  return count === 0 ? Number.NaN : rings.sums[rings.sumStart + position - windowStart] / count;
+}
+
+/** Mean of all forecasts of a position of the window that closes; null where there is none. */
+export function finalForecast(rings: SeriesRings, windowStart: number, position: number): number | null {
+  const { laterLength, forecastLength, settings } = rings.layout;
+  const count = coveringCutoffs(position, position, settings);
+  if (count === 0) return null;
+  const at = rings.sumStart + position - windowStart;
+  const later = laterLength === 0 ? 0 : rings.sums[forecastLength + at];
+  return (rings.sums[at] + later) / count;
+}
+
+/** What `keptForecast` knows of a series: where its open window and its ring of residuals stand. */
+interface SeriesPlace {
+  readonly rings: SeriesRings;
+  readonly windowStart: number;
+  readonly residualCount: number;
+}
+
+/** The forecast of a position in the ring, from its residual where its window has closed; NaN where not kept. */
+export function keptForecast({ rings, windowStart, residualCount }: SeriesPlace, position: number): number {
+  const { settings, residualCapacity } = rings.layout;
+  if (position >= windowStart) return standingForecast(rings, windowStart, position);
+  const index = forecastedPositions(position, settings);
+  const isKept = index >= residualCount - residualCapacity;
+  if (!isKept || forecastedPositions(position + 1, settings) === index) return Number.NaN;
+  return rings.distanceAt(position) - rings.residualAt(index);
+}
+
+/** The window has closed: what reaches beyond it comes first. */
+export function shiftWindow({ sums, sumStart, layout }: SeriesRings): void {
+  const { detectionSize } = layout.settings;
+  const ahead = layout.forecastLength - detectionSize;
+  if (ahead > 0) {
+    sums.copyWithin(sumStart, sumStart + detectionSize, sumStart + layout.forecastLength);
+  }
+  sums.fill(0, sumStart + ahead, sumStart + layout.forecastLength + layout.laterLength);
+}
+
+/** The origin of the series changed as the window opened: what was forecast from before means nothing any more. */
+export function forgetForecasts({ sums, sumStart, layout }: SeriesRings, windowStart: number): void {
+  const { settings } = layout;
+  for (let ahead = 0; ahead < layout.forecastLength - settings.detectionSize; ahead++) {
+    const covered = coveringCutoffs(windowStart + ahead, windowStart - 1, settings) > 0;
+    if (covered) sums[sumStart + ahead] = Number.NaN;
+  }
+}

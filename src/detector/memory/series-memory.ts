@@ -1,0 +1,205 @@
+import { ALARM_NUMBERS } from '../alarm/alarm.ts';
+import { CALIBRATION_NUMBERS } from '../calibration/calibration.ts';
+import { firstCutoff } from '../calibration/cutoff-grid.ts';
+import { PRECISION_NUMBERS, startPrecision } from '../calibration/precision.ts';
+import { RESOLUTION_NUMBERS, startResolution } from '../calibration/resolution.ts';
+import type { DetectionSettings } from '../calibration/settings.ts';
+import { twoSidedThreshold } from '../calibration/threshold.ts';
+import { EXTREME_FLOATS } from './extreme-blocks.ts';
+import { shapeLags } from './shape-lags.ts';
+
+/** Numbers of a series that change with every observation, by their place among its scalars. */
+const PLACES = placesOf({
+  /** See resolution.ts. */
+  resolution: RESOLUTION_NUMBERS,
+  /** Smallest deviation that residuals of the open window are judged by. */
+  floor: 1,
+  /** Earlier positions have no value: none was observed, or they lost their precision. */
+  contextStart: 1,
+  /** Of the open window; see precision.ts. */
+  precision: PRECISION_NUMBERS,
+  // What follows is there for alarms alone.
+  /** Mean square of each term of the grade, and how many rows it has had; see grade-terms.ts. */
+  termSquares: 4,
+  termRows: 4,
+  /** Largest innovation that the shape search takes as it is. */
+  innovationMax: 1,
+  /** What the model's own quantiles say of its deviation, early in the series; 0 without. */
+  modelDeviation: 1,
+  /** See alarm.ts. */
+  alarm: ALARM_NUMBERS,
+  /** Mean of the last residuals, with their signs; see grade-terms.ts. */
+  recentResidual: 1,
+  /** Rows in a run of residuals beyond what counts in full; see grade-terms.ts. */
+  residualRun: 1,
+});
+export const SCALARS = PLACES.starts;
+/** Event times that are kept of a series: those of position 0 and, behind it, of its newest value. */
+const EVENT_TIMES = 2;
+/** Scalars that states of format 2 hold: those that came later stand behind them. */
+export const SCALARS_OF_FORMAT_2 = SCALARS.recentResidual;
+export const SCALARS_OF_FORMAT_3 = SCALARS.residualRun + 1;
+
+function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
+  const starts = {} as Record<K, number>;
+  let count = 0;
+  for (const name of Object.keys(lengths) as K[]) {
+    starts[name] = count;
+    count += lengths[name];
+  }
+  return { starts: starts as Readonly<Record<K, number>>, count };
+}
+
+/**
+ * What the series of one detector have in common: its settings, and how the numbers of each lie in memory. That is one
+ * block of float32 and one of float64 in slabs shared by many series, since two typed arrays a series would cost more
+ * than their contents.
+ *
+ *   float32: [ context ring | residual ring | distances of the shape search, by lag | extremes of earlier values ]
+ *   float64: [ scalars | calibration | origin | event times; see SeriesRings ]
+ *   sums:    [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
+ *
+ * Sums follow the float32 where each is of one forecast, and the float64 where forecasts overlap.
+ */
+export interface SeriesLayout {
+  readonly settings: DetectionSettings;
+  /** First cutoff of the grid. */
+  readonly firstCutoff: number;
+  /** Half-width of intervals in deviations. */
+  readonly threshold: number;
+  readonly contextCapacity: number;
+  readonly residualCapacity: number;
+  /** Lags that the shape search compares; 0 without a grade. */
+  readonly lags: number;
+  readonly extremeStart: number;
+  /** SCALARS says which they are; those of alarms are left out where there are none. */
+  readonly scalars: number;
+  readonly originAt: number;
+  readonly eventTimesAt: number;
+  readonly forecastLength: number;
+  readonly laterLength: number;
+  /** Whether forecasts overlap. */
+  readonly overlapping: boolean;
+  /** Where the sums begin, among the floats or the doubles. */
+  readonly sumStart: number;
+  readonly floats: number;
+  readonly doubles: number;
+  /** Closed windows that together refill both rings. */
+  readonly windowsKept: number;
+}
+
+export function seriesLayout(settings: DetectionSettings): SeriesLayout {
+  const { h, detectionSize, stepSize, calibrationSize, context, alarmRate } = settings;
+  const overlapping = stepSize < h;
+  const contextCapacity = Math.max(context, detectionSize);
+  const residualCapacity = calibrationSize === 'all' ? 0 : calibrationSize;
+  const lags = alarmRate === null ? 0 : shapeLags(contextCapacity);
+  const forecastLength = overlapping ? detectionSize + h : detectionSize;
+  const laterLength = overlapping ? detectionSize : 0;
+  const sums = forecastLength + laterLength;
+  const extremeStart = contextCapacity + residualCapacity + lags;
+  const floats = extremeStart + EXTREME_FLOATS;
+  const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
+  const originAt = scalars + CALIBRATION_NUMBERS;
+  const eventTimesAt = originAt + 1;
+  const doubles = eventTimesAt + EVENT_TIMES;
+  const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));
+  return {
+    settings,
+    firstCutoff: firstCutoff(settings),
+    threshold: twoSidedThreshold(settings.level),
+    contextCapacity,
+    residualCapacity,
+    lags,
+    extremeStart,
+    scalars,
+    originAt,
+    eventTimesAt,
+    forecastLength,
+    laterLength,
+    overlapping,
+    sumStart: overlapping ? doubles : floats,
+    floats: overlapping ? floats : floats + sums,
+    doubles: overlapping ? doubles + sums : doubles,
+    windowsKept: Math.max(Math.ceil(contextCapacity / detectionSize), Math.ceil(residualCapacity / residualsPerWindow)),
+  };
+}
+
+/** How many positions in [0, end) have a forecast on the stream's grid. */
+export function forecastedPositions(end: number, settings: DetectionSettings): number {
+  const { h, stepSize } = settings;
+  const first = firstCutoff(settings);
+  if (end <= first) return 0;
+  if (stepSize <= h) return end - first;
+  const cutoffs = Math.floor((end - 1 - first) / stepSize) + 1;
+  const last = first + (cutoffs - 1) * stepSize;
+  return (cutoffs - 1) * h + Math.min(h, end - last);
+}
+
+/** One series' place in a slab. */
+export interface SeriesBlock {
+  readonly slab: SeriesSlab;
+  readonly floatStart: number;
+  readonly doubleStart: number;
+}
+
+export interface SeriesSlab {
+  readonly memory: SeriesMemory;
+  readonly layout: SeriesLayout;
+  readonly floats: Float32Array;
+  readonly doubles: Float64Array;
+}
+
+/** Of the first slab; each further one doubles. A worker with many partitions has few series in each. */
+const BLOCKS_MIN = 4;
+const BLOCKS_MAX = 64;
+
+/** Hands out blocks; a released block is used again. */
+export class SeriesMemory {
+  readonly layout: SeriesLayout;
+  readonly #free: SeriesBlock[] = [];
+  #blocks = BLOCKS_MIN;
+  /** Of all slabs, free blocks included. */
+  bytes = 0;
+
+  constructor(layout: SeriesLayout) {
+    this.layout = layout;
+  }
+
+  /** A block in which nothing was observed: NaN contexts and residuals, no forecasts. */
+  allocate(): SeriesBlock {
+    const block = this.#free.pop() ?? this.#grow();
+    const { layout } = this;
+    block.slab.floats.fill(Number.NaN, block.floatStart, block.floatStart + layout.floats);
+    if (!layout.overlapping) {
+      block.slab.floats.fill(0, block.floatStart + layout.sumStart, block.floatStart + layout.floats);
+    }
+    block.slab.doubles.fill(0, block.doubleStart, block.doubleStart + layout.doubles);
+    startResolution(block.slab.doubles, block.doubleStart + SCALARS.resolution);
+    startPrecision(block.slab.doubles, block.doubleStart + SCALARS.precision);
+    block.slab.doubles[block.doubleStart + layout.eventTimesAt + 1] = Number.NaN;
+    return block;
+  }
+
+  release(block: SeriesBlock): void {
+    this.#free.push(block);
+  }
+
+  #grow(): SeriesBlock {
+    const { layout } = this;
+    const { floats, doubles } = layout;
+    const blocks = this.#blocks;
+    this.#blocks = Math.min(2 * blocks, BLOCKS_MAX);
+    const slab: SeriesSlab = {
+      memory: this,
+      layout,
+      floats: new Float32Array(blocks * floats),
+      doubles: new Float64Array(blocks * doubles),
+    };
+    this.bytes += slab.floats.byteLength + slab.doubles.byteLength;
+    for (let i = blocks - 1; i >= 0; i--) {
+      this.#free.push({ slab, floatStart: i * floats, doubleStart: i * doubles });
+    }
+    return this.#free.pop()!;
+  }
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import type { Detection } from '../alarm/detection.ts';
+import { GROUP_SCALE_NUMBERS, unusualGroup } from '../alarm/group-unusualness.ts';
+import { accumulatedScore, calibrateAccumulation } from '../calibration/accumulation.ts';
+import { type Calibration, calibrate } from '../calibration/calibration.ts';
+import type { DetectionSettings } from '../calibration/settings.ts';
+import { CALIBRATION_WINDOWS_MIN, oneSidedThreshold } from '../calibration/threshold.ts';
+import type { SeriesMemory } from '../memory/series-memory.ts';
+import { SeriesDetector } from './series-detector.ts';
+
+export interface GroupDetection extends Verdict {
+  /** One per member, in the order the members were added. Their own flags do not count; `anomaly` below does. */
+  readonly members: readonly Detection[];
+  /** Standardised accumulated score of the time step; NaN where there is none. */
+  readonly accumulatedScore: number;
+  /** Whether enough forecasted samples came before the window for the flag to count. */
+  readonly calibrated: boolean;
+  /** The time step is anomalous: every member observed in it is flagged. */
+  readonly anomaly: boolean;
+}
+
+/**
+ * Online detection on a group of series that share time steps: one threshold on the accumulated score.
+ * All members stand at the same position; one that joins late has missing values before.
+ */
+export class GroupDetector {
+  readonly settings: DetectionSettings;
+  readonly members: SeriesDetector[] = [];
+  readonly #memory: SeriesMemory;
+  readonly #threshold: number;
+  positions = 0;
+  accumulation: Calibration = calibrate(new Float32Array(0));
+  /** See alarm.ts. */
+  readonly alarmState = new Float64Array(ALARM_NUMBERS);
+  /** See group-unusualness.ts. */
+  readonly scaleState = new Float64Array(GROUP_SCALE_NUMBERS);
+
+  constructor(settings: DetectionSettings, memory: SeriesMemory) {
+    this.settings = settings;
+    this.#memory = memory;
+    this.#threshold = oneSidedThreshold(settings.level);
+  }
+
+  /** A member that joins late is one whose values were missing so far: its open window is replayed without them. */
+  addMember(): SeriesDetector {
+    const { detectionSize } = this.settings;
+    const member = this.#createMember();
+    const windowStart = this.positions - (this.positions % detectionSize);
+    member.startAt(Math.max(0, windowStart - detectionSize));
+    const ready = this.members.length > 0 && !this.forecastDue;
+    while (member.positions < this.positions || (member.forecastDue && ready)) {
+      if (member.forecastDue) member.forecasted(null);
+      else member.observe(Number.NaN);
+    }
+    this.members.push(member);
+    return member;
+  }
+
+  /** Forecasts from the present position are needed before the next time step. */
+  get forecastDue(): boolean {
+    return this.members.some((member) => member.forecastDue);
+  }
+
+  /** Scores the next time step. `values[i]` belongs to member i; NaN where it was not observed. */
+  observe(values: ArrayLike<number>): GroupDetection {
+    assert(values.length === this.members.length, 'one value a member');
+    const window = Math.floor(this.positions / this.settings.detectionSize);
+    const accumulation = this.accumulation;
+    const detections = this.members.map((member, i) => member.observe(values[i]));
+    this.positions++;
+    const scores = detections.map((detection) => detection.score);
+    const score = accumulatedScore(scores, accumulation);
+    const calibrated = accumulation.samples >= CALIBRATION_WINDOWS_MIN * this.settings.detectionSize;
+    if (Math.floor(this.positions / this.settings.detectionSize) !== window) this.recalibrate();
+    return {
+      members: detections,
+      accumulatedScore: score,
+      calibrated,
+      anomaly: calibrated && score > this.#threshold,
+      ...this.#verdictOn(detections.map(({ unusual }) => unusual)),
+    };
+  }
+
+  #verdictOn(members: readonly (Unusualness | null)[]): Verdict {
+    const { alarmRate, detectionSize } = this.settings;
+    if (alarmRate === null) return NO_VERDICT;
+    const unusual = unusualGroup(this.scaleState, members);
+    return judgeRow(this.alarmState, 0, unusual, { rate: alarmRate, gap: detectionSize, isGroup: true });
+  }
+
+  /** Forgets a member; what the group is calibrated on stays as it is until the next window opens. */
+  removeMember(index: number): void {
+    const [member] = this.members.splice(index, 1);
+    member!.release();
+  }
+
+  /** Takes up a state that was kept elsewhere: members are added without a past and filled by the caller. */
+  resumeAt(positions: number, accumulation: Calibration): void {
+    this.positions = positions;
+    this.accumulation = accumulation;
+  }
+
+  resumeMember(): SeriesDetector {
+    const member = this.#createMember();
+    this.members.push(member);
+    return member;
+  }
+
+  #createMember(): SeriesDetector {
+    return new SeriesDetector(this.#memory);
+  }
+
+  /** Recomputes the accumulation from the members' residuals; needed when a window opens and after a restore. */
+  recalibrate(): void {
+    this.accumulation = calibrateAccumulation(
+      this.members.map((member) => {
+        const residuals = member.rings.residuals(member.residualCount);
+        return { residuals, places: member.residualPlaces(residuals.length), yardstick: member.yardstick() };
+      }),
+    );
+  }
+}

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { contextBucket } from '../../forecast/context-length.ts';
+import { clampToFloat32 } from '../../forecast/float32.ts';
+import { judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import type { Detection, DetectionState } from '../alarm/detection.ts';
+import {
+  addResidual,
+  calibrate,
+  calibrateRobust,
+  calibrationOfSums,
+  NO_RESIDUALS,
+  type ResidualPlaces,
+  type ResidualSums,
+} from '../calibration/calibration.ts';
+import { isCutoff, residualPlaces, stepOfHorizon } from '../calibration/cutoff-grid.ts';
+import { precisionLost, startPrecision } from '../calibration/precision.ts';
+import { deviationFloor } from '../calibration/resolution.ts';
+import type { DetectionSettings } from '../calibration/settings.ts';
+import { CALIBRATION_WINDOWS_MIN, judge, type Yardstick } from '../calibration/threshold.ts';
+import { observeExtremes } from '../event/event-extremes.ts';
+import { GradeTerms, PRIOR_ROWS } from '../grade/grade-terms.ts';
+import {
+  addToWindow,
+  finalForecast,
+  forgetForecasts,
+  keptForecast,
+  shiftWindow,
+  standingForecast,
+} from '../memory/open-window.ts';
+import { forecastedPositions, SCALARS, type SeriesLayout, type SeriesMemory } from '../memory/series-memory.ts';
+import { SeriesRings } from '../memory/series-rings.ts';
+
+/**
+ * Online detection on one series: the state machine of the stream.
+ *
+ *   observe, observe, ... until `forecastDue`; then `context`, the model, `forecasted`; then observe again.
+ *
+ * Values are kept as float32 distances from the first value of the series, so that a series far from zero keeps its
+ * precision. A point never judges itself: the calibration is fixed when a window opens, from residuals of earlier
+ * positions.
+ */
+export class SeriesDetector {
+  readonly rings: SeriesRings;
+  readonly #terms: GradeTerms | null;
+  /** Positions seen; the next observation has this position. */
+  positions = 0;
+  /** First position of the open detection window. */
+  windowStart = 0;
+  /** Forecasted positions before the open window, without empty windows: where the residual ring stands. */
+  residualCount = 0;
+  /** Windows that have closed with something observed in them. */
+  closedWindows = 0;
+  sums: ResidualSums = NO_RESIDUALS;
+  /** A forecast from the present position is needed before the next observation. */
+  forecastDue = false;
+  /** false: the restored state has no scalars, and `restored` derives them. */
+  scalarsKept = true;
+
+  constructor(memory: SeriesMemory) {
+    this.rings = new SeriesRings(memory);
+    this.#terms = this.settings.alarmRate === null ? null : new GradeTerms(this.rings);
+    this.origin = Number.NaN;
+    this.rings.calibration = calibrationOfSums(NO_RESIDUALS, this.settings.calibration);
+  }
+
+  get origin(): number {
+    return this.rings.origin;
+  }
+
+  set origin(value: number) {
+    this.rings.origin = value;
+  }
+
+  get layout(): SeriesLayout {
+    return this.rings.layout;
+  }
+
+  get settings(): DetectionSettings {
+    return this.rings.layout.settings;
+  }
+
+  /** Sets a fresh detector to the beginning of a window, as if everything before had been missing. */
+  startAt(windowStart: number): void {
+    this.rings.setScalar(SCALARS.contextStart, windowStart);
+    this.positions = windowStart;
+    this.windowStart = windowStart;
+    this.residualCount = forecastedPositions(windowStart, this.settings);
+    this.closedWindows = windowStart / this.settings.detectionSize;
+    this.forecastDue = isCutoff(windowStart, this.settings);
+  }
+
+  /** Takes up a kept state. The caller fills rings, forecasts and sums, then calls `restored`. */
+  resumeAt(positions: number, origin: number, forecastDue: boolean): void {
+    this.startAt(positions - (positions % this.settings.detectionSize));
+    this.rings.setScalar(SCALARS.contextStart, 0);
+    this.positions = positions;
+    this.origin = origin;
+    this.forecastDue = forecastDue;
+  }
+
+  /** Scores the next observation (NaN: missing) and moves on by one position. */
+  observe(value: number): Detection {
+    assert(!this.forecastDue, 'the forecast that is due comes before the next observation');
+    const { positions: position, windowStart } = this;
+    if (Number.isNaN(this.origin)) this.origin = value;
+    const distance = Math.fround(clampToFloat32(value - this.origin));
+    this.rings.keepDistance(position, distance);
+    const forecast = standingForecast(this.rings, windowStart, position);
+    const residual = distance - forecast;
+    const state = this.#stateOf(position, forecast);
+    const step = stepOfHorizon(position, this.layout.firstCutoff, this.settings);
+    const judgement = judge(residual, step, this.layout.threshold, this.yardstick());
+    const centre = this.origin + forecast;
+    const unusual = this.#terms?.observe({ position, value, distance, forecast }) ?? null;
+    this.rings.observeScalars(value, distance);
+    const { grade, severity, alarm } = this.#verdictOn(unusual);
+    const detection: Detection = {
+      state,
+      position,
+      windowStart,
+      forecast: centre,
+      lo: centre + judgement.lo,
+      hi: centre + judgement.hi,
+      score: judgement.score,
+      anomaly: state === 'scored' && judgement.outside,
+      unusual,
+      grade,
+      severity,
+      alarm,
+    };
+    this.positions = position + 1;
+    if (this.positions === windowStart + this.settings.detectionSize) this.#closeWindow();
+    this.forecastDue = isCutoff(this.positions, this.settings);
+    return detection;
+  }
+
+  /** What residuals of the open window are measured by. */
+  yardstick(): Yardstick {
+    return {
+      method: this.settings.calibration,
+      calibration: this.rings.calibration,
+      floor: this.rings.scalar(SCALARS.floor),
+    };
+  }
+
+  /** Length the context of the forecast that is due is padded to. */
+  contextLength(buckets: readonly number[]): number {
+    return contextBucket(Math.min(this.positions, this.settings.context), buckets);
+  }
+
+  /**
+   * Copies the context before the present position, oldest first, NaN on the left, into `target[start, start +
+   * length)`.
+   */
+  context(target: Float32Array, start: number, length: number): void {
+    const available = Math.min(this.positions, this.settings.context, length);
+    target.fill(Number.NaN, start, start + length - available);
+    const kept = target.subarray(start + length - available, start + length);
+    this.rings.copyDistances(kept, this.positions - available, this.positions);
+  }
+
+  /** Whether anything was observed in the context; without it there is nothing to forecast from. */
+  hasContext(): boolean {
+    return this.rings.hasValue(this.positions - this.settings.context, this.positions);
+  }
+
+  /** Whether the forecast that is due should say how sure the model is: early, while residuals are few. */
+  get wantsQuantiles(): boolean {
+    return this.#terms !== null && this.#forecastCounts && this.positions < this.layout.firstCutoff + PRIOR_ROWS;
+  }
+
+  /** Whether a forecast from the present position counts for the open window. */
+  get #forecastCounts(): boolean {
+    const { h, detectionSize } = this.settings;
+    return this.positions <= this.windowStart + detectionSize - h;
+  }
+
+  /**
+   * Takes the forecast that was due: medians of the next h positions at `medians[start..]`, or null when there was no
+   * context.
+   * @param modelDeviation what the model's quantiles say of its deviation; 0 where they were not asked for
+   */
+  forecasted(medians: Float32Array | null, start = 0, modelDeviation = 0): void {
+    assert(this.forecastDue, 'no forecast is due');
+    addToWindow(this.rings, { windowStart: this.windowStart, cutoff: this.positions, medians, from: start });
+    if (this.#terms !== null && this.#forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
+    this.forecastDue = false;
+  }
+
+  /** The last call: its memory is another one's from then on, and a forecast on its way must not reach it. */
+  release(): void {
+    this.forecastDue = false;
+    this.rings.release();
+  }
+
+  /** How the newest `kept` residuals were forecast. */
+  residualPlaces(kept: number): ResidualPlaces {
+    return residualPlaces(this.layout.firstCutoff, this.residualCount - kept, this.settings);
+  }
+
+  /** Recomputes what is derived from rings, scalars and sums, after all of them were restored. */
+  restored(): void {
+    if (!this.scalarsKept) this.#deriveScalars();
+    this.#terms?.restore(this.positions);
+    this.#recalibrate();
+  }
+
+  #recalibrate(): void {
+    const { residualCapacity, contextCapacity } = this.layout;
+    const { slab, floatStart } = this.rings;
+    const { calibration } = this.settings;
+    if (residualCapacity === 0) this.rings.calibration = calibrationOfSums(this.sums, calibration);
+    else if (calibration === 'plain') {
+      this.rings.calibration = calibrate(slab.floats, floatStart + contextCapacity, residualCapacity);
+    } else {
+      const kept = this.rings.residualsForNow(this.residualCount);
+      this.rings.calibration = calibrateRobust(
+        kept,
+        this.residualPlaces(kept.length),
+        this.rings.scalar(SCALARS.floor),
+      );
+    }
+  }
+
+  /** The verdict on a member of a group is the group's. */
+  #verdictOn(unusual: Unusualness | null): Verdict {
+    const { alarmRate, detectionSize, thresholdMethod } = this.settings;
+    if (alarmRate === null || thresholdMethod === 'multivariate') return NO_VERDICT;
+    const promise = { rate: alarmRate, gap: detectionSize, isGroup: false };
+    return judgeRow(this.rings.doubles, this.rings.scalarIndex(SCALARS.alarm), unusual, promise);
+  }
+
+  /** As if the values in the ring were all that was observed so far. */
+  #deriveScalars(): void {
+    this.scalarsKept = true;
+    const { rings } = this;
+    const oldest = Math.max(0, this.positions - this.layout.contextCapacity);
+    for (let position = oldest; position < this.positions; position++) {
+      if (position === this.windowStart) this.#openWindow();
+      const distance = rings.distanceAt(position);
+      const value = this.origin + distance;
+      const forecast = keptForecast(this, position);
+      this.#verdictOn(this.#terms?.observe({ position, value, distance, forecast }) ?? null);
+      this.rings.observeScalars(value, distance);
+    }
+    if (this.positions === this.windowStart) this.#openWindow();
+  }
+
+  #openWindow(): void {
+    const { rings } = this;
+    startPrecision(rings.doubles, rings.scalarIndex(SCALARS.precision));
+    rings.setScalar(SCALARS.floor, deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution)));
+  }
+
+  #stateOf(position: number, forecast: number): DetectionState {
+    if (Number.isNaN(forecast)) return position < this.layout.firstCutoff ? 'warming-up' : 'not-forecasted';
+    return this.rings.calibration.samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize
+      ? 'calibrating'
+      : 'scored';
+  }
+
+  /** Every forecast of the window has joined: its residuals become calibration, and the next window opens. */
+  #closeWindow(): void {
+    const { detectionSize } = this.settings;
+    const alone = this.settings.thresholdMethod === 'univariate' && this.windowStart >= this.layout.firstCutoff;
+    // After an outage the residuals before it go on to calibrate. Members of a group keep in step with each other.
+    if (!alone || this.rings.hasValue(this.windowStart, this.windowStart + detectionSize)) {
+      for (let i = 0; i < detectionSize; i++) this.#closePosition(this.windowStart + i);
+      this.closedWindows++;
+    }
+    shiftWindow(this.rings);
+    observeExtremes(this, this.windowStart, this.windowStart + detectionSize);
+    this.windowStart += detectionSize;
+    if (precisionLost(this.rings.doubles, this.rings.scalarIndex(SCALARS.precision))) this.#forgetContext();
+    this.#openWindow();
+    this.#recalibrate();
+  }
+
+  /** The values so far were rounded away beside the origin: the next one is the new origin. Residuals stay. */
+  #forgetContext(): void {
+    this.origin = Number.NaN;
+    this.rings.setScalar(SCALARS.contextStart, this.windowStart);
+    this.rings.forgetDistances();
+    forgetForecasts(this.rings, this.windowStart);
+  }
+
+  #closePosition(position: number): void {
+    const forecast = finalForecast(this.rings, this.windowStart, position);
+    if (forecast === null) return;
+    const residual = Math.fround(this.rings.distanceAt(position) - forecast);
+    if (this.layout.residualCapacity === 0) {
+      const how = {
+        method: this.settings.calibration,
+        places: residualPlaces(this.layout.firstCutoff, 0, this.settings),
+      };
+      this.sums = addResidual(this.sums, residual, this.residualCount, how);
+    } else this.rings.keepResidual(this.residualCount, residual);
+    this.residualCount++;
+  }
+}

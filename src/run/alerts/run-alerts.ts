@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { reportAlerts } from '../../alerts/alert-reports.ts';
+import { type AlertService, startAlertService } from '../../alerts/alert-service.ts';
+import type { Routes } from '../../alerts/routes/alert-route.ts';
+import { readRoutesFile } from '../../alerts/routes/routes-file.ts';
+import type { ConfigResult, KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import { readNamedFile } from '../../config/named-file.ts';
+import { processSecrets } from '../../config/secret-reference.ts';
+import { ensureStateTopic } from '../../kafka/admin/topic-admin.ts';
+import { createEventDecoder } from '../../stream/codec/event-codec.ts';
+import { connectRegistry } from '../../stream/codec/registry.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { collectAlerts, type Metrics } from '../../telemetry/metrics.ts';
+import { readAcknowledgements } from './acknowledgements.ts';
+import { createKafkaAlertLog } from './kafka-alert-log.ts';
+
+/** Of the group whose processes send these alerts; the topic of its state has the same name. */
+export function alertsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
+  return `${groupId}-alerts`;
+}
+
+export function stateTopicOf(routes: Routes, config: Pick<LoadedConfig, 'stream'>): string {
+  // What a topic cannot be named is no part of it.
+  return (
+    routes.stateTopic ??
+    alertsGroup(config)
+      .replaceAll(/[^a-zA-Z0-9._-]/g, '-')
+      .slice(0, 249)
+  );
+}
+
+/** The routes file at `path`, or all its problems. */
+export function loadRoutes(path: string): ConfigResult<Routes> {
+  const problems: string[] = [];
+  const content = readNamedFile({ key: 'ROUTES', path }, (file) => readFileSync(file, 'utf8'), problems);
+  const routes = content === null ? null : readRoutesFile({ name: path, content }, processSecrets, problems);
+  return routes === null ? { kind: 'problems', problems } : { kind: 'config', config: routes };
+}
+
+export interface RunAlertsOptions {
+  readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
+  readonly routes: Routes;
+  readonly from: 'earliest' | 'latest';
+  readonly redeliver: boolean;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** Makes the topic of the state where it is missing, and starts to send. Throws a ServiceError. */
+export async function runAlerts(options: RunAlertsOptions): Promise<AlertService> {
+  const { config, routes, from, redeliver, metrics, logger } = options;
+  const { kafka, stream, worker, registry: registryConfig } = config;
+  const connection = {
+    config: kafka,
+    log: (level: 'debug' | 'info' | 'warn' | 'error', text: string, detail?: object) =>
+      logger[level](detail ?? {}, text),
+  };
+  const { events: eventsTopic } = stream.topics;
+  const stateTopic = stateTopicOf(routes, config);
+  await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });
+  const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
+  const log = createKafkaAlertLog({
+    ...connection,
+    eventsTopic,
+    stateTopic,
+    groupId: alertsGroup(config),
+    sessionMs: worker.sessionMs,
+    decode: createEventDecoder(stream.output.format, registry),
+    from,
+    onUnreadable: (place, reason) => logger.error({ ...place, reason }, 'a record of the events topic is no event'),
+  });
+  const acknowledgements = readAcknowledgements(config);
+  const closeAll = () => Promise.all([registry?.close(), acknowledgements.close()]);
+  const service = await startAlertService({
+    log,
+    routes,
+    reports: reportAlerts(metrics, logger),
+    nowMs: Date.now,
+    random: Math.random,
+    redeliver,
+    acknowledged: acknowledgements.among,
+  }).catch(async (error: unknown) => {
+    await closeAll();
+    throw error;
+  });
+  metrics.brokerConnected.set(1);
+  collectAlerts(metrics, () => service.figures());
+  return {
+    ...service,
+    stop: async () => {
+      await service.stop();
+      await closeAll();
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import { scoredTopics } from '../../config/rekeyed-input.ts';
+import { readConsumerGroup, readTopicEnds } from '../../kafka/admin/consumer-group.ts';
+import { produceRecords } from '../../kafka/produce/bulk-producer.ts';
+import { ServiceError } from '../../service-error.ts';
+import type { DetectorsPort, Operations, ScoreAgain } from '../../sidecar/operations/operations.ts';
+import type { RunningHistory } from '../history/run-history.ts';
+
+export interface OperationsOptions {
+  readonly config: Pick<LoadedConfig, 'stream' | 'history'>;
+  readonly history: RunningHistory;
+  readonly detectors: DetectorsPort;
+  readonly scoreAgain: ScoreAgain;
+}
+
+/** Connects what the sidecar knows of the stream with the history, Kafka and the detectors file. */
+export function makeOperations({ config, history, detectors, scoreAgain }: OperationsOptions): Operations {
+  const { stream, history: bounds } = config;
+  const { topics } = stream;
+  const { remote } = history;
+  const sources = { scores: topics.scores, events: topics.events, 'dead-letters': topics.deadLetters };
+  const connection = () => ({ config: knownCluster(history.kafka()) });
+  return {
+    reader: remote.reader,
+    feed: remote,
+    store: bounds.url === null ? 'duckdb' : 'postgres',
+    bounds,
+    topics: sources,
+    problem: () => remote.problem,
+    detectors,
+    scoreAgain,
+    cluster: {
+      async historyEnds() {
+        const ends = await readTopicEnds(connection(), Object.values(sources));
+        return Object.entries(sources).flatMap(([source, topic]) =>
+          (ends.get(topic) ?? []).map((each) => ({ source, ...each })),
+        );
+      },
+      async workers() {
+        const { groupId } = stream;
+        const { observations: topic } = scoredTopics(stream);
+        const state = await readConsumerGroup(connection(), { groupId, topic });
+        const partitions = state.partitions.map((partition) => ({ topic, ...partition }));
+        return { group: groupId, members: state.members, partitions };
+      },
+      redrive: (record) => produceRecords(connection(), topics.observations, [record]),
+    },
+  };
+}
+
+/** Throws a ServiceError before there is one. */
+export function knownCluster(kafka: KafkaConfig | null): KafkaConfig {
+  if (kafka !== null) return kafka;
+  throw new ServiceError('broker-unavailable', 'Kafka has not started yet', { retryable: true });
+}

@@ -1,0 +1,45 @@
+import { keptValuesScorer } from '../../backtest/score-kept-values.ts';
+import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import type { ModelCatalog } from '../../model/catalog.ts';
+import type { Operations } from '../../sidecar/operations/operations.ts';
+import type { DetectorVersion } from '../../store/detector-versions.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { runHistory } from '../history/run-history.ts';
+import { describeDetectors, detectorsFileText } from './describe-detectors.ts';
+import { knownCluster, makeOperations } from './make-operations.ts';
+import { publishDetectors } from './publish-detectors.ts';
+
+export interface RunningOperations {
+  readonly operations: Operations;
+  /** Follows the topics of a cluster from now on. */
+  begin(kafka: KafkaConfig): void;
+  stop(): Promise<void>;
+}
+
+export interface OperationsToRun {
+  readonly config: LoadedConfig;
+  readonly catalog: ModelCatalog;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** What the sidecar knows of the stream: the history, the detectors, and what other settings would have raised. */
+export function runOperations({ config, catalog, logger, metrics }: OperationsToRun): RunningOperations {
+  const history = runHistory(config, { logger, metrics });
+  const { detectorsFile, detectorsTopic: topic, stream } = config;
+  const again = keptValuesScorer({ config, catalog });
+  const detectors = {
+    fileText: () => detectorsFileText(detectorsFile),
+    describe: describeDetectors,
+    publish: (next: DetectorVersion) =>
+      publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.observations }, next),
+  };
+  return {
+    operations: makeOperations({ config, history, detectors, scoreAgain: again.scoreAgain }),
+    begin: history.begin,
+    async stop() {
+      await Promise.all([history.stop(), again.close()]);
+    },
+  };
+}

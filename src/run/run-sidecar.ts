@@ -1,0 +1,160 @@
+import { availableParallelism, totalmem } from 'node:os';
+import { fileScorer } from '../backtest/score-dropped-file.ts';
+import type { HttpConfig, LoadedConfig } from '../config/config.ts';
+import { consoleFiles } from '../console/page-files.ts';
+import type { ModelCatalog } from '../model/catalog.ts';
+import { type ForecasterStats, Forecasters } from '../model/onnx-forecaster.ts';
+import { WeightsCache } from '../model/tuned-weights.ts';
+import { Tuner } from '../model/tuning/tuner.ts';
+import { ServiceError } from '../service-error.ts';
+import { KeyRing } from '../sidecar/accounts/key-ring.ts';
+import { Calls } from '../sidecar/accounts/metering.ts';
+import { RetentionSweeper } from '../sidecar/accounts/retention-sweeper.ts';
+import { countTokens } from '../sidecar/accounts/service-metrics.ts';
+import { startHttpServer } from '../sidecar/http/server.ts';
+import { FinetunedJobs } from '../sidecar/jobs/finetuned-jobs.ts';
+import { JOB_LIMITS } from '../sidecar/jobs/job-limits.ts';
+import { countJobs } from '../sidecar/jobs/job-metrics.ts';
+import { JobQueue } from '../sidecar/jobs/job-queue.ts';
+import { JobSandbox, slotsOf } from '../sidecar/jobs/job-sandbox.ts';
+import { serveModels } from '../sidecar/models/served-models.ts';
+import { tuneInSandbox } from '../sidecar/models/tuned-models.ts';
+import { reportTunings } from '../sidecar/models/tuning-progress.ts';
+import type { Operations } from '../sidecar/operations/operations.ts';
+import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
+import type { Database } from '../store/database.ts';
+import { FinetunedWeights } from '../store/finetuned-weights.ts';
+import { jobBacklog } from '../store/job-backlog.ts';
+import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
+import { openDatabase, weightsFolder } from '../store/open-store.ts';
+import { StoreClock } from '../store/store-clock.ts';
+import { type StoreTiming, timedDatabase } from '../store/timed-database.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { collectService, type Metrics } from '../telemetry/metrics.ts';
+
+export interface RunningSidecar {
+  readonly url: string;
+  /** The secret of a key that was created because there was none. The caller prints it once. */
+  readonly madeKey: string | null;
+  forecasts(): ForecasterStats;
+  /** One sentence each. */
+  reasonsNotReady(): readonly string[];
+  /** Answers the requests in progress, at most `shutdownMsMax`, then closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Configuration of store, jobs and HTTP server. */
+export type SidecarConfig = Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
+
+export interface SidecarOptions {
+  readonly config: SidecarConfig;
+  readonly catalog: ModelCatalog;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** What is known of the stream; null where it is not read. */
+  readonly operations: Operations | null;
+}
+
+/**
+ * Starts store, inference threads, HTTP server and job runner. Throws a ServiceError when one of them cannot start; the
+ * others are closed then.
+ */
+export async function runSidecar(options: SidecarOptions): Promise<RunningSidecar> {
+  const { config, catalog, metrics, logger, operations } = options;
+  const { http, worker: limits, dataDir, storeUrl } = config;
+  const models = catalog.names.map((name) => catalog.get(name));
+  if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
+  const place = { dataDir, url: storeUrl };
+  const timing: StoreTiming = (operation, seconds) => metrics.storeSeconds.observe({ operation }, seconds);
+  const store = timedDatabase(await openDatabase(place), timing);
+  const opened: (() => Promise<unknown>)[] = [() => store.close()];
+  const closeAll = async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  };
+  try {
+    const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads });
+    opened.push(() => forecasters.close());
+    const clock = await StoreClock.start(store);
+    opened.push(async () => clock.close());
+    const { nowMs } = clock;
+    const tuner = new Tuner(models);
+    opened.push(() => tuner.close());
+    const kept = new FinetunedWeights(store, weightsFolder(place));
+    const finetuned = { kept, cache: new WeightsCache(), modelsMax: http.finetunedModelsMax };
+    const sweeper = new RetentionSweeper({ store, kept, nowMs, logger });
+    opened.push(() => sweeper.close());
+    const onSettled = countTokens(metrics);
+    const calls = new Calls(store, nowMs, { logger, onSettled });
+    const watch = reportTunings(metrics, logger, nowMs);
+    const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
+    const slots = slotsOf(availableParallelism(), totalmem() / 2 ** 20, http.jobMemoryMbMax);
+    const sandbox = new JobSandbox(catalog, memory, { observe: watch, slots });
+    const jobs = new JobQueue({
+      database: store,
+      executor: new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs }),
+      nowMs,
+      logger,
+      observe: countJobs(metrics, onSettled),
+      limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
+    });
+    const files = fileScorer(catalog);
+    opened.push(() => files.close());
+    const server = await startHttpServer({
+      host: http.host,
+      port: http.port,
+      tls: http.tls,
+      trustedProxies: http.trustedProxies,
+      corsOrigins: http.corsOrigins,
+      connectionsMax: http.connectionsMax,
+      perAddressMax: http.connectionsPerAddressMax,
+      store,
+      keys: new KeyRing(store, nowMs),
+      calls,
+      models: serveModels(catalog, forecasters, tuneInSandbox(tuner, watch)),
+      finetuned,
+      jobs,
+      consolePage: consoleFiles(),
+      scoreFile: files.scoreFile,
+      operations,
+      nowMs,
+      metrics,
+      logger,
+    });
+    opened.push(() => server.close(limits.shutdownMsMax));
+    jobs.start();
+    collectService(metrics, async () => ({ ...(await backlogOf(store, nowMs)), bodyBytes: server.bodyBytes() }));
+    return {
+      url: server.url,
+      // Last: a new key must reach the caller, so nothing after it may fail.
+      madeKey: await firstKey(store, http, logger),
+      forecasts: () => forecasters.stats(),
+      reasonsNotReady: () => [calls.trouble, forecasters.trouble, server.trouble()].filter((reason) => reason !== null),
+      stop: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function backlogOf(store: Database, nowMs: () => number) {
+  const { pending, running, oldestPendingAtMs } = await jobBacklog(store);
+  const oldestPendingMs = oldestPendingAtMs === null ? 0 : nowMs() - oldestPendingAtMs;
+  return { jobsPending: pending, jobsRunning: running, oldestPendingMs };
+}
+
+/** The secret of a new key; null where the store has a key, or one was configured. */
+async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {
+  const [secret, id, createdAtMs] = [makeKeySecret(), makeKeyId(), Date.now()];
+  const unlimited = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null, credits: null };
+  const name = apiKey === null ? 'first key' : 'TIDEWATCH_API_KEY';
+  const offered = { id, owner: id, name, role: 'admin', secret, createdAtMs, ...unlimited } as const;
+  const { configured, made, replaced } = await ensureFirstKey(store, apiKey, offered);
+  if (replaced !== null) {
+    logger.warn({ keyId: replaced, by: id }, 'the earlier first key is revoked: TIDEWATCH_API_KEY replaces it');
+  }
+  if (configured !== null && !isUsable(configured, createdAtMs)) {
+    logger.error({ keyId: configured.id }, 'the key of TIDEWATCH_API_KEY was revoked or has expired: it opens nothing');
+  }
+  return made ? secret : null;
+}

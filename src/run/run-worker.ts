@@ -1,0 +1,222 @@
+import type { Config, DetectorConfig, KafkaConfig, LoadedConfig } from '../config/config.ts';
+import { repartitionOf } from '../config/rekeyed-input.ts';
+import { resolveConfig } from '../config/resolve.ts';
+import { bindToModel, type DetectorModels, findDetectorModels, modelsBelow } from '../detector-models.ts';
+import type { Forecaster } from '../forecast/forecaster.ts';
+import { topicsInUse } from '../kafka/admin/changelog-name.ts';
+import { checkTopics } from '../kafka/admin/topic-admin.ts';
+import { openCatalog } from '../model/catalog.ts';
+import { Forecasters } from '../model/onnx-forecaster.ts';
+import { ServiceError } from '../service-error.ts';
+import { createEventEncoder } from '../stream/codec/event-codec.ts';
+import { connectRegistry } from '../stream/codec/registry.ts';
+import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
+import { reportEvents, timeForecasts } from '../stream/engine/report-events.ts';
+import { FORECAST_ROWS_MAX } from '../stream/engine/state/supply-forecasts.ts';
+import { startWorker, type Worker } from '../stream/engine/stream-worker.ts';
+import type { BoundDetector } from '../stream/engine/unit/bound-detector.ts';
+import { createKafkaLog } from '../stream/log/kafka-log.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { collectForecasts, createMetrics, type ForecastSums, type Metrics } from '../telemetry/metrics.ts';
+import { startOpsServer } from '../telemetry/ops-server.ts';
+import { startRepartition } from './run-repartition.ts';
+import { loadHistory, type NamedHistory } from './warm-history.ts';
+
+export interface RunningWorker {
+  readonly opsUrl: string;
+  /** Empty when every assigned partition is being scored, else one reason a sentence. */
+  notReady(): string[];
+  /** null after `stop`; an error when the worker cannot continue. */
+  readonly finished: Promise<Error | null>;
+  readonly metrics: Metrics;
+  /** Scores by other detectors from the next commit on. Returns why that is not possible in a process that runs. */
+  changeDetectors(
+    detectors: readonly DetectorConfig[],
+    by: { readonly models: DetectorModels; readonly version: number },
+  ): string | null;
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the models, and completes the configuration with their limits.
+ * Throws ServiceError `model-invalid` for a damaged model folder, `configuration` for a fine-tuned model that cannot be
+ * used.
+ */
+export async function resolveWithModels(loaded: LoadedConfig) {
+  const models = await findDetectorModels(loaded, await openCatalog({ modelsDir: loaded.modelsDir }));
+  const limits = new Map([...models.byName].map(([name, { model }]) => [name, model.manifest]));
+  return { models, result: resolveConfig(loaded, limits) };
+}
+
+/** A sidecar in the same process, reported at the same operator's port. */
+export interface Beside {
+  readonly metrics: Metrics;
+  forecasts(): ForecastSums;
+}
+
+export interface RunWorkerOptions {
+  readonly config: Config & { readonly kafka: KafkaConfig };
+  readonly models: DetectorModels;
+  readonly logger: Logger;
+  readonly beside?: Beside;
+  /** Of the detectors; 0: the detectors file. */
+  readonly version?: number;
+  /** What series without a state begin with; null for nothing. */
+  readonly history?: NamedHistory | null;
+}
+
+/**
+ * Starts operator's port, inference threads and the stream. Throws a ServiceError when one of them cannot start; the
+ * others are closed then.
+ */
+export async function runWorker({
+  config,
+  models,
+  logger,
+  beside,
+  version = 0,
+  history = null,
+}: RunWorkerOptions): Promise<RunningWorker> {
+  const opened: (() => Promise<unknown> | undefined)[] = [];
+  const closeAll = async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  };
+  try {
+    const metrics = beside?.metrics ?? createMetrics({ collectProcess: true });
+    let notReady = () => ['the worker is starting'];
+    const { opsHost: host, opsPort: port } = config;
+    const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
+    opened.push(() => ops.close());
+    logger.info({ url: ops.url }, 'the operators port is open');
+    const { worker, forecasters, bind } = await startStream(
+      { config, models, metrics, logger, version, history },
+      (close) => opened.push(close),
+    );
+    collectForecasts(metrics, () => {
+      const stats = forecasters.stats();
+      return beside === undefined ? stats : sumOf(stats, beside.forecasts());
+    });
+    notReady = () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])];
+    return {
+      opsUrl: ops.url,
+      notReady: () => notReady(),
+      finished: worker.finished,
+      metrics,
+      changeDetectors(detectors, by) {
+        try {
+          worker.changeDetectors(
+            detectors.map((detector) => bind(detector, by.models)),
+            by.version,
+          );
+          return null;
+        } catch (error) {
+          // A model that was not named at the start.
+          if (error instanceof ServiceError) return `${error.message}: that needs a restart`;
+          throw error;
+        }
+      },
+      stop: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+interface StartedStream {
+  readonly worker: Worker;
+  readonly forecasters: Forecasters;
+  readonly bind: (detector: DetectorConfig, models: DetectorModels) => BoundDetector;
+}
+
+/** @param onOpened called with the close function of each part, in the order of opening */
+async function startStream(
+  {
+    config,
+    models,
+    metrics,
+    logger,
+    version,
+    history,
+  }: Required<Omit<RunWorkerOptions, 'beside'>> & { readonly metrics: Metrics },
+  onOpened: (close: () => Promise<unknown> | undefined) => void,
+): Promise<StartedStream> {
+  const { kafka, worker: limits, registry: registryConfig } = config;
+  const stream = { ...config.stream, topics: await topicsInUse({ config: kafka }, config.stream) };
+  await checkTopics({ config: kafka }, stream.topics);
+  const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
+  onOpened(() => registry?.close());
+  const { format } = stream.output;
+  const encodeScore = await createScoreEncoder(format, { topic: stream.topics.scores, registrar: registry });
+  const encodeEvent = await createEventEncoder(format, { topic: stream.topics.events, registrar: registry });
+  const events = reportEvents(metrics, logger);
+  const log = createKafkaLog({
+    config: kafka,
+    log: (level, text, detail) => logger[level](detail ?? {}, text),
+    topics: stream.topics,
+    groupId: stream.groupId,
+    sessionMs: limits.sessionMs,
+    compression: stream.output.compression,
+    headers: stream.output.headers,
+    onFetch: ({ partition, endOffset }) => events.fetched(partition, endOffset),
+    onAnswer: (seconds) => events.fetchAnswered(seconds),
+  });
+  const partitions = await log.partitionCount();
+  const repartition = repartitionOf(config.stream);
+  const isRekeyed = repartition !== null;
+  const parts = { kafka, stream, partitions, isRekeyed, schemas: registry, logger };
+  const warmStart = history === null ? null : await loadHistory(history, parts);
+  const queueRowsMax = FORECAST_ROWS_MAX * partitions;
+  const forecasters = await Forecasters.start(modelsBelow(stream.detectors, models), {
+    threads: limits.inferenceThreads,
+    queueRowsMax,
+  });
+  onOpened(() => forecasters.close());
+  const timed = (forecaster: Forecaster) => timeForecasts(forecaster, metrics, () => performance.now());
+  const bind: StartedStream['bind'] = (detector, found) =>
+    bindToModel(detector, found, (...asked) => timed(forecasters.forecasterFor(...asked)));
+  const detectors = stream.detectors.map((detector) => bind(detector, models));
+  const options = {
+    log,
+    stream,
+    limits,
+    detectors,
+    version,
+    warmStart,
+    encodeScore,
+    encodeEvent,
+    schemas: registry,
+    events,
+    nowMs: Date.now,
+  };
+  const worker = await startWorker(options);
+  onOpened(() => worker.stop());
+  if (repartition === null) return { worker, forecasters, bind };
+  const shared = { kafka, stream, limits, detectors, version, schemas: registry, partitions, metrics, logger };
+  const carrier = await startRepartition({ ...shared, repartition });
+  onOpened(() => carrier.stop());
+  return { worker: together(worker, carrier), forecasters, bind };
+}
+
+/** Two workers that are told and asked as one. */
+function together(worker: Worker, carrier: Worker): Worker {
+  return {
+    finished: Promise.race([worker.finished, carrier.finished]),
+    notReady: () => [...worker.notReady(), ...carrier.notReady().map((reason) => `keying anew: ${reason}`)],
+    changeDetectors(detectors, version) {
+      worker.changeDetectors(detectors, version);
+      carrier.changeDetectors(detectors, version);
+    },
+    stop: async () => void (await Promise.all([worker.stop(), carrier.stop()])),
+  };
+}
+
+function sumOf(a: ForecastSums, b: ForecastSums): ForecastSums {
+  return {
+    rowsWaiting: a.rowsWaiting + b.rowsWaiting,
+    runs: a.runs + b.runs,
+    forecasts: a.forecasts + b.forecasts,
+    runMs: a.runMs + b.runMs,
+    cpuMs: a.cpuMs + b.cpuMs,
+  };
+}

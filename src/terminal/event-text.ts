@@ -1,0 +1,35 @@
+import type { AnomalyEvent } from '../detector/event/event.ts';
+import { formatGrade, formatTime, printable, type ScoreLineStyle } from './score-line.ts';
+
+const TYPE_WIDTH = 7;
+const GRADE_WIDTH = 5;
+
+const RED_BOLD = '\u001b[1;31m';
+const DIM = '\u001b[2m';
+const RESET = '\u001b[0m';
+
+/** Column titles of `eventLine`. */
+export function eventLineHeader({ colour, seriesWidth }: ScoreLineStyle): string {
+  const titles = ['  time (UTC)'.padEnd(21), 'event'.padEnd(TYPE_WIDTH), 'series'.padEnd(seriesWidth)];
+  const header = [...titles, 'grade'.padStart(GRADE_WIDTH), 'what'].join('  ');
+  return colour ? `${DIM}${header}${RESET}` : header;
+}
+
+/**
+ * One revision of an event as a line for people: time, type, series or group, grade, summary. One that was opened
+ * begins with `!`. A reason to close it that is none of the values stands in brackets.
+ */
+export function eventLine(event: AnomalyEvent, { colour, seriesWidth }: ScoreLineStyle): string {
+  const { type, updatedAtMs, series, group, grade, summary, closeReason } = event;
+  const owner = printable(series ?? `group ${group}`);
+  const reason = closeReason === null || closeReason === 'recovered' ? '' : ` (${closeReason.replaceAll('_', ' ')})`;
+  const line = [
+    `${type === 'opened' ? '!' : ' '} ${formatTime(updatedAtMs).padEnd(19)}`,
+    type.padEnd(TYPE_WIDTH),
+    owner.length <= seriesWidth ? owner.padEnd(seriesWidth) : `~${owner.slice(owner.length - seriesWidth + 1)}`,
+    formatGrade(grade).padStart(GRADE_WIDTH),
+    `${printable(summary)}${reason}`,
+  ].join('  ');
+  if (!colour) return line;
+  return type === 'opened' ? `${RED_BOLD}${line}${RESET}` : type === 'closed' ? `${DIM}${line}${RESET}` : line;
+}

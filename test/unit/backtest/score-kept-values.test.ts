@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { keptValuesScorer } from '../../../src/backtest/score-kept-values.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { openCatalog } from '../../../src/model/catalog.ts';
+import { freshFolder } from '../../fixture/http/served.ts';
+import { writeModelFolder } from '../../fixture/model/model-folder.ts';
+
+const TEXT = `# What we watch.
+detectors:
+  - name: hosts # every host
+    series: host-*
+    freq: min
+    h: 4
+    detection_size: 4
+    false_alarms: 1/week
+  - { name: groups, series: "g-*", freq: min, h: 4, detection_size: 4, threshold_method: multivariate, group: group }
+`;
+const [modelsDir, pretrainedDir] = [await freshFolder(), await freshFolder()];
+await writeModelFolder(modelsDir, 'tsmodel-1');
+const catalog = await openCatalog({ modelsDir, pretrainedDir });
+const loaded = loadConfig({ flags: {}, env: {}, readFile: () => '', processors: 1, requires: [] });
+assert.equal(loaded.kind, 'config');
+const asking = keptValuesScorer({ config: loaded.config, catalog });
+after(() => asking.close());
+const { signal } = new AbortController();
+
+const START_MS = Date.UTC(2026, 0, 1);
+const LENGTH = 2_000;
+const SPIKE_AT = 1_500;
+const values = Float64Array.from({ length: LENGTH }, (_, i) => (i === SPIKE_AT ? 90 : 50 + ((i * 7919) % 13) / 10));
+const timestamps = Float64Array.from({ length: LENGTH }, (_, i) => START_MS + i * 60_000);
+const past = { detectorsText: TEXT, series: 'host-1', timestamps, values };
+
+test('values are scored twice, and other settings raise other events', async () => {
+  const result = await asking.scoreAgain(past, { direction: 'down', min_deviation: '5%' }, signal);
+  assert.equal(result.kind, 'scored');
+  const { detector, observations, before, after: then, text } = result.scored;
+  assert.deepEqual([detector, observations], ['hosts', LENGTH]);
+  const spike = before.events.find(({ startedAtMs }) => startedAtMs === timestamps[SPIKE_AT]);
+  assert.equal(spike?.direction, 'up');
+  assert.ok(before.alarms > 0 && before.alarmsPerWeek! > 0);
+  assert.equal(
+    then.events.some(({ startedAtMs }) => startedAtMs === timestamps[SPIKE_AT]),
+    false,
+  );
+  assert.match(text, /^# What we watch\.\n/);
+  assert.match(
+    text,
+    /- name: hosts # every host\n(?: .*\n)* {4}events:\n {6}direction: down\n {6}min_deviation_share: 5%\n/,
+  );
+});
+
+test('the same settings raise the same events', async () => {
+  const result = await asking.scoreAgain(past, {}, signal);
+  assert.equal(result.kind, 'scored');
+  assert.deepEqual(result.scored.after, result.scored.before);
+  assert.equal(result.scored.text.replaceAll(/\s/g, ''), TEXT.replaceAll(/\s/g, ''));
+});
+
+test('what the settings, the model or the file refuse is said', async () => {
+  const problemsOf = async (series: string, changes: Record<string, string | number>) => {
+    const result = await asking.scoreAgain({ ...past, series }, changes, signal);
+    return result.kind === 'problems' ? result.problems.join() : result.kind;
+  };
+  assert.match(await problemsOf('host-1', { h: 9 }), /h must be at most detection_size \(4\)/);
+  assert.match(await problemsOf('host-1', { false_alarms: 'few' }), /false_alarms must be off, or a rate/);
+  assert.match(
+    await problemsOf('host-1', { h: 5_000, detection_size: 5_000 }),
+    /h must be at most the horizon of tsmodel-1/,
+  );
+  assert.match(await problemsOf('other', {}), /no detector of the file takes the series other/);
+  assert.match(await problemsOf('g-1', {}), /groups scores groups/);
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { timeOf } from '../../../src/demo/demo-time.ts';
+import { DemoView } from '../../../src/demo/demo-view.ts';
+import { SCORE_LINE_STYLE } from '../../../src/terminal/score-line.ts';
+import { scoreRecord } from '../../fixture/stream/score-record.ts';
+
+const LIVE_START = 6_000_000;
+
+function demoView({ historyScores = 4, colour = false } = {}): DemoView {
+  const covered = new Set(['a', 'b']);
+  return new DemoView({ covered, liveStart: LIVE_START, historyScores, style: { ...SCORE_LINE_STYLE, colour } });
+}
+
+/** A score some steps before (or after) the first live one. */
+function score(series: string, step: number, anomaly = false) {
+  return scoreRecord({ series, timestampMs: timeOf(LIVE_START + step), anomaly, alarm: anomaly });
+}
+
+const named = (lines: readonly string[]) => lines.map((line) => line.slice(2).split(/ {2,}/)[1]);
+
+test('the history is counted until every series has its last score, then summed up', () => {
+  const view = demoView();
+  assert.deepEqual(view.take([score('a', -2), score('b', -2)], 0), ['Scoring the history: 2 of 4 observations']);
+  assert.deepEqual(view.take([score('a', -1, true)], 500), []);
+  assert.equal(view.live, false);
+  const [sum, , , flagged, ...rest] = view.take([score('b', -1)], 600);
+  assert.equal(sum, 'History of 2 series scored: 4 observations, 1 flagged, lately:');
+  assert.match(flagged!, /^! .* a .* ALARM/);
+  assert.deepEqual([rest, view.live], [[], true]);
+});
+
+test('series that are not of the demo do not count as history', () => {
+  const view = demoView();
+  const [line] = view.take([score('a', -2), score('z', -2, true)], 0);
+  assert.equal(line, 'Scoring the history: 1 of 4 observations');
+  const [sum] = view.take([score('a', -1), score('b', -1), score('z', -1)], 1);
+  assert.equal(sum, 'History of 2 series scored: 3 observations, 0 flagged.');
+});
+
+test('the last flagged score of each series of the history is shown, in order of time', () => {
+  const view = demoView();
+  view.take([score('b', -4, true), score('a', -6, true), score('a', -5, true)], 0);
+  const lines = view.take([score('a', -1), score('b', -1)], 1);
+  assert.deepEqual(named(lines.slice(3)), ['a', 'b']);
+});
+
+test('on a terminal progress takes one line', () => {
+  const view = demoView({ colour: true });
+  const lines = [...view.take([score('a', -2)], 0), ...view.take([score('b', -2)], 2_000)];
+  assert.deepEqual(
+    lines.map((line) => line.startsWith('\u001b[1A\u001b[2K')),
+    [false, true],
+  );
+});
+
+test('a demo that continues has no history to wait for', () => {
+  assert.equal(demoView({ historyScores: 0 }).live, true);
+});
+
+test('live, every flagged score is shown, and the others by series in turn', () => {
+  const view = demoView({ historyScores: 0 });
+  const shown = [0, 1_000, 2_000, 4_000].map((nowMs, i) =>
+    named(view.take([score('a', i), score('b', i), score('c', i, true)], nowMs)),
+  );
+  assert.deepEqual(shown, [['c', 'a'], ['c'], ['c', 'b'], ['c', 'a']]);
+});
+
+test('a series that stops in the history, and returns, is no observation of it', () => {
+  const view = demoView();
+  view.take([{ ...score('a', -3), state: 'silent' }, score('a', -1)], 0);
+  const [sum] = view.take([{ ...score('b', -2), state: 'returned' }, score('b', -1)], 1);
+  assert.equal(sum, 'History of 2 series scored: 2 observations, 0 flagged.');
+});

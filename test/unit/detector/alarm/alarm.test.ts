@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ALARM_NUMBERS, judgeRow } from '../../../../src/detector/alarm/alarm.ts';
+
+const PROMISE = { rate: 0.01, gap: 24, isGroup: false };
+
+function alarmsOf(sharps: readonly number[]): boolean[] {
+  const state = new Float64Array(ALARM_NUMBERS);
+  return sharps.map((sharp) => judgeRow(state, 0, { sharp, wide: sharp }, PROMISE).alarm);
+}
+
+test('a series that was quiet for weeks is not in alarm for weeks once it stirs', () => {
+  const quiet = Array(12_000).fill(0);
+  const stirred = Array.from({ length: 4_000 }, (_, i) => 2 + (i % 7) / 2);
+  const alarms = alarmsOf([...quiet, ...stirred]);
+  assert.ok(alarms.filter(Boolean).length < 400);
+});
+
+test('rows that show less than half of their own scales raise no alarm, however long none came', () => {
+  const clean = Array.from({ length: 20_000 }, (_, i) => 1.4 + 1.5 * Math.sin(i / 50));
+  assert.equal(alarmsOf(clean).filter(Boolean).length, 0);
+});
+
+test('an incident after a long quiet stretch raises an alarm', () => {
+  assert.equal(alarmsOf([...Array(12_000).fill(0), 30]).at(-1), true);
+});

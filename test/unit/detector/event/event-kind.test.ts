@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EventKind } from '../../../../src/detector/event/event.ts';
+import { kindOf, refined } from '../../../../src/detector/event/event-kind.ts';
+import { whiteNoise } from '../../../fixture/stream/backtest.ts';
+
+const ROWS = 240;
+const AMPLITUDE = 5;
+/** A season of 24 rows with a little noise. */
+const usual = (row: number) => AMPLITUDE * Math.sin((2 * Math.PI * row) / 24) + 0.3 * Math.sin(row * row);
+
+/** The kind of what begins after ROWS usual rows; `seen` says the value of each row from there on. */
+function kindAfter(
+  seen: (row: number) => number,
+  rows = 30,
+  more: { leading?: number; span?: number } = {},
+): EventKind {
+  const during = Array.from({ length: rows }, (_, i) => seen(ROWS + i));
+  return kindOf({
+    values: Float32Array.from([...Array.from({ length: ROWS }, (_, row) => usual(row)), ...during]),
+    start: ROWS,
+    residuals: during.map((value, i) => value - usual(ROWS + i)),
+    leading: more.leading ?? 0,
+    isBelow: during[0] < usual(ROWS),
+    span: more.span ?? 1,
+    changeScale: 1,
+  });
+}
+
+test('a value that is off for a row or two is a spike or a dip', () => {
+  assert.equal(
+    kindAfter((row) => usual(row) + (row < ROWS + 2 ? 9 : 0)),
+    'spike',
+  );
+  assert.equal(
+    kindAfter((row) => usual(row) - (row < ROWS + 1 ? 9 : 0)),
+    'dip',
+  );
+  assert.equal(
+    kindAfter((row) => usual(row) + 9, 1),
+    'spike',
+    'one row tells no more',
+  );
+});
+
+test('values that stay off are a level shift, or a drift where they left their level before', () => {
+  assert.equal(
+    kindAfter((row) => usual(row) + 9),
+    'level_shift',
+  );
+  assert.equal(
+    kindAfter((row) => usual(row) + 9, 30, { leading: 6 }),
+    'drift',
+  );
+  assert.equal(
+    kindAfter((row) => usual(row) + 9, 30, { leading: -6 }),
+    'level_shift',
+    'they were off on the other side',
+  );
+});
+
+test('a new level is a level shift where the forecast follows it after two rows', () => {
+  const values = Float32Array.from({ length: ROWS + 30 }, (_, row) => usual(row) / AMPLITUDE + (row < ROWS ? 0 : 9));
+  const residuals = Array.from({ length: 30 }, (_, i) => (i < 2 ? 9 : 0));
+  const evidence = { values, start: ROWS, residuals, leading: 0, isBelow: false, span: 2, changeScale: 1 };
+  assert.equal(kindOf(evidence), 'level_shift');
+  values.subarray(ROWS + 2).forEach((value, i, after) => {
+    after[i] = value - 9;
+  });
+  assert.equal(kindOf(evidence), 'spike', 'the values came back');
+});
+
+/** Values of a season that is much longer than what a missing season is looked for in, at one of its phases. */
+const longSeason = (row: number, phase: number) =>
+  30 * Math.sin((2 * Math.PI * row) / 288 + phase) + 0.3 * Math.sin(row * row);
+
+test('the crest of a long season has not lost its season', () => {
+  for (let phase = 0; phase < 12; phase++) {
+    const values = Float32Array.from({ length: 500 }, (_, row) => longSeason(row, phase / 2) + (row < 460 ? 0 : 60));
+    const residuals = Array.from({ length: 40 }, () => 60);
+    const evidence = { values, start: 460, residuals, leading: 0, isBelow: false, span: 20, changeScale: 1 };
+    assert.equal(kindOf(evidence), 'level_shift', `phase ${phase}`);
+  }
+});
+
+test('a new level with somewhat more noise is no burst', () => {
+  const noise = whiteNoise(7);
+  for (let run = 0; run < 20; run++) {
+    const values = Float32Array.from(
+      { length: 300 },
+      (_, row) => noise() * (row < 260 ? 1 : 1.4) + (row < 260 ? 0 : 30),
+    );
+    const residuals = Array.from({ length: 40 }, () => 30);
+    const changeScale = Math.SQRT2;
+    const evidence = { values, start: 260, residuals, leading: 0, isBelow: false, span: 24, changeScale };
+    assert.equal(kindOf(evidence), 'level_shift');
+  }
+});
+
+test('values that do not rise and fall any more have lost their season', () => {
+  assert.equal(
+    kindAfter((row) => 0.3 * Math.sin(row * row)),
+    'missing_season',
+  );
+});
+
+test('a value that comes again and again is stuck, unless it did so before', () => {
+  assert.equal(
+    kindAfter(() => 3.25),
+    'stuck',
+  );
+  const values = Float32Array.from({ length: 200 }, (_, row) => (row % 20 < 10 ? 0 : 1 + (row % 3)));
+  const residuals = Array.from({ length: 20 }, () => 4);
+  assert.notEqual(
+    kindOf({ values, start: 180, residuals, leading: 0, isBelow: false, span: 5, changeScale: 1 }),
+    'stuck',
+  );
+});
+
+test('values that jump up and down are a burst', () => {
+  assert.equal(
+    kindAfter((row) => usual(row) + (row % 2 === 0 ? 8 : -8), 12, { span: 12 }),
+    'burst',
+  );
+});
+
+test('a kind is refined and never taken back', () => {
+  assert.equal(refined('spike', 'level_shift'), 'level_shift');
+  assert.equal(refined('level_shift', 'stuck'), 'stuck');
+  assert.equal(refined('stuck', 'spike'), 'stuck');
+  assert.equal(refined('level_shift', 'drift'), 'drift');
+});
+
+test('missing values classify nothing', () => {
+  assert.equal(
+    kindAfter((row) => (row === ROWS ? 30 : Number.NaN)),
+    'spike',
+  );
+});

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AnomalyEvent } from '../../../../src/detector/event/event.ts';
+import { type EventRules, NO_RULES } from '../../../../src/detector/event/event-rules.ts';
+import { EventTracker, type SeenValue } from '../../../../src/detector/event/event-tracker.ts';
+import { SeriesMemory, seriesLayout } from '../../../../src/detector/memory/series-memory.ts';
+import { SeriesRings } from '../../../../src/detector/memory/series-rings.ts';
+import { streamSettings } from '../../../fixture/stream/stream-run.ts';
+
+const GAP = 4;
+const STEP_MS = 60_000;
+const EXPECTED = 10;
+
+/** A row: its value, and whether it is an alarm. */
+type Row = readonly [value: number, alarm: boolean, severity?: number];
+const calm = (rows: number): Row[] => Array.from({ length: rows }, (_, i) => [EXPECTED + (i % 2), false, 1]);
+
+function trackerOf(rules: Partial<EventRules> = {}) {
+  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));
+  const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs: STEP_MS };
+  const tracker = new EventTracker({ ...subject, rules: { ...NO_RULES, ...rules }, idOf: (offset) => `id ${offset}` });
+  let position = 0;
+  const take = ([value, alarm, severity = alarm ? 50 : 1]: Row): AnomalyEvent | null => {
+    rings.keepDistance(position, value);
+    const seen: SeenValue = {
+      series: 's',
+      value,
+      expected: EXPECTED,
+      lo: 8,
+      hi: 12,
+      sharp: severity,
+      rings,
+      origin: 0,
+    };
+    const at = { position, timestampMs: position * STEP_MS, offset: position };
+    position++;
+    if (!tracker.wants(alarm, value)) return null;
+    return tracker.observe({
+      ...at,
+      verdict: { grade: severity / (severity + 14), severity, alarm },
+      seen: Number.isNaN(value) ? [] : [seen],
+      keptOf: () => seen,
+    });
+  };
+  return { tracker, take };
+}
+
+/** Every revision that these rows make. */
+function revisionsOf(rows: readonly Row[], rules: Partial<EventRules> = {}): AnomalyEvent[] {
+  const { take } = trackerOf(rules);
+  return rows.flatMap((row) => take(row) ?? []);
+}
+
+const typesOf = (revisions: readonly AnomalyEvent[]) => revisions.map(({ type }) => type);
+const opened = (revisions: readonly AnomalyEvent[]) => revisions.filter(({ type }) => type === 'opened');
+
+test('an alarm opens an event, and a detection window without one closes it', () => {
+  const revisions = revisionsOf([...calm(30), [40, true], ...calm(8)]);
+  assert.deepEqual(typesOf(revisions), ['opened', 'closed']);
+  const [first, last] = revisions;
+  assert.deepEqual(
+    [first.eventId, first.startedAtMs, first.value, first.expected, first.kind, first.direction],
+    ['id 30', 30 * STEP_MS, 40, EXPECTED, 'spike', 'up'],
+  );
+  assert.equal(first.unusual, 'highest in 30 minutes');
+  assert.equal(first.summary, 'Spike: 40 where 10 was expected, highest in 30 minutes');
+  assert.deepEqual(
+    [last.endedAtMs, last.updatedAtMs, last.alarms, last.observations, last.closeReason],
+    [30 * STEP_MS, (30 + GAP) * STEP_MS, 1, 1, 'recovered'],
+  );
+});
+
+test('alarms without a window between them are one event; after it comes another', () => {
+  const near: Row[] = [[40, true], ...calm(GAP - 1), [41, true]];
+  assert.equal(opened(revisionsOf([...calm(30), ...near, ...calm(8)])).length, 1);
+  const far: Row[] = [[40, true], ...calm(GAP + 1), [41, true]];
+  assert.equal(opened(revisionsOf([...calm(30), ...far, ...calm(8)])).length, 2);
+});
+
+test('a severity that stays up holds an event open, for four windows at most', () => {
+  const held = (rows: number): Row[] => calm(rows).map(([value, alarm]) => [value, alarm, 40]);
+  assert.equal(opened(revisionsOf([...calm(30), [40, true], ...held(3 * GAP), [40, true]])).length, 1);
+  const closed = revisionsOf([...calm(30), [40, true], ...held(5 * GAP)]).at(-1);
+  assert.deepEqual([closed?.type, closed?.updatedAtMs], ['closed', (30 + 4 * GAP) * STEP_MS]);
+});
+
+test('an update comes when something is new, and once a window at most', () => {
+  const alarms: Row[] = Array.from({ length: 20 }, (_, i) => [40 + i, true, 50 + i]);
+  const revisions = revisionsOf([...calm(30), ...alarms]);
+  const at = revisions.map(({ updatedAtMs }) => updatedAtMs / STEP_MS - 30);
+  assert.deepEqual(at, [0, 1, 5, 9, 13, 17]);
+  assert.deepEqual(
+    revisions.map(({ revision }) => revision),
+    [0, 1, 2, 3, 4, 5],
+  );
+  assert.equal(revisions[3].value, 49, 'the peak is the most unusual alarm by then');
+});
+
+test('an event with a reason to end is closed once', () => {
+  const { tracker, take } = trackerOf();
+  for (const row of calm(30)) take(row);
+  take([40, true]);
+  const closed = tracker.close('evicted', 31 * STEP_MS);
+  assert.deepEqual([closed?.type, closed?.revision, closed?.closeReason], ['closed', 1, 'evicted']);
+  assert.equal(tracker.close('evicted', 31 * STEP_MS), null);
+  assert.equal(tracker.kept(), null);
+});
+
+test('a tracker goes on from what was kept of another, as if it were that one', () => {
+  const rows: Row[] = [...calm(30), [40, true], [40, true], ...calm(3), [52, true], ...calm(9)];
+  for (let cut = 31; cut < rows.length; cut++) {
+    const [first, second] = [trackerOf(), trackerOf()];
+    const revisions = rows.slice(0, cut).flatMap((row) => first.take(row) ?? []);
+    // The rows are in the rings of the second one too.
+    for (const row of rows.slice(0, cut)) second.take([row[0], false]);
+    const kept = first.tracker.kept();
+    if (kept !== null) second.tracker.resume(JSON.parse(JSON.stringify(kept)));
+    revisions.push(...rows.slice(cut).flatMap((row) => second.take(row) ?? []));
+    assert.deepEqual(revisions, revisionsOf(rows), `cut at ${cut}`);
+  }
+});
+
+test('an event shorter than the minimal duration is none; a longer one begins at its first alarm', () => {
+  const rules = { minDurationMs: 2 * STEP_MS };
+  assert.deepEqual(revisionsOf([...calm(30), [40, true], [40, true], ...calm(8)], rules), []);
+  const [first] = revisionsOf([...calm(30), [40, true], [9, false], [40, true], ...calm(8)], rules);
+  assert.deepEqual([first.startedAtMs, first.updatedAtMs], [30 * STEP_MS, 32 * STEP_MS]);
+});
+
+test('no event is opened in the cool-down of another', () => {
+  const rows: Row[] = [...calm(30), [40, true], ...calm(6), [40, true], ...calm(6), [40, true]];
+  assert.equal(opened(revisionsOf(rows)).length, 3);
+  const starts = opened(revisionsOf(rows, { coolDownMs: 10 * STEP_MS })).map(
+    ({ startedAtMs }) => startedAtMs / STEP_MS,
+  );
+  assert.deepEqual(starts, [30, 44]);
+});
+
+test('a value outside of the valid range is an event without an alarm', () => {
+  const rules = { validRange: { min: 0, max: 60 } };
+  const [first] = revisionsOf([...calm(30), [61, false], ...calm(8)], rules);
+  assert.deepEqual([first.type, first.value, first.startedAtMs], ['opened', 61, 30 * STEP_MS]);
+  assert.deepEqual(revisionsOf([...calm(30), [60, false]], rules), []);
+});
+
+test('an expected stop, and the row that starts again, make no event', () => {
+  const rows: Row[] = [...calm(30), [0, true], [0, true], [0, true], [40, true], ...calm(8)];
+  assert.equal(opened(revisionsOf(rows)).length, 1);
+  assert.deepEqual(revisionsOf(rows, { stoppedAt: 0 }), []);
+});
+
+test('deviations below the minimum, values in the normal range and alarms in quiet times make no event', () => {
+  const rows: Row[] = [...calm(30), [13, true], ...calm(8)];
+  assert.equal(opened(revisionsOf(rows)).length, 1);
+  assert.deepEqual(revisionsOf(rows, { minDeviation: 3.5 }), []);
+  assert.equal(opened(revisionsOf(rows, { minDeviation: 3 })).length, 1);
+  assert.deepEqual(revisionsOf(rows, { minDeviationShare: 0.31 }), []);
+  assert.deepEqual(revisionsOf(rows, { normalRange: { min: 0, max: 20 } }), []);
+  assert.deepEqual(revisionsOf(rows, { direction: 'down' }), []);
+  assert.deepEqual(revisionsOf(rows, { quiet: [{ startMs: 30 * STEP_MS, endMs: 31 * STEP_MS }] }), []);
+  assert.equal(opened(revisionsOf(rows, { quiet: [{ startMs: 31 * STEP_MS, endMs: 99 * STEP_MS }] })).length, 1);
+});

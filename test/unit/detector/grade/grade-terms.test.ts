@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noiseAt } from '../../../../src/demo/hash-noise.ts';
+import type { Detection } from '../../../../src/detector/alarm/detection.ts';
+import type { StreamDetectionSettings } from '../../../../src/detector/calibration/settings.ts';
+import { contextForecaster } from '../../../fixture/model/context-forecaster.ts';
+import { detectSeries } from '../../../fixture/stream/stream-detection.ts';
+import { streamSettings } from '../../../fixture/stream/stream-run.ts';
+
+const SETTINGS: StreamDetectionSettings = streamSettings({
+  h: 24,
+  detectionSize: 24,
+  stepSize: 24,
+  calibrationSize: 288,
+  context: 512,
+});
+const ROWS = 1_200;
+
+/** The median of its context, so that the forecast does not follow an outlier. */
+const medianForecaster = contextForecaster(medianOf);
+
+function medianOf(context: Float32Array): number {
+  const seen = context.filter((value) => !Number.isNaN(value)).sort();
+  return seen[seen.length >> 1];
+}
+
+/** Noise of deviation 1 around 20. */
+const noise = (row: number) => 20 + noiseAt(7, row);
+
+function gradesOf(values: readonly number[]): Promise<Detection[]> {
+  return detectSeries(values, SETTINGS, medianForecaster);
+}
+
+for (const at of [0, 1, 7, 15, 25, 60, 200]) {
+  for (const size of [100, 1e5, 2 ** 31]) {
+    test(`an outlier of ${size} at row ${at} does not hide a spike of 8 deviations`, async () => {
+      const values = Array.from({ length: ROWS }, (_, row) => (row === at ? size : noise(row)));
+      for (let row = 600; row < ROWS; row += 100) values[row] += 8;
+      const detections = await gradesOf(values);
+      for (let row = 600; row < ROWS; row += 100) {
+        const { grade } = detections[row];
+        assert.ok(grade > 0.5, `row ${row} has the grade ${grade}`);
+      }
+    });
+  }
+}
+
+/** The median of the newest eight values: it follows a new level at its next cutoff. */
+const followingForecaster = contextForecaster((context) => medianOf(context.slice(-8)));
+
+for (const at of [60, 100, 200]) {
+  test(`a new level at row ${at}, not followed by its forecast for a window, does not hide a spike of 8 deviations`, async () => {
+    const values = Array.from({ length: ROWS }, (_, row) => noise(row) + (row < at ? 0 : 100));
+    for (let row = 600; row < ROWS; row += 100) values[row] += 8;
+    const detections = await detectSeries(values, SETTINGS, followingForecaster);
+    for (let row = 600; row < ROWS; row += 100) {
+      const { grade } = detections[row];
+      assert.ok(grade > 0.5, `row ${row} has the grade ${grade}`);
+    }
+  });
+}
+
+for (const [name, valueAt] of [
+  ['constantly 1e-300', () => 1e-300],
+  ['the smallest number there is', () => Number.MIN_VALUE],
+  ['noise of 1e-300', (row: number) => 1e-300 * noise(row)],
+  ['denormal steps', (row: number) => (row % 2) * Number.MIN_VALUE],
+] as const) {
+  test(`a series too small for float32 has forecasts, scores and grades: ${name}`, async () => {
+    const detections = await gradesOf(Array.from({ length: 240 }, (_, row) => valueAt(row)));
+    for (const { position, forecast, grade, score } of detections.slice(48)) {
+      assert.ok(Number.isFinite(forecast) && Number.isFinite(score), `row ${position}: ${forecast}, ${score}`);
+      assert.ok(grade >= 0 && grade < 0.5, `row ${position} has the grade ${grade}`);
+    }
+  });
+}

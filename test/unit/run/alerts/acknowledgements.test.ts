@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readAcknowledgements } from '../../../../src/run/alerts/acknowledgements.ts';
+import { acknowledgeEvent, labelEvent, muteEvent } from '../../../../src/store/event-reviews.ts';
+import { openDatabase } from '../../../../src/store/open-store.ts';
+import { eventId } from '../../../fixture/alerts/notification.ts';
+import { load } from '../../../fixture/configuration.ts';
+
+test('events that somebody acknowledged or muted are found, once there is a store', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tidewatch-store-'));
+  t.after(() => rmSync(dataDir, { recursive: true }));
+  const loaded = load({ env: { DATA_DIR: dataDir } });
+  if (loaded.kind === 'problems') throw new Error(loaded.problems.join());
+  const acknowledgements = readAcknowledgements(loaded.config);
+  const ids = Array.from({ length: 1_200 }, (_, number) => eventId(number));
+  assert.deepEqual(await acknowledgements.among(ids), new Set());
+
+  const store = await openDatabase({ dataDir, url: null });
+  const [event, act] = [
+    (number: number) => ({ eventId: ids[number], startedAtMs: 0, record: '{}' }),
+    { atMs: 1, by: 'ann' },
+  ];
+  await acknowledgeEvent(store, event(3), { ...act, note: null });
+  await acknowledgeEvent(store, event(4), null);
+  await muteEvent(store, event(1_100), { ...act, untilMs: 2, reason: 'known' });
+  await labelEvent(store, event(5), { ...act, real: true, note: null });
+  assert.deepEqual(await acknowledgements.among(ids), new Set([ids[3], ids[1_100]]));
+  await acknowledgements.close();
+  await store.close();
+});

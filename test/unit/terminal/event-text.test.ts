@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventLine, eventLineHeader } from '../../../src/terminal/event-text.ts';
+import { SCORE_LINE_STYLE } from '../../../src/terminal/score-line.ts';
+import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
+
+const plain = { ...SCORE_LINE_STYLE, seriesWidth: 12 };
+const coloured = { ...plain, colour: true };
+
+test('an event that was opened begins with a mark; its columns stand below their titles', () => {
+  const line = eventLine(anomalyEvent(), plain);
+  assert.equal(line, '! 2026-05-01 12:00:00  opened   web-1/cpu       .30  Spike: 99 where 42 was expected');
+  const header = eventLineHeader(plain);
+  assert.equal(header, '  time (UTC)           event    series        grade  what');
+  assert.equal(header.indexOf('what'), line.indexOf('Spike'));
+});
+
+test('a group is named as one, and a reason that is none of the values stands in brackets', () => {
+  const closed = anomalyEvent({ type: 'closed', series: null, group: 'web', closeReason: 'settings_changed' });
+  assert.match(
+    eventLine(closed, plain),
+    /^ {2}2026-05-01 12:00:00 {2}closed {3}group web .* expected \(settings changed\)$/,
+  );
+  assert.doesNotMatch(eventLine({ ...closed, closeReason: 'recovered' }, plain), /\(/);
+});
+
+test('a long id keeps its end, and no text controls the terminal', () => {
+  assert.match(eventLine(anomalyEvent({ series: 'plant-7/hall-3/pump-12' }), plain), / ~l-3\/pump-12 /);
+  assert.ok(!eventLine(anomalyEvent({ summary: 'Spike \u001b[2J' }), plain).includes('\u001b'));
+});
+
+test('on a terminal what begins is red and what ended is dim', () => {
+  assert.ok(eventLine(anomalyEvent(), coloured).startsWith('\u001b[1;31m'));
+  assert.ok(eventLine(anomalyEvent({ type: 'closed' }), coloured).startsWith('\u001b[2m'));
+});
