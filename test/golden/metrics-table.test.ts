@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { collectAlerts, collectForecasts, collectService, createMetrics } from '../../src/telemetry/metrics.ts';
 
-const FILE = join(import.meta.dirname, '../../deploy/metrics.md');
+const FILE = join(import.meta.dirname, '../../deploy/book/metrics.md');
 const HEAD = `# Metrics
 
 Every metric of \`/metrics\`, generated from the code. The names are settled: dashboards and rules may rely on them. A histogram has \`_bucket\`,
@@ -47,5 +47,5 @@ if (process.env.UPDATE_GOLDEN !== undefined) writeFileSync(FILE, await table());
 
 test('the table of metrics is that of the code', async () => {
   const written = readFileSync(FILE, 'utf8');
-  assert.equal(written, await table(), 'run this test with UPDATE_GOLDEN=1 and commit deploy/metrics.md');
+  assert.equal(written, await table(), 'run this test with UPDATE_GOLDEN=1 and commit deploy/book/metrics.md');
 });

@@ -104,7 +104,7 @@ test('the map of the code names only functions that are there', () => {
 });
 
 /** Rows of the settings of operators, by the variables in them. */
-const settingRows = read('deploy/README.md')
+const settingRows = read('deploy/book/settings.md')
   .split('\n')
   .flatMap((line) =>
     [...(/^\|([^|]+)\|/.exec(line)?.[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, env]) => ({ env, line })),

@@ -28,7 +28,7 @@ function allow(resourceType: AclResourceTypes, resourceName: string, ...operatio
   }));
 }
 
-/** The list of deploy/README.md: reading and writing imply describing. */
+/** The list of deploy/book/security.md: reading and writing imply describing. */
 function workerAcls({ topics }: KafkaStream): AclEntry[] {
   const group = `group-${topics.observations}`;
   return [
@@ -49,34 +49,37 @@ function repartitionAcls({ topic, topics, groupId }: RekeyedInput): AclEntry[] {
   ];
 }
 
-kafkaTest('the permissions that deploy/README.md lists are enough for a worker; without them it ends', async (t) => {
-  const login = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: USER, KAFKA_SASL_PASSWORD: PASSWORD };
-  const env = { ...(await securedKafka({ authorized: true })), ...login };
-  const stream = await kafkaStream(2, [QUICK_DETECTOR]);
-  const refused = await stream.startWorker(env);
-  assert.equal((await refused.ended).code, 2);
-  assert.match(refused.said(), /Not authorized to access topics/);
-  const { admin, destroy } = adminClient(await kafkaConnection());
-  t.after(destroy);
-  await admin.connect();
-  await admin.createAcls({ acl: workerAcls(stream) });
-  const records = waves(4, 30, 2);
-  await stream.feed(records);
-  const worker = await stream.startWorker(env);
-  await stream.settled();
-  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
-  assertScoredOnce(await stream.scores(), records);
-  assert.doesNotMatch(worker.said(), /AUTHORIZATION_FAILED/);
+kafkaTest(
+  'the permissions that deploy/book/security.md lists are enough for a worker; without them it ends',
+  async (t) => {
+    const login = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: USER, KAFKA_SASL_PASSWORD: PASSWORD };
+    const env = { ...(await securedKafka({ authorized: true })), ...login };
+    const stream = await kafkaStream(2, [QUICK_DETECTOR]);
+    const refused = await stream.startWorker(env);
+    assert.equal((await refused.ended).code, 2);
+    assert.match(refused.said(), /Not authorized to access topics/);
+    const { admin, destroy } = adminClient(await kafkaConnection());
+    t.after(destroy);
+    await admin.connect();
+    await admin.createAcls({ acl: workerAcls(stream) });
+    const records = waves(4, 30, 2);
+    await stream.feed(records);
+    const worker = await stream.startWorker(env);
+    await stream.settled();
+    assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+    assertScoredOnce(await stream.scores(), records);
+    assert.doesNotMatch(worker.said(), /AUTHORIZATION_FAILED/);
 
-  const other = await kafkaStream(2, [QUICK_DETECTOR], '{ repartition: true }');
-  const input = { ...streamConfig([]).input, repartition: true };
-  const repartition = repartitionOf({ groupId: `group-${other.topics.observations}`, topics: other.topics, input })!;
-  const creation = { partitions: 2, replicationFactor: 1, retentionMs: null, scores: other.topics.scores };
-  await ensureRepartition(await kafkaConnection(), repartition, creation);
-  await admin.createAcls({ acl: [...workerAcls(other), ...repartitionAcls(repartition)] });
-  await other.feed(records);
-  const carrier = await other.startWorker(env);
-  await until('all are scored', async () => (await other.scores()).length >= records.length);
-  assert.deepEqual(await carrier.stop(), { code: 0, signal: null });
-  assert.doesNotMatch(carrier.said(), /AUTHORIZATION_FAILED|could not be deleted/);
-});
+    const other = await kafkaStream(2, [QUICK_DETECTOR], '{ repartition: true }');
+    const input = { ...streamConfig([]).input, repartition: true };
+    const repartition = repartitionOf({ groupId: `group-${other.topics.observations}`, topics: other.topics, input })!;
+    const creation = { partitions: 2, replicationFactor: 1, retentionMs: null, scores: other.topics.scores };
+    await ensureRepartition(await kafkaConnection(), repartition, creation);
+    await admin.createAcls({ acl: [...workerAcls(other), ...repartitionAcls(repartition)] });
+    await other.feed(records);
+    const carrier = await other.startWorker(env);
+    await until('all are scored', async () => (await other.scores()).length >= records.length);
+    assert.deepEqual(await carrier.stop(), { code: 0, signal: null });
+    assert.doesNotMatch(carrier.said(), /AUTHORIZATION_FAILED|could not be deleted/);
+  },
+);
