@@ -1,0 +1,130 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
+
+/** Characters of a settings text: a longer one would hold the process that parses it for seconds. */
+export const SETTINGS_CHARACTERS_MAX = 262_144;
+/** Aliases of a settings text. */
+export const SETTINGS_ALIASES_MAX = 1_000;
+/** Mappings, lists and scalars of a settings text, with every alias written out. */
+export const SETTINGS_VALUES_MAX = 100_000;
+/** Problems of one settings text that are reported; the rest is counted. */
+export const SETTINGS_PROBLEMS_MAX = 100;
+
+/** A value of a settings text. An alias is the value that it stands for, with the line of that value. */
+export type SettingsNode = SettingsMapping | SettingsList | SettingsScalar;
+
+export interface SettingsMapping {
+  readonly kind: 'mapping';
+  readonly line: number;
+  readonly entries: ReadonlyMap<string, { readonly keyLine: number; readonly value: SettingsNode }>;
+}
+
+export interface SettingsList {
+  readonly kind: 'list';
+  readonly line: number;
+  readonly items: readonly SettingsNode[];
+}
+
+export interface SettingsScalar {
+  readonly kind: 'scalar';
+  readonly line: number;
+  readonly value: unknown;
+}
+
+/**
+ * Parses a settings text (YAML) in bounded time. Syntax errors, repeated keys, unknown tags and aliases, and a limit
+ * that is exceeded become problems with `name` and line; the result is null then, since nothing in it can be trusted.
+ */
+export function parseSettingsText(name: string, text: string, problems: string[]): SettingsNode | null {
+  if (text.length > SETTINGS_CHARACTERS_MAX) {
+    problems.push(`${name} must have at most ${SETTINGS_CHARACTERS_MAX} characters, got ${text.length}`);
+    return null;
+  }
+  const lines = new LineCounter();
+  // Its own check of repeated keys compares each with every other.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const reading = new Reading(lines);
+  for (const { code, message, pos } of [...document.errors, ...document.warnings]) {
+    reading.fault(pos[0], code === 'BAD_ALIAS' ? quoteStar('*') : message);
+  }
+  const root = reading.node(document.contents);
+  const faults = [...reading.faults].sort((one, other) => one.line - other.line);
+  for (const { line, message } of faults.slice(0, SETTINGS_PROBLEMS_MAX)) problems.push(`${name}:${line}: ${message}`);
+  if (faults.length > SETTINGS_PROBLEMS_MAX) {
+    problems.push(`${name} has ${faults.length - SETTINGS_PROBLEMS_MAX} further problems`);
+  }
+  return faults.length > 0 ? null : root;
+}
+
+function quoteStar(glob: string): string {
+  return `text that begins with * must be in quotes, such as ${JSON.stringify(glob)}: without them * begins an alias`;
+}
+
+/** One pass over a document: each value is visited once, and counted once for every alias of it. */
+class Reading {
+  readonly faults: { readonly line: number; readonly message: string }[] = [];
+  readonly #lines: LineCounter;
+  /** By anchor; null while the value is read that has the anchor. */
+  readonly #anchored = new Map<string, { readonly node: SettingsNode; readonly values: number } | null>();
+  #aliases = 0;
+  #values = 0;
+
+  constructor(lines: LineCounter) {
+    this.#lines = lines;
+  }
+
+  fault(offset: number, message: string): void {
+    this.faults.push({ line: this.#lines.linePos(offset).line, message });
+  }
+
+  node(node: Node | null): SettingsNode {
+    const offset = node?.range?.[0] ?? 0;
+    if (isAlias(node)) return this.#aliased(node.source, offset);
+    const { line } = this.#lines.linePos(offset);
+    const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined;
+    if (anchor !== undefined) this.#anchored.set(anchor, null);
+    const before = this.#values;
+    this.#count(1, offset);
+    const read = this.#read(node, line);
+    if (anchor !== undefined) this.#anchored.set(anchor, { node: read, values: this.#values - before });
+    return read;
+  }
+
+  #read(node: Node | null, line: number): SettingsNode {
+    if (isSeq<Node>(node)) return { kind: 'list', line, items: node.items.map((item) => this.node(item)) };
+    if (!isMap<Node, Node | null>(node)) return { kind: 'scalar', line, value: (node as Scalar | null)?.value };
+    const entries = new Map<string, { keyLine: number; value: SettingsNode }>();
+    for (const { key, value } of node.items) {
+      const offset = key?.range?.[0] ?? 0;
+      if (!isScalar(key)) this.fault(offset, 'a key must be text');
+      const name = String(isScalar(key) ? key.value : key);
+      if (entries.has(name)) this.fault(offset, `${name} is set twice: the keys of a mapping must be unique`);
+      entries.set(name, { keyLine: this.#lines.linePos(offset).line, value: this.node(value) });
+    }
+    return { kind: 'mapping', line, entries };
+  }
+
+  #aliased(anchor: string, offset: number): SettingsNode {
+    const nothing: SettingsNode = { kind: 'scalar', line: 0, value: null };
+    if (anchor === '') return nothing;
+    if (++this.#aliases === SETTINGS_ALIASES_MAX + 1) {
+      this.fault(offset, `a settings text must have at most ${SETTINGS_ALIASES_MAX} aliases`);
+    }
+    const target = this.#anchored.get(anchor);
+    if (target === undefined) {
+      this.fault(offset, `alias *${anchor} stands for nothing above it; ${quoteStar(`*${anchor}`)}`);
+    } else if (target === null) this.fault(offset, `alias *${anchor} stands for a value that contains it`);
+    this.#count(target?.values ?? 1, offset);
+    return target?.node ?? nothing;
+  }
+
+  #count(values: number, offset: number): void {
+    const before = this.#values;
+    this.#values += values;
+    if (before <= SETTINGS_VALUES_MAX && this.#values > SETTINGS_VALUES_MAX) {
+      this.fault(
+        offset,
+        `a settings text must have at most ${SETTINGS_VALUES_MAX} values, with its aliases written out`,
+      );
+    }
+  }
+}

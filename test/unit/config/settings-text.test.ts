@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  parseSettingsText,
+  SETTINGS_ALIASES_MAX,
+  SETTINGS_CHARACTERS_MAX,
+  SETTINGS_PROBLEMS_MAX,
+  SETTINGS_VALUES_MAX,
+  type SettingsNode,
+} from '../../../src/config/settings-text.ts';
+
+function parse(text: string): { readonly root: SettingsNode | null; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  return { root: parseSettingsText('s.yaml', text, problems), problems };
+}
+
+test('values have their lines, and an alias is the value that it stands for', () => {
+  const { root, problems } = parse('a: &level 90\nb:\n  - *level\n  -\n');
+  assert.deepEqual(problems, []);
+  const level = { kind: 'scalar', line: 1, value: 90 };
+  const list = { kind: 'list', line: 3, items: [level, { kind: 'scalar', line: 4, value: null }] };
+  assert.deepEqual(root, {
+    kind: 'mapping',
+    line: 1,
+    entries: new Map([
+      ['a', { keyLine: 1, value: level }],
+      ['b', { keyLine: 2, value: list }],
+    ]),
+  });
+});
+
+test('60,000 aliases are refused, not written out', () => {
+  const { root, problems } = parse(`a: &a 1\ndetectors: [${'*a,'.repeat(60_000)}]`);
+  assert.equal(root, null);
+  assert.deepEqual(problems, [`s.yaml:2: a settings text must have at most ${SETTINGS_ALIASES_MAX} aliases`]);
+});
+
+test('aliases of aliases count as what they write out', () => {
+  const levels = Array.from({ length: 20 }, (_, i) => `l${i + 1}: &l${i + 1} [*l${i}, *l${i}, *l${i}, *l${i}]`);
+  const { root, problems } = parse(['l0: &l0 x', ...levels].join('\n'));
+  assert.equal(root, null);
+  assert.equal(problems.length, 1);
+  assert.match(problems[0], new RegExp(`at most ${SETTINGS_VALUES_MAX} values, with its aliases written out$`));
+});
+
+test('a long text is refused before it is parsed', () => {
+  const { root, problems } = parse(`#${' '.repeat(SETTINGS_CHARACTERS_MAX)}`);
+  assert.equal(root, null);
+  assert.deepEqual(problems, ['s.yaml must have at most 262144 characters, got 262145']);
+  assert.equal(parse(`#${' '.repeat(SETTINGS_CHARACTERS_MAX - 1)}`).root?.kind, 'scalar');
+});
+
+test('thousands of keys, of which some repeat, are compared by name', () => {
+  const keys = Array.from({ length: 30_000 }, (_, i) => `k${i}:`);
+  assert.deepEqual(parse([...keys, 'k7:'].join('\n')).problems, [
+    's.yaml:30001: k7 is set twice: the keys of a mapping must be unique',
+  ]);
+});
+
+test('many syntax errors are counted, the first are reported', () => {
+  const { problems } = parse('&a '.repeat(1_000));
+  assert.equal(problems.length, SETTINGS_PROBLEMS_MAX + 1);
+  assert.match(problems.at(-1)!, /^s\.yaml has \d+ further problems$/);
+});
+
+/** A glob without quotes, and how it stands in the advice. */
+const UNQUOTED = { 'series: *': '"*"', 'series: [a, *]': '"*"', '- *.cpu': '"*.cpu"', 'series: **': '"**"' };
+
+for (const [text, quoted] of Object.entries(UNQUOTED)) {
+  test(`${text}: the problem advises to quote it`, () => {
+    const { root, problems } = parse(`# comment\n${text}`);
+    assert.equal(root, null);
+    assert.equal(problems.length, 1, problems.join('\n'));
+    assert.match(problems[0], /^s\.yaml:2: /);
+    assert.ok(problems[0].includes(`text that begins with * must be in quotes, such as ${quoted}:`), problems[0]);
+  });
+}
