@@ -33,7 +33,7 @@ export function fileScorer(catalog: ModelCatalog): FileScorer {
       waiting++;
       const input = encodeEnvelope<DroppedFileHeader>({ header: { name, settings }, bytes: Buffer.from(csv) });
       const scoring = last.then(() => sandbox.run(input, { timeoutMs: TIMEOUT_MS, signal }));
-      last = scoring;
+      last = scoring.catch(() => undefined);
       const outcome = await scoring.finally(() => waiting--);
       if (outcome.kind === 'output') return { kind: 'answer', json: outcome.output };
       if (outcome.kind === 'problem' || outcome.kind === 'ended') {

@@ -228,8 +228,14 @@ export class GroupMembership {
   }
 
   #connected(): Promise<ClusterLink> {
-    this.#link ??= linkCluster(this.#connection, [this.#group.topic]);
-    return this.#link;
+    if (this.#link !== null) return this.#link;
+    const link = linkCluster(this.#connection, [this.#group.topic]);
+    this.#link = link;
+    // The next request connects again, whatever the reason was: the topic may be missing for a while.
+    link.catch(() => {
+      if (this.#link === link) this.#link = null;
+    });
+    return link;
   }
 
   /** Rejects the requests in flight. The next one connects again. */
