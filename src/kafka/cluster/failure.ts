@@ -33,6 +33,10 @@ const REFUSED = new RegExp(
 const OUT_OF_REACH =
   /Connection|RequestTimeout|BrokerNotFound|NoBrokerAvailable|CoordinatorNotFound|Metadata|LockTimeout/;
 
+/** Codes that Node gives to failures of a network connection: of the system, the resolver, sockets, TLS and fetch. */
+const NETWORK_CODE =
+  /^(?:E(?:CONN|HOST|NET|PIPE|TIMEDOUT|ADDRNOTAVAIL|AI_|NOTFOUND)|ERR_(?:SOCKET|STREAM|TLS|SSL)_|UND_ERR_)/;
+
 /** A plain Error of kafkajs for a request to a broker whose connection is being opened at this moment. */
 const NOT_YET_CONNECTED = 'Broker not connected';
 
@@ -76,13 +80,16 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
   return new ServiceError('internal', text, { retryable: kind !== '', cause: error });
 }
 
-/** Whether a connection failed or was lost. It is unknown whether a request in flight had its effect. */
+/**
+ * Whether a connection failed or was lost. It is unknown whether a request in flight had its effect. Other errors of
+ * Node have a code, too: damaged bytes that cannot be inflated, a number that is out of range.
+ */
 export function isConnectionFailure(error: unknown): boolean {
   const root = rootCause(error);
   if (root instanceof ServiceError) return root.code === 'broker-unavailable';
   if (root.name === 'KafkaJSSASLAuthenticationError') return LOST_AT_LOGIN.test(root.message);
   if (root.message === NOT_YET_CONNECTED) return true;
-  return OUT_OF_REACH.test(root.name) || typeof root.code === 'string';
+  return OUT_OF_REACH.test(root.name) || NETWORK_CODE.test(String(root.code));
 }
 
 /** The protocol's name of an error, e.g. `CONCURRENT_TRANSACTIONS`; an empty string for an error of another kind. */

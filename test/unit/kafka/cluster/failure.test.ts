@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { explainFailure } from '../../../../src/kafka/cluster/failure.ts';
+import { gunzipSync } from 'node:zlib';
+import { explainFailure, isConnectionFailure } from '../../../../src/kafka/cluster/failure.ts';
 
 function protocolError(type: string): Error {
   return Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, code: 1, retriable: false });
@@ -53,4 +54,31 @@ test('topics that Kafka refuses to make say why', () => {
     'Kafka failed while topics were made: INVALID_REPLICATION_FACTOR: ' +
     'a partition has at most as many copies as there are brokers';
   assert.deepEqual([code, message], ['configuration', text]);
+});
+
+function thrownBy(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  return assert.fail('nothing was thrown');
+}
+
+test('an error of Node is a lost connection only where the network raised it', () => {
+  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']) {
+    const lost = Object.assign(new Error(code), { code });
+    assert.deepEqual([code, isConnectionFailure(lost)], [code, true]);
+  }
+  const others = [
+    thrownBy(() => Buffer.alloc(1).readInt32BE(0)),
+    thrownBy(() => Buffer.alloc(4).writeInt32BE(2 ** 40)),
+    thrownBy(() => gunzipSync(Buffer.from('damaged'))),
+    thrownBy(() => gunzipSync(Buffer.alloc(0))),
+  ];
+  for (const error of others) {
+    assert.equal(typeof (error as NodeJS.ErrnoException).code, 'string');
+    const { code, retryable } = explainFailure(error, 'a batch was read');
+    assert.deepEqual([error.message, code, retryable], [error.message, 'internal', false]);
+  }
 });
