@@ -161,6 +161,12 @@ export async function findApiKey(sql: Sql, secret: string): Promise<ApiKey | nul
   return row !== undefined && timingSafeEqual(row.digest, digest) ? keyOf(row) : null;
 }
 
+/** The digests of all keys that are not revoked. */
+export async function keyDigests(sql: Sql): Promise<Uint8Array[]> {
+  const rows = await sql.query<Pick<KeyRow, 'digest'>>('SELECT digest FROM api_keys WHERE revoked_at IS NULL');
+  return rows.map(({ digest }) => digest);
+}
+
 /** The key of an id, also a revoked one. */
 export async function findKeyById(sql: Sql, id: string): Promise<ApiKey | null> {
   const [row] = await sql.query<KeyRow>('SELECT * FROM api_keys WHERE id = $1', [id]);

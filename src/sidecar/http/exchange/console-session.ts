@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiKey, findKeyById, isUsable } from '../../../store/api-keys.ts';
-import { beginSession, endSession, keyOfSession, SESSION_IDLE_MS } from '../../../store/console-sessions.ts';
+import type { ApiKey } from '../../../store/api-keys.ts';
+import { beginSession, endSession, SESSION_MS_MAX, sessionId } from '../../../store/console-sessions.ts';
 import { makeKeySecret } from '../../../store/key-secret.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import type { AppServices } from './app-services.ts';
@@ -9,7 +9,7 @@ import type { App } from './fastify-app.ts';
 
 const COOKIE = 'tidewatch-session';
 
-type SessionServices = Pick<AppServices, 'store' | 'nowMs'>;
+type SessionServices = Pick<AppServices, 'keys' | 'store' | 'nowMs'>;
 
 /** Parses the cookies of requests. */
 export async function readCookies(app: App): Promise<void> {
@@ -20,31 +20,41 @@ export async function readCookies(app: App): Promise<void> {
 export async function startSession(
   request: FastifyRequest,
   reply: FastifyReply,
-  { keyId, store, nowMs }: SessionServices & { readonly keyId: string },
+  { keyId, keys, store, nowMs }: SessionServices & { readonly keyId: string },
 ): Promise<void> {
   const token = makeKeySecret();
-  await beginSession(store, { token, keyId, nowMs: nowMs() });
-  reply.setCookie(COOKIE, token, { ...attributesFor(request), maxAge: SESSION_IDLE_MS / 1_000 });
+  await store.transaction((sql) => beginSession(sql, { token, keyId, nowMs: nowMs() }));
+  keys.sessionsChanged();
+  // The store ends it earlier where it is idle.
+  reply.setCookie(COOKIE, token, { ...attributesFor(request), maxAge: SESSION_MS_MAX / 1_000 });
 }
 
 export async function stopSession(
   request: FastifyRequest,
   reply: FastifyReply,
-  { store }: SessionServices,
+  { keys, store }: SessionServices,
 ): Promise<void> {
   const token = request.cookies[COOKIE];
   if (token !== undefined) await endSession(store, token);
+  keys.sessionsChanged();
   reply.clearCookie(COOKIE, attributesFor(request));
 }
 
 /** The usable key of the session that a request has; null without one. Refuses requests that other sites caused. */
-export async function sessionKey(request: FastifyRequest, { store, nowMs }: SessionServices): Promise<ApiKey | null> {
+export async function sessionKey(
+  request: FastifyRequest,
+  { keys }: Pick<SessionServices, 'keys'>,
+): Promise<ApiKey | null> {
   const token = request.cookies?.[COOKIE];
   if (token === undefined) return null;
   if (!isOfThisSite(request)) throw new HttpProblem(403, 'A session is accepted from the console itself only');
-  const keyId = await keyOfSession(store, token, nowMs());
-  const key = keyId === null ? null : await findKeyById(store, keyId);
-  return key !== null && isUsable(key, nowMs()) ? key : null;
+  return keys.findBySession(token, request.ip);
+}
+
+/** The id of the session that a request has; null without one. */
+export function requestSessionId(request: FastifyRequest): string | null {
+  const token = request.cookies?.[COOKIE];
+  return token === undefined ? null : sessionId(token);
 }
 
 function attributesFor({ protocol }: FastifyRequest) {

@@ -46,7 +46,7 @@ export function addAdminRoutes(app: App, services: AppServices): void {
   addReports(app, services);
 }
 
-function addKeyRoutes(app: App, { store, models, nowMs }: AppServices): void {
+function addKeyRoutes(app: App, { store, keys, models, nowMs }: AppServices): void {
   app.get(
     '/v1/keys',
     {
@@ -104,6 +104,7 @@ function addKeyRoutes(app: App, { store, models, nowMs }: AppServices): void {
         ...{ callsPerMinute: body.calls_per_minute ?? null, callsAtOnce: body.calls_at_once ?? null },
       } as const;
       await createApiKey(store, key, callerOf(request).key.id);
+      keys.changed(id);
       return { ...shown(await keyOf(store, id), createdAtMs), key: secret };
     },
   );
@@ -113,7 +114,7 @@ function addKeyChanges(app: App, { store, keys, nowMs }: AppServices): void {
   const response = { ...bodyAnswers(KeyRecord), 404: Detail };
   const common = { security, params, response };
   const changed = async (id: string) => {
-    keys.forget();
+    keys.changed(id);
     return shown(await keyOf(store, id), nowMs());
   };
   app.post(

@@ -10,28 +10,29 @@ const SESSION_PATH = '/console/session';
 const YEAR_S = 31_536_000;
 
 /** The page itself, which needs no key, and the end of a session. */
-export function addConsoleRoutes(app: App, { consolePage, store, nowMs }: AppServices): void {
+export function addConsoleRoutes(app: App, services: AppServices): void {
+  const { consolePage } = services;
   if (consolePage === undefined) return;
   for (const file of consolePage.files) addFile(app, file, consolePage.policy);
   app.get('/console/', { schema: HIDDEN }, async (_request, reply) => reply.redirect('/console', 308));
   app.get('/', { schema: HIDDEN }, async (_request, reply) => reply.redirect('/console', 302));
   app.get(SESSION_PATH, { schema: HIDDEN }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    const key = await sessionKey(request, { store, nowMs });
+    const key = await sessionKey(request, services);
     return { session: key === null ? null : shownSession(key) };
   });
   app.delete(SESSION_PATH, { schema: HIDDEN }, async (request, reply) => {
-    if ((await sessionKey(request, { store, nowMs })) !== null) await stopSession(request, reply, { store, nowMs });
+    if ((await sessionKey(request, services)) !== null) await stopSession(request, reply, services);
     return { session: null };
   });
 }
 
 /** The begin of a session, for who has a key. Also a viewer may look. */
-export function addConsoleSession(secured: App, { consolePage, store, nowMs }: AppServices): void {
-  if (consolePage === undefined) return;
+export function addConsoleSession(secured: App, services: AppServices): void {
+  if (services.consolePage === undefined) return;
   secured.post(SESSION_PATH, { config: requireRole('viewer'), schema: HIDDEN }, async (request, reply) => {
     const { key } = callerOf(request);
-    await startSession(request, reply, { keyId: key.id, store, nowMs });
+    await startSession(request, reply, { ...services, keyId: key.id });
     return { session: shownSession(key) };
   });
 }
