@@ -5,6 +5,7 @@ export type AuditAction =
   | 'key-revoked'
   | 'key-credited'
   | 'key-role-changed'
+  | 'sessions-ended'
   | 'model-created'
   | 'model-deleted'
   | 'job-submitted'

@@ -20,14 +20,17 @@ const DOCUMENT = {
     { name: 'Fine-tuning', description: 'Models fine-tuned on your own series.' },
     { name: 'History', description: 'What was scored on the stream: series, events, detectors.' },
     { name: 'Service', description: 'API keys, usage and models.' },
-    { name: 'Administration', description: 'Keys, credits, usage and the audit log, for admins.' },
+    {
+      name: 'Administration',
+      description: 'Keys, credits, usage and the audit log, for admins; sessions of the console.',
+    },
   ],
   servers: [{ url: '/', description: 'This service' }],
   components: { securitySchemes: { key: { type: 'http' as const, scheme: 'bearer' } } },
 };
 
 const TAGS: readonly (readonly [RegExp, string])[] = [
-  [/^\/v1\/(?:keys|audit)\b/, 'Administration'],
+  [/^\/v1\/(?:keys|sessions|audit)\b/, 'Administration'],
   [/\/(?:async|jobs)\b/, 'Jobs'],
   [/\/finetune/, 'Fine-tuning'],
   [/anomaly_detection/, 'Detection'],

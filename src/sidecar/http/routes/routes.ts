@@ -18,6 +18,7 @@ import { addModelRoutes } from './model-routes.ts';
 import { addOnlineDetectionRoute } from './online-detection-route.ts';
 import { addSeriesRoutes } from './series-routes.ts';
 import { addServiceRoutes } from './service-routes.ts';
+import { addSessionRoutes } from './session-routes.ts';
 
 /** Adds every endpoint; those in `secured` need a key. */
 export async function addRoutes(app: App, services: AppServices): Promise<void> {
@@ -28,6 +29,7 @@ export async function addRoutes(app: App, services: AppServices): Promise<void> 
     addConsoleSession(secured, services);
     addAccountRoutes(secured, services);
     addAdminRoutes(secured, services);
+    addSessionRoutes(secured, services);
     addModelRoutes(secured, services);
     addOnlineDetectionRoute(secured, services);
     addInSampleRoutes(secured, services);

@@ -8,6 +8,7 @@ import { getJson } from '../../source/service-calls.ts';
 import { DeadLetters } from './dead-letters-view.ts';
 import { JobsView } from './jobs-view.ts';
 import { KeysView } from './keys-view.ts';
+import { SessionsView } from './sessions-view.ts';
 
 const EVERY_MS = 5_000;
 /** Records behind which a partition is worth a look. */
@@ -31,6 +32,7 @@ export function ServicePage({ app }: { readonly app: Console }): Shown {
       <${JobsView} />`
     }
     ${app.mayAdminister && html`<${KeysView} />`}
+    <${SessionsView} app=${app} />
   </div>`;
 }
 
