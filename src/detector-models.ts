@@ -1,5 +1,4 @@
-import type { DetectorConfig, LoadedConfig } from './config/config.ts';
-import { settingsDigest } from './config/config.ts';
+import { type DetectorConfig, type LoadedConfig, settingsDigest } from './config/config.ts';
 import type { Forecaster } from './forecast/forecaster.ts';
 import type { Model, ModelCatalog } from './model/catalog.ts';
 import type { Forecasters } from './model/onnx-forecaster.ts';

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detector/event/event.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { EventPlace } from './state/event-place.ts';
 
 /**

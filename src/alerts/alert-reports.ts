@@ -1,4 +1,4 @@
-import type { EventType } from '../detector/event/event.ts';
+import type { EventType } from '../record/anomaly-event.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { DeadAlertReason } from './message/notification.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AnomalyEvent } from '../detector/event/event.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { AlertLog, AlertStateSession, EventReading } from './alert-log.ts';
 import type { AlertReports } from './alert-reports.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';

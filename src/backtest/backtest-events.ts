@@ -1,6 +1,6 @@
 import type { DetectorConfig } from '../config/config.ts';
-import type { AnomalyEvent } from '../detector/event/event.ts';
-import { isSilence, type ScoreRecord } from '../stream/record/score-record.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import { isSilence, type ScoreRecord } from '../record/score-record.ts';
 import { eventLine } from '../terminal/event-text.ts';
 import { SCORE_LINE_STYLE } from '../terminal/score-line.ts';
 

@@ -1,8 +1,8 @@
 import type { ReportData } from '../console/view/report-source.ts';
 import type { SeenEvent } from '../console/view/seen.ts';
-import type { AnomalyEvent } from '../detector/event/event.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import { isSilence, type ScoreRecord } from '../record/score-record.ts';
 import { ServiceError } from '../service-error.ts';
-import { isSilence, type ScoreRecord } from '../stream/record/score-record.ts';
 
 /** Scores in one report. It is one file that a browser holds in memory. */
 const SCORES_MAX = 500_000;

@@ -1,5 +1,5 @@
+import { isSilence, type ScoreRecord } from '../record/score-record.ts';
 import type { Tally } from '../stream/engine/unit/batch-outcome.ts';
-import { isSilence, type ScoreRecord } from '../stream/record/score-record.ts';
 import { formatScore, formatTime, printable } from '../terminal/score-line.ts';
 
 const SERIES_SHOWN_MAX = 20;

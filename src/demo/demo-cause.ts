@@ -1,4 +1,4 @@
-import type { ScoreRecord } from '../stream/record/score-record.ts';
+import type { ScoreRecord } from '../record/score-record.ts';
 import { type ScoreLineStyle, scoreLine } from '../terminal/score-line.ts';
 import { DEMO_SERIES, incidentOf } from './demo-series.ts';
 import { STEPS_PER_HOUR, stepAt } from './demo-time.ts';

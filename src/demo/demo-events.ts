@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detector/event/event.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import { eventLine } from '../terminal/event-text.ts';
 import type { ScoreLineStyle } from '../terminal/score-line.ts';
 import { causeOf } from './demo-cause.ts';

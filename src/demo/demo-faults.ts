@@ -1,5 +1,5 @@
-import type { DeadLetter } from '../stream/record/dead-letter.ts';
-import { isSilence, type ScoreRecord } from '../stream/record/score-record.ts';
+import type { DeadLetter } from '../record/dead-letter.ts';
+import { isSilence, type ScoreRecord } from '../record/score-record.ts';
 import { formatTime, printable, type ScoreLineStyle } from '../terminal/score-line.ts';
 import { flaggedLine } from './demo-cause.ts';
 import { stepAt, timeOf } from './demo-time.ts';

@@ -1,4 +1,4 @@
-import { isFlagged, isSilence, type ScoreRecord } from '../stream/record/score-record.ts';
+import { isFlagged, isSilence, type ScoreRecord } from '../record/score-record.ts';
 import { type ScoreLineStyle, scoreLine, scoreLineHeader } from '../terminal/score-line.ts';
 import { flaggedLine } from './demo-cause.ts';
 import { timeOf } from './demo-time.ts';

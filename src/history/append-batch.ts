@@ -1,8 +1,9 @@
-import type { AnomalyEvent } from '../detector/event/event.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import { isSilence } from '../record/score-record.ts';
 import type { ColumnValues, HistorySql, HistoryWritingSql } from './history-database.ts';
 import type { HistoryBatch, HistoryPlace, HistorySource, KeptScore, SourcePosition } from './history-port.ts';
 import { fillPart, openPart } from './score-parts.ts';
-import { isObservation, SCORE_COLUMNS } from './score-row.ts';
+import { SCORE_COLUMNS } from './score-row.ts';
 import type { SeriesIds } from './series-ids.ts';
 import { makeBatchTable, NEWEST_BATCH } from './tables.ts';
 import { upsertRows } from './upsert.ts';
@@ -76,7 +77,7 @@ interface KeepingScores {
 async function keepScores(sql: HistoryWritingSql, scores: readonly KeptScore[], keeping: KeepingScores): Promise<void> {
   const { ids, nowMs } = keeping;
   const idOf = await ids.resolve(sql, scores);
-  const observed = scores.filter(isObservation);
+  const observed = scores.filter((score) => !isSilence(score));
   if (observed.length > 0) await keepObserved(sql, observed, { idOf, nowMs });
   const newest = newestOf(scores);
   await updateNewest(sql, newest, { idOf, nowMs });

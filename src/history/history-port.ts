@@ -1,4 +1,5 @@
-import type { AnomalyEvent } from '../detector/event/event.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import type { ScoreRecord } from '../record/score-record.ts';
 
 /**
  * What is kept of scores and events for looking at: how it is written, and how it is read. DuckDB and Postgres
@@ -15,22 +16,26 @@ export interface HistoryPlace {
   readonly offset: number;
 }
 
-export interface KeptScore extends HistoryPlace {
-  readonly series: string;
-  readonly detector: string;
-  readonly group: string | null;
-  readonly timestampMs: number;
-  readonly value: number | null;
-  readonly forecast: number | null;
-  readonly lo: number | null;
-  readonly hi: number | null;
-  readonly anomalyScore: number | null;
-  readonly grade: number | null;
-  readonly severity: number | null;
-  readonly alarm: boolean;
-  readonly anomaly: boolean;
-  readonly state: string;
-}
+/** The fields of a score that are kept. */
+export type KeptFields = Pick<
+  ScoreRecord,
+  | 'series'
+  | 'detector'
+  | 'group'
+  | 'timestampMs'
+  | 'value'
+  | 'forecast'
+  | 'lo'
+  | 'hi'
+  | 'anomalyScore'
+  | 'grade'
+  | 'severity'
+  | 'alarm'
+  | 'anomaly'
+  | 'state'
+>;
+
+export interface KeptScore extends HistoryPlace, KeptFields {}
 
 /** A revision of an event. */
 export interface KeptEvent extends HistoryPlace {
@@ -89,7 +94,8 @@ export interface SeriesSelection {
   readonly after: readonly (string | number)[] | null;
 }
 
-export interface SeriesRow extends Omit<KeptScore, keyof HistoryPlace> {
+/** The newest score of a series. */
+export interface SeriesRow extends KeptFields {
   /** The newest values, oldest first; empty unless asked for. */
   readonly recent: readonly (number | null)[];
 }

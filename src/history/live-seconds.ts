@@ -1,6 +1,6 @@
-import type { AnomalyEvent } from '../detector/event/event.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import { isSilence } from '../record/score-record.ts';
 import type { HistoryBatch, KeptScore, LiveSecond } from './history-port.ts';
-import { isObservation } from './score-row.ts';
 
 /** Revisions of events of one second; after a restart thousands may arrive at once. */
 const EVENTS_MAX = 1_000;
@@ -19,7 +19,7 @@ export class LiveSeconds {
 
   add({ scores, events }: Pick<HistoryBatch, 'scores' | 'events'>): void {
     for (const score of scores) {
-      if (isObservation(score)) this.#observations++;
+      if (!isSilence(score)) this.#observations++;
       if (score.alarm) this.#alarms++;
       const known = this.#newest.get(score.series);
       if (known === undefined || score.timestampMs >= known.timestampMs) this.#newest.set(score.series, score);

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detector/event/event.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import { Conditions } from './conditions.ts';
 import type { HistorySql } from './history-database.ts';
 import type { DeadLetterRow, EventRows, EventSelection, HistoryPlace } from './history-port.ts';

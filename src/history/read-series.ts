@@ -10,7 +10,7 @@ interface NewestRow {
   readonly detector: string;
   readonly member_of: string | null;
   readonly time: number;
-  readonly value: number | null;
+  readonly value: number;
   readonly forecast: number | null;
   readonly lo: number | null;
   readonly hi: number | null;

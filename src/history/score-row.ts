@@ -1,29 +1,19 @@
+import { SCORE_STATES } from '../record/score-record.ts';
 import type { ColumnType } from './history-database.ts';
 import type { KeptScore } from './history-port.ts';
-
-/** States by their number in `flags`; the order is stored, so it only grows. */
-const STATES = ['warming-up', 'not-forecasted', 'calibrating', 'scored', 'silent', 'returned'] as const;
-/** A series stopped, or sends again: no observation. */
-const SILENCES: ReadonlySet<string> = new Set(['silent', 'returned']);
-const SCORED = STATES.indexOf('scored');
 
 const ALARM = 1;
 const ANOMALY = 2;
 const STATE_SHIFT = 2;
 
-/** Alarm, anomaly and state in one small number. An unknown state of a newer release counts as scored. */
+/** Alarm, anomaly and the place of the state in its list, in one small number. */
 export function flagsOfScore({ alarm, anomaly, state }: KeptScore): number {
-  const known = STATES.indexOf(state as (typeof STATES)[number]);
-  const index = known === -1 ? SCORED : known;
-  return (alarm ? ALARM : 0) | (anomaly ? ANOMALY : 0) | (index << STATE_SHIFT);
-}
-
-export function isObservation({ state }: Pick<KeptScore, 'state'>): boolean {
-  return !SILENCES.has(state);
+  return (alarm ? ALARM : 0) | (anomaly ? ANOMALY : 0) | (SCORE_STATES.indexOf(state) << STATE_SHIFT);
 }
 
 export function scoreOfFlags(flags: number): Pick<KeptScore, 'alarm' | 'anomaly' | 'state'> {
-  const state = STATES[flags >> STATE_SHIFT] ?? 'scored';
+  // A newer release may have stored a state that is not known here.
+  const state = SCORE_STATES[flags >> STATE_SHIFT] ?? 'scored';
   return { alarm: (flags & ALARM) !== 0, anomaly: (flags & ANOMALY) !== 0, state };
 }
 

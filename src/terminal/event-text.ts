@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detector/event/event.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import { formatGrade, formatTime, printable, type ScoreLineStyle } from './score-line.ts';
 
 const TYPE_WIDTH = 7;

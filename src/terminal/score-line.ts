@@ -1,4 +1,4 @@
-import { isFlagged, type ScoreRecord } from '../stream/record/score-record.ts';
+import { isFlagged, type ScoreRecord } from '../record/score-record.ts';
 
 export interface ScoreLineStyle {
   /** Whether to write escape sequences for colours. */

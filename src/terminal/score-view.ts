@@ -1,5 +1,5 @@
 import type { TextPattern } from '../config/glob.ts';
-import { isFlagged, type ScoreRecord } from '../stream/record/score-record.ts';
+import { isFlagged, type ScoreRecord } from '../record/score-record.ts';
 import { type ScoreLineStyle, scoreLine } from './score-line.ts';
 
 /** `flagged`: alarms, and every second the number of other scores. `anomalies`: what lies outside its interval. */

@@ -4,12 +4,17 @@ import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import avsc from 'avsc';
 import protobuf from 'protobufjs';
-import { CLOSE_REASONS, EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../src/detector/event/event.ts';
+import {
+  CLOSE_REASONS,
+  EVENT_DIRECTIONS,
+  EVENT_FIELDS,
+  EVENT_KINDS,
+  EVENT_TYPES,
+} from '../../src/record/anomaly-event.ts';
+import { DEAD_LETTER_REASONS } from '../../src/record/dead-letter.ts';
+import type { FieldKind } from '../../src/record/field-kind.ts';
+import { SCORE_DEFAULTS, SCORE_FIELDS, SCORE_STATES } from '../../src/record/score-record.ts';
 import { encodeDeadLetter } from '../../src/stream/codec/dead-letter-json.ts';
-import { EVENT_FIELDS } from '../../src/stream/record/anomaly-event.ts';
-import { DEAD_LETTER_REASONS } from '../../src/stream/record/dead-letter.ts';
-import type { FieldKind } from '../../src/stream/record/field-kind.ts';
-import { SCORE_DEFAULTS, SCORE_FIELDS, SCORE_STATES } from '../../src/stream/record/score-record.ts';
 import { anomalyEvent } from '../fixture/stream/anomaly-event.ts';
 import { deadLetter } from '../fixture/stream/dead-letter.ts';
 import { scoreRecord } from '../fixture/stream/score-record.ts';

@@ -7,9 +7,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DetectorConfig } from '../../src/config/config.ts';
+import type { ScoreRecord } from '../../src/record/score-record.ts';
 import { STATE_FORMAT } from '../../src/stream/changelog/state-bytes.ts';
 import type { OutputRecord } from '../../src/stream/log/log.ts';
-import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';
 import {

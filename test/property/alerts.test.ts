@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { AnomalyEvent } from '../../src/detector/event/event.ts';
+import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
 import { KeptAlerts } from '../fixture/alerts/kept-alerts.ts';
 import { revisionsOf } from '../fixture/alerts/notification.ts';
 import { routesOf } from '../fixture/alerts/routes.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
-import type { AnomalyEvent } from '../../src/detector/event/event.ts';
+import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
 import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
 import { arithmeticQuantileForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 import { inStream, type TimedValue } from '../fixture/stream/both-ways.ts';

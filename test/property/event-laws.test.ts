@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DetectorConfig } from '../../src/config/config.ts';
-import type { AnomalyEvent } from '../../src/detector/event/event.ts';
 import { NO_RULES } from '../../src/detector/event/event-rules.ts';
-import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
+import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
+import type { ScoreRecord } from '../../src/record/score-record.ts';
 import {
   detectorConfig,
   observationRecord,

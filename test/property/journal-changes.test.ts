@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DetectorConfig } from '../../src/config/config.ts';
-import type { AnomalyEvent } from '../../src/detector/event/event.ts';
+import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
+import type { ScoreRecord } from '../../src/record/score-record.ts';
 import { CHANGE_ENTRY, StateReader } from '../../src/stream/changelog/state-bytes.ts';
-import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';
 

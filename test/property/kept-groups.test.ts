@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
-import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
+import type { ScoreRecord } from '../../src/record/score-record.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { twoSidedThreshold } from '../../src/detector/calibration/threshold.ts';
-import type { ScoreRecord } from '../../src/stream/record/score-record.ts';
+import type { ScoreRecord } from '../../src/record/score-record.ts';
 import { daily, startShippedModel, whiteNoise } from '../fixture/stream/backtest.ts';
 
 const { backtest, close } = await startShippedModel();

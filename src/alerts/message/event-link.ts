@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detector/event/event.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 
 /** The page of an event in the console; null where the routes file does not say where the console is. */
 export function eventLink(consoleUrl: string | null, { eventId }: Pick<AnomalyEvent, 'eventId'>): string | null {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { AnomalyEvent, EventKind, EventType } from '../../detector/event/event.ts';
-import type { Urgency } from './urgency.ts';
+import type { AnomalyEvent, EventKind, EventType } from '../../record/anomaly-event.ts';
+import type { Urgency } from '../../record/urgency.ts';
 
 /** What is said about one event. */
 export interface Notice {

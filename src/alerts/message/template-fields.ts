@@ -1,9 +1,8 @@
-import type { AnomalyEvent } from '../../detector/event/event.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
+import { eventUrgency } from '../../record/urgency.ts';
 import { eventLink } from './event-link.ts';
-import type { Notice, Notification } from './notification.ts';
-import { typeOf } from './notification.ts';
+import { type Notice, type Notification, typeOf } from './notification.ts';
 import { oneLine } from './plain-text.ts';
-import { alertUrgency } from './urgency.ts';
 
 /** Text of a field; an empty text where the event has none. */
 type ReadField<T> = (of: T, consoleUrl: string | null) => string;
@@ -20,7 +19,7 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   group: ({ event }) => event.group ?? '',
   kind: ({ event }) => event.kind.replaceAll('_', ' '),
   direction: ({ event }) => event.direction,
-  urgency: ({ event }) => alertUrgency(event),
+  urgency: ({ event }) => eventUrgency(event),
   startedAt: ({ event }) => timeText(event.startedAtMs),
   peakAt: ({ event }) => timeText(event.peakAtMs),
   updatedAt: ({ event }) => timeText(event.updatedAtMs),

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
-import type { Notification } from '../message/notification.ts';
-import { typeOf } from '../message/notification.ts';
+import { type Notification, typeOf } from '../message/notification.ts';
 import { oneLine } from '../message/plain-text.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import { type AddressGuard, AddressRefused, resolveGuarded } from '../network/guarded-lookup.ts';

@@ -1,8 +1,8 @@
+import { eventUrgency } from '../../record/urgency.ts';
 import { eventLink } from '../message/event-link.ts';
 import type { Notice, Notification } from '../message/notification.ts';
 import { cut, oneLine } from '../message/plain-text.ts';
 import { subjectOf } from '../message/template-fields.ts';
-import { alertUrgency } from '../message/urgency.ts';
 import { wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { PagerDutyTarget, ReceiverSettings } from '../routes/alert-route.ts';
@@ -66,7 +66,7 @@ export function pagerDutyEvent({ type, event }: Notice, { notification, routingK
     payload: {
       summary: cut(title, SUMMARY_CHARACTERS_MAX) || kind,
       source: oneLine(subject, SOURCE_CHARACTERS_MAX) || detector,
-      severity: alertUrgency(event),
+      severity: eventUrgency(event),
       timestamp: new Date(startedAtMs).toISOString(),
       component: detector,
       ...(group === null ? {} : { group: oneLine(group) }),

@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { eventLink } from '../message/event-link.ts';
-import type { Notification } from '../message/notification.ts';
-import { typeOf } from '../message/notification.ts';
+import { type Notification, typeOf } from '../message/notification.ts';
 import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, WebhookTarget } from '../routes/alert-route.ts';

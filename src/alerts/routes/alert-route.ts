@@ -1,6 +1,6 @@
 import type { LocalTimes } from '../../calendar/local-times.ts';
 import type { TextPattern } from '../../config/glob.ts';
-import type { EventDirection, EventKind } from '../../detector/event/event.ts';
+import type { EventDirection, EventKind } from '../../record/anomaly-event.ts';
 import type { Wording } from '../message/wording.ts';
 
 /** The content of a routes file. */

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detector/event/event.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import { subjectOf } from '../message/template-fields.ts';
 import type { AlertRoute, EventMatch } from './alert-route.ts';
 

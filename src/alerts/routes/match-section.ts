@@ -1,7 +1,7 @@
 import { globPattern, type TextPattern } from '../../config/glob.ts';
 import { numberBelow, oneOf, text } from '../../config/kinds.ts';
 import type { Section } from '../../config/yaml-section.ts';
-import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../detector/event/event.ts';
+import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../record/anomaly-event.ts';
 import type { EventMatch } from './alert-route.ts';
 
 const severity = numberBelow(0, 1e9);

@@ -1,6 +1,6 @@
-import type { AnomalyEvent, EventType } from '../../detector/event/event.ts';
+import type { AnomalyEvent, EventType } from '../../record/anomaly-event.ts';
+import { eventUrgency } from '../../record/urgency.ts';
 import { identify, type Notice, type Notification } from '../message/notification.ts';
-import { alertUrgency } from '../message/urgency.ts';
 import type { AlertRoute, EscalationStep, Routes } from '../routes/alert-route.ts';
 import { groupOf, routesOf } from '../routes/match-event.ts';
 import {
@@ -235,7 +235,7 @@ export class AlertState {
       const alert = this.#alerts.get(key);
       if (alert === undefined) continue;
       const { event } = alert;
-      const opening = alert.opening ?? { kind: event.kind, urgency: alertUrgency(event) };
+      const opening = alert.opening ?? { kind: event.kind, urgency: eventUrgency(event) };
       const toldTo = alert.toldAtMs === null ? route.receivers : alert.toldTo;
       for (const type of types) {
         // An event that closed before its message was sent: two notices, as if they had been two messages.

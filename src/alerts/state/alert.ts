@@ -1,4 +1,4 @@
-import type { AnomalyEvent, EventType } from '../../detector/event/event.ts';
+import type { AnomalyEvent, EventType } from '../../record/anomaly-event.ts';
 import type { Opening } from '../message/notification.ts';
 
 /** One event on one route, from the first revision that matches to its last message. */

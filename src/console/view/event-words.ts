@@ -102,13 +102,6 @@ export function worstFirst(events: readonly SeenEvent[], nowMs: number): SeenEve
 
 export const isMuted = ({ mutedUntil }: SeenEvent, nowMs: number) => mutedUntil !== null && mutedUntil > nowMs;
 
-/** 0 to 3, by the grade at the peak: how strongly it is drawn. */
-export function urgencyOf({ grade }: Pick<SeenEvent, 'grade'>): 0 | 1 | 2 | 3 {
-  if (grade === null || grade < 0.5) return 0;
-  if (grade < 0.7) return 1;
-  return grade < 0.85 ? 2 : 3;
-}
-
 /** The host of `web-1/cpu`: what other series of the same machine or service begin with. */
 export function hostOf(series: string): string | null {
   const cut = Math.max(series.lastIndexOf('/'), series.lastIndexOf(':'));

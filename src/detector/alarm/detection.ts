@@ -1,12 +1,5 @@
+import type { DetectionState } from '../../record/score-record.ts';
 import type { Unusualness, Verdict } from './alarm.ts';
-
-/**
- * - `warming-up`: no forecast yet, the context is too short
- * - `not-forecasted`: no cutoff covers this position, or nothing was observed in its context
- * - `calibrating`: forecasted, but fewer than 6 detection windows of forecasted samples came before; never flagged
- * - `scored`
- */
-export type DetectionState = 'warming-up' | 'not-forecasted' | 'calibrating' | 'scored';
 
 /** What one observation turned out to be. Numbers that do not exist are NaN. */
 export interface Detection extends Verdict {

@@ -1,5 +1,6 @@
 import type { FoldPlan } from '../../forecast/folds.ts';
 import { withGroupContext } from '../../forecast/group-context.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import { NO_VERDICT, type Verdict } from '../alarm/alarm.ts';
 import { accumulatedScore, calibrateAccumulation, type MemberResiduals } from '../calibration/accumulation.ts';
 import {
@@ -14,7 +15,6 @@ import {
 import { cutoffsOfWindow, residualPlaces, stepOfHorizon } from '../calibration/cutoff-grid.ts';
 import type { CalibrationSize, DetectionSettings } from '../calibration/settings.ts';
 import { CALIBRATION_WINDOWS_MIN, judge, oneSidedThreshold, twoSidedThreshold } from '../calibration/threshold.ts';
-import type { AnomalyEvent } from '../event/event.ts';
 import { PRIOR_ROWS } from '../grade/grade-terms.ts';
 import { gradeHistories } from './grade-history.ts';
 import {

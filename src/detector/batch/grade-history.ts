@@ -1,8 +1,8 @@
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
 import { GROUP_SCALE_NUMBERS, unusualGroup } from '../alarm/group-unusualness.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
-import type { AnomalyEvent } from '../event/event.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
 import { NO_RULES } from '../event/event-rules.ts';
 import { EventTracker, type SeenValue } from '../event/event-tracker.ts';

@@ -1,4 +1,4 @@
-import type { EventKind } from './event.ts';
+import type { EventKind } from '../../record/anomaly-event.ts';
 
 /** What an event is classified by. Values and changes are in units of the series; NaN where a value is missing. */
 export interface KindEvidence {

@@ -1,4 +1,4 @@
-import type { AnomalyEvent, EventDirection, EventKind } from './event.ts';
+import type { AnomalyEvent, EventDirection, EventKind } from '../../record/anomaly-event.ts';
 import type { Rarity } from './event-extremes.ts';
 
 const KIND_NAMES: Readonly<Record<EventKind, string>> = {

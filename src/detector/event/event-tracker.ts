@@ -1,6 +1,6 @@
+import type { AnomalyEvent, CloseReason, EventKind } from '../../record/anomaly-event.ts';
 import type { Verdict } from '../alarm/alarm.ts';
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
-import type { AnomalyEvent, CloseReason, EventKind } from './event.ts';
 import { type RingValues, rarityOf } from './event-extremes.ts';
 import { kindOf, RESIDUALS_KEPT, refined } from './event-kind.ts';
 import { type EventRules, isInvalid, isWanted } from './event-rules.ts';

@@ -1,4 +1,4 @@
-import type { EventMember } from './event.ts';
+import type { EventMember } from '../../record/anomaly-event.ts';
 
 /** Members that an event names. Of a larger group it keeps those that showed most. */
 export const EVENT_MEMBERS_MAX = 16;

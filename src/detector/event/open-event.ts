@@ -1,4 +1,4 @@
-import type { AnomalyEvent, CloseReason, EventDirection, EventKind, EventType } from './event.ts';
+import type { AnomalyEvent, CloseReason, EventDirection, EventKind, EventType } from '../../record/anomaly-event.ts';
 import { summaryOf } from './event-summary.ts';
 import { type MemberShares, NO_SHARES, sharesOf } from './member-shares.ts';
 

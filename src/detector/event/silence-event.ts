@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from './event.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import { isQuiet } from './event-rules.ts';
 import type { EventSubject } from './event-tracker.ts';
 import { conclude, type EventMoment, newEvent, type OpenEvent } from './open-event.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { contextBucket } from '../../forecast/context-length.ts';
 import { clampToFloat32 } from '../../forecast/float32.ts';
 import { judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
-import type { Detection, DetectionState } from '../alarm/detection.ts';
+import type { Detection } from '../alarm/detection.ts';
 import {
   addResidual,
   calibrate,
@@ -252,7 +252,7 @@ export class SeriesDetector {
     rings.setScalar(SCALARS.floor, deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution)));
   }
 
-  #stateOf(position: number, forecast: number): DetectionState {
+  #stateOf(position: number, forecast: number): Detection['state'] {
     if (Number.isNaN(forecast)) return position < this.layout.firstCutoff ? 'warming-up' : 'not-forecasted';
     return this.rings.calibration.samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize
       ? 'calibrating'

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detector/event/event.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { Sql } from '../../store/database.ts';
 import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
 import type { EventAnswer } from '../wire/schema/event-schema.ts';

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detector/event/event.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { EventReviewRecord } from '../../store/event-reviews.ts';
 
 /** Labelled events, and how many of them the settings raise before and after a change. */

@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../../detector/event/event.ts';
 import type { HistoryFeed, HistoryReader, HistoryState } from '../../history/history-port.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';
 

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detector/event/event.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 
 /** The events that reach into the scored values, from the revisions of a whole history. */
 export function windowEvents(

@@ -1,4 +1,4 @@
-import type { SilenceCause } from '../record/score-record.ts';
+import type { SilenceCause } from '../../record/score-record.ts';
 import { readHeaders, writeHeaders } from './record-headers.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 

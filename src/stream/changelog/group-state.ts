@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { GroupDetector } from '../../detector/series/group-detector.ts';
-import type { RestartReason } from '../record/score-record.ts';
+import type { RestartReason } from '../../record/score-record.ts';
 import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
 import { type KeptEvents, readEventState, writeEventState } from './event-state.ts';

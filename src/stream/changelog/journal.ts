@@ -1,5 +1,5 @@
-import type { CloseReason } from '../../detector/event/event.ts';
-import type { RestartReason } from '../record/score-record.ts';
+import type { CloseReason } from '../../record/anomaly-event.ts';
+import type { RestartReason } from '../../record/score-record.ts';
 import type { EventState } from './event-state.ts';
 import { STATE_FORMAT, StateWriter, TOMBSTONE_ENTRY } from './state-bytes.ts';
 

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../record/dead-letter.ts';
+import type { DeadLetter, DeadLetterRecord } from '../../record/dead-letter.ts';
 
 /**
  * Most bytes of key and value together that a dead letter contains. In base64 and with the other fields it stays below
@@ -13,7 +13,7 @@ export function encodeDeadLetter(letter: DeadLetter): Buffer {
   const key = letter.key?.subarray(0, DEAD_LETTER_BYTES_MAX) ?? null;
   const value = letter.value?.subarray(0, DEAD_LETTER_BYTES_MAX - (key?.length ?? 0)) ?? null;
   const truncated = key?.length !== letter.key?.length || value?.length !== letter.value?.length;
-  const record = {
+  const record: DeadLetterRecord = {
     reason,
     detail,
     series,

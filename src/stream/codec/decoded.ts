@@ -1,4 +1,4 @@
-import type { DeadLetterReason } from '../record/dead-letter.ts';
+import type { DeadLetterReason } from '../../record/dead-letter.ts';
 
 /** One value of one series at one event time. */
 export interface DecodedObservation {

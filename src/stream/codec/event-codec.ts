@@ -2,11 +2,11 @@ import {
   type AnomalyEvent,
   CLOSE_REASONS,
   EVENT_DIRECTIONS,
+  EVENT_FIELDS,
   EVENT_KINDS,
   EVENT_TYPES,
   type EventMember,
-} from '../../detector/event/event.ts';
-import { EVENT_FIELDS } from '../record/anomaly-event.ts';
+} from '../../record/anomaly-event.ts';
 import { createRecordReader, type Fields, pickFields } from './record-reader.ts';
 import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';
 import type { SchemaSource } from './schema-source.ts';

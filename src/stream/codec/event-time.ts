@@ -1,5 +1,5 @@
 import type { TimeUnit } from '../../config/config.ts';
-import type { DeadLetterReason } from '../record/dead-letter.ts';
+import type { DeadLetterReason } from '../../record/dead-letter.ts';
 import { quoted } from './quoted.ts';
 
 /** An earlier event time than 1980-01-01 is implausible: its unit is probably wrong. */

@@ -1,5 +1,5 @@
 import type { RecordMapping } from '../../config/config.ts';
-import type { DeadLetterReason } from '../record/dead-letter.ts';
+import type { DeadLetterReason } from '../../record/dead-letter.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { explainEventTime, isPlausible, readEventTime } from './event-time.ts';
 import { quoted } from './quoted.ts';

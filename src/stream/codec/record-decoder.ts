@@ -1,6 +1,6 @@
 import type { RecordFormat, RecordMapping } from '../../config/config.ts';
+import type { DeadLetterReason } from '../../record/dead-letter.ts';
 import { ServiceError } from '../../service-error.ts';
-import type { DeadLetterReason } from '../record/dead-letter.ts';
 import { compileAvro, type ReadRecord } from './avro.ts';
 import type { Decoded } from './decoded.ts';
 import { parseJson } from './lenient-json.ts';

@@ -1,4 +1,4 @@
-import { type FieldKind, isOfKind } from '../record/field-kind.ts';
+import { type FieldKind, isOfKind } from '../../record/field-kind.ts';
 import { compileAvro, type ReadRecord } from './avro.ts';
 import type { OutputFormat } from './record-writer.ts';
 import type { SchemaSource } from './schema-source.ts';

@@ -1,4 +1,4 @@
-import { SCORE_DEFAULTS, SCORE_FIELDS, SCORE_STATES, type ScoreRecord } from '../record/score-record.ts';
+import { SCORE_DEFAULTS, SCORE_FIELDS, SCORE_STATES, type ScoreRecord } from '../../record/score-record.ts';
 import { createRecordReader, type Fields, pickFields } from './record-reader.ts';
 import type { OutputFormat } from './record-writer.ts';
 import type { SchemaSource } from './schema-source.ts';

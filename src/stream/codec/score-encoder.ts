@@ -1,4 +1,4 @@
-import type { ScoreRecord } from '../record/score-record.ts';
+import type { ScoreRecord } from '../../record/score-record.ts';
 import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';
 
 /** Encodes a score record. The buffer belongs to the caller. */

@@ -1,4 +1,4 @@
-import type { ScoreRecord } from '../../stream/record/score-record.ts';
+import type { ScoreRecord } from '../../record/score-record.ts';
 
 const FIELDS: Readonly<Record<string, (score: ScoreRecord) => string | number | boolean | null>> = {
   series: ({ series }) => quotedField(series),

@@ -6,12 +6,12 @@ import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../.
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { settingsDigest, type WrittenDetector } from '../../../src/config/config.ts';
 import { completedBy } from '../../../src/config/resolve.ts';
-import type { AnomalyEvent } from '../../../src/detector/event/event.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
+import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
+import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { byTime, type PastObservation, scoreHistory } from '../../../src/stream/engine/commit/score-history.ts';
 import { type BoundDetector, bindDetector } from '../../../src/stream/engine/unit/bound-detector.ts';
-import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
 import type { SeriesInput } from './labelled-data.ts';
 
 /** Where results that never change are kept from one run to the next. */

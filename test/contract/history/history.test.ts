@@ -28,7 +28,7 @@ historyTest('what is appended is read, also after it was opened again', async (k
   const scores = [
     keptScore(0, { ...odd, state: 'warming-up' }),
     keptScore(1, { alarm: true, anomaly: true, grade: 0.75 }),
-    keptScore(2, { series: 'b "quoted\\', detector: 'other', value: null }),
+    keptScore(2, { series: 'b "quoted\\', detector: 'other', value: 5 }),
   ];
   await history.append(batchOf({ scores }));
   await history.close();
@@ -100,7 +100,7 @@ historyTest('a topic that was created anew is read from its first offset', async
 
 historyTest('a series that stopped is silent now, and has no observation for it', async (kept) => {
   const history = await kept.open();
-  const silent = { state: 'silent', grade: null, timestampMs: START_MS + 9 * MINUTE_MS, value: 1 };
+  const silent = { state: 'silent' as const, grade: null, timestampMs: START_MS + 9 * MINUTE_MS, value: 1 };
   await history.append(batchOf({ scores: [keptScore(0), keptScore(1), keptScore(2, silent)] }));
   assert.deepEqual(await valuesOf(history, 'a'), [0, 1]);
   assert.equal((await history.listSeries(EVERY_SERIES)).series[0].state, 'silent');

@@ -15,7 +15,7 @@ import { ensureTopics } from '../../../src/kafka/admin/topic-admin.ts';
 import { readTail } from '../../../src/kafka/fetch/topic-tail.ts';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { startKafka } from '../../../src/local-kafka/kafka-broker.ts';
-import { isSilence, type ScoreRecord } from '../../../src/stream/record/score-record.ts';
+import { isSilence, type ScoreRecord } from '../../../src/record/score-record.ts';
 import { formatTime } from '../../../src/terminal/score-line.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';

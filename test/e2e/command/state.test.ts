@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { countPartitions, raisePartitions } from '../../../src/kafka/admin/raise-partitions.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
-import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
+import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

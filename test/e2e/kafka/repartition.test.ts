@@ -8,7 +8,7 @@ import { raisePartitions } from '../../../src/kafka/admin/raise-partitions.ts';
 import { deleteCommitted, ensureRepartition } from '../../../src/kafka/admin/repartition-topics.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { keyPartitioner } from '../../../src/kafka/produce/key-partition.ts';
-import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
+import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { runCommand } from '../../fixture/command.ts';
 import { committedRecords, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import type { ScoreRecord } from '../../../src/stream/record/score-record.ts';
+import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';

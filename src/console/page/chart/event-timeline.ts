@@ -1,4 +1,5 @@
-import { addressOf, kindName, urgencyOf } from '../../view/event-words.ts';
+import { eventUrgency } from '../../../record/urgency.ts';
+import { addressOf, kindName } from '../../view/event-words.ts';
 import { momentText, timeText } from '../../view/number-words.ts';
 import type { SeenEvent } from '../../view/seen.ts';
 import { timelineLanes } from '../../view/timeline-lanes.ts';
@@ -23,7 +24,7 @@ export function EventTimeline({ events, nowMs }: EventTimelineProps): Shown {
       ([name, bars]) => html`<div class="lane"><span class="name" title=${name}>${name}</span>
         <div class="track">${bars.map(
           ({ event, left, width }) => html`<a href=${addressOf(event)} tabindex="-1"
-            class=${classes('bar', `urgency-${urgencyOf(event)}`, event.endedAt === null && 'open')}
+            class=${classes('bar', `urgency-${eventUrgency(event)}`, event.endedAt === null && 'open')}
             style=${{ left: percent(left), width: percent(width) }}
             title=${`${event.series}: ${kindName(event.kind)}, ${momentText(event.startedAt)}`} />`,
         )}</div></div>`,

@@ -1,3 +1,5 @@
+import type { Urgency } from '../../../record/urgency.ts';
+
 /** Colours of a canvas, as the style sheet has them for the theme of the moment. */
 export interface Palette {
   readonly ink: string;
@@ -9,7 +11,7 @@ export interface Palette {
   readonly event: string;
   readonly chosen: string;
   readonly alarm: string;
-  readonly grades: readonly [string, string, string, string];
+  readonly urgencies: Readonly<Record<Urgency, string>>;
 }
 
 /** A variable with light-dark() is only resolved where it is used as a colour. */
@@ -31,8 +33,13 @@ export function readPalette(place: HTMLElement): Palette {
     spread: colour('chart-spread'),
     event: colour('chart-event'),
     chosen: colour('chart-chosen'),
-    alarm: colour('urgency-3'),
-    grades: [colour('urgency-0'), colour('urgency-1'), colour('urgency-2'), colour('urgency-3')],
+    alarm: colour('urgency-critical'),
+    urgencies: {
+      usual: colour('urgency-usual'),
+      warning: colour('urgency-warning'),
+      error: colour('urgency-error'),
+      critical: colour('urgency-critical'),
+    },
   };
   probe.remove();
   return palette;

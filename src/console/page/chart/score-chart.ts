@@ -1,6 +1,6 @@
 import './known-language.ts';
 import uPlot from 'uplot';
-import { urgencyOf } from '../../view/event-words.ts';
+import { urgency } from '../../../record/urgency.ts';
 import { dayText, momentText, numberText } from '../../view/number-words.ts';
 import type { SeenEvent, ShownScores } from '../../view/seen.ts';
 import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
@@ -210,7 +210,7 @@ export class ScoreChart {
       if (number === null || number === 0) continue;
       const x = chart.valToPos(at[i], 'x', true);
       const y = chart.valToPos(number, 'y', true);
-      ctx.fillStyle = this.#palette.grades[urgencyOf({ grade: number })];
+      ctx.fillStyle = this.#palette.urgencies[urgency(number)];
       ctx.fillRect(x - bar / 2, y, bar, bottom - y);
     }
     ctx.restore();

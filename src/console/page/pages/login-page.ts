@@ -2,8 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SourceFailure } from '../../view/console-source.ts';
 import { html, type Shown } from '../element/html.ts';
 import { Wave } from '../element/wave.ts';
-import type { Session } from '../source/service-calls.ts';
-import { signIn } from '../source/service-calls.ts';
+import { type Session, signIn } from '../source/service-calls.ts';
 
 /** The key is sent once; what stays in the browser is a session that its scripts cannot read. */
 export function LoginPage({ onSession }: { readonly onSession: (session: Session) => void }): Shown {

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
-import { farOutText, isMuted, kindName, urgencyOf, worstFirst } from '../../view/event-words.ts';
+import { eventUrgency } from '../../../record/urgency.ts';
+import { farOutText, isMuted, kindName, worstFirst } from '../../view/event-words.ts';
 import { counted, elapsedText, timeText } from '../../view/number-words.ts';
 import { routeTo } from '../../view/route.ts';
 import { EventSparkline } from '../chart/event-sparkline.ts';
@@ -34,7 +35,7 @@ export function WallPage({ app }: { readonly app: Console }): Shown {
     <ul class=${classes('wall-tiles', shown.length <= 4 && 'few')}>
       ${shown.map(
         (event) => html`<li key=${event.id}
-          class=${classes('wall-tile', `urgency-${urgencyOf(event)}`, event.acknowledgedBy !== null && 'quiet')}>
+          class=${classes('wall-tile', `urgency-${eventUrgency(event)}`, event.acknowledgedBy !== null && 'quiet')}>
           <p class="wall-name" title=${event.series}>${event.series}</p>
           <p class="wall-far">${farOutText(event)}</p>
           <${EventSparkline} source=${app.source} event=${event} width=${320} height=${80} />

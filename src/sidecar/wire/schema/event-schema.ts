@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../../detector/event/event.ts';
+import { EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../../record/anomaly-event.ts';
 import {
   NextCursor,
   NullableNumber,

@@ -1,5 +1,5 @@
 import { meanStepMs } from '../../../calendar/frequency.ts';
-import type { SilenceCause } from '../../record/score-record.ts';
+import type { SilenceCause } from '../../../record/score-record.ts';
 import type { ReceivedObservation } from '../unit/batch-outcome.ts';
 import { sameGrid } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';

@@ -1,5 +1,8 @@
 import type { OutputSettings, RecordMapping, Topics } from '../../../config/config.ts';
-import type { AnomalyEvent } from '../../../detector/event/event.ts';
+import type { AnomalyEvent } from '../../../record/anomaly-event.ts';
+import type { DeadLetter } from '../../../record/dead-letter.ts';
+import { type InputPlace, inputAt } from '../../../record/input-place.ts';
+import type { RestartReason, ScoreRecord } from '../../../record/score-record.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { Journal, JournalEntry, JournalWrite } from '../../changelog/journal.ts';
 import { closedWindowKey, writeClosedWindow } from '../../changelog/series-state.ts';
@@ -9,9 +12,6 @@ import { deadLetterHeaders, encodeDeadLetter } from '../../codec/dead-letter-jso
 import type { EncodeEvent } from '../../codec/event-codec.ts';
 import type { EncodeScore } from '../../codec/score-encoder.ts';
 import type { InputRecord, OutputRecord } from '../../log/log.ts';
-import type { DeadLetter } from '../../record/dead-letter.ts';
-import { inputAt } from '../../record/input-offset.ts';
-import type { InputPlace, RestartReason, ScoreRecord } from '../../record/score-record.ts';
 import {
   type DeadLetterCause,
   emptyTally,

@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../../../detector/event/event.ts';
-import type { ScoreRecord } from '../../record/score-record.ts';
+import type { AnomalyEvent } from '../../../record/anomaly-event.ts';
+import type { ScoreRecord } from '../../../record/score-record.ts';
 import { PartitionState } from '../state/partition-state.ts';
 import { emptyTally, type ScoreSink, type Tally } from '../unit/batch-outcome.ts';
 import { type BoundDetector, matchDetectors } from '../unit/bound-detector.ts';

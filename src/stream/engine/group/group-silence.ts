@@ -1,8 +1,8 @@
 import { gridPosition, gridTime, meanStepMs } from '../../../calendar/frequency.ts';
 import { SCALARS } from '../../../detector/memory/series-memory.ts';
+import type { InputPlace } from '../../../record/input-place.ts';
 import type { GroupState, Member, SilentMembers } from '../../changelog/group-state.ts';
 import type { PendingObservation } from '../../changelog/pending-steps.ts';
-import type { InputPlace } from '../../record/score-record.ts';
 import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import { isNewsSilent, silenceMs, silenceRecord } from '../unit/silence-records.ts';

@@ -1,6 +1,8 @@
 import type { SeriesMemory } from '../../../detector/memory/series-memory.ts';
 import { type GroupDetection, GroupDetector } from '../../../detector/series/group-detector.ts';
 import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
+import type { InputPlace } from '../../../record/input-place.ts';
+import type { RestartReason } from '../../../record/score-record.ts';
 import { type ArrivalState, NO_HELD } from '../../changelog/arrival-state.ts';
 import { type ChangelogSeries, memberKey } from '../../changelog/changelog-series.ts';
 import {
@@ -15,7 +17,6 @@ import type { JournalRecord } from '../../changelog/journal.ts';
 import { GroupChanges, keepPending, type PendingStep } from '../../changelog/pending-steps.ts';
 import { closedWindowKeys } from '../../changelog/series-state.ts';
 import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
-import type { InputPlace, RestartReason } from '../../record/score-record.ts';
 import type { DeadLetterCause, ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';

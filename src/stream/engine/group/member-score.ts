@@ -1,7 +1,7 @@
 import type { GroupDetection } from '../../../detector/series/group-detector.ts';
+import { type InputPlace, inputAt } from '../../../record/input-place.ts';
+import { numberOrNull, type RestartReason, type ScoreRecord } from '../../../record/score-record.ts';
 import type { PendingObservation } from '../../changelog/pending-steps.ts';
-import { inputAt } from '../../record/input-offset.ts';
-import { type InputPlace, numberOrNull, type RestartReason, type ScoreRecord } from '../../record/score-record.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 
 /** One member in a time step of its group. */

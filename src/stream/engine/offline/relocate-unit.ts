@@ -1,5 +1,5 @@
+import { offsetElsewhere } from '../../../record/input-place.ts';
 import type { HeldRecord, QueuedRecord } from '../../changelog/arrival-state.ts';
-import { offsetElsewhere } from '../../record/input-offset.ts';
 import { GroupUnit } from '../group/group-unit.ts';
 import type { SeriesUnit } from '../unit/series-unit.ts';
 

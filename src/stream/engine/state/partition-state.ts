@@ -1,4 +1,4 @@
-import type { InputPlace } from '../../record/score-record.ts';
+import type { InputPlace } from '../../../record/input-place.ts';
 import { ArrivalGate } from '../arrival/arrival-gate.ts';
 import type { EventClock } from '../arrival/event-clock.ts';
 import { type ClockMove, saySilent, takeIdle } from '../arrival/overdue-units.ts';

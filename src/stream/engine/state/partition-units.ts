@@ -1,7 +1,7 @@
+import type { InputPlace } from '../../../record/input-place.ts';
 import { groupKey } from '../../changelog/changelog-series.ts';
 import { closedWindowKeys } from '../../changelog/series-state.ts';
 import type { InputRecord } from '../../log/log.ts';
-import type { InputPlace } from '../../record/score-record.ts';
 import type { ArrivalGate } from '../arrival/arrival-gate.ts';
 import { isStale, type StaleUnit } from '../arrival/stale-unit.ts';
 import { GroupUnit } from '../group/group-unit.ts';

@@ -1,4 +1,5 @@
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
+import type { InputPlace } from '../../../record/input-place.ts';
 import { ServiceError } from '../../../service-error.ts';
 import { readArrivals } from '../../changelog/arrival-state.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../changelog/changelog-series.ts';
@@ -23,7 +24,6 @@ import { decodePosition, POSITION_KEY, type StoredPosition } from '../../changel
 import { decodeWarmStarts, WARM_STARTS_KEY } from '../../changelog/warm-starts.ts';
 import { WindowRecords } from '../../changelog/window-records.ts';
 import type { PartitionSession } from '../../log/log.ts';
-import type { InputPlace } from '../../record/score-record.ts';
 import { idleLimitOf } from '../arrival/idle-limit.ts';
 import { type LastHeard, NEVER_HEARD, type StaleUnit, staleBytes } from '../arrival/stale-unit.ts';
 import { type BoundDetector, isGrouped, retiredDetector } from '../unit/bound-detector.ts';

@@ -1,4 +1,4 @@
-import type { CloseReason } from '../../../detector/event/event.ts';
+import type { CloseReason } from '../../../record/anomaly-event.ts';
 import { groupKey } from '../../changelog/changelog-series.ts';
 import type { EventState } from '../../changelog/event-state.ts';
 import type { OrphanEvents } from '../../changelog/journal.ts';

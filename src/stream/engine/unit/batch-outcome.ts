@@ -1,10 +1,10 @@
-import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../../detector/event/event.ts';
+import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../../record/anomaly-event.ts';
+import type { DeadLetterReason } from '../../../record/dead-letter.ts';
+import type { RestartReason, ScoreRecord, ScoreState } from '../../../record/score-record.ts';
 import type { FoundSilence } from '../../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalEntry, JournalWrite } from '../../changelog/journal.ts';
 import type { InputRecord } from '../../log/log.ts';
-import type { DeadLetterReason } from '../../record/dead-letter.ts';
-import type { RestartReason, ScoreRecord, ScoreState } from '../../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { MisplacedSeries } from './misplaced-series.ts';
 

@@ -1,9 +1,10 @@
 import type { SeriesMemory } from '../../../detector/memory/series-memory.ts';
 import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
+import type { InputPlace } from '../../../record/input-place.ts';
+import type { RestartReason } from '../../../record/score-record.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalEntry } from '../../changelog/journal.ts';
 import type { StateReader } from '../../changelog/state-bytes.ts';
-import type { InputPlace, RestartReason } from '../../record/score-record.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { UnitEvents } from './unit-events.ts';

@@ -1,5 +1,5 @@
 import type { Detection } from '../../../detector/alarm/detection.ts';
-import { numberOrNull, type ScoreRecord } from '../../record/score-record.ts';
+import { numberOrNull, type ScoreRecord } from '../../../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 
 /** A detection, or the row of a series that is silent. */

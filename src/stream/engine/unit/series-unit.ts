@@ -4,6 +4,8 @@ import type { Detection } from '../../../detector/alarm/detection.ts';
 import { SCALARS } from '../../../detector/memory/series-memory.ts';
 import { contextValues } from '../../../detector/series/context-values.ts';
 import { SeriesDetector } from '../../../detector/series/series-detector.ts';
+import { type InputPlace, inputAt } from '../../../record/input-place.ts';
+import type { RestartReason, SilenceCause } from '../../../record/score-record.ts';
 import { type ArrivalState, type FoundSilence, NO_HELD } from '../../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalRecord } from '../../changelog/journal.ts';
@@ -15,8 +17,6 @@ import {
   writeSeriesState,
 } from '../../changelog/series-entry.ts';
 import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
-import { inputAt } from '../../record/input-offset.ts';
-import type { InputPlace, RestartReason, SilenceCause } from '../../record/score-record.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';

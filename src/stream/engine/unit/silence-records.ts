@@ -1,7 +1,8 @@
 import { meanStepMs } from '../../../calendar/frequency.ts';
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
 import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
-import type { InputPlace, ScoreRecord, SilenceCause } from '../../record/score-record.ts';
+import type { InputPlace } from '../../../record/input-place.ts';
+import type { ScoreRecord, SilenceCause } from '../../../record/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import { seriesScore } from './series-score.ts';
 

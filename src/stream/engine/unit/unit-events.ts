@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { meanStepMs } from '../../../calendar/frequency.ts';
-import type { AnomalyEvent, CloseReason } from '../../../detector/event/event.ts';
 import {
   type EventRow,
   type EventSubject,
@@ -11,8 +10,9 @@ import {
 import { addShares } from '../../../detector/event/member-shares.ts';
 import { conclude, type OpenEvent, revise } from '../../../detector/event/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../../detector/event/silence-event.ts';
+import type { AnomalyEvent, CloseReason } from '../../../record/anomaly-event.ts';
+import type { InputPlace } from '../../../record/input-place.ts';
 import type { EventState } from '../../changelog/event-state.ts';
-import type { InputPlace } from '../../record/score-record.ts';
 import type { ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 

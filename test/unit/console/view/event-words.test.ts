@@ -5,7 +5,6 @@ import {
   distanceText,
   hostOf,
   kindName,
-  urgencyOf,
   whyFlagged,
   widthsOut,
   worstFirst,
@@ -67,13 +66,6 @@ test('an event of a group is looked at by itself, and any other in its series', 
 test('a kind of a later version has its own name', () => {
   assert.equal(kindName('level_shift'), 'level shift');
   assert.equal(kindName('time_warp'), 'time warp');
-});
-
-test('grades become four urgencies, and none is the lowest', () => {
-  assert.deepEqual(
-    [null, 0.49, 0.5, 0.7, 0.85, 1].map((grade) => urgencyOf({ grade })),
-    [0, 0, 1, 2, 3, 3],
-  );
 });
 
 test('a host is what stands before the last slash or colon', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EventKind } from '../../../../src/detector/event/event.ts';
 import { kindOf, refined } from '../../../../src/detector/event/event-kind.ts';
+import type { EventKind } from '../../../../src/record/anomaly-event.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
 const ROWS = 240;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AnomalyEvent } from '../../../../src/detector/event/event.ts';
 import { type EventRules, NO_RULES } from '../../../../src/detector/event/event-rules.ts';
 import { EventTracker, type SeenValue } from '../../../../src/detector/event/event-tracker.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detector/memory/series-memory.ts';
 import { SeriesRings } from '../../../../src/detector/memory/series-rings.ts';
+import type { AnomalyEvent } from '../../../../src/record/anomaly-event.ts';
 import { streamSettings } from '../../../fixture/stream/stream-run.ts';
 
 const GAP = 4;

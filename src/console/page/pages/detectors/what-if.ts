@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { kindName, urgencyOf } from '../../../view/event-words.ts';
+import { eventUrgency } from '../../../../record/urgency.ts';
+import { kindName } from '../../../view/event-words.ts';
 import { counted, numberText, timeText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
@@ -149,11 +150,11 @@ function RaisedEvents({ title, raised, result, nowMs }: RaisedEventsProps): Show
       weekly === null ? '' : `, ${numberText(weekly)} a week`
     }</p>
     <div class="track" aria-hidden="true">${events.map(
-      (event) => html`<span class=${classes('bar', 'open', `urgency-${urgencyOf(event)}`)}
+      (event) => html`<span class=${classes('bar', 'open', `urgency-${eventUrgency(event)}`)}
         style=${{ left: place(event.started_at), right: `calc(100% - ${place(event.ended_at ?? to)})` }} />`,
     )}</div>
     <ul class="event-list">${events.map(
-      (event) => html`<li class=${`urgency-${urgencyOf(event)}`} title=${event.summary}>
+      (event) => html`<li class=${`urgency-${eventUrgency(event)}`} title=${event.summary}>
         <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span><time>${timeText(event.started_at, nowMs)}
           </time>
       </li>`,

@@ -1,13 +1,6 @@
 import { useState } from 'preact/hooks';
-import {
-  closeText,
-  isMuted,
-  isOfGroup,
-  kindMeaning,
-  kindName,
-  urgencyOf,
-  whyFlagged,
-} from '../../../view/event-words.ts';
+import { eventUrgency } from '../../../../record/urgency.ts';
+import { closeText, isMuted, isOfGroup, kindMeaning, kindName, whyFlagged } from '../../../view/event-words.ts';
 import { momentText, numberText, percentText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import type { SeenEvent } from '../../../view/seen.ts';
@@ -37,7 +30,7 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
     ['Grade', grade === null ? '–' : grade.toFixed(3)],
     ['Severity', numberText(severity)],
   ];
-  return html`<article class=${classes('panel', 'event-detail', `urgency-${urgencyOf(event)}`)}>
+  return html`<article class=${classes('panel', 'event-detail', `urgency-${eventUrgency(event)}`)}>
     <header><h2><${Icon} name=${kind} /> Why it was flagged: <em title=${kindMeaning(kind)}>${kindName(kind)}</em></h2>
       ${isOfGroup(event) && html`<p class="aside">in the group <strong>${event.series}</strong></p>`}</header>
     <p class="why">${whyFlagged(event, nowMs).join(' ')}</p>

@@ -1,3 +1,4 @@
+import { eventUrgency } from '../../../../record/urgency.ts';
 import {
   addressOf,
   farOutText,
@@ -5,7 +6,6 @@ import {
   isOfGroup,
   kindMeaning,
   kindName,
-  urgencyOf,
   widthsOut,
 } from '../../../view/event-words.ts';
 import { elapsedText, momentText, numberText } from '../../../view/number-words.ts';
@@ -31,7 +31,7 @@ export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
     await app.source.acknowledge(id, event.acknowledgedBy === null);
     await app.openEvents.refresh();
   };
-  return html`<li class=${classes('line', `urgency-${urgencyOf(event)}`, quiet && 'quiet')}>
+  return html`<li class=${classes('line', `urgency-${eventUrgency(event)}`, quiet && 'quiet')}>
     <a class="line-link" href=${addressOf(event)}>
       <span class="kind" title=${kindMeaning(kind)}><${Icon} name=${kind} /><span>${kindName(kind)}</span></span>
       <span class="what"><span class="name" title=${series}>${series}</span>

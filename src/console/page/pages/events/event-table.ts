@@ -1,4 +1,5 @@
-import { addressOf, farOutText, isMuted, kindMeaning, kindName, urgencyOf } from '../../../view/event-words.ts';
+import { eventUrgency } from '../../../../record/urgency.ts';
+import { addressOf, farOutText, isMuted, kindMeaning, kindName } from '../../../view/event-words.ts';
 import { momentText, numberText, shortDuration, timeText } from '../../../view/number-words.ts';
 import type { SeenEvent } from '../../../view/seen.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
@@ -18,7 +19,7 @@ export function EventTable({ events, nowMs }: EventTableProps): Shown {
       <th scope="col" class="figure">Length</th><th scope="col">State</th></tr></thead>
     <tbody>${events.map((event) => {
       const { id, kind, startedAt, endedAt, grade, severity } = event;
-      return html`<tr key=${id} class=${classes(`urgency-${urgencyOf(event)}`)}>
+      return html`<tr key=${id} class=${classes(`urgency-${eventUrgency(event)}`)}>
         <td><time title=${momentText(startedAt)}>${timeText(startedAt, nowMs)}</time></td>
         <td title=${kindMeaning(kind)}><${Icon} name=${kind} /> ${kindName(kind)}</td>
         <th scope="row"><a href=${addressOf(event)} title=${event.series}>${event.series}</a></th>

@@ -1,4 +1,5 @@
-import { kindName, urgencyOf } from '../../../view/event-words.ts';
+import { eventUrgency } from '../../../../record/urgency.ts';
+import { kindName } from '../../../view/event-words.ts';
 import { shortDuration, timeText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import type { SeenEvent } from '../../../view/seen.ts';
@@ -18,7 +19,7 @@ export function SeriesEvents({ series, events, chosen, nowMs }: SeriesEventsProp
   if (events.length === 0) return null;
   return html`<section class="panel"><h2>Its events</h2>
     <ul class="event-list">${events.slice(0, SHOWN_MAX).map(
-      (event) => html`<li class=${classes(`urgency-${urgencyOf(event)}`)}>
+      (event) => html`<li class=${classes(`urgency-${eventUrgency(event)}`)}>
         <a href=${routeTo('series', series, { event: event.id })} aria-current=${event.id === chosen ? 'true' : null}>
           <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span>
           <time>${timeText(event.startedAt, nowMs)}</time>

@@ -1,4 +1,4 @@
-import { urgencyOf } from '../../../view/event-words.ts';
+import { urgency } from '../../../../record/urgency.ts';
 import { numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { NO_SCORES, type SeenSeries } from '../../../view/seen.ts';
@@ -17,7 +17,7 @@ export function SeriesTile({ row }: { readonly row: SeenSeries }): Shown {
     hi: none,
     alarm: recent.map(() => false),
   };
-  return html`<li class=${classes('tile', `urgency-${urgencyOf(row)}`)}>
+  return html`<li class=${classes('tile', `urgency-${urgency(row.grade)}`)}>
     <a href=${routeTo('series', id)}>
       <span class="name" title=${id}>${id}</span>
       <span class="figure">${numberText(value)}</span>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFrequency } from '../../../../../src/calendar/frequency.ts';
-import type { ScoreRecord } from '../../../../../src/stream/record/score-record.ts';
+import type { ScoreRecord } from '../../../../../src/record/score-record.ts';
 import { bothWays, inStream, type TimedValue } from '../../../../fixture/stream/both-ways.ts';
 import type { MemoryBroker } from '../../../../fixture/stream/memory-log.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFrequency } from '../../../../../src/calendar/frequency.ts';
 import type { StreamDetectionSettings } from '../../../../../src/detector/calibration/settings.ts';
-import type { ScoreRecord } from '../../../../../src/stream/record/score-record.ts';
+import type { ScoreRecord } from '../../../../../src/record/score-record.ts';
 import { bothWays, inStream, type TimedValue } from '../../../../fixture/stream/both-ways.ts';
 import {
   detectorConfig,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DetectorConfig } from '../../../../../src/config/config.ts';
+import type { ScoreRecord } from '../../../../../src/record/score-record.ts';
 import { compileObservationWriter } from '../../../../../src/stream/codec/observation-writer.ts';
 import { type PastObservation, scoreHistory } from '../../../../../src/stream/engine/commit/score-history.ts';
 import type { Tally } from '../../../../../src/stream/engine/unit/batch-outcome.ts';
 import { bindDetector } from '../../../../../src/stream/engine/unit/bound-detector.ts';
-import type { ScoreRecord } from '../../../../../src/stream/record/score-record.ts';
 import { readObservations } from '../../../../../src/terminal/csv/observations.ts';
 import { pullObservations } from '../../../../../src/terminal/csv/pull.ts';
 import { arithmeticForecaster } from '../../../../fixture/model/arithmetic-forecaster.ts';

@@ -1,4 +1,8 @@
-import type { InputPlace } from './score-record.ts';
+/** A partition of the input topic. */
+export interface InputPlace {
+  readonly topic: string;
+  readonly partition: number;
+}
 
 /**
  * The offset of a record that lies in another partition than the state of its series does since the input got more

@@ -1,26 +1,30 @@
-import type { DetectionState } from '../../detector/alarm/detection.ts';
 import type { FieldKind } from './field-kind.ts';
+import type { InputPlace } from './input-place.ts';
 
-/** A score's state: that of its detection, or that a series has stopped, or sends again. */
-export type ScoreState = DetectionState | 'silent' | 'returned';
-
-/** What showed that a series is silent: event time, or in a partition without any record the clock of a worker. */
-export type SilenceCause = 'event-time' | 'clock';
-
-/** Every state that a score can have. Only `scored` ever flags an anomaly. */
-export const SCORE_STATES: readonly ScoreState[] = [
+/** States of a detection. Only `scored` ever flags an anomaly. */
+const DETECTION_STATES = [
   /** Too little context for a forecast. */
   'warming-up',
-  /** Enough context, but no forecast covers this position. */
+  /** Enough context, but no forecast covers this position, or nothing was observed in its context. */
   'not-forecasted',
-  /** Forecasted and scored, but with too few residuals to flag an anomaly. */
+  /** Forecasted, but fewer than 6 detection windows of forecasted samples came before: never flagged. */
   'calibrating',
   'scored',
+] as const;
+export type DetectionState = (typeof DETECTION_STATES)[number];
+
+/** Every state that a score can have. The history stores their places in this list: it only grows at its end. */
+export const SCORE_STATES = [
+  ...DETECTION_STATES,
   /** No score: the series has stopped. */
   'silent',
   /** No score: the series sends again after it was silent. */
   'returned',
-];
+] as const;
+export type ScoreState = (typeof SCORE_STATES)[number];
+
+/** What showed that a series is silent: event time, or in a partition without any record the clock of a worker. */
+export type SilenceCause = 'event-time' | 'clock';
 
 /** Why a series started over at position 0. */
 const RESTART_REASONS = [
@@ -33,12 +37,6 @@ const RESTART_REASONS = [
 ] as const;
 
 export type RestartReason = (typeof RESTART_REASONS)[number];
-
-/** A partition of the input topic. */
-export interface InputPlace {
-  readonly topic: string;
-  readonly partition: number;
-}
 
 /**
  * A record of the output topic: the score of one observation. In memory a number that does not exist may be NaN; it is

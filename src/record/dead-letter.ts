@@ -68,3 +68,12 @@ export interface DeadLetter {
   /** When the record was refused, milliseconds since the epoch. */
   readonly atMs: number;
 }
+
+/** A dead letter as it stands in its topic, JSON. */
+export interface DeadLetterRecord extends Omit<DeadLetter, 'key' | 'value'> {
+  /** Base64. */
+  readonly key: string | null;
+  readonly value: string | null;
+  /** Key or value was cut at its end. */
+  readonly truncated: boolean;
+}
