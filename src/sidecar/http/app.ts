@@ -13,6 +13,7 @@ import { schemaCheck } from '../wire/schema/schema-problems.ts';
 import { jsonOf } from '../wire/wire-answer.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDocsPage } from './docs-page.ts';
+import { protectAnswers } from './exchange/answer-headers.ts';
 import type { AppServices, GivenServices } from './exchange/app-services.ts';
 import { CLIENT_GONE } from './exchange/client-gone.ts';
 import { readCookies } from './exchange/console-session.ts';
@@ -20,8 +21,11 @@ import { compressed } from './exchange/content-encoding.ts';
 import { answerProblems, refuseBadConnections } from './exchange/failures.ts';
 import type { App } from './exchange/fastify-app.ts';
 import { takeBodies } from './exchange/request-bodies.ts';
+import { requireKey } from './exchange/require-key.ts';
+import { holdToTable } from './exchange/route-rules.ts';
 import { largeWorkSlots } from './exchange/send-answer.ts';
 import { OPENAPI } from './openapi.ts';
+import { ROUTE_TABLE } from './route-table.ts';
 import { addRoutes } from './routes/routes.ts';
 import { corsOptions, WEB_SETTINGS, type WebSettings } from './web-settings.ts';
 
@@ -61,6 +65,7 @@ export async function createApp(
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  protectAnswers(app);
   limitConnections(app.server, limits, trustedProxies);
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'query' }) => {
     if (httpPart === 'body') return checkPresence;
@@ -104,11 +109,13 @@ export async function createApp(
     await services.jobs.close();
     services.calls.close();
   });
+  holdToTable(app, ROUTE_TABLE);
   if (corsOrigins.length > 0) await app.register(cors, corsOptions(corsOrigins));
   await readCookies(app);
+  requireKey(app, services);
   await app.register(swagger, OPENAPI);
   await addDocsPage(app);
-  await app.register(async (scope) => addRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), services));
+  addRoutes(app, services);
   await app.ready();
   return app;
 }

@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6, type Server, type Socket } from 'node:net';
+import { OpenCounts } from '../accounts/open-counts.ts';
 
 /** What one client may take of the service before its key is known. */
 export interface ConnectionLimits {
@@ -32,17 +33,12 @@ export function limitConnections(
 ): void {
   server.maxConnections = connectionsMax;
   const trusted = networksOf(trustedProxies);
-  const open = new Map<string, number>();
+  const open = new OpenCounts();
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
-    const connections = (open.get(address) ?? 0) + 1;
-    open.set(address, connections);
-    socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left > 0) open.set(address, left);
-      else open.delete(address);
-    });
-    if (connections > perAddressMax && !isIn(trusted, address)) socket.destroy();
+    open.add(address);
+    socket.once('close', () => open.remove(address));
+    if (open.of(address) > perAddressMax && !isIn(trusted, address)) socket.destroy();
   });
 }
 

@@ -58,7 +58,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
 /** Options of the generator: every route gets its tag, and every body an example that can be sent as it is. */
 export const OPENAPI: FastifyDynamicSwaggerOptions = {
   openapi: DOCUMENT,
-  transform({ schema, url }) {
+  transform({ schema, url, route }) {
     if (schema === undefined || schema.hide === true) return { schema: schema ?? {}, url };
     const tag = TAGS.find(([pattern]) => pattern.test(url))?.[1] ?? 'Service';
     const example = schema.body === undefined ? null : exampleOf(url);
@@ -66,7 +66,8 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
     const response = Object.entries((schema.response ?? {}) as Record<string, object>).map(([status, answer]) => {
       return [status, { ...answer, description: STATUS_DESCRIPTIONS[status] }];
     });
-    return { schema: { ...schema, tags: [tag], ...body, response: Object.fromEntries(response) }, url };
+    const security = route.config?.rules?.role == null ? {} : { security: [{ key: [] }] };
+    return { schema: { ...schema, ...security, tags: [tag], ...body, response: Object.fromEntries(response) }, url };
   },
   transformObject: (document) =>
     'openapiObject' in document ? withComponents(document.openapiObject) : document.swaggerObject,

@@ -7,12 +7,13 @@ import type { TSchema } from 'typebox';
 import type { BodyBudget } from '../../wire/body/body-budget.ts';
 import { bodyName, bodyRules } from '../../wire/body/body-schemas.ts';
 import type { BodyThreads } from '../../wire/body/body-threads.ts';
-import { BODY_BYTES_MAX, bodyTooLarge, readBytes, type TransferRate } from '../../wire/body/read-bytes.ts';
+import { bodyTooLarge, readBytes, type TransferRate } from '../../wire/body/read-bytes.ts';
 import { readWireBody } from '../../wire/body/wire-body.ts';
 import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
 import { noteBody } from './idempotency.ts';
 import { callerOf } from './require-key.ts';
+import { rulesOf } from './route-rules.ts';
 
 /** Bodies that are stored as received, for jobs. */
 const KEPT: ReadonlySet<string> = new Set(['detectionJob', 'forecastJob', 'crossValidationJob', 'finetuneJob']);
@@ -39,8 +40,8 @@ interface BodyParts {
 }
 
 /**
- * Parses JSON bodies, plain or compressed, against the schema of the route. Routes without a body schema ignore the
- * body. The budget of a body is released when its request ends.
+ * Parses JSON bodies, plain or compressed, against schema and limit of the route. Routes without them ignore the body.
+ * The budget of a body is released when its request ends.
  */
 export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void {
   const held = new WeakMap<FastifyRequest, HeldBody>();
@@ -48,14 +49,15 @@ export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const schema = request.routeOptions.schema?.body as TSchema | undefined;
-    if (schema === undefined) {
+    const bytesMax = rulesOf(request)?.bodyBytesMax ?? null;
+    if (schema === undefined || bytesMax === null) {
       payload.resume();
       return undefined;
     }
     const { 'content-length': length, 'content-encoding': encoding } = request.headers;
-    if (Number(length) > BODY_BYTES_MAX) throw bodyTooLarge(BODY_BYTES_MAX);
+    if (Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
     const { id: keyId, owner } = callerOf(request).key;
-    const bytes = await readBytes(payload, { encoding, budget, keyId, rate });
+    const bytes = await readBytes(payload, { encoding, budget, keyId, rate, bytesMax });
     const { length: taken } = bytes;
     held.get(request)?.hold(keyId, taken);
     if (taken === 0) return undefined;

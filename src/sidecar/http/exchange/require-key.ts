@@ -2,61 +2,62 @@ import type { FastifyRequest } from 'fastify';
 import type { ApiKey } from '../../../store/api-keys.ts';
 import { hasRole, type KeyRole } from '../../../store/key-role.ts';
 import type { Caller } from '../../accounts/caller.ts';
-import { HttpProblem, invalidKey } from '../../wire/problem.ts';
+import { OpenCounts } from '../../accounts/open-counts.ts';
+import { HttpProblem, invalidKey, tooManyCalls } from '../../wire/problem.ts';
 import type { AppServices } from './app-services.ts';
 import { sessionKey } from './console-session.ts';
 import type { App } from './fastify-app.ts';
+import { rulesOf } from './route-rules.ts';
 
 const callers = new WeakMap<FastifyRequest, Caller>();
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The role that a route needs; without it, a GET needs a viewer and anything else an operator. */
-    readonly role?: KeyRole;
-  }
-}
-
-/** The `config` of a route that needs another role than its method says. */
-export function requireRole(role: KeyRole): { readonly role: KeyRole } {
-  return { role };
-}
-
 type KeyServices = Pick<AppServices, 'keys' | 'store' | 'nowMs' | 'refusedCalls'>;
 
+/** Until a request of a key that has too many open has a chance again. */
+const OPEN_RETRY_MS = 1_000;
+
 /**
- * Requires an API key with the role that the route needs, before any part of the body is read: the key itself, or a
- * session of the console.
+ * Holds requests to the rules of their route, before any part of the body is read: its key with the role that the route
+ * needs (the key itself, or a session of the console), and what the key may do at once and in a minute.
  */
 export function requireKey(app: App, services: KeyServices): void {
   const { refusedCalls } = services;
-  app.addHook('onRequest', async (request) => {
+  const open = new OpenCounts();
+  app.addHook('onRequest', async (request, reply) => {
+    const rules = rulesOf(request);
+    if (rules === null || rules.role === null) return;
     const key = await keyOfRequest(request, services);
     if (key === null) throw invalidKey(request.id);
-    const { role = request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'operator' } =
-      request.routeOptions.config;
-    if (!hasRole(key.role, role)) throw roleNeeded(role, key.role);
+    if (!hasRole(key.role, rules.role)) throw roleNeeded(rules.role, key.role);
     callers.set(request, { key, requestId: request.id });
-    const refusal = isCall(request) ? refusedCalls.refusal(key) : null;
+    const refusal = rules.perMinute === 'of-key' ? refusedCalls.refusal(key) : null;
     if (refusal !== null) throw refusal;
+    if (typeof rules.atOnce !== 'number') return;
+    const place = `${key.id} ${request.method} ${request.routeOptions.url}`;
+    if (open.of(place) >= rules.atOnce) {
+      throw tooManyCalls(`This key may send ${rules.atOnce} such requests at once`, OPEN_RETRY_MS);
+    }
+    open.add(place);
+    reply.raw.once('close', () => open.remove(place));
+  });
+  app.addHook('onSend', async (request, reply) => {
+    const isAnswer = reply.statusCode >= 200 && reply.statusCode < 300;
+    const isPriced = rulesOf(request)?.price === 'tokens';
+    if (isAnswer && isPriced && !admitted.has(request)) throw new Error('an answer that costs tokens was not charged');
   });
   app.addHook('onResponse', async (request, reply) => {
     const caller = callers.get(request);
     const refused = reply.statusCode >= 400 && reply.statusCode < 500 && !admitted.has(request);
-    if (caller !== undefined && refused && isCall(request)) await refusedCalls.count(caller.key);
+    const counts = rulesOf(request)?.perMinute === 'of-key';
+    if (caller !== undefined && refused && counts) await refusedCalls.count(caller.key);
   });
 }
 
 const admitted = new WeakSet<FastifyRequest>();
 
-/** Notes that a request is an admitted call, which is counted already. */
+/** Notes that a request is an admitted call, or repeats one: it is counted and charged already. */
 export function noteAdmitted(request: FastifyRequest): void {
   admitted.add(request);
-}
-
-/** Whether a request is a call: it has a body of series. */
-function isCall({ routeOptions: { schema } }: FastifyRequest): boolean {
-  const body = schema?.body as { readonly properties?: object } | undefined;
-  return body?.properties !== undefined && 'series' in body.properties;
 }
 
 function keyOfRequest(request: FastifyRequest, services: KeyServices): Promise<ApiKey | null> {

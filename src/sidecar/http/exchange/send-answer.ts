@@ -9,6 +9,7 @@ import { jsonOf, jsonPieces, numbersIn } from '../../wire/wire-answer.ts';
 import type { AppServices } from './app-services.ts';
 import { clientGone } from './client-gone.ts';
 import { callerOf, noteAdmitted } from './require-key.ts';
+import { rulesOf } from './route-rules.ts';
 
 /**
  * Larger answers are streamed. As one text they would need their memory and time at once, and the longest exceed the
@@ -39,16 +40,10 @@ export async function answerWith({ services, request, reply }: Exchange, work: W
     noteAdmitted(request);
     reply.headers(rateLimitHeaders(standing));
   };
-  const answer = await charged(
-    { calls, caller, signal: clientGone(reply), onAdmitted },
-    {
-      ...work,
-      run: (signal) => {
-        const large = tokenSum(work.tokens) >= LARGE_TOKENS_MIN;
-        return large ? largeWork.run(caller.key.owner, signal, () => work.run(signal)) : work.run(signal);
-      },
-    },
-  );
+  const waits = rulesOf(request)?.queue === 'owner' && tokenSum(work.tokens) >= LARGE_TOKENS_MIN;
+  const run = (signal: AbortSignal) =>
+    waits ? largeWork.run(caller.key.owner, signal, () => work.run(signal)) : work.run(signal);
+  const answer = await charged({ calls, caller, signal: clientGone(reply), onAdmitted }, { ...work, run });
   const long = numbersIn(answer) >= STREAMED_NUMBERS_MIN;
   const body = long ? Readable.from(jsonPieces(answer)) : jsonOf(answer);
   return reply.type('application/json; charset=utf-8').send(body);

@@ -26,15 +26,13 @@ import {
   NewKeyRequest,
   RoleRequest,
 } from '../../wire/schema/admin-schema.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
+import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
 import { pageOf, pageToken } from '../../wire/schema/job-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { callerOf, requireRole } from '../exchange/require-key.ts';
+import { callerOf } from '../exchange/require-key.ts';
 
 const DAYS = 30;
-const config = requireRole('admin');
-const security = KEY_NEEDED;
 const params = Type.Object({ id: Type.String() });
 const refusals = { 403: Detail, 404: Detail };
 const notFound = () => new HttpProblem(404, 'Key not found');
@@ -50,11 +48,9 @@ function addKeyRoutes(app: App, { store, keys, models, nowMs }: AppServices): vo
   app.get(
     '/v1/keys',
     {
-      config,
       schema: {
         operationId: 'listKeys',
         summary: 'Lists all API keys, without their secrets',
-        security,
         response: { ...answers(Keys), 403: Detail },
       },
     },
@@ -63,11 +59,9 @@ function addKeyRoutes(app: App, { store, keys, models, nowMs }: AppServices): vo
   app.get(
     '/v1/keys/:id',
     {
-      config,
       schema: {
         operationId: 'getKey',
         summary: 'Returns one API key, without its secret',
-        security,
         params,
         response: { ...answers(KeyRecord), ...refusals },
       },
@@ -77,11 +71,9 @@ function addKeyRoutes(app: App, { store, keys, models, nowMs }: AppServices): vo
   app.post(
     '/v1/keys',
     {
-      config,
       schema: {
         operationId: 'createKey',
         summary: 'Creates an API key. The answer is the only place that has its secret',
-        security,
         body: NewKeyRequest,
         response: bodyAnswers(NewKeyAnswer),
       },
@@ -112,14 +104,14 @@ function addKeyRoutes(app: App, { store, keys, models, nowMs }: AppServices): vo
 
 function addKeyChanges(app: App, { store, keys, nowMs }: AppServices): void {
   const response = { ...bodyAnswers(KeyRecord), 404: Detail };
-  const common = { security, params, response };
+  const common = { params, response };
   const changed = async (id: string) => {
     keys.changed(id);
     return shown(await keyOf(store, id), nowMs());
   };
   app.post(
     '/v1/keys/:id/revoke',
-    { config, schema: { ...common, operationId: 'revokeKey', summary: 'Revokes an API key for good; its jobs end' } },
+    { schema: { ...common, operationId: 'revokeKey', summary: 'Revokes an API key for good; its jobs end' } },
     async (request) => {
       const { id } = await keyOf(store, request.params.id);
       const actor = callerOf(request).key.id;
@@ -131,7 +123,6 @@ function addKeyChanges(app: App, { store, keys, nowMs }: AppServices): void {
   app.post(
     '/v1/keys/:id/role',
     {
-      config,
       schema: { ...common, operationId: 'changeKeyRole', summary: 'Gives an API key another role', body: RoleRequest },
     },
     async (request) => {
@@ -145,7 +136,6 @@ function addKeyChanges(app: App, { store, keys, nowMs }: AppServices): void {
   app.post(
     '/v1/keys/:id/credit',
     {
-      config,
       schema: {
         ...common,
         operationId: 'creditKey',
@@ -166,11 +156,9 @@ function addReports(app: App, { store, nowMs }: AppServices): void {
   app.get(
     '/v1/keys/:id/usage',
     {
-      config,
       schema: {
         operationId: 'getKeyUsage',
         summary: 'Usage of an API key in the current minute and month, and by day (UTC)',
-        security,
         params,
         querystring: KeyUsageQuery,
         response: { ...answers(KeyUsageAnswer), ...refusals, 422: InvalidRequest },
@@ -186,11 +174,9 @@ function addReports(app: App, { store, nowMs }: AppServices): void {
   app.get(
     '/v1/audit',
     {
-      config,
       schema: {
         operationId: 'listAuditEvents',
         summary: 'Who created, changed, tuned, deleted or cancelled what, newest first',
-        security,
         querystring: AuditQuery,
         response: { ...answers(AuditEvents), 403: Detail, 422: InvalidRequest },
       },

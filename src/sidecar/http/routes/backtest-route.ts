@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { HttpProblem } from '../../wire/problem.ts';
-import { bodyAnswers, Detail, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
+import { bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
 import { BacktestAnswer, BacktestRequest } from '../../wire/schema/backtest-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import { clientGone } from '../exchange/client-gone.ts';
@@ -14,7 +14,6 @@ export function addBacktestRoute(app: App, { scoreFile }: Pick<AppServices, 'sco
       schema: {
         operationId: 'backtestFile',
         summary: 'Scores a CSV file as the stream would, in a sandbox, and returns scores and events',
-        security: KEY_NEEDED,
         body: BacktestRequest,
         response: { ...bodyAnswers(BacktestAnswer), 404: Detail },
       },

@@ -2,22 +2,21 @@ import type { ApiKey } from '../../../store/api-keys.ts';
 import type { AppServices, ServedPage } from '../exchange/app-services.ts';
 import { sessionKey, startSession, stopSession } from '../exchange/console-session.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { callerOf, requireRole } from '../exchange/require-key.ts';
+import { callerOf } from '../exchange/require-key.ts';
 
 /** They serve the page of this service alone: clients use the endpoints behind it. */
 const HIDDEN = { hide: true } as const;
 const SESSION_PATH = '/console/session';
 const YEAR_S = 31_536_000;
 
-/** The page itself, which needs no key, and the end of a session. */
+/** The page itself, and sessions of its readers. */
 export function addConsoleRoutes(app: App, services: AppServices): void {
   const { consolePage } = services;
   if (consolePage === undefined) return;
   for (const file of consolePage.files) addFile(app, file, consolePage.policy);
   app.get('/console/', { schema: HIDDEN }, async (_request, reply) => reply.redirect('/console', 308));
   app.get('/', { schema: HIDDEN }, async (_request, reply) => reply.redirect('/console', 302));
-  app.get(SESSION_PATH, { schema: HIDDEN }, async (request, reply) => {
-    reply.header('cache-control', 'no-store');
+  app.get(SESSION_PATH, { schema: HIDDEN }, async (request) => {
     const key = await sessionKey(request, services);
     return { session: key === null ? null : shownSession(key) };
   });
@@ -25,12 +24,7 @@ export function addConsoleRoutes(app: App, services: AppServices): void {
     if ((await sessionKey(request, services)) !== null) await stopSession(request, reply, services);
     return { session: null };
   });
-}
-
-/** The begin of a session, for who has a key. Also a viewer may look. */
-export function addConsoleSession(secured: App, services: AppServices): void {
-  if (services.consolePage === undefined) return;
-  secured.post(SESSION_PATH, { config: requireRole('viewer'), schema: HIDDEN }, async (request, reply) => {
+  app.post(SESSION_PATH, { schema: HIDDEN }, async (request, reply) => {
     const { key } = callerOf(request);
     await startSession(request, reply, { ...services, keyId: key.id });
     return { session: shownSession(key) };
@@ -41,7 +35,6 @@ function addFile(app: App, { path, contentType, body, immutable }: ServedPage['f
   const headers = {
     'content-type': contentType,
     'content-security-policy': policy,
-    'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
     'cache-control': immutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache',

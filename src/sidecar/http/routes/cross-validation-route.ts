@@ -1,5 +1,5 @@
 import { crossValidationWork } from '../../tasks/cross-validation-task.ts';
-import { KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { CrossValidationAnswer, CrossValidationRequest } from '../../wire/schema/forecast-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -14,7 +14,6 @@ export function addCrossValidationRoute(app: App, services: AppServices): void {
       schema: {
         operationId: 'crossValidate',
         summary: 'Forecasts windows at the end of each series from the values before each window',
-        security: KEY_NEEDED,
         body: CrossValidationRequest,
         response: seriesAnswers(CrossValidationAnswer),
       },

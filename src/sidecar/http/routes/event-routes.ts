@@ -14,14 +14,7 @@ import {
 import { labelRows, reviewedEvents, shownReview } from '../../operations/event-answers.ts';
 import { type Operations, operationsOf } from '../../operations/operations.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
-import {
-  answers,
-  bodyAnswers,
-  Detail,
-  InvalidRequest,
-  KEY_NEEDED,
-  mediaAnswers,
-} from '../../wire/schema/answer-schemas.ts';
+import { answers, bodyAnswers, Detail, InvalidRequest, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
 import {
   AcknowledgeRequest,
   AnomalyEventAnswer,
@@ -55,7 +48,6 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
       schema: {
         operationId: 'listEvents',
         summary: 'Lists events, open ones first, then newest first',
-        security: KEY_NEEDED,
         querystring: EventsQuery,
         response: { ...answers(EventsAnswer), 404: Detail, 422: InvalidRequest },
       },
@@ -82,7 +74,6 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
       schema: {
         operationId: 'getEvent',
         summary: 'Returns one event',
-        security: KEY_NEEDED,
         params: EventId,
         response: { ...answers(AnomalyEventAnswer), 404: Detail },
       },
@@ -109,7 +100,7 @@ function addReviews(app: App, services: AppServices): void {
     const review = await store.transaction((sql) => reviewing(sql, event, act));
     return { event_id: id, ...shownReview(review, nowMs()) };
   };
-  const schema = { security: KEY_NEEDED, params: EventId, response: { ...bodyAnswers(EventReview), 404: Detail } };
+  const schema = { params: EventId, response: { ...bodyAnswers(EventReview), 404: Detail } };
   app.post(
     '/v1/events/:id/acknowledge',
     {
@@ -169,7 +160,6 @@ function addLabels(app: App, { store }: AppServices): void {
       schema: {
         operationId: 'exportLabels',
         summary: 'Returns the labels of events as CSV',
-        security: KEY_NEEDED,
         querystring: LabelsQuery,
         response: { ...mediaAnswers('text/csv'), 422: InvalidRequest },
       },

@@ -7,7 +7,7 @@ import { audit } from '../../accounts/audit-log.ts';
 import { checkModelQuota, type PreparedModel, prepareTuned } from '../../models/prepared-model.ts';
 import { noSuchModel } from '../../models/tuned-models.ts';
 import { finetuneWork } from '../../tasks/finetune-task.ts';
-import { answers, Detail, KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { answers, Detail, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import {
   FinetuneAnswer,
   type FinetuneBody,
@@ -19,7 +19,7 @@ import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { idempotencyHeaders, idempotencyOf } from '../exchange/idempotency.ts';
 import { requestModels } from '../exchange/request-models.ts';
-import { callerOf } from '../exchange/require-key.ts';
+import { callerOf, noteAdmitted } from '../exchange/require-key.ts';
 import { answerWith } from '../exchange/send-answer.ts';
 import { keepingAnswer, oncePerKey } from './repeatable-finetune.ts';
 
@@ -31,7 +31,6 @@ export function addFinetuningRoutes(app: App, services: AppServices): void {
       schema: {
         operationId: 'finetune',
         summary: 'Fine-tunes a model on series and stores it under an id',
-        security: KEY_NEEDED,
         body: FinetuneRequest,
         headers: idempotencyHeaders('the answer to the first one, for a day'),
         response: { ...seriesAnswers(FinetuneAnswer), 409: Detail },
@@ -43,7 +42,10 @@ export function addFinetuningRoutes(app: App, services: AppServices): void {
       const repetition = { store, owner, idempotency: idempotencyOf(request), nowMs };
       return oncePerKey(
         repetition,
-        (answer) => reply.send(answer as Type.Static<typeof FinetuneAnswer>),
+        (answer) => {
+          noteAdmitted(request);
+          return reply.send(answer as Type.Static<typeof FinetuneAnswer>);
+        },
         async () => {
           const work = await keptTuning(services, request);
           return answerWith({ services, request, reply }, keepingAnswer(work, repetition));
@@ -73,7 +75,7 @@ async function keptTuning(services: AppServices, request: FastifyRequest & { rea
 }
 
 function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppServices): void {
-  const schema = { security: KEY_NEEDED, params: Type.Object({ id: Type.String() }) };
+  const schema = { params: Type.Object({ id: Type.String() }) };
   const notFound = { 404: Detail };
   app.get(
     '/v2/finetuned_models',
@@ -81,7 +83,6 @@ function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppService
       schema: {
         operationId: 'listFinetunedModels',
         summary: 'Lists the fine-tuned models, newest first',
-        security: KEY_NEEDED,
         response: answers(FinetunedModels),
       },
     },

@@ -1,5 +1,5 @@
 import { forecastWork } from '../../tasks/forecast-task.ts';
-import { KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { ForecastAnswer, ForecastRequest } from '../../wire/schema/forecast-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -14,7 +14,6 @@ export function addForecastRoute(app: App, services: AppServices): void {
       schema: {
         operationId: 'forecast',
         summary: 'Forecasts the next values of each series',
-        security: KEY_NEEDED,
         body: ForecastRequest,
         response: seriesAnswers(ForecastAnswer),
       },

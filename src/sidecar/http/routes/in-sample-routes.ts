@@ -1,5 +1,5 @@
 import { historicForecastWork, inSampleDetectionWork } from '../../tasks/in-sample-task.ts';
-import { KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import {
   HistoricForecastAnswer,
   HistoricForecastRequest,
@@ -27,7 +27,6 @@ function addDetection(app: App, services: AppServices): void {
       schema: {
         operationId: 'detectInSample',
         summary: 'Detects anomalies in whole histories by in-sample forecasts and their residuals',
-        security: KEY_NEEDED,
         body: InSampleDetectionRequest,
         response: seriesAnswers(InSampleDetectionAnswer),
       },
@@ -47,7 +46,6 @@ function addHistoricForecast(app: App, services: AppServices): void {
         operationId: 'forecastHistoric',
         summary: 'Forecasts whole histories in-sample; use /v2/cross_validation',
         deprecated: true,
-        security: KEY_NEEDED,
         body: HistoricForecastRequest,
         response: seriesAnswers(HistoricForecastAnswer),
       },

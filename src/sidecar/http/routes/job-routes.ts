@@ -7,7 +7,7 @@ import type { JobModels } from '../../jobs/finetuned-jobs.ts';
 import { checkModelQuota } from '../../models/prepared-model.ts';
 import { TASK_WORK } from '../../tasks/task-work.ts';
 import { HttpProblem } from '../../wire/problem.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { answers, Detail, InvalidRequest, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { FinetuneAnswer, type FinetuneBody } from '../../wire/schema/finetune-schema.ts';
 import { CrossValidationAnswer, ForecastAnswer, type ForecastBody } from '../../wire/schema/forecast-schema.ts';
 import {
@@ -34,7 +34,7 @@ import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';
 import { idempotencyHeaders, idempotencyOf } from '../exchange/idempotency.ts';
 import { keptBody } from '../exchange/request-bodies.ts';
 import { requestModels } from '../exchange/request-models.ts';
-import { callerOf } from '../exchange/require-key.ts';
+import { callerOf, noteAdmitted } from '../exchange/require-key.ts';
 import { sendJob } from '../exchange/send-job.ts';
 
 /** A task with its request and answer schemas. */
@@ -72,7 +72,6 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       schema: {
         operationId: `submit${operation}Job`,
         summary: `Submits a job: ${name}`,
-        security: KEY_NEEDED,
         body: request,
         headers: JobHeaders,
         response: { 202: JobAccepted, ...REFUSALS },
@@ -84,7 +83,10 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       const caller = callerOf(request);
       const idempotency = idempotencyOf(request);
       const known = await jobs.submitted(caller, idempotency);
-      if (known !== null) return reply.code(202).send({ job_id: known });
+      if (known !== null) {
+        noteAdmitted(request);
+        return reply.code(202).send({ job_id: known });
+      }
       // Validates the request, so that an accepted job is valid.
       const models = await requestModels(services, request);
       const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
@@ -93,7 +95,9 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       if (header.output !== null) await checkModelQuota(services, header.owner, header.output);
       const body = encodeEnvelope<JobModels>({ header, bytes: keptBody(request) });
       const job = { task: name, caller, tokens, body, timeoutSeconds, idempotency };
-      return reply.code(202).send({ job_id: await jobs.submit(job) });
+      const id = await jobs.submit(job);
+      noteAdmitted(request);
+      return reply.code(202).send({ job_id: id });
     },
   );
   app.get(
@@ -102,7 +106,6 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       schema: {
         operationId: `get${operation}Job`,
         summary: 'Returns status and result of a job, until an hour after it ended',
-        security: KEY_NEEDED,
         params: JobId,
         response: { ...answers(jobAnswer(answer)), 404: Detail },
       },
@@ -128,7 +131,6 @@ function addOverview(app: App, { jobs }: AppServices): void {
       schema: {
         operationId: 'listJobs',
         summary: 'Lists the jobs of all tasks, newest first',
-        security: KEY_NEEDED,
         querystring: JobsQuery,
         response: { ...answers(Jobs), 422: InvalidRequest },
       },
@@ -144,7 +146,6 @@ function addOverview(app: App, { jobs }: AppServices): void {
       schema: {
         operationId: 'countOpenJobs',
         summary: 'Counts pending and running jobs by task',
-        security: KEY_NEEDED,
         response: { ...answers(OpenJobsByTask) },
       },
     },
@@ -156,7 +157,6 @@ function addOverview(app: App, { jobs }: AppServices): void {
       schema: {
         operationId: 'cancelJob',
         summary: 'Cancels a pending or running job',
-        security: KEY_NEEDED,
         params: JobId,
         response: { ...answers(JobCancelled), 403: Detail, 404: Detail },
       },

@@ -1,7 +1,7 @@
 import { LiveReaders } from '../../operations/live-readers.ts';
 import { operationsOf } from '../../operations/operations.ts';
 import { overloaded } from '../../wire/problem.ts';
-import { Detail, InvalidRequest, KEY_NEEDED, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
+import { Detail, InvalidRequest, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
 import { LiveQuery } from '../../wire/schema/history-schema.ts';
 import { countOf } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
@@ -26,7 +26,6 @@ export function addLiveRoute(app: App, { operations }: Pick<AppServices, 'operat
         operationId: 'readLive',
         summary: 'Sends scores and events as they arrive',
         description: DESCRIPTION,
-        security: KEY_NEEDED,
         querystring: LiveQuery,
         response: { ...mediaAnswers('text/event-stream'), 404: Detail, 422: InvalidRequest },
       },

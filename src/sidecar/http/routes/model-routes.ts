@@ -6,11 +6,11 @@ import {
   unknownModel,
 } from '../../models/served-models.ts';
 import { invalidRequest } from '../../wire/problem.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest, KEY_NEEDED, Models } from '../../wire/schema/answer-schemas.ts';
+import { answers, bodyAnswers, Detail, InvalidRequest, Models } from '../../wire/schema/answer-schemas.ts';
 import { ModelParams, ModelParamsQuery } from '../../wire/schema/model-params-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { callerOf, requireRole } from '../exchange/require-key.ts';
+import { callerOf } from '../exchange/require-key.ts';
 
 export function addModelRoutes(app: App, { models }: AppServices): void {
   app.get(
@@ -19,7 +19,6 @@ export function addModelRoutes(app: App, { models }: AppServices): void {
       schema: {
         operationId: 'listModels',
         summary: 'Lists the models that the key may use',
-        security: KEY_NEEDED,
         response: answers(Models),
       },
     },
@@ -30,18 +29,16 @@ export function addModelRoutes(app: App, { models }: AppServices): void {
   app.get(
     '/model_params',
     {
-      schema: { operationId: 'getModelParams', summary, security: KEY_NEEDED, querystring: ModelParamsQuery, response },
+      schema: { operationId: 'getModelParams', summary, querystring: ModelParamsQuery, response },
     },
     async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.query, 'query'),
   );
   app.post(
     '/model_params',
     {
-      config: requireRole('viewer'),
       schema: {
         operationId: 'queryModelParams',
         summary,
-        security: KEY_NEEDED,
         body: ModelParamsQuery,
         response: bodyAnswers(ModelParams),
       },

@@ -1,5 +1,5 @@
 import { onlineDetectionWork } from '../../tasks/online-detection-task.ts';
-import { KEY_NEEDED, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { OnlineDetectionAnswer, OnlineDetectionRequest } from '../../wire/schema/online-detection-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -14,7 +14,6 @@ export function addOnlineDetectionRoute(app: App, services: AppServices): void {
       schema: {
         operationId: 'detectOnline',
         summary: 'Detects anomalies at the end of each series by forecasts from the values before it',
-        security: KEY_NEEDED,
         body: OnlineDetectionRequest,
         response: seriesAnswers(OnlineDetectionAnswer),
       },

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import type { SeriesRow } from '../../../history/history-port.ts';
 import { operationsOf } from '../../operations/operations.ts';
 import { HttpProblem } from '../../wire/problem.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
+import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
 import {
   GroupsAnswer,
   GroupsQuery,
@@ -34,7 +34,6 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
       schema: {
         operationId: 'listSeries',
         summary: 'Lists the scored series with their newest score, worst first',
-        security: KEY_NEEDED,
         querystring: SeriesQuery,
         response: { ...answers(SeriesPageAnswer), ...REFUSALS },
       },
@@ -58,7 +57,6 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
       schema: {
         operationId: 'getScores',
         summary: 'Returns the scores of a series in columns, downsampled where they are many',
-        security: KEY_NEEDED,
         params: Type.Object({ id: Type.String() }),
         querystring: ScoresQuery,
         response: { ...answers(SeriesScoresAnswer), ...REFUSALS },
@@ -81,7 +79,6 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
       schema: {
         operationId: 'listGroups',
         summary: 'Lists the groups that are scored together, worst first',
-        security: KEY_NEEDED,
         querystring: GroupsQuery,
         response: { ...answers(GroupsAnswer), ...REFUSALS },
       },

@@ -4,7 +4,7 @@ import { listFinetunedModels } from '../../../store/finetuned-models.ts';
 import { letterToRedrive, shownLetter } from '../../operations/dead-letters.ts';
 import { NO_HISTORY, type Operations, operationsOf } from '../../operations/operations.ts';
 import { HttpProblem } from '../../wire/problem.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
+import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
 import { countOf, cursorOf, cursorText } from '../../wire/schema/query-fields.ts';
 import {
   DEAD_LETTERS_PAGE,
@@ -28,7 +28,6 @@ export function addServiceRoutes(app: App, services: AppServices): void {
       schema: {
         operationId: 'getService',
         summary: 'Returns the state of history, workers, jobs and models',
-        security: KEY_NEEDED,
         response: answers(ServiceState),
       },
     },
@@ -94,7 +93,6 @@ function addDeadLetters(app: App, { operations, store, nowMs }: AppServices): vo
       schema: {
         operationId: 'listDeadLetters',
         summary: 'Lists records that could not be scored, newest first',
-        security: KEY_NEEDED,
         querystring: DeadLettersQuery,
         response: { ...answers(DeadLettersAnswer), 404: Detail, 422: InvalidRequest },
       },
@@ -118,7 +116,6 @@ function addDeadLetters(app: App, { operations, store, nowMs }: AppServices): vo
       schema: {
         operationId: 'redriveDeadLetter',
         summary: 'Writes the record of a dead letter to its input topic again',
-        security: KEY_NEEDED,
         params: Type.Object({ id: Type.String() }),
         response: { ...answers(Redriven), 404: Detail, 409: Detail },
       },

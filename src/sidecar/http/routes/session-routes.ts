@@ -4,15 +4,13 @@ import { type ConsoleSession, endSessions, listSessions } from '../../../store/c
 import { hasRole } from '../../../store/key-role.ts';
 import { audit } from '../../accounts/audit-log.ts';
 import { HttpProblem } from '../../wire/problem.ts';
-import { answers, Detail, InvalidRequest, KEY_NEEDED } from '../../wire/schema/answer-schemas.ts';
+import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
 import { Sessions, SessionsEnded, SessionsQuery } from '../../wire/schema/session-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import { requestSessionId } from '../exchange/console-session.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { callerOf, requireRole } from '../exchange/require-key.ts';
+import { callerOf } from '../exchange/require-key.ts';
 
-const config = requireRole('viewer');
-const security = KEY_NEEDED;
 const refusals = { 403: Detail, 422: InvalidRequest };
 const ENDED_OF_ALL = '*';
 
@@ -22,11 +20,9 @@ export function addSessionRoutes(app: App, services: AppServices): void {
   app.get(
     '/v1/sessions',
     {
-      config,
       schema: {
         operationId: 'listSessions',
         summary: 'Lists the sessions of the console that are open',
-        security,
         querystring: SessionsQuery,
         response: { ...answers(Sessions), ...refusals },
       },
@@ -40,11 +36,9 @@ export function addSessionRoutes(app: App, services: AppServices): void {
   app.delete(
     '/v1/sessions',
     {
-      config,
       schema: {
         operationId: 'endSessions',
         summary: 'Ends the sessions of the console, that of this request as well',
-        security,
         querystring: SessionsQuery,
         response: { ...answers(SessionsEnded), ...refusals },
       },
@@ -54,11 +48,9 @@ export function addSessionRoutes(app: App, services: AppServices): void {
   app.delete(
     '/v1/sessions/:id',
     {
-      config,
       schema: {
         operationId: 'endSession',
         summary: 'Ends one session of the console: of this key, or for admins of any key',
-        security,
         params: Type.Object({ id: Type.String() }),
         response: { ...answers(SessionsEnded), 404: Detail },
       },

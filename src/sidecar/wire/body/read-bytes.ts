@@ -33,7 +33,7 @@ interface BodyReading {
   readonly budget: BodyBudget;
   /** The key whose share of the budget the body takes. */
   readonly keyId: string;
-  readonly bytesMax?: number;
+  readonly bytesMax: number;
   readonly rate?: TransferRate;
 }
 
@@ -44,7 +44,7 @@ interface BodyReading {
  */
 export async function readBytes(
   payload: Readable,
-  { encoding, budget, keyId, bytesMax = BODY_BYTES_MAX, rate = TRANSFER_RATE }: BodyReading,
+  { encoding, budget, keyId, bytesMax, rate = TRANSFER_RATE }: BodyReading,
 ): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() || 'identity';
   if (name !== 'identity' && !Object.hasOwn(INFLATORS, name)) {
@@ -95,8 +95,9 @@ async function joinedInSlices(chunks: Buffer[], bytes: number): Promise<Buffer> 
 }
 
 export function bodyTooLarge(bytesMax: number): HttpProblem {
-  const text = `The body is larger than ${bytesMax} bytes (uncompressed); send the series in several requests`;
-  return new HttpProblem(413, text, { headers: { connection: 'close' } });
+  const text = `The body is larger than ${bytesMax} bytes (uncompressed)`;
+  const remedy = bytesMax === BODY_BYTES_MAX ? '; send the series in several requests' : '';
+  return new HttpProblem(413, `${text}${remedy}`, { headers: { connection: 'close' } });
 }
 
 /** The chunks of a body, as long as its sender keeps the rate. */

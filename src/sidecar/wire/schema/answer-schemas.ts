@@ -63,5 +63,3 @@ export function bodyAnswers<T extends TSchema>(success: T) {
 export function seriesAnswers<T extends TSchema>(success: T) {
   return { ...bodyAnswers(success), 404: Detail };
 }
-
-export const KEY_NEEDED = [{ key: [] }];

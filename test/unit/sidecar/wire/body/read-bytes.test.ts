@@ -3,7 +3,11 @@ import { Readable } from 'node:stream';
 import test from 'node:test';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { BodyBudget } from '../../../../../src/sidecar/wire/body/body-budget.ts';
-import { BODIES_BYTES_MAX, readBytes } from '../../../../../src/sidecar/wire/body/read-bytes.ts';
+import {
+  BODIES_BYTES_MAX,
+  BODY_BYTES_MAX as bytesMax,
+  readBytes,
+} from '../../../../../src/sidecar/wire/body/read-bytes.ts';
 import { HttpProblem } from '../../../../../src/sidecar/wire/problem.ts';
 
 const text = Buffer.from(JSON.stringify({ y: Array.from({ length: 5_000 }, (_, i) => i) }));
@@ -18,7 +22,7 @@ test('every content encoding decodes to the same body', async () => {
     ['deflate', deflateSync(text)],
     ['zstd', zstdCompressSync(text)],
   ] as const) {
-    assert.deepEqual(await readBytes(streamOf(bytes), { encoding, budget, keyId: 'k' }), text, encoding);
+    assert.deepEqual(await readBytes(streamOf(bytes), { encoding, budget, keyId: 'k', bytesMax }), text, encoding);
   }
   assert.equal(budget.held, 4 * text.length);
 });
@@ -40,19 +44,19 @@ test('a body beyond the limit while decompressing gets 413 and releases its budg
 
 test('a body without budget gets 503', async () => {
   const budget = new BodyBudget(2 * text.length);
-  await readBytes(streamOf(text), { encoding: undefined, budget, keyId: 'k' });
-  await assert.rejects(readBytes(streamOf(text), { encoding: undefined, budget, keyId: 'k' }), status(503));
+  await readBytes(streamOf(text), { encoding: undefined, budget, keyId: 'k', bytesMax });
+  await assert.rejects(readBytes(streamOf(text), { encoding: undefined, budget, keyId: 'k', bytesMax }), status(503));
   budget.release('k', text.length);
-  assert.deepEqual(await readBytes(streamOf(text), { encoding: undefined, budget, keyId: 'k' }), text);
+  assert.deepEqual(await readBytes(streamOf(text), { encoding: undefined, budget, keyId: 'k', bytesMax }), text);
 });
 
 test('an unknown encoding gets 415, a damaged body 400', async () => {
   await assert.rejects(
-    readBytes(streamOf(text), { encoding: 'br', budget: new BodyBudget(BODIES_BYTES_MAX), keyId: 'k' }),
+    readBytes(streamOf(text), { encoding: 'br', budget: new BodyBudget(BODIES_BYTES_MAX), keyId: 'k', bytesMax }),
     status(415),
   );
   await assert.rejects(
-    readBytes(streamOf(text), { encoding: 'zstd', budget: new BodyBudget(BODIES_BYTES_MAX), keyId: 'k' }),
+    readBytes(streamOf(text), { encoding: 'zstd', budget: new BodyBudget(BODIES_BYTES_MAX), keyId: 'k', bytesMax }),
     status(400),
   );
   await assert.rejects(
@@ -60,6 +64,7 @@ test('an unknown encoding gets 415, a damaged body 400', async () => {
       encoding: 'gzip',
       budget: new BodyBudget(BODIES_BYTES_MAX),
       keyId: 'k',
+      bytesMax,
     }),
     status(400),
   );

@@ -1,0 +1,110 @@
+import { BODY_BYTES_MAX } from '../wire/body/read-bytes.ts';
+import type { RouteRules, RouteTable } from './exchange/route-rules.ts';
+
+const KIB = 1_024;
+
+/** What needs no key. */
+const OPEN: RouteRules = {
+  role: null,
+  price: 'free',
+  perMinute: null,
+  atOnce: null,
+  bodyBytesMax: null,
+  queue: null,
+  cache: 'no-store',
+};
+/** Files of web pages. */
+const FILE: RouteRules = { ...OPEN, cache: 'own' };
+/** What anybody with a key may look at. */
+const READ: RouteRules = { ...OPEN, role: 'viewer', atOnce: 32 };
+const CHANGE: RouteRules = { ...READ, role: 'operator', bodyBytesMax: 64 * KIB };
+const ADMIN_READ: RouteRules = { ...READ, role: 'admin' };
+const ADMIN_CHANGE: RouteRules = { ...CHANGE, role: 'admin' };
+/** Requests with series, which cost tokens. */
+const CALL: RouteRules = {
+  role: 'operator',
+  price: 'tokens',
+  perMinute: 'of-key',
+  atOnce: 'of-key',
+  bodyBytesMax: BODY_BYTES_MAX,
+  queue: 'owner',
+  cache: 'no-store',
+};
+const JOB: RouteRules = { ...CALL, queue: 'jobs' };
+
+/** Every route of the service. One without a row here does not start. */
+export const ROUTE_TABLE: RouteTable = {
+  'OPTIONS *': OPEN,
+  'GET /': FILE,
+  'GET /health': OPEN,
+  'GET /openapi.json': OPEN,
+  'GET /docs': FILE,
+  'GET /docs/*': FILE,
+  'GET /console': FILE,
+  'GET /console/*': FILE,
+
+  // They look for a session themselves.
+  'GET /console/session': OPEN,
+  'DELETE /console/session': OPEN,
+  'POST /console/session': READ,
+  'GET /v1/sessions': READ,
+  // Of the key itself; of others for admins alone.
+  'DELETE /v1/sessions': READ,
+  'DELETE /v1/sessions/:id': READ,
+
+  'GET /validate_api_key': READ,
+  'POST /validate_token': READ,
+  'GET /usage': READ,
+  'GET /v2/models': READ,
+  'GET /model_params': READ,
+  'POST /model_params': { ...READ, bodyBytesMax: 64 * KIB },
+
+  'POST /v2/forecast': CALL,
+  'POST /v2/cross_validation': CALL,
+  'POST /v2/anomaly_detection': CALL,
+  'POST /v2/online_anomaly_detection': CALL,
+  'POST /v2/historic_forecast': CALL,
+  'POST /v2/finetune': CALL,
+  'GET /v2/finetuned_models': READ,
+  'GET /v2/finetuned_models/:id': READ,
+  'DELETE /v2/finetuned_models/:id': { ...CHANGE, bodyBytesMax: null },
+
+  'POST /v2/forecast/async': JOB,
+  'POST /v2/cross_validation/async': JOB,
+  'POST /v2/anomaly_detection/async': JOB,
+  'POST /v2/finetune/async': JOB,
+  'GET /v2/forecast/jobs/:id': READ,
+  'GET /v2/cross_validation/jobs/:id': READ,
+  'GET /v2/anomaly_detection/jobs/:id': READ,
+  'GET /v2/finetune/jobs/:id': READ,
+  'GET /v2/async/jobs': READ,
+  'GET /v2/async/jobs/status': READ,
+  'POST /v2/async/jobs/:id/cancel': { ...CHANGE, bodyBytesMax: null },
+
+  'GET /v1/series': READ,
+  'GET /v1/series/:id/scores': READ,
+  'GET /v1/groups': READ,
+  'GET /v1/events': READ,
+  'GET /v1/events/:id': READ,
+  'POST /v1/events/:id/acknowledge': CHANGE,
+  'POST /v1/events/:id/mute': CHANGE,
+  'POST /v1/events/:id/label': CHANGE,
+  'GET /v1/labels': READ,
+  'GET /v1/live': { ...READ, atOnce: null },
+  'GET /v1/service': READ,
+  'GET /v1/dead-letters': READ,
+  'POST /v1/dead-letters/:id/redrive': { ...CHANGE, bodyBytesMax: null },
+  'GET /v1/detectors': READ,
+  'PUT /v1/detectors': { ...ADMIN_CHANGE, bodyBytesMax: 4_096 * KIB },
+  'POST /v1/what-if': { ...CHANGE, perMinute: 'of-key' },
+  'POST /v1/backtest': { ...CHANGE, perMinute: 'of-key', bodyBytesMax: BODY_BYTES_MAX },
+
+  'GET /v1/keys': ADMIN_READ,
+  'GET /v1/keys/:id': ADMIN_READ,
+  'POST /v1/keys': ADMIN_CHANGE,
+  'POST /v1/keys/:id/revoke': { ...ADMIN_CHANGE, bodyBytesMax: null },
+  'POST /v1/keys/:id/role': ADMIN_CHANGE,
+  'POST /v1/keys/:id/credit': ADMIN_CHANGE,
+  'GET /v1/keys/:id/usage': ADMIN_READ,
+  'GET /v1/audit': ADMIN_READ,
+};
