@@ -4,5 +4,6 @@
  */
 import './tidy/directions.ts';
 import './tidy/documents.ts';
+import './tidy/figures.ts';
 import './tidy/packages.ts';
 import './tidy/style.ts';

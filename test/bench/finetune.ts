@@ -35,8 +35,8 @@ const COMPETITION_EVERY = 4;
 /** Kinds of tasks that are reported together, and the key of their figures. */
 const COLLECTIONS: readonly { readonly kinds: readonly Kind[]; readonly key?: string }[] = [
   { kinds: ['M4 hourly', 'NAB'], key: 'tuned' },
-  { kinds: ['M4 hourly'] },
-  { kinds: ['NAB'] },
+  { kinds: ['M4 hourly'], key: 'tuned_m4_hourly' },
+  { kinds: ['NAB'], key: 'tuned_nab' },
   { kinds: ['M4 hourly, competition'], key: 'tuned_competition' },
 ];
 

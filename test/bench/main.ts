@@ -1,6 +1,10 @@
-/** `npm run bench -- NAME [ARGUMENTS]`: prints tables and, as the very last line, one JSON object. */
+/**
+ * `npm run bench -- NAME [ARGUMENTS]`: prints tables and, as the very last line, one JSON object. With `--record` the
+ * figures are kept in figures.json, which documents quote.
+ */
 import { availableParallelism } from 'node:os';
 import type { Bench } from './bench.ts';
+import { loadOfLastMinute, recordFigures } from './figures.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   detection: () => import('./detection/run.ts'),
@@ -26,13 +30,17 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   stream: () => import('./stream.ts'),
 };
 
-const [name, ...args] = process.argv.slice(2);
+const [name, ...given] = process.argv.slice(2);
+const args = given.filter((argument) => argument !== '--record');
 if (name === undefined || !Object.hasOwn(BENCHES, name)) {
   const problem = name === undefined ? 'a bench must be named' : `no bench ${JSON.stringify(name)}`;
   console.error(`${problem}; there are: ${Object.keys(BENCHES).join(', ')}`);
   process.exitCode = 2;
 } else {
   const { run } = await BENCHES[name]();
+  const [date, load, cores] = [new Date(), loadOfLastMinute(), availableParallelism()];
   const figures = await run(args);
-  console.log(JSON.stringify({ bench: name, cores: availableParallelism(), node: process.version, ...figures }));
+  const machine = `${cores} cores, node ${process.version}`;
+  if (args.length < given.length) recordFigures(name, { args, figures, date, load, machine });
+  console.log(JSON.stringify({ bench: name, cores, node: process.version, ...figures }));
 }

@@ -7,15 +7,15 @@ import { type SeriesCard, type SetCard, seriesCard, setCard, sharedThreshold } f
 
 const COLUMNS = ['VUS-PR', 'event F1', 'recall'];
 
-/**
- * Ours on the half that is reported.
- * @param what `series` or `groups`
- */
+/** The half that is reported, by the key of each contestant. */
+export type ReportedCards = ReadonlyMap<string, SetCard>;
+
+/** @param what `series` or `groups` */
 export async function labelledScores(
   what: string,
   inputs: readonly LabelledInput[],
   able: readonly Contestant[],
-): Promise<SetCard> {
+): Promise<ReportedCards> {
   const cardsOf = new Map<Contestant, SeriesCard[]>();
   for (const contestant of able) {
     const scores = await contestant.score(inputs);
@@ -26,7 +26,9 @@ export async function labelledScores(
   }
   printHalves(what, cardsOf);
   printSources(what, cardsOf);
-  return setCard(cardsOf.get(OURS)!.filter(({ input }) => isReported(input)));
+  return new Map(
+    [...cardsOf].map(([{ key }, cards]) => [key, setCard(cards.filter(({ input }) => isReported(input)))]),
+  );
 }
 
 function printHalves(what: string, cardsOf: ReadonlyMap<Contestant, readonly SeriesCard[]>): void {
@@ -73,11 +75,23 @@ function measures({ vusPr, eventF1, recall }: Pick<SetCard, 'vusPr' | 'eventF1' 
   return [vusPr, eventF1, recall];
 }
 
-/** Series alone and in groups under the names of the JSON line. */
-export function seriesFigures({ vusPr, eventF1, recall }: SetCard): Figures {
-  return { vus_pr: rounded(vusPr), event_f1: rounded(eventF1), one_threshold_recall: rounded(recall) };
+/** Under the names of the JSON line: ours as they are, a rival's behind its key. */
+export function seriesFigures(cards: ReportedCards): Figures {
+  return figuresOf(cards, (prefix, { vusPr, eventF1, recall }) => ({
+    [`${prefix}vus_pr`]: rounded(vusPr),
+    [`${prefix}event_f1`]: rounded(eventF1),
+    [`${prefix}one_threshold_recall`]: rounded(recall),
+  }));
 }
 
-export function groupFigures({ vusPr, eventF1, recall }: SetCard): Figures {
-  return { group_vus_pr: rounded(vusPr), group_event_f1: rounded(eventF1), group_recall: rounded(recall) };
+export function groupFigures(cards: ReportedCards): Figures {
+  return figuresOf(cards, (prefix, { vusPr, eventF1, recall }) => ({
+    [`${prefix}group_vus_pr`]: rounded(vusPr),
+    [`${prefix}group_event_f1`]: rounded(eventF1),
+    [`${prefix}group_recall`]: rounded(recall),
+  }));
+}
+
+function figuresOf(cards: ReportedCards, named: (prefix: string, card: SetCard) => Figures): Figures {
+  return Object.assign({}, ...[...cards].map(([key, card]) => named(key === OURS.key ? '' : `${key}_`, card)));
 }

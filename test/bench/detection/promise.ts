@@ -42,12 +42,13 @@ export async function promiseFigures(
   let figures: Figures = {};
   for (const promise of PROMISES) {
     for (const [set, records] of setsOf(await recordsAt(inputs, promise))) {
-      const { row, factors, pooled } = promiseRow(records, promise);
+      const { row, factors, pooled, seen } = promiseRow(records, promise);
       rows.push([promise, set, ...row]);
       if (set !== 'reported') continue;
       if (promise === 10) {
         figures = {
           ...figures,
+          promise_seen_10: rounded(seen),
           promise_median: rounded(median(factors)),
           promise_p90: rounded(percentile(factors, 90)),
         };
@@ -84,7 +85,7 @@ function promiseRow(records: readonly AlarmRecord[], promise: number) {
     ...[median(expected), seen, pooled, median(factors), percentile(factors, 90)],
     ...[flagged, recallOf(records), precisionOf(records)],
   ];
-  return { row, factors, pooled };
+  return { row, factors, pooled, seen };
 }
 
 function episodeFigures(records: readonly AlarmRecord[]): Figures {
@@ -97,6 +98,7 @@ function episodeFigures(records: readonly AlarmRecord[]): Figures {
     if (set === 'reported') {
       figures = {
         episodes_per_day: rounded(daily),
+        false_episodes_per_day: rounded(sumOf(of, 'falseEpisodes') / days),
         episode_precision: rounded(precisionOf(of)),
         median_delay: rounded(delay),
         episode_recall: rounded(recallOf(of)),
