@@ -4,6 +4,8 @@ import { type AddressGuard, AddressRefused, guardedLookup, refusedAddress, urlHo
 
 /** Of an answer only the beginning is read: a receiver may send more than memory holds. */
 const ANSWER_BYTES_MAX = 2_048;
+/** A word at the end of what is read may be half of a secret, which could not be recognised. */
+const CUT_WORD = /[\p{L}\p{N}\p{M}%\\&#;+=._~\ufffd-]*$/u;
 const SOCKETS_MAX = 8;
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
@@ -20,7 +22,7 @@ export type PostAnswer =
   | {
       readonly kind: 'answer';
       readonly status: number;
-      /** Beginning of the answer. */
+      /** Beginning of the answer, in whole words. */
       readonly excerpt: string;
       /** What `Retry-After` asks for; null without it. */
       readonly retryAfterMs: number | null;
@@ -102,7 +104,8 @@ async function readExcerpt(response: IncomingMessage): Promise<string> {
     // Leaving the loop destroys the response.
     if (length > ANSWER_BYTES_MAX) break;
   }
-  return Buffer.concat(chunks).toString('utf8', 0, ANSWER_BYTES_MAX);
+  const text = Buffer.concat(chunks).toString('utf8', 0, ANSWER_BYTES_MAX);
+  return length > ANSWER_BYTES_MAX ? text.replace(CUT_WORD, '') : text;
 }
 
 /** Seconds or a date, as HTTP has it. */

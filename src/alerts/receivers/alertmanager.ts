@@ -36,8 +36,7 @@ export function createAlertmanager(
           return postableAlert(notice, { ...words, link: eventLink(wording.consoleUrl, notice.event) }, nowMs);
         });
         const body = JSON.stringify(alerts);
-        const secrets = [authorization];
-        const outcome = await postAlert({ poster, url: url + ALERTS_PATH, headers, body, timeoutMs, signal, secrets });
+        const outcome = await postAlert({ poster, url: url + ALERTS_PATH, headers, body, timeoutMs, signal });
         if (outcome.kind !== 'accepted') return outcome;
       }
       return ACCEPTED;

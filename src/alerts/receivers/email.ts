@@ -5,10 +5,8 @@ import { oneLine } from '../message/plain-text.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import { type AddressGuard, AddressRefused, resolveGuarded } from '../network/guarded-lookup.ts';
 import type { EmailTarget, ReceiverSettings } from '../routes/alert-route.ts';
-import { withoutSecrets } from './http-receiver.ts';
 import { ACCEPTED, type DeliveryOutcome, type Receiver } from './receiver.ts';
 
-const DETAIL_CHARACTERS_MAX = 200;
 const ANSWER_BYTES_MAX = 16_384;
 
 /** Mail by SMTP, as plain text. Each message has a connection of its own. */
@@ -30,7 +28,7 @@ export function createEmail(
         return ACCEPTED;
       } catch (error) {
         if (timeout.aborted) return failed(`no end within ${timeoutMs} ms`);
-        return judge(error as Error & { responseCode?: number }, target);
+        return judge(error as Error & { responseCode?: number });
       }
     },
     close: () => {},
@@ -87,9 +85,8 @@ export function mailMessage(notification: Notification, { title, text }: Worded,
 }
 
 /** 5xx of a mail server are final, as in SMTP. So is a refused address. Anything else may pass. */
-function judge(error: Error & { responseCode?: number }, { login }: EmailTarget): DeliveryOutcome {
-  const said = withoutSecrets(error.message, login === null ? [] : [login.password]);
-  const detail = oneLine(said, DETAIL_CHARACTERS_MAX);
+function judge(error: Error & { responseCode?: number }): DeliveryOutcome {
+  const { message: detail } = error;
   if (error instanceof AddressRefused) return { kind: 'refused', reason: 'address-refused', detail };
   const isFinal = error.responseCode !== undefined && error.responseCode >= 500;
   return isFinal ? { kind: 'refused', reason: 'refused', detail } : failed(detail);

@@ -34,7 +34,7 @@ export function createPagerDuty(
             link: eventLink(wording.consoleUrl, notice.event),
           }),
         );
-        const outcome = await postAlert({ poster, url, body, timeoutMs, signal, secrets: [routingKey] });
+        const outcome = await postAlert({ poster, url, body, timeoutMs, signal });
         // What was accepted is sent again, too: the same key, so the same incident.
         if (outcome.kind !== 'accepted') return outcome;
       }

@@ -6,7 +6,6 @@ import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, SlackTarget } from '../routes/alert-route.ts';
 import { postAlert } from './http-receiver.ts';
 import type { Receiver } from './receiver.ts';
-import { pathOf } from './webhook.ts';
 
 /** Limits of Slack. */
 const HEADER_CHARACTERS_MAX = 150;
@@ -25,7 +24,7 @@ export function createSlack(
     forgets: false,
     send: (notification, signal) => {
       const body = JSON.stringify(slackMessage(notification, wordsOf(wording, notification), wording));
-      return postAlert({ poster, url, body, timeoutMs, signal, secrets: [url, pathOf(url)] });
+      return postAlert({ poster, url, body, timeoutMs, signal });
     },
     close: () => {},
   };

@@ -26,17 +26,10 @@ export function createWebhook(
         ...(signer && { 'webhook-signature': signer.sign(notification.id, now, body) }),
         ...(authorization !== null && { authorization }),
       };
-      const secrets = [secret, authorization, pathOf(url)];
-      return postAlert({ poster, url, headers, body, timeoutMs, signal, secrets });
+      return postAlert({ poster, url, headers, body, timeoutMs, signal });
     },
     close: () => {},
   };
-}
-
-/** Path and query of a URL: webhooks of many services have their secret there. */
-export function pathOf(url: string): string {
-  const { pathname, search } = new URL(url);
-  return pathname + search;
 }
 
 /**

@@ -85,6 +85,9 @@ export interface SlackTarget {
   readonly url: string;
 }
 
+/** Where PagerDuty takes events, unless a setting names another place. */
+export const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
+
 export interface PagerDutyTarget {
   readonly kind: 'pagerduty';
   readonly url: string;

@@ -3,12 +3,11 @@ import { readReferredSecret, refersToSecret, type SecretSource } from '../../con
 import type { Section } from '../../config/yaml-section.ts';
 import { parseTemplate, type Template } from '../message/template.ts';
 import { DEFAULT_WORDING, type Wording } from '../message/wording.ts';
-import type { ReceiverSettings, ReceiverTarget } from './alert-route.ts';
+import { PAGERDUTY_URL, type ReceiverSettings, type ReceiverTarget } from './alert-route.ts';
 
 const RETRY_FOR_MS = 86_400_000;
 const TIMEOUT_MS = 10_000;
 const TIMEOUT_MS_MAX = 60_000;
-const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
 const SMTP_PORT = { implicit: 465, starttls: 587, none: 25 } as const;
 
 export const entryName = textMatching('1 to 64 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,64}$/);

@@ -49,13 +49,15 @@ function resolving(...answers: readonly (readonly string[])[]) {
   return { guard, asked };
 }
 
-test('an answer of any status is an answer; of a long one only the beginning is kept', async () => {
+test('an answer of any status is an answer; of a long one only the beginning is kept, in whole words', async () => {
   const answer = await answerOf((response) =>
-    response.writeHead(503, { 'retry-after': '7' }).end('x'.repeat(10_000_000)),
+    response
+      .writeHead(503, { 'retry-after': '7' })
+      .end(`${'x '.repeat(1_020)}beginning-of-a-secret ${'x'.repeat(10_000_000)}`),
   );
   assert.equal(answer.kind, 'answer');
   if (answer.kind !== 'answer') return;
-  assert.deepEqual([answer.status, answer.retryAfterMs, answer.excerpt.length], [503, 7_000, 2_048]);
+  assert.deepEqual([answer.status, answer.retryAfterMs, answer.excerpt.length], [503, 7_000, 2_040]);
 });
 
 test('an endless answer ends at its beginning', async () => {
