@@ -64,6 +64,11 @@ export interface SessionOptions {
   readonly epochs: LeaderEpochs;
 }
 
+export interface SessionOpening {
+  readonly signal?: AbortSignal | undefined;
+  readonly onFailure?: ((error: Error) => void) | undefined;
+}
+
 export interface CommitReport {
   readonly partition: number;
   readonly records: number;
@@ -73,21 +78,19 @@ export interface CommitReport {
 /**
  * Takes over a partition: fences the earlier owners first, then reads the committed offset, so that no earlier owner
  * can move it. Retries while Kafka is out of reach, until `signal` aborts. Then it throws the reason of `signal`.
- * `onFailure` is told why each attempt failed; the log, what is new.
+ * `onFailure` receives the reason of each failed attempt, and of what a call of the session retries; the log, what is
+ * new.
  */
 export async function openPartitionSession(
   connection: KafkaConnection,
   options: SessionOptions,
-  {
-    signal,
-    onFailure,
-  }: { readonly signal?: AbortSignal; readonly onFailure?: ((error: Error) => void) | undefined } = {},
+  { signal, onFailure }: SessionOpening = {},
 ): Promise<PartitionSession> {
   const { partition } = options;
   let logged = '';
   const attempt = async () => {
     signal?.throwIfAborted();
-    const opening = open(connection, options, signal);
+    const opening = open(connection, options, { signal, onFailure });
     try {
       return await unlessAborted(signal, opening);
     } catch (error) {
@@ -118,9 +121,9 @@ interface SessionParts {
 async function open(
   connection: KafkaConnection,
   options: SessionOptions,
-  signal: AbortSignal | undefined,
+  { signal, onFailure }: SessionOpening,
 ): Promise<PartitionSession> {
-  const { inputTopic, partitionedTopics, compression } = options;
+  const { inputTopic, partitionedTopics, compression, partition } = options;
   const link = await options.shared.take();
   try {
     const ended = new AbortController();
@@ -128,6 +131,7 @@ async function open(
     signal?.throwIfAborted();
     const producer = await fenceTransactionalProducer(link.cluster, options.transactionalId, {
       signal: untilEnded,
+      onRetry: (error) => onFailure?.(explainFailure(error, `partition ${partition} was committed`)),
       ...(options.transactionMs && { transactionMs: options.transactionMs }),
       compressionOf: (topic) => (partitionedTopics.includes(topic) ? compression : 'none'),
     });

@@ -96,6 +96,9 @@ function repartitionEvents(metrics: Metrics, logger: Logger): StreamEvents & Wor
         'a partition of the input could not be keyed anew; it is retried',
       );
     },
+    stalled(partition, error) {
+      if (error !== null) logger.warn({ partition, err: error }, 'the transaction of a partition makes no progress');
+    },
     recordFailed(partition, offset, error) {
       logger.error({ partition, offset, err: error }, 'a record cannot be keyed anew and becomes a dead letter');
     },

@@ -1,6 +1,6 @@
 import { isConnectionFailure, protocolErrorType } from './failure.ts';
 import type { Broker, Cluster } from './kafkajs-internals.ts';
-import { type Backoff, retryWithBackoff } from './retry.ts';
+import { type Backoff, type RetryOptions, retryWithBackoff } from './retry.ts';
 
 export const GROUP_COORDINATOR = 0;
 export const TRANSACTION_COORDINATOR = 1;
@@ -40,6 +40,8 @@ export interface CoordinatorOptions {
   readonly id: string;
   /** Ends the retries. */
   readonly signal?: AbortSignal | undefined;
+  /** Receives each error that is retried. */
+  readonly onRetry?: RetryOptions['onRetry'];
 }
 
 /**
@@ -68,10 +70,10 @@ export class Coordinator {
         throw error;
       }
     };
-    const { signal } = this.#options;
+    const { signal, onRetry } = this.#options;
     const coordinated = () =>
-      retryWithBackoff(attempt, { isRetryable: isCoordinatorLost, backoff: UNTIL_COORDINATED, signal });
-    return retryWithBackoff(coordinated, { isRetryable: isInCompletion, backoff: UNTIL_COMPLETED, signal });
+      retryWithBackoff(attempt, { isRetryable: isCoordinatorLost, backoff: UNTIL_COORDINATED, signal, onRetry });
+    return retryWithBackoff(coordinated, { isRetryable: isInCompletion, backoff: UNTIL_COMPLETED, signal, onRetry });
   }
 
   async #find(): Promise<Broker> {

@@ -30,7 +30,7 @@ export function isLeaderChange(error: unknown): boolean {
 export function retryOnLeaderChange<T>(
   cluster: Cluster,
   work: () => Promise<T>,
-  { isRetryable = isLeaderChange, signal }: Partial<Pick<RetryOptions, 'isRetryable' | 'signal'>> = {},
+  { isRetryable = isLeaderChange, signal, onRetry }: Partial<Omit<RetryOptions, 'backoff'>> = {},
 ): Promise<T> {
   let stale = false;
   const attempt = async () => {
@@ -38,7 +38,7 @@ export function retryOnLeaderChange<T>(
     stale = true;
     return work();
   };
-  return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_ELECTED, signal });
+  return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_ELECTED, signal, onRetry });
 }
 
 const REFRESH_MS_MIN = 100;

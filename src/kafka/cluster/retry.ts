@@ -13,6 +13,8 @@ export interface RetryOptions {
   readonly backoff: Backoff;
   /** Ends the retries. It does not interrupt an attempt. */
   readonly signal?: AbortSignal | undefined;
+  /** Receives each error after which the attempt is repeated. */
+  readonly onRetry?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface RetryOptions {
  */
 export async function retryWithBackoff<T>(
   attempt: () => Promise<T>,
-  { isRetryable, backoff, signal }: RetryOptions,
+  { isRetryable, backoff, signal, onRetry }: RetryOptions,
 ): Promise<T> {
   const deadlineMs = performance.now() + backoff.totalMsMax;
   for (let delayMs = backoff.initialMs; ; delayMs = Math.min(2 * delayMs, backoff.delayMsMax)) {
@@ -30,6 +32,7 @@ export async function retryWithBackoff<T>(
     } catch (error) {
       signal?.throwIfAborted();
       if (!isRetryable(error) || performance.now() >= deadlineMs) throw error;
+      onRetry?.(error);
     }
     await sleep(delayMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
     signal?.throwIfAborted();

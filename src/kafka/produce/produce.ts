@@ -2,6 +2,7 @@ import { isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
 import { type Broker, type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
 import { isLeaderChange, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
 import { sendEncoded } from '../cluster/protocol-request.ts';
+import type { RetryOptions } from '../cluster/retry.ts';
 
 /** An encoded record batch for a partition. */
 export interface PartitionBatch {
@@ -15,6 +16,8 @@ export interface ProduceOptions {
   readonly transactionalId: string | null;
   /** Ends the retries. */
   readonly signal?: AbortSignal | undefined;
+  /** Receives each error that is retried. */
+  readonly onRetry?: RetryOptions['onRetry'];
 }
 
 /** How long the leader waits for its replicas. */
@@ -28,7 +31,7 @@ const ACKNOWLEDGED_MS_MAX = 15_000;
 export async function produceBatches(
   cluster: Cluster,
   batches: readonly PartitionBatch[],
-  { transactionalId, signal }: ProduceOptions,
+  { transactionalId, signal, onRetry }: ProduceOptions,
 ): Promise<void> {
   let waiting = batches;
   const isRetryable = transactionalId === null ? isLeaderChange : isRetryableInTransaction;
@@ -47,7 +50,7 @@ export async function produceBatches(
     const fatal = failures.find(({ error }) => !isRetryable(error)) ?? failures[0];
     if (fatal !== undefined) throw fatal.error;
   };
-  await retryOnLeaderChange(cluster, attempt, { isRetryable, signal });
+  await retryOnLeaderChange(cluster, attempt, { isRetryable, signal, onRetry });
 }
 
 /**

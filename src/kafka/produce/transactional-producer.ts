@@ -4,6 +4,7 @@ import type { OutputRecord } from '../batch/records.ts';
 import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from '../cluster/coordinator.ts';
 import { isConnectionFailure } from '../cluster/failure.ts';
 import type { Cluster, ProducerIdentity } from '../cluster/kafkajs-internals.ts';
+import type { RetryOptions } from '../cluster/retry.ts';
 import { commitInTransaction, type MovedOffset } from './committed-offset.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
 import { type PlannedBatch, planRounds } from './transaction-plan.ts';
@@ -37,6 +38,8 @@ export interface TopicPartitions {
 export interface ProducerOptions {
   /** Ends the retries. */
   readonly signal?: AbortSignal | undefined;
+  /** Receives each error that is retried. */
+  readonly onRetry?: RetryOptions['onRetry'];
   /** Without it nothing is compressed. */
   readonly compressionOf?: (topic: string) => Compression;
   /** In place of TRANSACTION_MS_MAX. */
@@ -50,9 +53,9 @@ export interface ProducerOptions {
 export async function fenceTransactionalProducer(
   cluster: Cluster,
   transactionalId: string,
-  { signal, compressionOf = () => 'none', transactionMs = TRANSACTION_MS_MAX }: ProducerOptions = {},
+  { signal, onRetry, compressionOf = () => 'none', transactionMs = TRANSACTION_MS_MAX }: ProducerOptions = {},
 ): Promise<TransactionalProducer> {
-  const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: transactionalId, signal });
+  const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: transactionalId, signal, onRetry });
   // The fence overwrites it.
   const before = await coordinator.send((broker) => fetchTransactionState(broker, transactionalId));
   // Not the true owner: the partition may be another one's since.
@@ -66,7 +69,7 @@ export async function fenceTransactionalProducer(
   );
   const earlierCommit = wasDecidedToCommit(before, { epoch: producerEpoch, unanswered });
   return createProducer(
-    { cluster, coordinator, signal, earlierCommit, compressionOf },
+    { cluster, coordinator, signal, onRetry, earlierCommit, compressionOf },
     { transactionalId, producerId, producerEpoch },
   );
 }
@@ -80,7 +83,7 @@ interface ProducerParts extends ProducerOptions {
 
 /** All requests of a transaction may be repeated: a coordinator ignores what it has done already. */
 function createProducer(
-  { cluster, coordinator, signal, earlierCommit, compressionOf }: ProducerParts,
+  { cluster, coordinator, signal, onRetry, earlierCommit, compressionOf }: ProducerParts,
   producer: ProducerIdentity,
 ): TransactionalProducer {
   /** The next sequence number by `topic/partition`. Brokers refuse a gap and ignore a repetition. */
@@ -88,7 +91,7 @@ function createProducer(
   const groups = new Map<string, Coordinator>();
 
   const groupCoordinator = (id: string): Coordinator => {
-    const found = groups.get(id) ?? new Coordinator(cluster, { type: GROUP_COORDINATOR, id, signal });
+    const found = groups.get(id) ?? new Coordinator(cluster, { type: GROUP_COORDINATOR, id, signal, onRetry });
     groups.set(id, found);
     return found;
   };
@@ -106,7 +109,7 @@ function createProducer(
   /** One round after the other: overlapping rounds could change the order of a partition's batches. */
   const produce = async (rounds: readonly PlannedBatch[][]): Promise<void> => {
     const { transactionalId } = producer;
-    for (const round of rounds) await produceBatches(cluster, round.map(encode), { transactionalId, signal });
+    for (const round of rounds) await produceBatches(cluster, round.map(encode), { transactionalId, signal, onRetry });
   };
 
   const addPartitions = (topics: readonly TopicPartitions[]) =>

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { WorkerLimits } from '../../config/config.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
+import { CommitWatch } from './commit/commit-watch.ts';
 import { firstCommit, type RestoredState } from './commit/first-commit.ts';
 import { type CommitFormat, PendingCommit } from './commit/pending-commit.ts';
 import { QuietPartition } from './commit/quiet-partition.ts';
@@ -10,10 +11,10 @@ import { CommitSchedule } from './commit-schedule.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
 import type { MemoryGuard } from './memory-guard.ts';
 import { PartitionInput } from './partition-input.ts';
+import { reportResume } from './report-resume.ts';
 import { PartitionState } from './state/partition-state.ts';
 import type { UnitPlaces } from './state/partition-units.ts';
 import { type Restored, refuseOtherPartitionCount, restorePartition } from './state/restore-partition.ts';
-import type { Resume } from './state/resume-position.ts';
 import type { WorkerPace } from './state/worker-pace.ts';
 import type { StreamEvents } from './stream-events.ts';
 import { RETRY_MS_MAX, RETRY_MS_MIN } from './task-retry.ts';
@@ -70,6 +71,7 @@ export class PartitionTask {
   #subscription: Subscription | null = null;
   readonly #sleeper = new WakeableSleep();
   readonly #failing = new FailingRecords();
+  readonly #commits: CommitWatch;
   /** The transaction that is tried now; null before the restore. */
   #tried: TriedRecords | null = null;
   readonly finished: Promise<void>;
@@ -82,15 +84,20 @@ export class PartitionTask {
 
   constructor(options: PartitionTaskOptions) {
     this.#options = options;
-    const { place, limits, events } = options;
-    const onPaused = (paused: boolean) => events.paused(place.partition, paused);
-    const { queueRecordsMax } = limits;
-    const { memory } = options;
-    this.#input = new PartitionInput({ partition: place.partition, queueRecordsMax, onPaused, memory });
+    const { place, limits, events, memory } = options;
+    const { partition } = place;
+    const onPaused = (paused: boolean) => events.paused(partition, paused);
+    this.#input = new PartitionInput({ partition, queueRecordsMax: limits.queueRecordsMax, onPaused, memory });
+    this.#commits = new CommitWatch((error) => events.stalled(partition, error));
     const tried = Promise.withResolvers<void>();
     this.restoreTried = tried.promise;
     this.#onRestoreTried = tried.resolve;
     this.finished = this.#run();
+  }
+
+  /** Why its transactions make no progress; null where they do. */
+  get stalled(): Error | null {
+    return this.#commits.stalled;
   }
 
   push(records: readonly InputRecord[]): void {
@@ -159,7 +166,8 @@ export class PartitionTask {
     this.#tried = null;
     await this.#subscription?.confirm(place.partition, this.#stop.signal);
     const session = await log.openPartition(place.partition, this.#stop.signal, (error) => {
-      this.failure = error;
+      if (this.restoring) this.failure = error;
+      else this.#commits.retried(error);
     });
     try {
       const state = new PartitionState(place, this.#options.limits.seriesMax, places, this.#options.backfillPace);
@@ -172,7 +180,8 @@ export class PartitionTask {
       this.#stop.signal.throwIfAborted();
       const seconds = (performance.now() - startedMs) / 1000;
       events.restored(place.partition, { units: state.units.size, backfills: state.all.queued, seconds });
-      this.#reportResume(session, state, restored.resume);
+      reportResume(events, session, { ...restored.resume, stale: state.stale.size });
+      this.#commits.restored(offset);
       await placesKnown;
       this.#stop.signal.throwIfAborted();
       if (this.#subscription !== null) this.#input.start(this.#subscription, offset, session.inputTopicId);
@@ -198,15 +207,6 @@ export class PartitionTask {
     return restored;
   }
 
-  #reportResume({ committedOffset }: PartitionSession, state: PartitionState, resume: Resume): void {
-    const { events, place } = this.#options;
-    const { from, offset, skipped } = resume;
-    if (from === 'committed' && skipped !== null) events.recordsSkipped(place.partition, skipped);
-    if (from === 'state') events.resumedFromState(place.partition, { offset: offset ?? 0, committedOffset });
-    if (from === 'start-over') events.topicRecreated(place.partition, state.stale.size);
-    else if (state.stale.size > 0) events.settingsChanged(place.partition, state.stale.size);
-  }
-
   async #scoreAndCommit(session: PartitionSession, task: RestoredTask): Promise<void> {
     const { state, onCommitted } = task;
     const { journal, resume } = task.restored;
@@ -225,7 +225,8 @@ export class PartitionTask {
       schedule.began(startedMs);
       const backfills = state.backfills.waiting;
       try {
-        await session.commit(commitOf.outputs(journal, resume.topicId, state.clock.state), commitOf.nextOffset);
+        const outputs = commitOf.outputs(journal, resume.topicId, state.clock.state);
+        await this.#commits.watch(commitOf.nextOffset, () => session.commit(outputs, commitOf.nextOffset));
         onCommitted();
         this.#failing.committed(commitOf.nextOffset);
         const { records, nextOffset, newestEventMs } = commitOf;

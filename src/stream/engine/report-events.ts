@@ -68,6 +68,10 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       metrics.partitionRetries.inc();
       logger.warn({ partition, delayMs, err: error }, 'the partition gave up its state and restores it');
     },
+    stalled(partition, error) {
+      if (error === null) logger.info({ partition }, 'transactions succeed again');
+      else logger.warn({ partition, err: error }, 'the transaction of a partition makes no progress');
+    },
     recordFailed(partition, offset, error) {
       logger.error({ partition, offset, err: error }, 'a record cannot be scored and becomes a dead letter');
     },

@@ -50,6 +50,8 @@ export interface StreamEvents {
   recordFailed(partition: number, offset: number, error: Error): void;
   /** The partition task discarded its state after an error. It restores after `delayMs`. */
   retrying(partition: number, error: Error, delayMs: number): void;
+  /** The transactions of the partition make no progress (`error`), or do again (null). */
+  stalled(partition: number, error: Error | null): void;
   /**
    * Reading continues at `offset`, where the state ends: the group has lost its offset, or has the older one
    * `committedOffset`.

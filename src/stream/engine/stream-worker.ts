@@ -157,13 +157,18 @@ function whyPartitionsWait(
   memory: string | null,
 ): string[] {
   const restoring = Array.from(tasks).filter(([, task]) => task.restoring);
+  const stalledCommits = Array.from(tasks).flatMap(([partition, { restoring: waits, stalled: error }]) => {
+    return waits || error === null ? [] : [[partition, error] as const];
+  });
   return [
     ...restoring.map(([partition, { failure }]) => {
       const after = failure === null ? '' : ` after a failure: ${failure.message}`;
       return `partition ${partition} is being restored${after}`;
     }),
     ...(memory === null ? [] : [memory]),
-    ...Array.from(stalled, ([partition, error]) => `partition ${partition} makes no progress: ${error.message}`),
+    ...[...stalled, ...stalledCommits].map(([partition, error]) => {
+      return `partition ${partition} makes no progress: ${error.message}`;
+    }),
   ];
 }
 

@@ -50,7 +50,7 @@ export interface StreamLog {
   /** Partition count of the input topic. */
   partitionCount(): Promise<number>;
   subscribe(handlers: SubscriptionHandlers): Promise<Subscription>;
-  /** `onFailure` is told of each failure that is retried. */
+  /** `onFailure` receives each failure that is retried: while the partition is opened, and in calls of its session. */
   openPartition(partition: number, signal?: AbortSignal, onFailure?: (error: Error) => void): Promise<PartitionSession>;
   close(): Promise<void>;
 }

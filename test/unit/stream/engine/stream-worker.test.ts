@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../../src/service-error.ts';
 import { QUEUE_BYTES_MAX } from '../../../../src/stream/engine/partition-input.ts';
 import { COMMIT_BYTES_MAX } from '../../../../src/stream/engine/partition-task.ts';
+import type { StreamEvents } from '../../../../src/stream/engine/stream-events.ts';
 import type { Worker, WorkerEvents } from '../../../../src/stream/engine/stream-worker.ts';
 import type { StreamLog, SubscriptionHandlers } from '../../../../src/stream/log/log.ts';
 import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream/stream-run.ts';
@@ -35,6 +36,33 @@ test('readiness names a partition that makes no progress, until it does or is re
   const other = await start();
   while (worker.notReady().length > 0) await sleep(1);
   await Promise.all([worker.stop(), other.stop()]);
+});
+
+test('readiness names a transaction that makes no progress, with the reason, until one succeeds', async () => {
+  const { broker, start, settled } = streamRun();
+  const log = broker.openLog();
+  const hold = Promise.withResolvers<void>();
+  let retried: (error: Error) => void = () => assert.fail('no session');
+  const openPartition: StreamLog['openPartition'] = async (partition, signal, onFailure) => {
+    const session = await log.openPartition(partition, signal);
+    retried = (error) => onFailure?.(error);
+    return { ...session, commit: (...outputs) => hold.promise.then(() => session.commit(...outputs)) };
+  };
+  const reported: (string | null)[] = [];
+  const stalled: StreamEvents['stalled'] = (_partition, error) => void reported.push(error?.message ?? null);
+  const worker = await start({ log: { ...log, openPartition } }, { stalled });
+  await until('it is ready', () => worker.notReady().length === 0);
+  broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
+  await until('it is not ready', () => worker.notReady().length > 0);
+  const silent = 'its transaction has had no answer for 3 s';
+  assert.deepEqual(worker.notReady(), [`partition 0 makes no progress: ${silent}`]);
+  retried(new Error('Partition 0 of topic scores has no leader'));
+  assert.deepEqual(worker.notReady(), ['partition 0 makes no progress: Partition 0 of topic scores has no leader']);
+  hold.resolve();
+  await settled();
+  await until('it is ready again', () => worker.notReady().length === 0);
+  assert.deepEqual(reported, [silent, null]);
+  await worker.stop();
 });
 
 test('a worker ends when its topic gets more partitions, since series move away from their state', async () => {
