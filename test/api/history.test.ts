@@ -157,7 +157,7 @@ test('events are acknowledged, muted and labelled; labels are exported', async (
   }
 });
 
-test('detectors are shown, compared, saved as the next version, and rolled back', async () => {
+test('detectors are shown, compared, saved as the next version, and rolled back; 60,000 aliases are refused', async () => {
   const { operations, get, send } = await start({}, 'admin');
   await filled(operations);
   const shown = (await get('/v1/detectors')).body;
@@ -192,6 +192,12 @@ test('detectors are shown, compared, saved as the next version, and rolled back'
   });
   for (const wrong of [{ text: 'detectors: 7' }, { roll_back_to: 9 }, {}, { text, roll_back_to: 1 }]) {
     assert.equal((await put({ ...wrong, base_version: 3 })).status, 422, JSON.stringify(wrong));
+  }
+  const aliased = `a: &a x\ndetectors: [${'*a,'.repeat(60_000)}]`;
+  for (const dryRun of [true, false]) {
+    const refused = await put({ text: aliased, base_version: 3, dry_run: dryRun });
+    assert.deepEqual([refused.status, refused.body.detail.length], [422, 1]);
+    assert.match(refused.body.detail[0].msg, /at most 1000 aliases/);
   }
   const fixed = await start({ detectors: { ...operations.detectors, publish: null } }, 'admin');
   assert.equal((await fixed.send('PUT', '/v1/detectors', { text, base_version: null })).status, 409);

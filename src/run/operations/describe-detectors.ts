@@ -14,12 +14,12 @@ export async function detectorsFileText(path: string | null): Promise<string> {
 }
 
 /** The detectors of a text, or every problem of it. */
-export const describeDetectors: DetectorsPort['describe'] = async (text) => {
+export function describeDetectors(text: string): Awaited<ReturnType<DetectorsPort['describe']>> {
   const problems: string[] = [];
   const file = readDetectorsFile(NAME, text, problems);
   if (file === null || problems.length > 0) return { kind: 'problems', problems };
   return { kind: 'detectors', detectors: file.stream.detectors.map(described) };
-};
+}
 
 type Written = LoadedConfig['stream']['detectors'][number];
 

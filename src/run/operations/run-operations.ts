@@ -6,7 +6,8 @@ import type { DetectorVersion } from '../../store/detector-versions.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { runHistory } from '../history/run-history.ts';
-import { describeDetectors, detectorsFileText } from './describe-detectors.ts';
+import { detectorsFileText } from './describe-detectors.ts';
+import { describingThreads } from './describing-threads.ts';
 import { knownCluster, makeOperations } from './make-operations.ts';
 import { publishDetectors } from './publish-detectors.ts';
 
@@ -31,7 +32,7 @@ export function runOperations({ config, catalog, logger, metrics }: OperationsTo
   const again = keptValuesScorer({ config, catalog });
   const detectors = {
     fileText: () => detectorsFileText(detectorsFile),
-    describe: describeDetectors,
+    describe: describingThreads(),
     publish: (next: DetectorVersion) =>
       publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.observations }, next),
   };

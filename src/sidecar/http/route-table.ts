@@ -95,7 +95,7 @@ export const ROUTE_TABLE: RouteTable = {
   'GET /v1/dead-letters': READ,
   'POST /v1/dead-letters/:id/redrive': { ...CHANGE, bodyBytesMax: null },
   'GET /v1/detectors': READ,
-  'PUT /v1/detectors': { ...ADMIN_CHANGE, bodyBytesMax: 4_096 * KIB },
+  'PUT /v1/detectors': { ...ADMIN_CHANGE, atOnce: 2, bodyBytesMax: 4_096 * KIB },
   'POST /v1/what-if': { ...CHANGE, perMinute: 'of-key' },
   'POST /v1/backtest': { ...CHANGE, perMinute: 'of-key', bodyBytesMax: BODY_BYTES_MAX },
 

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { describeDetectors } from '../../../../src/run/operations/describe-detectors.ts';
+import { describingThreads } from '../../../../src/run/operations/describing-threads.ts';
+
+const EXAMPLE = readFileSync('deploy/detectors.example.yaml', 'utf8');
+/** Within all limits of settings; reading it takes a minute. */
+const SLOW = '? '.repeat(131_000);
+
+test('a thread describes detectors, and names problems, as they are', async () => {
+  const describe = describingThreads();
+  for (const text of [EXAMPLE, 'detectors: [{}]', EXAMPLE]) {
+    assert.deepEqual(await describe(text), describeDetectors(text));
+  }
+});
+
+test('a text that is made to be slow is given up, and holds up nothing meanwhile', async (t) => {
+  let turns = 0;
+  const turning = setInterval(() => turns++, 1);
+  t.after(() => clearInterval(turning));
+  const describe = describingThreads({ msMax: 1_000, heapMbMax: 512 });
+  assert.deepEqual(await describe(SLOW), {
+    kind: 'problems',
+    problems: ['detectors cannot be read: not within 1 s; write it more simply'],
+  });
+  assert.ok(turns > 1);
+});
+
+test('a text that needs too much memory is refused', async () => {
+  const describe = describingThreads({ msMax: 60_000, heapMbMax: 16 });
+  const described = await describe(`detectors:\n${'- {name: a, series: b}\n'.repeat(11_000)}`);
+  assert.equal(described.kind, 'problems');
+  assert.match(described.kind === 'problems' ? described.problems[0] : '', /cannot be read: .*memory/);
+});
