@@ -2,17 +2,22 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
+import { consoleFiles } from '../../src/console/page-files.ts';
+import { KEY_CACHED_MS } from '../../src/sidecar/accounts/key-ring.ts';
+import { READERS_OF_OWNER_MAX } from '../../src/sidecar/operations/live-readers.ts';
 import { fakeOperations } from '../fixture/history/fake-operations.ts';
 import { anomalyEvent, keptScore } from '../fixture/history/kept-records.ts';
+import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 import { until } from '../fixture/until.ts';
 
-async function start() {
+async function start(clock = { nowMs: 0 }) {
   const operations = await fakeOperations();
-  const app = await startApp(undefined, { operations });
+  const nowMs = () => clock.nowMs;
+  const app = await startApp(undefined, { operations, consolePage: consoleFiles(), key: { role: 'admin' }, nowMs });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
-  const read = async (query = '') => {
-    const [answer] = (await once(get(`${url}/v1/live${query}`, { headers: AUTHORIZED }), 'response')) as [
+  const read = async (query = '', headers: Readonly<Record<string, string>> = AUTHORIZED) => {
+    const [answer] = (await once(get(`${url}/v1/live${query}`, { headers: { ...headers } }), 'response')) as [
       IncomingMessage,
     ];
     const received = { text: '', ended: false };
@@ -84,4 +89,50 @@ test('readers of live do not hold up the end of the service', async () => {
   await app.close();
   await until('the reader is told', () => received.ended);
   assert.equal(messages(received.text, 'notice')[0].reason, 'ending');
+});
+
+const SITE = { host: 'watch.example', origin: 'http://watch.example', 'sec-fetch-site': 'same-origin' };
+
+for (const change of ['revocation', 'change of role', 'sign-out', 'end of all sessions'] as const) {
+  test(`live ends at the ${change} of its reader, and others read on`, async () => {
+    const clock = { nowMs: 0 };
+    const { app, read } = await start(clock);
+    const made = (await ask(app, '/v1/keys', { name: 'reader', role: 'operator' })).body;
+    const bearer = { authorization: `Bearer ${made.key}` };
+    const { cookies } = await app.inject({ method: 'POST', url: '/console/session', headers: { ...SITE, ...bearer } });
+    const session = { ...SITE, cookie: `${cookies[0].name}=${cookies[0].value}` };
+    const [own, bySession, byKey] = [await read(), await read('', session), await read('', bearer)];
+    const ending = (url: string) => app.inject({ method: 'DELETE', url, headers: session });
+    if (change === 'revocation') await ask(app, `/v1/keys/${made.id}/revoke`, {});
+    if (change === 'change of role') await ask(app, `/v1/keys/${made.id}/role`, { role: 'viewer' });
+    if (change === 'sign-out') await ending('/console/session');
+    if (change === 'end of all sessions') await ending('/v1/sessions');
+    clock.nowMs += KEY_CACHED_MS;
+    await until('it has ended', () => bySession.received.ended);
+    const ofKey = change === 'revocation' || change === 'change of role';
+    if (ofKey) await until('that of the key, too', () => byKey.received.ended);
+    assert.equal(messages(bySession.received.text, 'notice')[0].reason, 'not-admitted');
+    assert.deepEqual([own.received.ended, byKey.received.ended], [false, ofKey]);
+    own.answer.destroy();
+    byKey.answer.destroy();
+    await app.close();
+  });
+}
+
+test('one owner has a share of the places of live, and leaves others theirs', async () => {
+  const { app, read } = await start();
+  const { body } = await ask(app, '/v1/keys', { name: 'other', role: 'viewer' });
+  const reading = await Promise.all(Array.from({ length: READERS_OF_OWNER_MAX }, () => read()));
+  const { answer } = await read();
+  assert.deepEqual([answer.statusCode, answer.headers['retry-after']], [429, '5']);
+  const other = await read('', { authorization: `Bearer ${body.key}` });
+  assert.equal(other.answer.statusCode, 200);
+  reading[0].answer.destroy();
+  await until('its place is free', async () => {
+    const next = await read();
+    next.answer.destroy();
+    return next.answer.statusCode === 200;
+  });
+  for (const { answer: open } of [...reading, other]) open.destroy();
+  await app.close();
 });

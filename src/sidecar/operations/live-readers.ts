@@ -2,8 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { HistoryFeed, KeptScore, LiveSecond } from '../../history/history-port.ts';
 import { shownEvent } from './event-answers.ts';
 
-/** Connections that read at once. */
+/** Connections that read at once, and those of one owner. */
 const READERS_MAX = 200;
+export const READERS_OF_OWNER_MAX = 50;
+/** How often keys and sessions of readers are looked up: with their cache, a revocation ends them within 5 s. */
+const CHECK_MS = 2_000;
+/** How long a reader has for the notice that ends its answer. */
+const END_MS = 1_000;
 /** Bytes that wait for a slow reader. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -12,6 +17,13 @@ export interface LiveSelection {
   readonly series: string | null;
   /** Series of one message, worst first. */
   readonly limit: number;
+}
+
+/** Who reads. */
+export interface LiveReader {
+  readonly owner: string;
+  /** Whether its key or session may still read. A rejection leaves the answer to the next check. */
+  isAdmitted(): Promise<boolean>;
 }
 
 /** A score as it is answered elsewhere. */
@@ -25,7 +37,8 @@ type ShowScore = (score: KeptScore) => object;
 export class LiveReaders {
   readonly #feed: HistoryFeed;
   readonly #show: ShowScore;
-  readonly #readers = new Set<ServerResponse>();
+  readonly #readers = new Map<ServerResponse, LiveReader & { readonly unsubscribe: () => void }>();
+  #checking: NodeJS.Timeout | null = null;
   /** The text for one second and limit is made once for all readers. */
   #made: { readonly second: LiveSecond; readonly texts: Map<number, string> } | null = null;
 
@@ -42,30 +55,55 @@ export class LiveReaders {
     return this.#readers.size >= READERS_MAX;
   }
 
-  /** Answers until the client goes, or is too slow. */
-  add(raw: ServerResponse, { series, limit }: LiveSelection): void {
-    this.#readers.add(raw);
+  ofOwner(owner: string): number {
+    return [...this.#readers.values()].filter((reader) => reader.owner === owner).length;
+  }
+
+  /** Answers until the client goes, is too slow, or may read no more. */
+  add(raw: ServerResponse, reader: LiveReader, { series, limit }: LiveSelection): void {
     raw.write('retry: 2000\n\n');
     const unsubscribe = this.#feed.subscribe((second) => {
       if (raw.writableLength > WAITING_BYTES_MAX) {
-        raw.end(message('notice', { reason: 'slow-reader', detail: 'Messages were left out: read again from now on' }));
-        // What waits is not worth waiting for: the client reads again.
-        setImmediate(() => raw.destroy());
+        this.#end(raw, { reason: 'slow-reader', detail: 'Messages were left out: read again from now on' });
         return;
       }
       raw.write(this.#text(second, limit));
       const followed = second.followed.filter((score) => score.series === series);
       if (followed.length > 0) raw.write(message('series', { series, scores: followed.map(this.#show) }));
     }, series);
-    raw.once('close', () => {
-      this.#readers.delete(raw);
-      unsubscribe();
-    });
+    this.#readers.set(raw, { ...reader, unsubscribe });
+    raw.once('close', () => this.#leave(raw));
+    this.#checking ??= setTimeout(() => void this.#check(), CHECK_MS).unref();
   }
 
   /** Ends every answer: a service that ends waits for open requests. */
   close(): void {
-    for (const raw of this.#readers) raw.end(message('notice', { reason: 'ending', detail: 'The service is ending' }));
+    for (const raw of this.#readers.keys()) {
+      this.#end(raw, { reason: 'ending', detail: 'The service is ending' });
+    }
+  }
+
+  /** Ends the answers whose key or session may read no more, and looks again later. */
+  async #check(): Promise<void> {
+    await Promise.all(
+      [...this.#readers].map(async ([raw, reader]) => {
+        if (await reader.isAdmitted().catch(() => true)) return;
+        this.#end(raw, { reason: 'not-admitted', detail: 'The key or session has ended, or has another role now' });
+      }),
+    );
+    this.#checking = this.#readers.size === 0 ? null : setTimeout(() => void this.#check(), CHECK_MS).unref();
+  }
+
+  /** What waits for a slow reader is not worth waiting for: the client reads again. */
+  #end(raw: ServerResponse, notice: { readonly reason: string; readonly detail: string }): void {
+    this.#leave(raw);
+    raw.end(message('notice', notice));
+    setTimeout(() => raw.destroy(), END_MS).unref();
+  }
+
+  #leave(raw: ServerResponse): void {
+    this.#readers.get(raw)?.unsubscribe();
+    this.#readers.delete(raw);
   }
 
   #text(second: LiveSecond, limit: number): string {

@@ -60,7 +60,17 @@ export function noteAdmitted(request: FastifyRequest): void {
   admitted.add(request);
 }
 
-function keyOfRequest(request: FastifyRequest, services: KeyServices): Promise<ApiKey | null> {
+/**
+ * Whether the key or session of a request may still have its answer, which is being sent: it is usable, and has the
+ * role that it began with. Rejects when the store is unavailable.
+ */
+export async function isStillAdmitted(request: FastifyRequest, services: Pick<KeyServices, 'keys'>): Promise<boolean> {
+  const { key } = callerOf(request);
+  const now = await keyOfRequest(request, services);
+  return now?.id === key.id && now.role === key.role;
+}
+
+function keyOfRequest(request: FastifyRequest, services: Pick<KeyServices, 'keys'>): Promise<ApiKey | null> {
   const token = bearerToken(request.headers.authorization);
   return token === null ? sessionKey(request, services) : services.keys.find(token, request.ip);
 }

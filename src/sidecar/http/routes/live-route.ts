@@ -1,13 +1,16 @@
-import { LiveReaders } from '../../operations/live-readers.ts';
+import { LiveReaders, READERS_OF_OWNER_MAX } from '../../operations/live-readers.ts';
 import { operationsOf } from '../../operations/operations.ts';
-import { overloaded } from '../../wire/problem.ts';
+import { overloaded, tooManyCalls } from '../../wire/problem.ts';
 import { Detail, InvalidRequest, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
 import { LiveQuery } from '../../wire/schema/history-schema.ts';
 import { countOf } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
+import { callerOf, isStillAdmitted } from '../exchange/require-key.ts';
 import { shownSeries } from './series-routes.ts';
 
+/** Until a place of the owner may be free. */
+const RETRY_MS = 5_000;
 const WORST = { fallback: 100, max: 1_000 };
 
 const DESCRIPTION =
@@ -16,7 +19,7 @@ const DESCRIPTION =
   'followed. `event`: a revision of an event, as in its topic. `notice`: why the connection ends.';
 
 /** What arrives, as it arrives. */
-export function addLiveRoute(app: App, { operations }: Pick<AppServices, 'operations'>): void {
+export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, 'operations' | 'keys'>): void {
   const readers = operations === null ? null : new LiveReaders(operations.feed, shownSeries);
   app.addHook('preClose', async () => readers?.close());
   app.get(
@@ -30,9 +33,14 @@ export function addLiveRoute(app: App, { operations }: Pick<AppServices, 'operat
         response: { ...mediaAnswers('text/event-stream'), 404: Detail, 422: InvalidRequest },
       },
     },
-    async ({ query }, reply) => {
+    async (request, reply) => {
+      const { query } = request;
       operationsOf(operations);
       if (readers === null || readers.full) throw overloaded('Too many read live, try again');
+      const { owner } = callerOf(request).key;
+      if (readers.ofOwner(owner) >= READERS_OF_OWNER_MAX) {
+        throw tooManyCalls(`Keys of one owner may read live ${READERS_OF_OWNER_MAX} times at once`, RETRY_MS);
+      }
       reply.hijack();
       reply.raw.writeHead(200, {
         'content-type': 'text/event-stream; charset=utf-8',
@@ -40,7 +48,8 @@ export function addLiveRoute(app: App, { operations }: Pick<AppServices, 'operat
         // A proxy would hold messages back.
         'x-accel-buffering': 'no',
       });
-      readers.add(reply.raw, { series: query.series ?? null, limit: countOf(query.limit, WORST) });
+      const reader = { owner, isAdmitted: () => isStillAdmitted(request, { keys }) };
+      readers.add(reply.raw, reader, { series: query.series ?? null, limit: countOf(query.limit, WORST) });
     },
   );
 }
