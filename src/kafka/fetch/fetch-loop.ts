@@ -7,6 +7,7 @@ import { type FetchedPartition, type FetchLimits, fetchTopic, restOf, timed } fr
 import type { FetchHandlers } from './fetch-handlers.ts';
 import { decodeInput, recordOfSkipped } from './input-records.ts';
 import { findTruncation, isRecreated, locatePosition, type NewPosition } from './out-of-range.ts';
+import { hangingTransaction } from './partition-reader.ts';
 import { type AskedPartition, FETCH_RETRY_MS_MAX, PartitionReading, positionsInTurn } from './partition-reading.ts';
 
 /** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
@@ -183,7 +184,10 @@ export class FetchLoop {
       this.#backOff(link, reading, error);
       return;
     }
-    if (reading.recovered()) this.#handlers.onStalled(reading.partition, null);
+    if (reading.waitsForTransaction(fetched, performance.now())) {
+      const failure = hangingTransaction(this.#topic, reading.partition, fetched.lastStableOffset);
+      if (reading.stall(failure)) this.#handlers.onStalled(reading.partition, failure);
+    } else if (reading.recovered()) this.#handlers.onStalled(reading.partition, null);
     if (fetched.errorCode !== 0 || !reading.paused || fetched.records.length === 0) return;
     reading.held = { ...fetched, records: Buffer.from(fetched.records) };
   }
@@ -248,10 +252,7 @@ export class FetchLoop {
     const failure = explainFailure(error, `partition ${partition} of ${this.#topic} was read`);
     const becameStalled = reading.backOff(failure, () => void this.#retryPartition());
     if (failure.code === 'configuration') this.#handlers.onFatal(failure);
-    else if (becameStalled) {
-      this.#handlers.log?.('warn', failure.message, { partition });
-      this.#handlers.onStalled(partition, failure);
-    }
+    else if (becameStalled) this.#handlers.onStalled(partition, failure);
   }
 
   async #retryPartition(): Promise<void> {

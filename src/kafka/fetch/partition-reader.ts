@@ -56,7 +56,7 @@ export async function settledRange(
   return retryWithBackoff(attempt, { isRetryable, backoff: UNTIL_MARKERS_ARE_WRITTEN });
 }
 
-function hangingTransaction(topic: string, partition: number, offset: number): ServiceError {
+export function hangingTransaction(topic: string, partition: number, offset: number): ServiceError {
   const text = `A transaction hangs in partition ${partition} of topic ${topic} since offset ${offset}`;
   const remedy = 'Unless it ends by itself, find it with "kafka-transactions.sh find-hanging" and abort it';
   return new ServiceError('broker-unavailable', `${text}. ${remedy}`, { retryable: true });

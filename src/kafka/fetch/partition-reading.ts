@@ -3,6 +3,8 @@ import type { FetchedPartition, FetchPosition } from './fetch.ts';
 
 const RETRY_MS_MIN = 50;
 export const FETCH_RETRY_MS_MAX = 500;
+/** A transaction of a producer may be open for so long before a partition that waits for its end counts as stalled. */
+export const OPEN_TRANSACTION_MS_MAX = 4_000;
 
 /**
  * The position in a partition, and its own back-off. Every start makes a new object, so that responses for an older
@@ -22,6 +24,8 @@ export class PartitionReading {
   /** Why the partition makes no progress. Set once the back-off has reached its maximum. */
   stalled: ServiceError | null = null;
   #retryMs = RETRY_MS_MIN;
+  /** Since when all that is left to read waits for a transaction to end; null: it does not. */
+  #waitsSinceMs: number | null = null;
   #retry: NodeJS.Timeout | null = null;
 
   constructor(partition: number, offset: number, topicId: string | null) {
@@ -52,13 +56,26 @@ export class PartitionReading {
     return wasStalled;
   }
 
+  /** Whether a transaction has been open for too long at the position: there are records, and none may be read. */
+  waitsForTransaction({ records, lastStableOffset, endOffset }: FetchedPartition, nowMs: number): boolean {
+    const waits = records.length === 0 && this.offset >= lastStableOffset && lastStableOffset < endOffset;
+    this.#waitsSinceMs = waits ? (this.#waitsSinceMs ?? nowMs) : null;
+    return this.#waitsSinceMs !== null && nowMs - this.#waitsSinceMs > OPEN_TRANSACTION_MS_MAX;
+  }
+
+  /** Returns whether it became stalled. */
+  stall(failure: ServiceError): boolean {
+    const isNew = this.stalled === null;
+    this.stalled ??= failure;
+    return isNew;
+  }
+
   /**
    * Leaves the partition out of fetches for a while, which grows with each failure. Returns whether it became
    * stalled.
    */
   backOff(failure: ServiceError, retry: () => void): boolean {
-    const becameStalled = this.stalled === null && this.#retryMs === FETCH_RETRY_MS_MAX;
-    if (becameStalled) this.stalled = failure;
+    const becameStalled = this.#retryMs === FETCH_RETRY_MS_MAX && this.stall(failure);
     this.cancelRetry();
     this.#retry = setTimeout(() => {
       this.#retry = null;

@@ -127,7 +127,10 @@ async function subscribe(
   const loop = new FetchLoop(() => linkCluster(options, [topic]), topic, {
     onRecords: (partition, records) => call(() => handlers.onRecords(partition, records)),
     onConnection: (error) => connection('fetching', error),
-    onStalled: (partition, error) => call(() => handlers.onStalled(partition, error)),
+    onStalled: (partition, error) => {
+      if (error !== null) options.log?.('warn', error.message, { partition });
+      call(() => handlers.onStalled(partition, error));
+    },
     onFatal,
     epochs,
     headers: options.headers ?? [],

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaClient } from '../../fixture/kafka/kafka-client.ts';
+import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
+import { until } from '../../fixture/until.ts';
 
 kafkaTest(
   'a hanging transaction in the changelog is named, and nothing is restored from what is before it',
@@ -32,3 +35,34 @@ kafkaTest(
     await foreign.disconnect();
   },
 );
+
+kafkaTest('a hanging transaction in the input is named in readiness and once in the log, until it ends', async (t) => {
+  const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+  const records = waves(1, 20, 1);
+  const [before, after] = [records.slice(0, 10), records.slice(10)];
+  const worker = await stream.startWorker();
+  await until('it is ready', async () => (await worker.readiness())?.status === 200);
+  await stream.feed(before);
+  await stream.settled();
+  const { kafka, destroy } = kafkaClient(await kafkaConnection());
+  t.after(destroy);
+  const topic = stream.topics.observations;
+  const foreign = kafka.producer({ transactionalId: `foreign-${topic}`, maxInFlightRequests: 1 });
+  await foreign.connect();
+  const hanging = await foreign.transaction();
+  await hanging.send({ topic, messages: [{ partition: 0, value: 'never committed' }] });
+  // They can be read, and none of them may be.
+  await stream.feed(after);
+  await until('it is not ready', async () => (await worker.readiness())?.status === 503);
+  const { reasons } = (await worker.readiness())!;
+  const text = `A transaction hangs in partition 0 of topic ${topic} since offset ${before.length}`;
+  assert.match(String(reasons), new RegExp(`^partition 0 makes no progress: ${text}`));
+  assert.equal(worker.sentences().length, 0);
+  assert.equal(worker.said().split(text).length - 1, 1, 'it is logged once');
+  await until('its lag is seen', async () => (await worker.metric('tidewatch_lag_records')) > 0);
+  await hanging.abort();
+  await foreign.disconnect();
+  await until('it is ready again', async () => (await worker.readiness())?.status === 200);
+  await until('all are scored', async () => (await stream.scores()).length === records.length);
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+});

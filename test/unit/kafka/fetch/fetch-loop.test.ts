@@ -36,6 +36,8 @@ interface StubCluster {
   readonly away: Set<number>;
   /** Partitions whose bytes were changed on the way. */
   readonly damaged: Set<number>;
+  /** Partitions with a record that is in a transaction that has not ended. */
+  readonly open: Set<number>;
   /** Every node is away, and there are no metadata. */
   lost: boolean;
   /** Responses so far in which each partition was. */
@@ -56,6 +58,7 @@ function stubCluster(partitions: number): { readonly stub: StubCluster; connect(
     errors: Array.from({ length: partitions }, () => 0),
     away: new Set(),
     damaged: new Set(),
+    open: new Set(),
     lost: false,
     fetches: Array.from({ length: partitions }, () => 0),
     links: 0,
@@ -66,6 +69,9 @@ function stubCluster(partitions: number): { readonly stub: StubCluster; connect(
   const answer = (partition: number): FetchedPartition => {
     stub.fetches[partition]++;
     const errorCode = stub.errors[partition];
+    if (stub.open.has(partition)) {
+      return { partition, errorCode, endOffset: 1, lastStableOffset: 0, aborted: [], records: Buffer.alloc(0) };
+    }
     const records = errorCode === 0 ? (stub.damaged.has(partition) ? DAMAGED : RECORD) : Buffer.alloc(0);
     return { partition, errorCode, endOffset: 1, lastStableOffset: 1, aborted: [], records };
   };
@@ -161,6 +167,19 @@ suite('fetch loop', { concurrency: true }, () => {
       assert.ok(connections.every((error) => error === null));
     });
   }
+
+  test('a partition that waits for the end of a transaction is named as stalled until that ends', async (t) => {
+    const { stub, connect } = stubCluster(2);
+    const { loop, stalled, connections } = openLoop(t, connect);
+    await loop.open();
+    stub.open.add(0);
+    for (const partition of [0, 1]) loop.start(partition, 0);
+    await until('it is named', async () => stalled.has(0));
+    assert.match(stalled.get(0)!, /^A transaction hangs in partition 0 of topic observations since offset 0/);
+    stub.open.clear();
+    await until('it recovers', async () => stalled.size === 0);
+    assert.ok(connections.every((error) => error === null));
+  });
 
   test('a broker that is away stalls its own partitions only, and no link is opened anew', async (t) => {
     const { stub, connect } = stubCluster(3);
