@@ -9,6 +9,9 @@ import { text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
 import { bindToModel, type DetectorModels, modelsBelow } from '../detector-models.ts';
+import { findingText } from '../finding/finding.ts';
+import { judgeInput } from '../finding/input-watch.ts';
+import { shadowedGlobs } from '../finding/shadowed-globs.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import { resolveWithModels } from '../run/run-worker.ts';
 import { ServiceError } from '../service-error.ts';
@@ -184,6 +187,7 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     const title = `Backtest of ${source === '-' ? 'standard input' : source}`;
     if (page !== undefined && pages !== null) await writeReportFile(page, pages.data(title));
     for (const line of report.lines(tally, (performance.now() - startedMs) / 1_000)) io.err(line);
+    for (const finding of [...shadowedGlobs(configs), ...judgeInput(tally.input)]) io.err(findingText(finding));
   } finally {
     await forecasters.close();
     await output?.close();

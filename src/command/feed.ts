@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../config/config.ts';
 import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, streamOptions } from '../config/options.ts';
+import { findingText } from '../finding/finding.ts';
 import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../kafka/produce/bulk-producer.ts';
 import type { GroupPathOf } from '../stream/codec/mapping.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
@@ -16,6 +17,7 @@ import { type CsvPull, pullObservations } from '../terminal/csv/pull.ts';
 import { formatTime } from '../terminal/score-line.ts';
 import { inBatches } from './batches.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
+import { SentSteps } from './sent-steps.ts';
 
 /** Records of one send. With `--rate` a batch holds a tenth of a second. */
 const BATCH_RECORDS_MAX = 1_000;
@@ -53,7 +55,10 @@ export const feedCommand: RunnableCommand = {
       const pull = pullObservations(readObservations(input, csvReading(path, read.values)), io.err);
       const producer = await openBulkProducer({ config: kafka! }, topic);
       try {
-        return await send(recordsOf(pull, stream, group), { pull, producer, rate, topic }, io);
+        const steps = new SentSteps(stream.detectors);
+        const code = await send(recordsOf(pull, stream, group), { pull, producer, rate, topic, steps }, io);
+        for (const finding of steps.findings()) io.err(findingText(finding));
+        return code;
       } finally {
         await producer.close();
       }
@@ -97,6 +102,7 @@ interface Sending {
   readonly producer: BulkProducer;
   readonly rate: number;
   readonly topic: string;
+  readonly steps: SentSteps;
 }
 
 /**
@@ -104,7 +110,7 @@ interface Sending {
  */
 async function send(
   records: AsyncIterable<Outgoing>,
-  { pull, producer, rate, topic }: Sending,
+  { pull, producer, rate, topic, steps }: Sending,
   io: CommandIo,
 ): Promise<ExitCode> {
   const { refusals, problems } = pull;
@@ -118,6 +124,7 @@ async function send(
       if (aheadMs > 0) await setTimeout(aheadMs, null, { signal: io.stop });
       await producer.send(batch.map(({ record }) => record));
       sent.add(batch);
+      for (const { series, timestampMs } of batch) steps.add(series, timestampMs);
       if (performance.now() - progressMs < PROGRESS_MS) continue;
       progressMs = performance.now();
       io.err(`${sent.count} observations, up to ${formatTime(sent.lastMs)}`);
@@ -132,7 +139,7 @@ async function send(
   return refusals.count > 0 || problems.length > 0 ? FAILED : DONE;
 }
 
-/** Distinct series that are counted exactly. */
+/** Distinct series that are counted exactly, and whose steps are looked at. */
 const SERIES_COUNTED_MAX = 100_000;
 
 class SentRecords {

@@ -1,11 +1,17 @@
 import { readFlags } from '../config/command-line.ts';
+import type { LoadedConfig } from '../config/config.ts';
 import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, streamOptions, withDefault } from '../config/options.ts';
 import { repartitionOf } from '../config/rekeyed-input.ts';
+import { findingText } from '../finding/finding.ts';
+import { shadowedGlobs } from '../finding/shadowed-globs.ts';
 import { topicsInUse } from '../kafka/admin/changelog-name.ts';
 import { checkRepartition, ensureRepartition } from '../kafka/admin/repartition-topics.ts';
 import { checkTopics, ensureTopics } from '../kafka/admin/topic-admin.ts';
+import type { KafkaConnection } from '../kafka/cluster/connection.ts';
+import { readFindings } from '../run/operations/input-findings.ts';
+import { ServiceError } from '../service-error.ts';
 import { DONE } from '../terminal/command-io.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
 
@@ -50,6 +56,18 @@ export const topicsCommand: RunnableCommand = {
       io.err(`--partitions ${partitions} was asked for, but the topics are there with ${count}, and stay so`);
     }
     io.out(`${Object.values(topics).join(', ')}: ready, ${count} partitions`);
+    for (const line of await findingLines(connection, loaded.config.stream)) io.err(line);
     return DONE;
   },
 };
+
+/** Settings that watch nothing: of the detectors file, and as the workers found them. The command succeeds anyway. */
+async function findingLines(connection: KafkaConnection, stream: LoadedConfig['stream']): Promise<string[]> {
+  const ofFile = shadowedGlobs(stream.detectors).map(findingText);
+  try {
+    return [...ofFile, ...(await readFindings(connection, stream)).map(findingText)];
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return [...ofFile, `What the workers found in their input could not be read: ${error.message}`];
+  }
+}

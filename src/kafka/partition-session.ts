@@ -37,8 +37,8 @@ export interface PartitionSession {
     onRecord: (key: Buffer, value: Buffer | null) => void,
     onProgress?: (share: number) => void,
   ): Promise<void>;
-  /** Writes the outputs and commits `nextOffset` in one transaction. One call at a time. */
-  commit(outputs: readonly OutputRecord[], nextOffset: number): Promise<void>;
+  /** Writes the outputs and commits `nextOffset` with its metadata in one transaction. One call at a time. */
+  commit(outputs: readonly OutputRecord[], nextOffset: number, metadata?: string | null): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -258,11 +258,11 @@ function createSession(
         await readPartition(link.cluster, { topic: changelogTopic, partition, from: start, end, onPosition }, sink);
         onPosition(end);
       }),
-    commit: (outputs: readonly OutputRecord[], nextOffset: number) =>
+    commit: (outputs: readonly OutputRecord[], nextOffset: number, metadata: string | null = null) =>
       exclusively(`partition ${partition} was committed`, async () => {
         const startMs = performance.now();
         const leaderEpoch = options.epochs.before(partition, nextOffset);
-        await producer.commit(outputs, { groupId, topic, partition, offset: nextOffset, leaderEpoch });
+        await producer.commit(outputs, { groupId, topic, partition, offset: nextOffset, leaderEpoch, metadata });
         options.onCommit?.({ partition, records: outputs.length, durationMs: performance.now() - startMs });
       }),
     close: async () => {

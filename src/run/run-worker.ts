@@ -12,6 +12,7 @@ import { createEventEncoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
 import { reportEvents, timeForecasts } from '../stream/engine/report-events.ts';
+import type { FindingReport } from '../stream/engine/report-findings.ts';
 import { FORECAST_ROWS_MAX } from '../stream/engine/state/supply-forecasts.ts';
 import { startWorker, type Worker } from '../stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../stream/engine/unit/bound-detector.ts';
@@ -84,11 +85,13 @@ export async function runWorker({
   try {
     const metrics = beside?.metrics ?? createMetrics({ collectProcess: true });
     let notReady = () => ['the worker is starting'];
+    let warnings: () => readonly string[] = () => [];
     const { opsHost: host, opsPort: port } = config;
-    const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => notReady() });
+    const probes = { reasonsNotReady: () => notReady(), warnings: () => warnings() };
+    const ops = await startOpsServer({ host, port, metrics, ...probes });
     opened.push(() => ops.close());
     logger.info({ url: ops.url }, 'the operators port is open');
-    const { worker, forecasters, bind } = await startStream(
+    const { worker, forecasters, bind, findings } = await startStream(
       { config, models, metrics, logger, version, history },
       (close) => opened.push(close),
     );
@@ -96,6 +99,7 @@ export async function runWorker({
       const stats = forecasters.stats();
       return beside === undefined ? stats : sumOf(stats, beside.forecasts());
     });
+    warnings = () => findings.warnings();
     notReady = () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])];
     return {
       opsUrl: ops.url,
@@ -108,6 +112,7 @@ export async function runWorker({
             detectors.map((detector) => bind(detector, by.models)),
             by.version,
           );
+          findings.detectorsSet(detectors);
           return null;
         } catch (error) {
           // A model that was not named at the start.
@@ -127,6 +132,8 @@ interface StartedStream {
   readonly worker: Worker;
   readonly forecasters: Forecasters;
   readonly bind: (detector: DetectorConfig, models: DetectorModels) => BoundDetector;
+  /** What is wrong with its input. */
+  readonly findings: FindingReport;
 }
 
 /** @param onOpened called with the close function of each part, in the order of opening */
@@ -150,6 +157,8 @@ async function startStream(
   const encodeScore = await createScoreEncoder(format, { topic: stream.topics.scores, registrar: registry });
   const encodeEvent = await createEventEncoder(format, { topic: stream.topics.events, registrar: registry });
   const events = reportEvents(metrics, logger);
+  const { findings } = events;
+  findings.detectorsSet(stream.detectors);
   const log = createKafkaLog({
     config: kafka,
     log: (level, text, detail) => logger[level](detail ?? {}, text),
@@ -191,11 +200,11 @@ async function startStream(
   };
   const worker = await startWorker(options);
   onOpened(() => worker.stop());
-  if (repartition === null) return { worker, forecasters, bind };
+  if (repartition === null) return { worker, forecasters, bind, findings };
   const shared = { kafka, stream, limits, detectors, version, schemas: registry, partitions, metrics, logger };
   const carrier = await startRepartition({ ...shared, repartition });
   onOpened(() => carrier.stop());
-  return { worker: together(worker, carrier), forecasters, bind };
+  return { worker: together(worker, carrier), forecasters, bind, findings };
 }
 
 /** Two workers that are told and asked as one. */

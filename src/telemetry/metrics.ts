@@ -84,6 +84,7 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     skippedRanges: counter('skipped_ranges_total', 'Ranges of such offsets, each with a dead letter'),
     duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
+    inputFindings: gauge('input_findings', 'Settings that do not fit the input, by kind', 'kind'),
     detectorChanges: counter('detector_changes_total', 'Changes of the detectors in a running worker', 'outcome'),
     backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),
     backfillsWaiting: gauge('backfills_waiting', 'Series and groups that wait for that calibration', 'partition'),

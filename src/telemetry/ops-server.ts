@@ -14,6 +14,8 @@ export interface OpsServerOptions {
   readonly metrics: Pick<Metrics, 'registry'>;
   /** Reasons why the service is not ready, one sentence each; empty when it is. Called at every probe. */
   readonly reasonsNotReady: () => readonly string[];
+  /** What an operator should look at although the service is ready, one sentence each. */
+  readonly warnings?: () => readonly string[];
 }
 
 export interface OpsServer {
@@ -28,8 +30,8 @@ interface OpsResponse {
 }
 
 /**
- * HTTP server for operators: `/healthz` (the process answers), `/readyz` (503 with reasons until the service is ready),
- * `/metrics`. Throws a ServiceError `configuration` when it cannot listen.
+ * HTTP server for operators: `/healthz` (the process answers), `/readyz` (503 with reasons until the service is ready;
+ * warnings beside them), `/metrics`. Throws a ServiceError `configuration` when it cannot listen.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const server = createServer((request, response) => {
@@ -53,20 +55,27 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
   };
 }
 
-async function answer(request: IncomingMessage, { metrics, reasonsNotReady }: OpsServerOptions): Promise<OpsResponse> {
+async function answer(request: IncomingMessage, options: OpsServerOptions): Promise<OpsResponse> {
   if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { status: 'method not allowed' });
   switch (request.url?.split('?', 1)[0]) {
     case '/healthz':
       return json(200, { status: 'ok' });
-    case '/readyz': {
-      const reasons = reasonsNotReady();
-      return reasons.length === 0 ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', reasons });
+    case '/readyz':
+      return readiness(options);
+    case '/metrics': {
+      const { registry } = options.metrics;
+      return { status: 200, contentType: registry.contentType, body: await registry.metrics() };
     }
-    case '/metrics':
-      return { status: 200, contentType: metrics.registry.contentType, body: await metrics.registry.metrics() };
     default:
       return json(404, { status: 'not found', paths: ['/healthz', '/readyz', '/metrics'] });
   }
+}
+
+function readiness({ reasonsNotReady, warnings: warningsOf = () => [] }: OpsServerOptions): OpsResponse {
+  const [reasons, found] = [reasonsNotReady(), warningsOf()];
+  const warnings = found.length === 0 ? {} : { warnings: found };
+  if (reasons.length === 0) return json(200, { status: 'ready', ...warnings });
+  return json(503, { status: 'not ready', reasons, ...warnings });
 }
 
 function json(status: number, body: unknown): OpsResponse {

@@ -157,6 +157,37 @@ test('events are acknowledged, muted and labelled; labels are exported', async (
   }
 });
 
+test('settings that watch nothing are shown with the detectors, and before they are saved', async () => {
+  const found = {
+    kind: 'gaps',
+    detector: 'metrics',
+    freq: 'h',
+    observations: 100,
+    duplicates: 0,
+    missing: 300,
+  } as const;
+  const { operations, get, send } = await start({}, 'admin');
+  const text = (await get('/v1/detectors')).body.text as string;
+  const first = '  - { name: first, series: "*", freq: h, h: 4, detection_size: 4 }\n';
+  const shadowed = text.replace('detectors:\n', `detectors:\n${first}`);
+  const warning =
+    /^detector metrics: glob ".*" takes no series: detector first stands before it and takes all of them; /;
+  const checked = await send('PUT', '/v1/detectors', { text: shadowed, base_version: null, dry_run: true });
+  assert.match(checked.body.warnings[0], warning);
+  const { fileText: _, ...rest } = operations.detectors;
+  const cluster = { ...operations.cluster, findings: async () => [found] };
+  const other = await start({ detectors: { ...rest, fileText: async () => shadowed }, cluster });
+  const { findings } = (await other.get('/v1/detectors')).body;
+  assert.match(findings[0].text, warning);
+  assert.deepEqual(findings.at(-1), {
+    kind: 'gaps',
+    detector: 'metrics',
+    text:
+      'detector metrics: 300 steps missing between 100 at freq h; ' +
+      'set freq to the step of the series, or look for what does not arrive',
+  });
+});
+
 test('detectors are shown, compared, saved as the next version, and rolled back; 60,000 aliases are refused', async () => {
   const { operations, get, send } = await start({}, 'admin');
   await filled(operations);
@@ -176,9 +207,13 @@ test('detectors are shown, compared, saved as the next version, and rolled back;
     { detector: 'metrics', field: 'h', before: '4', after: '2', starts_over: true },
     { detector: 'metrics', field: 'step_size', before: '4', after: '2', starts_over: true },
   ];
-  assert.deepEqual(compared.body, { version: null, changes });
+  assert.deepEqual(compared.body, { version: null, changes, warnings: [] });
   assert.deepEqual(operations.published, []);
-  assert.deepEqual((await put({ text, base_version: null, comment: 'shorter' })).body, { version: 1, changes });
+  assert.deepEqual((await put({ text, base_version: null, comment: 'shorter' })).body, {
+    version: 1,
+    changes,
+    warnings: [],
+  });
   assert.equal((await put({ text, base_version: null })).status, 409);
   const back = await put({ text: String(shown.text), base_version: 1 });
   assert.equal(back.body.version, 2);
@@ -256,7 +291,7 @@ test('the service shows lag, dead letters and workers, also where Kafka does not
   assert.equal((await get('/v1/dead-letters?limit=1')).body.dead_letters[0].redriven, true);
   assert.equal((await send('POST', '/v1/dead-letters/0-9/redrive', {})).status, 404);
   const away = () => Promise.reject(new Error('Kafka is away'));
-  const alone = await start({ cluster: { historyEnds: away, workers: away, redrive: away } });
+  const alone = await start({ cluster: { historyEnds: away, workers: away, findings: away, redrive: away } });
   await filled(alone.operations);
   assert.equal((await alone.get('/v1/service')).body.workers, null);
   assert.equal((await alone.send('POST', '/v1/dead-letters/0-1/redrive', {})).status, 500);

@@ -9,6 +9,8 @@ export interface ConsumedPartition {
   readonly endOffset: number;
   /** Client and address of the member that has the partition; null where none has. */
   readonly owner: string | null;
+  /** Of the committed offset; null without any. */
+  readonly metadata: string | null;
 }
 
 export interface ConsumerGroupState {
@@ -34,9 +36,11 @@ export function readConsumerGroup(
       for (const partition of assignment[topic] ?? []) owners.set(partition, `${clientId} at ${clientHost.slice(1)}`);
     }
     const partitions = ends.map(({ partition, high }): ConsumedPartition => {
-      const offset = Number(committed?.partitions.find((each) => each.partition === partition)?.offset ?? -1);
+      const found = committed?.partitions.find((each) => each.partition === partition);
+      const offset = Number(found?.offset ?? -1);
       const nextOffset = offset < 0 ? null : offset;
-      return { partition, nextOffset, endOffset: Number(high), owner: owners.get(partition) ?? null };
+      const [owner, metadata] = [owners.get(partition) ?? null, found?.metadata ?? null];
+      return { partition, nextOffset, endOffset: Number(high), owner, metadata };
     });
     return { members: members.length, partitions: partitions.sort((a, b) => a.partition - b.partition) };
   });

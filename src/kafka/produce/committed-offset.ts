@@ -46,7 +46,10 @@ export async function fetchCommittedOffset(
 }
 
 /** The input offset that a transaction commits for a consumer group. */
-export interface MovedOffset extends GroupPartition, CommittedOffset {}
+export interface MovedOffset extends GroupPartition, CommittedOffset {
+  /** For those who read the offset; null for none. */
+  readonly metadata: string | null;
+}
 
 /** Kafka 2.5 and later. kafkajs's own request is older, and has no leader epoch. */
 const TXN_OFFSET_COMMIT = {
@@ -69,17 +72,27 @@ const TXN_OFFSET_COMMIT = {
 /** Each partition is fenced by its producer, not by the generation of the group. */
 const NO_MEMBER = { generationId: -1, memberId: '', groupInstanceId: null };
 
-/** Commits an offset in a transaction of the producer. */
+const OFFSET_METADATA_TOO_LARGE = 12;
+
+/** Commits an offset in a transaction of the producer. Metadata that are too long for the broker are left out. */
 export async function commitInTransaction(
   coordinator: Broker,
   { transactionalId, producerId, producerEpoch }: ProducerIdentity,
-  { groupId, topic, partition, offset, leaderEpoch }: MovedOffset,
+  moved: MovedOffset,
 ): Promise<void> {
+  const { groupId, topic, partition, offset, leaderEpoch, metadata } = moved;
   const answer = await ask(coordinator, TXN_OFFSET_COMMIT, {
     ...{ transactionalId, groupId, producerId: Number(producerId), producerEpoch },
     ...NO_MEMBER,
-    topics: [{ topic, partitions: [{ partition, offset, leaderEpoch, metadata: null }] }],
+    topics: [{ topic, partitions: [{ partition, offset, leaderEpoch, metadata }] }],
   });
   const { errorCode } = answer.topics[0].partitions[0];
+  if (errorCode === OFFSET_METADATA_TOO_LARGE && metadata !== null) {
+    return commitInTransaction(
+      coordinator,
+      { transactionalId, producerId, producerEpoch },
+      { ...moved, metadata: null },
+    );
+  }
   if (errorCode !== 0) throw errorFromCode(errorCode);
 }

@@ -5,6 +5,7 @@ import { produceRecords } from '../../kafka/produce/bulk-producer.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { DetectorsPort, Operations, ScoreAgain } from '../../sidecar/operations/operations.ts';
 import type { RunningHistory } from '../history/run-history.ts';
+import { readFindings } from './input-findings.ts';
 
 export interface OperationsOptions {
   readonly config: Pick<LoadedConfig, 'stream' | 'history'>;
@@ -40,9 +41,10 @@ export function makeOperations({ config, history, detectors, scoreAgain }: Opera
         const { groupId } = stream;
         const { observations: topic } = scoredTopics(stream);
         const state = await readConsumerGroup(connection(), { groupId, topic });
-        const partitions = state.partitions.map((partition) => ({ topic, ...partition }));
+        const partitions = state.partitions.map(({ metadata: _, ...partition }) => ({ topic, ...partition }));
         return { group: groupId, members: state.members, partitions };
       },
+      findings: () => readFindings(connection(), stream),
       redrive: (record) => produceRecords(connection(), topics.observations, [record]),
     },
   };

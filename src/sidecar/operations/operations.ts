@@ -1,3 +1,4 @@
+import type { Finding } from '../../finding/finding.ts';
 import type { HistoryFeed, HistoryReader, HistoryState } from '../../history/history-port.ts';
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
@@ -85,6 +86,8 @@ export interface ClusterPort {
     readonly members: number;
     readonly partitions: readonly WorkerPartition[];
   }>;
+  /** What the workers found in their input. */
+  findings(): Promise<readonly Finding[]>;
   /** Writes a record to the input topic. */
   redrive(record: {
     readonly partition: number;

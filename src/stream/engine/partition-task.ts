@@ -225,14 +225,15 @@ export class PartitionTask {
       schedule.began(startedMs);
       const backfills = state.backfills.waiting;
       try {
-        const outputs = commitOf.outputs(journal, resume.topicId, state.clock.state);
-        await this.#commits.watch(commitOf.nextOffset, () => session.commit(outputs, commitOf.nextOffset));
-        onCommitted();
-        this.#failing.committed(commitOf.nextOffset);
         const { records, nextOffset, newestEventMs } = commitOf;
+        const tally = commitOf.takeTally();
+        const { findings, metadata } = state.watch.add(tally.input);
+        const outputs = commitOf.outputs(journal, resume.topicId, state.clock.state);
+        await this.#commits.watch(nextOffset, () => session.commit(outputs, nextOffset, metadata));
+        onCommitted();
+        this.#failing.committed(nextOffset);
         const seconds = (performance.now() - startedMs) / 1000;
-        const counted = { records, seconds, nextOffset, newestEventMs, backfills };
-        events.committed(place.partition, counted, commitOf.takeTally());
+        events.committed(place.partition, { records, seconds, nextOffset, newestEventMs, backfills, findings }, tally);
       } catch (error) {
         this.#tried = commitOf;
         failure = error;
@@ -293,8 +294,6 @@ export class PartitionTask {
   #backfill(state: PartitionState, pending: PendingCommit): void {
     // No record is to blame where the model fails in it.
     if (state.backfills.size > 0) this.#tried = null;
-    const wake = () => this.#sleeper.wake();
-    const { signal } = this.#stop;
-    state.backfills.step({ sink: pending, signal, wake });
+    state.backfills.step({ sink: pending, signal: this.#stop.signal, wake: () => this.#sleeper.wake() });
   }
 }

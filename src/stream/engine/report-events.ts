@@ -1,6 +1,7 @@
 import { type Forecaster, hasQuantiles, type QuantileForecaster } from '../../forecast/forecaster.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { forgetPartition, type Metrics } from '../../telemetry/metrics.ts';
+import { FindingReport } from './report-findings.ts';
 import type { StreamEvents } from './stream-events.ts';
 import type { WorkerEvents } from './stream-worker.ts';
 import type { Tally } from './unit/batch-outcome.ts';
@@ -9,16 +10,24 @@ import type { MisplacedSeries } from './unit/misplaced-series.ts';
 /** Of more series that may be in several partitions, only the metric tells. */
 const MISPLACED_LOGGED = 1_000;
 
+export interface EventReport extends StreamEvents, WorkerEvents {
+  /** What is wrong with the input of the worker. */
+  readonly findings: FindingReport;
+}
+
 /** Counts the events of the engine in metrics, and logs those that an operator should know. */
-export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & WorkerEvents {
+export function reportEvents(metrics: Metrics, logger: Logger): EventReport {
   let owned: readonly number[] = [];
   const lag = recordLag(metrics);
   const sayMisplaced = misplacedReport(metrics, logger);
+  const findings = new FindingReport(metrics, logger);
   const forget = (partition: number) => {
+    findings.forget(partition);
     forgetPartition(metrics, partition);
     lag.forget(partition);
   };
   return {
+    findings,
     assigned(partitions) {
       for (const partition of owned) if (!partitions.includes(partition)) forget(partition);
       owned = partitions;
@@ -30,7 +39,8 @@ export function reportEvents(metrics: Metrics, logger: Logger): StreamEvents & W
       if (error === null) logger.info('connected to Kafka');
       else logger.warn({ err: error }, 'Kafka is out of reach');
     },
-    committed(partition, { records, seconds, nextOffset, newestEventMs, backfills }, tally) {
+    committed(partition, { records, seconds, nextOffset, newestEventMs, backfills, findings: found }, tally) {
+      if (found !== null) findings.judged(partition, found);
       metrics.commitRecords.observe(records);
       metrics.commitSeconds.observe(seconds);
       lag.committed(partition, nextOffset);

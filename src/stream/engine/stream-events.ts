@@ -1,3 +1,4 @@
+import type { Finding } from '../../finding/finding.ts';
 import type { SkippedRange } from '../log/log.ts';
 import type { Tally } from './unit/batch-outcome.ts';
 
@@ -10,6 +11,8 @@ export interface CommittedRecords {
   readonly newestEventMs: number | null;
   /** Series and groups that wait for their backfill after it. */
   readonly backfills: number;
+  /** What is wrong with the newest records; null before they were judged. */
+  readonly findings: readonly Finding[] | null;
 }
 
 /** What became of a history in one partition. */

@@ -161,6 +161,7 @@ function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>
     score: ignore,
     silence: ignore,
     event: ignore,
+    placed: ignore,
     gapFilled: ignore,
     restarted: ignore,
     forgotten: ignore,

@@ -117,6 +117,22 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
   assert.deepEqual(watchEvents.out.map(eventOf), revisions);
 });
 
+kafkaTest('feed and backtest end with the step that does not fit their detector', async () => {
+  const env = await environment(await freshTopics(1));
+  await writeFile(env.DETECTORS, (await readFile(env.DETECTORS, 'utf8')).replace('5min', '30min'));
+  const file = join(folder, 'cpu-2.csv');
+  await writeFile(file, ['timestamp,value', ...rows, ''].join('\n'));
+  const fed = await runCommand(['feed', file], env);
+  const finding = 'detector cpu: series arrive every 5min, freq is 30min: ';
+  const remedy = 'set freq: 5min, or send them every 30min';
+  assert.equal(fed.err.at(-1), `${finding}700 observations; ${remedy}`);
+  const tested = await runCommand(['backtest', file, '--out', join(folder, 'scores-2.csv')], env);
+  assert.match(
+    tested.err.at(-1) ?? '',
+    new RegExp(`^${finding}5\\d\\d of 700 observations dropped as duplicates; ${remedy}$`),
+  );
+});
+
 kafkaTest('topics says what it was asked for and cannot give', async () => {
   const env = await environment(await freshTopics(2));
   const more = await runCommand(['topics', '--partitions', '8'], env);

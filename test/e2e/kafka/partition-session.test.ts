@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readConsumerGroup } from '../../../src/kafka/admin/consumer-group.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
@@ -33,6 +34,26 @@ kafkaTest('a session that is closed ends its requests in flight, and not those o
   for (const send of held) send();
   await commits[1];
   assert.equal((await log.openPartition(1)).committedOffset, 1);
+});
+
+/** More than brokers accept by default. */
+const METADATA_BYTES = 5_000;
+
+kafkaTest('metadata that are too long for the broker are left out of the commit', async (t) => {
+  const topics = await freshTopics(1);
+  const connection = await kafkaConnection();
+  const groupId = `group-${topics.observations}`;
+  const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: 3_000 });
+  t.after(() => log.close());
+  const session = await log.openPartition(0);
+  const written = async () => {
+    const { partitions } = await readConsumerGroup(connection, { groupId, topic: topics.observations });
+    return partitions.map(({ nextOffset, metadata }) => [nextOffset, metadata]);
+  };
+  await session.commit([], 1, 'short');
+  assert.deepEqual(await written(), [[1, 'short']]);
+  await session.commit([], 2, 'x'.repeat(METADATA_BYTES));
+  assert.deepEqual(await written(), [[2, null]]);
 });
 
 /** Longer than the coordinator takes to add the offsets. */

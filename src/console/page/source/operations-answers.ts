@@ -21,6 +21,7 @@ export interface WireDetectors {
   readonly text: string;
   readonly can_save: boolean;
   readonly detectors: readonly WireDetector[];
+  readonly findings: readonly { readonly kind: string; readonly detector: string | null; readonly text: string }[];
   readonly versions: readonly {
     readonly version: number;
     readonly saved_at: number;
@@ -40,6 +41,7 @@ export interface WireChange {
 export interface WireSaved {
   readonly version: number | null;
   readonly changes: readonly WireChange[];
+  readonly warnings: readonly string[];
 }
 
 export interface WireRaisedEvent {

@@ -1,3 +1,5 @@
+import { type Finding, findingText } from '../../../finding/finding.ts';
+import { shadowedGlobs } from '../../../finding/shadowed-globs.ts';
 import type { DetectorRow } from '../../../history/history-port.ts';
 import { addDetectorVersion, type DetectorVersion, listDetectorVersions } from '../../../store/detector-versions.ts';
 import { audit } from '../../accounts/audit-log.ts';
@@ -55,8 +57,13 @@ function addDetectors(app: App, { operations, store, nowMs }: AppServices): void
       },
     },
     async () => {
-      const { detectors: port, reader } = operationsOf(operations);
-      const [versions, counts] = await Promise.all([listDetectorVersions(store), reader.detectors()]);
+      const { detectors: port, reader, cluster } = operationsOf(operations);
+      const [versions, counts, found] = await Promise.all([
+        listDetectorVersions(store),
+        reader.detectors(),
+        // Where Kafka is out of reach, the detectors are shown all the same.
+        cluster.findings().catch(() => []),
+      ]);
       const { version, text } = versions[0] ?? (await fileVersion(port));
       const described = await port.describe(text);
       const detectors = described.kind === 'detectors' ? described.detectors : [];
@@ -67,6 +74,7 @@ function addDetectors(app: App, { operations, store, nowMs }: AppServices): void
         detectors: detectors.map((detector) =>
           shown(detector, counts.find((row) => row.detector === detector.name) ?? null, nowMs()),
         ),
+        findings: [...shadowedGlobs(detectors), ...found].map(shownFinding),
         versions: versions.map(({ version, savedAtMs, savedBy, comment }) => {
           return { version, saved_at: savedAtMs, saved_by: savedBy, comment };
         }),
@@ -97,7 +105,8 @@ function addSaving(app: App, { operations, store, logger, nowMs }: AppServices):
         throw invalidRequest(after.problems.map((said) => fieldProblem(['body', 'text'], said)));
       }
       const changes = changedDetectors(before.kind === 'detectors' ? before.detectors : [], after.detectors);
-      if (dryRun) return { version: null, changes };
+      const warnings = shadowedGlobs(after.detectors).map(findingText);
+      if (dryRun) return { version: null, changes, warnings };
       const { publish } = port;
       if (publish === null) throw new HttpProblem(409, 'Workers do not listen for detectors: nothing was saved');
       if (base !== current.version) throw changedMeanwhile(current.version);
@@ -117,9 +126,13 @@ function addSaving(app: App, { operations, store, logger, nowMs }: AppServices):
         // Last: where Kafka refuses, nothing is saved.
         await publish(next);
       });
-      return { version: next.version, changes };
+      return { version: next.version, changes, warnings };
     },
   );
+}
+
+function shownFinding(finding: Finding) {
+  return { kind: finding.kind, detector: 'detector' in finding ? finding.detector : null, text: findingText(finding) };
 }
 
 function changedMeanwhile(version: number | null): HttpProblem {

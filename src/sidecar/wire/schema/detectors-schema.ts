@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { FINDING_KINDS } from '../../../finding/finding.ts';
 import { NullableNumber, NullableText, NullableTime } from './query-fields.ts';
 
 /** A detectors file may be this long. */
@@ -31,11 +32,18 @@ const DetectorsVersion = Type.Object({
   comment: NullableText('What was said about the change.'),
 });
 
+const FindingAnswer = Type.Object({
+  kind: Type.Enum(FINDING_KINDS),
+  detector: NullableText('null where no detector watches the series.'),
+  text: Type.String({ description: 'What was found, in numbers, and the remedy.' }),
+});
+
 export const DetectorsAnswer = Type.Object({
   version: NullableTime('Version of the published detectors; null where they are those of the file.'),
   text: Type.String({ description: 'The detectors file (YAML).' }),
   can_save: Type.Boolean({ description: 'Whether PUT publishes to workers.' }),
   detectors: Type.Array(DetectorAnswer),
+  findings: Type.Array(FindingAnswer, { description: 'Settings that watch nothing, or not what was meant.' }),
   versions: Type.Array(DetectorsVersion, { description: 'Newest first.' }),
 });
 
@@ -63,6 +71,7 @@ export const DetectorsSaved = Type.Object({
       starts_over: Type.Boolean({ description: 'Its series are calibrated again.' }),
     }),
   ),
+  warnings: Type.Array(Type.String(), { description: 'Globs that take no series, one sentence each.' }),
 });
 
 const Changes = {

@@ -56,7 +56,7 @@ export class ArrivalGate {
     const { give, sink } = outlets;
     // Sent twice, it would agree with itself.
     if (unit.held.length > 0 && unit.held.some((held) => held.series === series && held.timestampMs === timestampMs)) {
-      sink.duplicate();
+      sink.duplicate(unit.bound, 0);
       return;
     }
     if (unit.held.length > 0 && timestampMs > unit.arrivedMs && this.#judgeHeld(unit, observation, outlets)) return;

@@ -19,6 +19,7 @@ import {
   type ScoreSink,
   type Tally,
 } from '../unit/batch-outcome.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
 import { whyMisplaced } from '../unit/misplaced-series.ts';
 
 export interface CommitFormat {
@@ -150,7 +151,9 @@ export class PendingCommit implements ScoreSink {
     });
   }
 
-  deadLetter(record: InputRecord, { reason, detail, series = null, detector = null }: DeadLetterCause): void {
+  deadLetter(record: InputRecord, cause: DeadLetterCause): void {
+    const { reason, detail, series = null, detector = null, wasScored = false } = cause;
+    if (reason === 'series-unknown' && series !== null) this.#tally.input.leave(series, wasScored);
     this.#tally.deadLetters[reason] = (this.#tally.deadLetters[reason] ?? 0) + 1;
     const { key, value, offset, timestampMs, skipped } = record;
     const { place } = this.#format;
@@ -184,8 +187,13 @@ export class PendingCommit implements ScoreSink {
     return Math.min(eventMs, this.#newestNowMs);
   }
 
-  duplicate(): void {
+  placed({ config }: BoundDetector, apartMs: number, missing: number): void {
+    this.#tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
+  }
+
+  duplicate({ config }: BoundDetector, apartMs: number): void {
     this.#tally.duplicates++;
+    this.#tally.input.of(config.name, config.settings.freq).repeat(apartMs);
   }
 
   gapFilled(): void {

@@ -50,6 +50,7 @@ export async function scoreHistory(
       const bound = detectorOf(observation.series);
       if (bound !== null)
         return [{ ...receivedObservation(observation, start + i), group: groupOf(bound, options.group), bound }];
+      tally.input.leave(observation.series, false);
       tally.deadLetters['series-unknown'] = (tally.deadLetters['series-unknown'] ?? 0) + 1;
       return [];
     });
@@ -121,8 +122,12 @@ function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOption
     deadLetter(_record, { reason }) {
       tally.deadLetters[reason] = (tally.deadLetters[reason] ?? 0) + 1;
     },
-    duplicate() {
+    placed({ config }, apartMs, missing) {
+      tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
+    },
+    duplicate({ config }, apartMs) {
       tally.duplicates++;
+      tally.input.of(config.name, config.settings.freq).repeat(apartMs);
     },
     gapFilled() {
       tally.gapsFilled++;

@@ -29,16 +29,14 @@ export interface ScoringContext {
  * Decodes and scores records into `pending`. Rejects when the registry or the model fails, or `signal` aborts. Then
  * `state` and `pending` must be discarded.
  */
-export async function scoreRecords(
-  records: readonly InputRecord[],
-  { state, pending, scoring, whyFailed, signal }: ScoringContext,
-): Promise<void> {
+export async function scoreRecords(records: readonly InputRecord[], context: ScoringContext): Promise<void> {
+  const { state, pending, scoring, whyFailed, signal } = context;
   await loadMissingSchemas(records, scoring);
   const nowMs = scoring.nowMs();
   const observations: RoutedObservation[] = [];
   for (const record of records) {
     const failure = whyFailed?.(record.offset) ?? null;
-    const observation = failure === null ? toObservation(record, scoring, nowMs) : recordFailed(failure);
+    const observation = failure === null ? toObservation(record, context, nowMs) : recordFailed(failure);
     if ('reason' in observation) pending.deadLetter(record, observation);
     else observations.push(observation);
   }
@@ -63,9 +61,10 @@ export async function loadMissingSchemas(
 /** Returns the observation of a record with its detector, or why the record is a dead letter. */
 function toObservation(
   record: InputRecord,
-  { decoder, detectorOf, places }: Scoring,
+  { state, scoring }: ScoringContext,
   nowMs: number,
 ): RoutedObservation | DeadLetterCause {
+  const { decoder, detectorOf, places } = scoring;
   if (record.skipped !== undefined) return whySkipped(record.skipped);
   const unusable = whyKeyUnusable(record.key);
   if (unusable !== null) return { reason: 'key-unusable', detail: unusable };
@@ -77,7 +76,9 @@ function toObservation(
   const { series, group, timestampMs, value } = decoded;
   const bound = detectorOf(series);
   if (bound === null) {
-    return { reason: 'series-unknown', detail: `no detector watches series ${JSON.stringify(series)}`, series };
+    const wasScored = state.stale.has(series);
+    const detail = `no detector watches series ${JSON.stringify(series)}${wasScored ? ' any more' : ''}`;
+    return { reason: 'series-unknown', detail, series, wasScored };
   }
   if (group !== null) {
     const split = whySplit(record, group, places.get(groupKey(bound.config.name, group)));

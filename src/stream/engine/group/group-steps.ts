@@ -1,8 +1,9 @@
+import { meanStepMs } from '../../../calendar/frequency.ts';
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
 import { memberKey } from '../../changelog/changelog-series.ts';
 import type { GroupState, Member } from '../../changelog/group-state.ts';
 import type { PendingStep } from '../../changelog/pending-steps.ts';
-import type { ReceivedObservation } from '../unit/batch-outcome.ts';
+import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import { hasRoomFor } from './group-room.ts';
 
@@ -10,6 +11,17 @@ import { hasRoomFor } from './group-room.ts';
 export function newestOf({ pending, members }: Pick<GroupState, 'pending' | 'members'>, series: string): number {
   for (let i = pending.length - 1; i >= 0; i--) if (pending[i].observations.has(series)) return pending[i].position;
   return members.find((member) => member.series === series)?.newest ?? Number.NEGATIVE_INFINITY;
+}
+
+/** The distance of a member's observation from the one before it, in whole time steps. */
+export function countPlaced(
+  { position, newest }: { readonly position: number; readonly newest: number },
+  bound: BoundDetector,
+  sink: ScoreSink,
+): void {
+  const steps = position - newest;
+  if (Number.isFinite(steps)) sink.placed(bound, steps * meanStepMs(bound.config.settings.freq), steps - 1);
+  else sink.placed(bound, Number.NaN, 0);
 }
 
 /** Whether the next time step is there, or its grace is over. */

@@ -17,17 +17,17 @@ import type { JournalRecord } from '../../changelog/journal.ts';
 import { GroupChanges, keepPending, type PendingStep } from '../../changelog/pending-steps.ts';
 import { closedWindowKeys } from '../../changelog/series-state.ts';
 import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
-import type { DeadLetterCause, ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
+import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
-import { lateness } from '../unit/lateness.ts';
+import { whyLate } from '../unit/lateness.ts';
 import { resumedArrivals } from '../unit/resumed-arrivals.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
 import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
 import { fitting, hasRoomFor, whyFull } from './group-room.ts';
 import { GroupSilence } from './group-silence.ts';
-import { isNextReady, newestOf, pendingObservation, updateMembers, waitForLate } from './group-steps.ts';
+import { countPlaced, isNextReady, newestOf, pendingObservation, updateMembers, waitForLate } from './group-steps.ts';
 import { publishStep } from './publish-step.ts';
 
 /**
@@ -134,11 +134,14 @@ export class GroupUnit implements DetectionUnit, GroupState {
       return this.take(observation, sink);
     }
     const newest = newestOf(this, observation.series);
-    if (position === newest) sink.duplicate();
+    if (position === newest) sink.duplicate(this.bound, 0);
     else if (position < newest || position < this.detector.positions) {
-      this.#deadLetter(observation, { reason: 'late', detail: lateness(observation.timestampMs) }, sink);
+      sink.deadLetter(observation.record, whyLate(observation, this.bound));
       waitForLate(this, { series: observation.series, position, newest }, this.bound);
-    } else this.#keep(position, observation, sink);
+    } else {
+      countPlaced({ position, newest }, this.bound, sink);
+      this.#keep(position, observation, sink);
+    }
     return this.settle(sink) || this.#stall();
   }
 
@@ -249,13 +252,10 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return member;
   }
 
-  #deadLetter({ record, series }: ReceivedObservation, cause: DeadLetterCause, sink: ScoreSink): void {
-    sink.deadLetter(record, { ...cause, series, detector: this.bound.config.name });
-  }
-
   #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
     if (!hasRoomFor(this, observation.series, this.bound)) {
-      this.#deadLetter(observation, whyFull(this.group), sink);
+      const { record, series } = observation;
+      sink.deadLetter(record, { ...whyFull(this.group), series, detector: this.bound.config.name });
       return;
     }
     const added = pendingObservation(observation);

@@ -1,3 +1,4 @@
+import { InputWatch } from '../../../finding/input-watch.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
 import { ArrivalGate } from '../arrival/arrival-gate.ts';
 import type { EventClock } from '../arrival/event-clock.ts';
@@ -26,6 +27,8 @@ export class PartitionState {
   readonly place: InputPlace;
   readonly #gate = new ArrivalGate();
   readonly all: PartitionUnits;
+  /** What is wrong with the newest records that were committed. */
+  readonly watch = new InputWatch();
   /** Settles with the last batch of forecasts. One batch at a time waits for the model. */
   #forecasts: Promise<void> = Promise.resolve();
 

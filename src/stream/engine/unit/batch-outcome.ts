@@ -1,3 +1,4 @@
+import { InputCounts } from '../../../finding/input-watch.ts';
 import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../../record/anomaly-event.ts';
 import type { DeadLetterReason } from '../../../record/dead-letter.ts';
 import type { RestartReason, ScoreRecord, ScoreState } from '../../../record/score-record.ts';
@@ -30,6 +31,8 @@ export interface DeadLetterCause {
   /** Left out where it is not known. */
   readonly series?: string | null;
   readonly detector?: string | null;
+  /** Whether its series was scored before, under other settings. */
+  readonly wasScored?: boolean;
 }
 
 /** Why a series or group was forgotten: to make room, or because nothing came for `idle_limit`. */
@@ -44,7 +47,10 @@ export interface ScoreSink {
   /** A revision of an event, with the key of the scores, and the input offset that orders it among them. */
   event(event: AnomalyEvent, place: { readonly key: Buffer | null; readonly offset: number }): void;
   deadLetter(record: InputRecord, cause: DeadLetterCause): void;
-  duplicate(): void;
+  /** An observation took a time step, `apartMs` after the one of its series before it; NaN for the first. */
+  placed(bound: BoundDetector, apartMs: number, missing: number): void;
+  /** Its time step was taken already. */
+  duplicate(bound: BoundDetector, apartMs: number): void;
   gapFilled(): void;
   restarted(reason: RestartReason): void;
   /**
@@ -81,6 +87,7 @@ export interface Tally {
   readonly restarted: Partial<Record<RestartReason, number>>;
   readonly forgotten: Record<ForgottenReason, number>;
   readonly misplaced: MisplacedSeries[];
+  readonly input: InputCounts;
   flagged: number;
   alarms: number;
   duplicates: number;
@@ -100,6 +107,7 @@ export function emptyTally(): Tally {
     restarted: {},
     forgotten: { 'series-max': 0, idle: 0 },
     misplaced: [],
+    input: new InputCounts(),
     flagged: 0,
     alarms: 0,
     duplicates: 0,

@@ -20,7 +20,7 @@ import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
-import { lateness } from './lateness.ts';
+import { whyLate } from './lateness.ts';
 import { resumedArrivals } from './resumed-arrivals.ts';
 import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
@@ -116,25 +116,23 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     if (this.startOffset === -1) this.#begin(observation);
     const { detector, originMs } = this;
     const { timestampMs } = observation;
+    const apartMs = timestampMs - this.takenMs;
     const grid = { freq, originMs, positions: detector.positions, newestMs: this.takenMs, jitterMs, gapLimit };
     const placed = placeOnGrid(grid, timestampMs);
     switch (placed.kind) {
       case 'duplicate':
         this.#taken(observation);
-        sink.duplicate();
+        sink.duplicate(this.bound, apartMs);
         return true;
       case 'late':
-        sink.deadLetter(observation.record, {
-          reason: 'late',
-          detail: lateness(timestampMs),
-          series: this.key,
-          detector: this.bound.config.name,
-        });
+        sink.deadLetter(observation.record, whyLate(observation, this.bound));
         return true;
       case 'restart':
         sink.restarted('gap');
         this.events.startOver({ ...observation, offset: observation.record.offset }, sink);
         this.startOver('gap');
+        // The distance to it still counts.
+        this.detector.rings.newestMs = timestampMs - apartMs;
         return this.take(observation, sink);
       case 'next':
         for (let missing = placed.missing; missing > 0; missing--) {
@@ -143,6 +141,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
           sink.gapFilled();
         }
         if (detector.forecastDue) return false;
+        sink.placed(this.bound, apartMs, placed.missing);
         this.#taken(observation);
         this.originMs = followPhase(freq, originMs, { position: detector.positions, timestampMs });
         this.#publish(this.#observe(observation.value, sink), observation, sink);

@@ -17,13 +17,14 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
     return html`<div class="page"><h1>Detectors</h1>
       ${failure === null ? html`<${Loading} what="detectors" />` : html`<${Failure} text=${failure} />`}</div>`;
   }
-  const { detectors, version } = value;
+  const { detectors, findings, version } = value;
   const single = detectors.find(({ group }) => group === null) ?? detectors[0] ?? null;
   const chosen = detectors.find(({ name }) => name === route.subject) ?? single;
   return html`<div class="page">
     <header class="page-head"><h1>Detectors</h1>
       <p class="aside">${version === null ? 'as in the detectors file' : `version ${version}`}</p></header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${findings.length > 0 && html`<${Findings} findings=${findings} />`}
     <${DetectorTable} detectors=${detectors} chosen=${chosen?.name ?? null} />
     ${
       chosen !== null &&
@@ -34,6 +35,12 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
     }
     <${DetectorsEditor} app=${app} file=${value} onSaved=${reload} />
   </div>`;
+}
+
+/** Settings that watch nothing, or not what was meant. */
+function Findings({ findings }: Pick<WireDetectors, 'findings'>): Shown {
+  return html`<section aria-label="Findings"><ul class="findings">
+    ${findings.map(({ text }) => html`<li class="failure">${text}</li>`)}</ul></section>`;
 }
 
 interface DetectorTableProps {

@@ -58,7 +58,7 @@ interface ChangesDialogProps {
 function ChangesDialog({ checked, onSave, onClose }: ChangesDialogProps): Shown {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  const { changes } = checked;
+  const { changes, warnings } = checked;
   const startOver = changes.some(({ starts_over }) => starts_over);
   return html`<dialog ref=${dialog} class="wide-dialog" aria-labelledby="changes-title" onClose=${onClose}>
     <h2 id="changes-title">${changes.length === 0 ? 'Nothing changes' : 'This changes'}</h2>
@@ -72,6 +72,7 @@ function ChangesDialog({ checked, onSave, onClose }: ChangesDialogProps): Shown 
       )}</tbody></table>`
     }
     ${startOver && html`<p class="aside">Some series are calibrated again from the values that are kept of them.</p>`}
+    ${warnings.map((text) => html`<p class="failure">${text}</p>`)}
     <div class="buttons"><button type="button" class="plain" onClick=${onClose}>Cancel</button>
       <button type="button" class="primary" disabled=${changes.length === 0}
         onClick=${onSave}>Save for all workers</button></div>

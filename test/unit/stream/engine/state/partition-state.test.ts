@@ -18,6 +18,7 @@ function ignoringSink(): ScoreSink {
     silence: ignore,
     event: ignore,
     deadLetter: ignore,
+    placed: ignore,
     duplicate: ignore,
     gapFilled: ignore,
     restarted: ignore,

@@ -1,0 +1,116 @@
+/** Of one detector, in the newest observations that were judged. */
+interface ArrivalFinding {
+  readonly detector: string;
+  readonly freq: string;
+  /** Observations that were judged. */
+  readonly observations: number;
+  /** Of them dropped, because their time step was taken. */
+  readonly duplicates: number;
+  /** Time steps between them without an observation. */
+  readonly missing: number;
+}
+
+/** Settings that watch nothing, or not what was meant, as far as the input shows it. */
+export type Finding =
+  /** The series arrive `step` apart, not `freq`. */
+  | ({ readonly kind: 'step'; readonly step: string } & ArrivalFinding)
+  | ({ readonly kind: 'duplicates' } & ArrivalFinding)
+  | ({ readonly kind: 'gaps' } & ArrivalFinding)
+  /** Records whose series no detector watches. */
+  | {
+      readonly kind: 'unwatched';
+      readonly records: number;
+      /** Of them those of series that were scored before. */
+      readonly before: number;
+      /** Records that were judged. */
+      readonly of: number;
+      readonly examples: readonly string[];
+    }
+  /** A glob that takes no series: every one that it matches goes to detectors before it. */
+  | { readonly kind: 'shadowed'; readonly detector: string; readonly glob: string; readonly by: string };
+
+export const FINDING_KINDS: readonly Finding['kind'][] = ['step', 'duplicates', 'gaps', 'unwatched', 'shadowed'];
+
+/** Findings of one place, worst first; more are left out. */
+export const FINDINGS_MAX = 16;
+/** Series that a finding names. */
+export const EXAMPLES_MAX = 3;
+
+/** The identity of a finding: its numbers change all the time. */
+export function findingKey(finding: Finding): string {
+  switch (finding.kind) {
+    case 'step':
+      return JSON.stringify([finding.kind, finding.detector, finding.freq, finding.step]);
+    case 'shadowed':
+      return JSON.stringify([finding.kind, finding.detector, finding.glob]);
+    case 'unwatched':
+      return finding.kind;
+    default:
+      return JSON.stringify([finding.kind, finding.detector]);
+  }
+}
+
+/** The findings of several partitions as one list. Those of one kind and detector become one, with the sums. */
+export function mergeFindings(lists: readonly (readonly Finding[])[]): Finding[] {
+  const merged = new Map<string, Finding>();
+  for (const finding of lists.flat()) {
+    const known = merged.get(findingKey(finding));
+    merged.set(findingKey(finding), known === undefined ? finding : together(known, finding));
+  }
+  return [...merged.values()];
+}
+
+function together(a: Finding, b: Finding): Finding {
+  if (a.kind === 'shadowed' || b.kind === 'shadowed') return a;
+  if (a.kind === 'unwatched' || b.kind === 'unwatched') {
+    if (a.kind !== 'unwatched' || b.kind !== 'unwatched') return a;
+    const examples = [...new Set([...a.examples, ...b.examples])].slice(0, EXAMPLES_MAX);
+    return { ...a, records: a.records + b.records, before: a.before + b.before, of: a.of + b.of, examples };
+  }
+  const observations = a.observations + b.observations;
+  return { ...a, observations, duplicates: a.duplicates + b.duplicates, missing: a.missing + b.missing };
+}
+
+/** What was found, in numbers, and the remedy: one sentence for the operator. */
+export function findingText(finding: Finding): string {
+  switch (finding.kind) {
+    case 'step': {
+      const { detector, freq, step } = finding;
+      const remedy = `set freq: ${step}, or send them every ${freq}`;
+      return `detector ${detector}: series arrive every ${step}, freq is ${freq}: ${outcome(finding)}; ${remedy}`;
+    }
+    case 'duplicates': {
+      const remedy = 'set freq to the step of the series, or look for a producer that sends twice';
+      return `detector ${finding.detector}: ${outcome(finding)} at freq ${finding.freq}; ${remedy}`;
+    }
+    case 'gaps': {
+      const remedy = 'set freq to the step of the series, or look for what does not arrive';
+      return `detector ${finding.detector}: ${outcome(finding)} at freq ${finding.freq}; ${remedy}`;
+    }
+    case 'unwatched': {
+      const { records, of, before, examples } = finding;
+      const earlier = before === 0 ? '' : `, ${numberText(before)} of them of series that were scored before`;
+      const named = examples.map((series) => JSON.stringify(series)).join(', ');
+      const found = `${numberText(records)} of ${numberText(of)} records are of series that no detector watches`;
+      return `${found}${earlier} (${named}); add a glob for them to a detector`;
+    }
+    case 'shadowed': {
+      const { detector, glob, by } = finding;
+      const found = `detector ${detector}: glob ${JSON.stringify(glob)} takes no series`;
+      return `${found}: detector ${by} stands before it and takes all of them; put ${detector} before ${by}`;
+    }
+  }
+}
+
+function outcome({ observations, duplicates, missing }: ArrivalFinding): string {
+  const all = numberText(observations);
+  const parts = [
+    ...(duplicates > 0 ? [`${numberText(duplicates)} of ${all} observations dropped as duplicates`] : []),
+    ...(missing > 0 ? [`${numberText(missing)} steps missing between ${numberText(observations - duplicates)}`] : []),
+  ];
+  return parts.length === 0 ? `${all} observations` : parts.join(', ');
+}
+
+function numberText(count: number): string {
+  return count.toLocaleString('en-US');
+}

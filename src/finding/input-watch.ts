@@ -1,0 +1,129 @@
+import type { Frequency } from '../calendar/frequency.ts';
+import { Arrivals } from './arrivals.ts';
+import { EXAMPLES_MAX, FINDINGS_MAX, type Finding } from './finding.ts';
+import { encodeFindings } from './offset-metadata.ts';
+import { stepAlias } from './step-alias.ts';
+
+/** Another step, when at least this share of the distances between arrivals has it. */
+export const OTHER_STEP_SHARE = 0.5;
+/** Duplicates are found above this share of the observations. */
+export const DUPLICATE_SHARE_MAX = 0.2;
+/** Gaps are found above this share of the time steps. */
+export const GAP_SHARE_MAX = 0.5;
+/** What was found stays so until its share is below this share of its bound. */
+export const STAYS_SHARE = 0.75;
+/** A detector is judged from so many observations on. */
+export const JUDGED_MIN = 30;
+/** Judged are the newest records: between one and two blocks of so many. */
+export const BLOCK_RECORDS = 1_000;
+/** An id that is named as an example is cut after so many characters. */
+const EXAMPLE_LENGTH_MAX = 64;
+
+/** Counts of records, by the detector that takes them. */
+export class InputCounts {
+  readonly arrivals = new Map<string, Arrivals>();
+  unwatched = 0;
+  /** Unwatched ones of series that were scored before. */
+  unwatchedBefore = 0;
+  readonly examples = new Set<string>();
+  /** The detector of the record before: most often the same one. */
+  #last: { readonly detector: string; readonly arrivals: Arrivals } | null = null;
+
+  of(detector: string, freq: Frequency): Arrivals {
+    if (this.#last?.detector === detector) return this.#last.arrivals;
+    let arrivals = this.arrivals.get(detector);
+    if (arrivals === undefined) {
+      arrivals = new Arrivals(freq);
+      this.arrivals.set(detector, arrivals);
+    }
+    this.#last = { detector, arrivals };
+    return arrivals;
+  }
+
+  leave(series: string, wasScored: boolean): void {
+    this.unwatched++;
+    if (wasScored) this.unwatchedBefore++;
+    if (this.examples.size < EXAMPLES_MAX) this.examples.add(series.slice(0, EXAMPLE_LENGTH_MAX));
+  }
+
+  get records(): number {
+    let sum = this.unwatched;
+    for (const { observations } of this.arrivals.values()) sum += observations;
+    return sum;
+  }
+
+  add(other: InputCounts): void {
+    for (const [detector, arrivals] of other.arrivals) this.of(detector, arrivals.freq).add(arrivals);
+    this.unwatched += other.unwatched;
+    this.unwatchedBefore += other.unwatchedBefore;
+    for (const series of other.examples) if (this.examples.size < EXAMPLES_MAX) this.examples.add(series);
+  }
+}
+
+/** What is wrong with an input, worst first. What was found before has to be clearly over to be gone. */
+export function judgeInput(counts: InputCounts, before: readonly Finding[] = []): Finding[] {
+  const wasFound = (kind: Finding['kind'], detector: string) =>
+    before.some((finding) => finding.kind === kind && 'detector' in finding && finding.detector === detector);
+  const findings = [...counts.arrivals].flatMap(([detector, arrivals]) =>
+    judgeArrivals(detector, arrivals, (kind) => (wasFound(kind, detector) ? STAYS_SHARE : 1)),
+  );
+  const { unwatched: records, unwatchedBefore, examples } = counts;
+  if (records > 0) {
+    const of = counts.records;
+    findings.push({ kind: 'unwatched', records, before: unwatchedBefore, of, examples: [...examples].sort() });
+  }
+  return findings.sort((a, b) => weight(b) - weight(a)).slice(0, FINDINGS_MAX);
+}
+
+function judgeArrivals(detector: string, arrivals: Arrivals, easing: (kind: Finding['kind']) => number): Finding[] {
+  const { observations, duplicates, missing, taken, freq } = arrivals;
+  if (observations < JUDGED_MIN) return [];
+  const found = { detector, freq: freq.alias, observations, duplicates, missing };
+  const other = arrivals.otherStep();
+  if (other !== null && other.share >= OTHER_STEP_SHARE * easing('step')) {
+    return [{ kind: 'step', step: stepAlias(other.stepMs), ...found }];
+  }
+  const repeats = duplicates / observations > DUPLICATE_SHARE_MAX * easing('duplicates');
+  const gaps = missing / (taken + missing) > GAP_SHARE_MAX * easing('gaps');
+  return [
+    ...(repeats ? [{ kind: 'duplicates' as const, ...found }] : []),
+    ...(gaps ? [{ kind: 'gaps' as const, ...found }] : []),
+  ];
+}
+
+function weight(finding: Finding): number {
+  if (finding.kind === 'shadowed') return 0;
+  return finding.kind === 'unwatched' ? finding.records : finding.observations;
+}
+
+interface JudgedInput {
+  /** null until there were enough records. */
+  readonly findings: readonly Finding[] | null;
+  /** Of the offset that is committed with them; null where nothing was found. */
+  readonly metadata: string | null;
+}
+
+/** The findings of the newest records of one input, kept up to date. Bounded by the detectors. */
+export class InputWatch {
+  #earlier = new InputCounts();
+  #counts = new InputCounts();
+  #unjudged = 0;
+  #judged: JudgedInput = { findings: null, metadata: null };
+
+  /** Counts records. They are judged once there are enough new ones. */
+  add(counts: InputCounts): JudgedInput {
+    const { records } = counts;
+    if (records === 0) return this.#judged;
+    this.#counts.add(counts);
+    this.#unjudged += records;
+    if (this.#unjudged < JUDGED_MIN) return this.#judged;
+    this.#unjudged = 0;
+    const judged = new InputCounts();
+    judged.add(this.#earlier);
+    judged.add(this.#counts);
+    const findings = judgeInput(judged, this.#judged.findings ?? []);
+    this.#judged = { findings, metadata: encodeFindings(findings) };
+    if (this.#counts.records >= BLOCK_RECORDS) [this.#earlier, this.#counts] = [this.#counts, new InputCounts()];
+    return this.#judged;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Finding } from './finding.ts';
+
+/** Stands for every character that is in neither glob. */
+const OTHER = '';
+/** A comparison that takes more steps finds nothing. */
+const STEPS_MAX = 10_000;
+
+interface NamedGlobs {
+  readonly name: string;
+  readonly series: readonly string[];
+}
+
+/** Globs that take no series, because one glob of a detector before theirs takes all of them. */
+export function shadowedGlobs(detectors: readonly NamedGlobs[]): Finding[] {
+  return detectors.flatMap(({ name: detector, series }, at) =>
+    series.flatMap((glob): Finding[] => {
+      const taker = detectors.slice(0, at).find((earlier) => earlier.series.some((other) => covers(other, glob)));
+      return taker === undefined ? [] : [{ kind: 'shadowed', detector, glob, by: taker.name }];
+    }),
+  );
+}
+
+/** Whether every text that `inner` matches is matched by `outer`, too. */
+export function covers(outer: string, inner: string): boolean {
+  const [outers, inners] = [outer, inner].map((glob) => [...glob.replace(/\*+/g, '*')]);
+  const alphabet = [...new Set([...outers, ...inners].filter((letter) => letter !== '*' && letter !== '?')), OTHER];
+  const seen = new Set<string>();
+  /** A place in `inner`, and every place in `outer` that the same text may have reached. */
+  const open: (readonly [number, readonly number[]])[] = [[0, closure(outers, [0])]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [at, places] = next;
+    const key = `${at}:${places.join()}`;
+    if (seen.has(key)) continue;
+    if (seen.add(key).size > STEPS_MAX) return false;
+    if (at === inners.length && !places.includes(outers.length)) return false;
+    const letter = inners[at];
+    if (letter === undefined) continue;
+    if (letter === '*') open.push([at + 1, places]);
+    for (const read of letter === '*' || letter === '?' ? alphabet : [letter]) {
+      open.push([letter === '*' ? at : at + 1, step(outers, places, read)]);
+    }
+  }
+  return true;
+}
+
+/** The places after one more character. */
+function step(glob: readonly string[], places: readonly number[], read: string): number[] {
+  const reached = places.flatMap((at) => {
+    if (glob[at] === '*') return [at];
+    return at < glob.length && (glob[at] === '?' || glob[at] === read) ? [at + 1] : [];
+  });
+  return closure(glob, reached);
+}
+
+/** A star may take nothing. */
+function closure(glob: readonly string[], places: readonly number[]): number[] {
+  const all = new Set(places);
+  for (const at of all) if (glob[at] === '*') all.add(at + 1);
+  return [...all].sort((a, b) => a - b);
+}
