@@ -2,6 +2,7 @@
  * The rules of the project, as far as a test can hold them. Style that the formatter or the compiler holds is only
  * checked to be on.
  */
+import './tidy/boundaries.ts';
 import './tidy/directions.ts';
 import './tidy/documents.ts';
 import './tidy/figures.ts';

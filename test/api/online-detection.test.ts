@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
 import { ServiceError } from '../../src/service-error.ts';
-import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
+import { detectOnline } from '../../src/sidecar/tasks/online-detection/online-detection-run.ts';
 import { BodyBudget } from '../../src/sidecar/wire/body/body-budget.ts';
 import { OnlineDetectionAnswer } from '../../src/sidecar/wire/schema/online-detection-schema.ts';
 import { ask as post } from '../fixture/http/ask.ts';

@@ -11,8 +11,8 @@ import { fitExogenousEffects } from '../../src/forecast/exogenous/fit-effects.ts
 import { forecastInSample } from '../../src/forecast/in-sample.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
-import { inSampleHorizon } from '../../src/sidecar/models/frequency-profile.ts';
-import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
+import { frequencyProfile, inSampleHorizon } from '../../src/sidecar/models/frequency-profile.ts';
+import { detectOnline } from '../../src/sidecar/tasks/online-detection/online-detection-run.ts';
 import type { Figures } from './bench.ts';
 import {
   EXOGENOUS_KINDS,
@@ -101,7 +101,7 @@ async function errorsWith(all: readonly ExogenousSeries[], cleanFirst: boolean, 
     probabilities: [],
     aggregation: null,
     cleanFirst,
-    inSampleHorizon: inSampleHorizon('h'),
+    inSampleHorizon: inSampleHorizon(frequencyProfile('h')),
     season: DAY,
     pause: nextTurn,
   };
@@ -217,7 +217,7 @@ async function inSample(
       : [await fitExogenousEffects(values, variables, { cleanFirst, pastOnly: [], end, season: DAY, pause: nextTurn })];
   const [forecast] = await forecastInSample(
     [values],
-    { h: inSampleHorizon('h'), context: CONTEXT, effects },
+    { h: inSampleHorizon(frequencyProfile('h')), context: CONTEXT, effects },
     { forecaster },
   );
   return flagInSample(forecast, calibrateInSample(forecast), LEVEL);

@@ -12,7 +12,7 @@ import {
 } from '../../src/forecast/multi-resolution.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
-import { aggregationOf } from '../../src/sidecar/models/frequency-profile.ts';
+import { aggregationOf, frequencyProfile } from '../../src/sidecar/models/frequency-profile.ts';
 import type { Figures } from './bench.ts';
 import { type Cell, printTable, rounded } from './table.ts';
 
@@ -65,7 +65,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
     columns,
     rows,
   );
-  const aggregation = aggregationOf('5min', model.manifest.context);
+  const aggregation = aggregationOf(frequencyProfile('5min'), model.manifest.context);
   return {
     forecasts_per_point: forecastsPerPoint({ h: HORIZONS[0], context: model.manifest.context, aggregation }, false),
     error_ratios: rows.map(([family, h, , ratio]) => ({ family, h, ratio: rounded(ratio as number) })),
@@ -86,7 +86,7 @@ async function compare(
   forecaster: RolledOutForecaster,
 ): Promise<Comparison | null> {
   const { context } = forecaster.limits;
-  const aggregation = aggregationOf(freq, context);
+  const aggregation = aggregationOf(frequencyProfile(freq), context);
   const deviation = deviationOf(values);
   if (aggregation === null || !(deviation > 0)) return null;
   const first = Math.min(9 * aggregation.day, values.length >> 1);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { DetectionSettings } from '../../src/detector/calibration/settings.ts';
-import { detectOnline } from '../../src/sidecar/tasks/detect-online.ts';
+import { detectOnline } from '../../src/sidecar/tasks/online-detection/online-detection-run.ts';
 import { arithmeticQuantileForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { detectGroup, detectSeries } from '../fixture/stream/stream-detection.ts';

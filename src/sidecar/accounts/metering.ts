@@ -29,6 +29,8 @@ const UNLIMITED: KeyStanding = { minute: null, credits: null };
 /** A validated request with its price. */
 export interface Work {
   readonly tokens: TokenCount;
+  /** What the client should know before it uses the answer. */
+  readonly warning?: string | null;
   /** Computes the answer. Rejects soon after `signal` aborts. */
   run(signal: AbortSignal): Promise<object>;
   /** What is stored in the transaction that settles the call. */

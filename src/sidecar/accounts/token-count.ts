@@ -36,13 +36,15 @@ interface AnswerSize {
   readonly outputs: number;
   /** Values of exogenous variables over the horizon. */
   readonly future?: number;
+  /** Fine-tunings of the request: one, or one per window. */
+  readonly tunings?: number;
 }
 
 export function tokensOf(
   { series, finetune_steps: steps = 0 }: Measured,
-  { predicted, outputs, future = 0 }: AnswerSize,
+  { predicted, outputs, future = 0, tunings = 1 }: AnswerSize,
 ): TokenCount {
   const { y, sizes, X } = series;
   const inputs = y.length * (1 + (X?.length ?? 0)) + future;
-  return { input_tokens: inputs, output_tokens: predicted * outputs, finetune_tokens: steps * sizes.length };
+  return { input_tokens: inputs, output_tokens: predicted * outputs, finetune_tokens: steps * sizes.length * tunings };
 }

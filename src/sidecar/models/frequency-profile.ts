@@ -1,12 +1,14 @@
-import { type AliasStep, readAlias } from '../../calendar/frequency.ts';
+import { type AliasStep, type Frequency, parseFrequency, readAlias } from '../../calendar/frequency.ts';
 import { seasonLength } from '../../calendar/season.ts';
 import type { TemporalAggregation } from '../../forecast/temporal-aggregation.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Season and history lengths of one frequency, in values. */
+/** What a frequency implies: its grid, and its season and history in values. */
 export interface FrequencyProfile {
+  /** null for an alias without a grid. */
+  readonly grid: Frequency | null;
   /** The shortest natural cycle longer than one step. */
   readonly season: number;
   /** Context of a forecast where series tend to be short; null: the full context of the model. */
@@ -16,7 +18,7 @@ export interface FrequencyProfile {
 }
 
 /** For unknown frequencies. */
-const GENERIC: FrequencyProfile = { season: 24, history: null, fine: null };
+const GENERIC: FrequencyProfile = { grid: null, season: 24, history: null, fine: null };
 
 /**
  * Histories, in steps of the family. Old clients ask for intervals only when a series is at least as long as this and a
@@ -35,11 +37,11 @@ const HISTORY_MIN = 24;
 
 /** The profile of a pandas alias; unknown aliases get the generic profile. */
 export function frequencyProfile(alias: string): FrequencyProfile {
-  const step = readAlias(alias);
+  const [step, grid] = [readAlias(alias), parseFrequency(alias)];
   if (step === null) return GENERIC;
   const season = seasonLength(step);
   const history = historyOf(step);
-  return { season, history: history && Math.max(HISTORY_MIN, Math.ceil(history)), fine: fineOf(step, season) };
+  return { grid, season, history: history && Math.max(HISTORY_MIN, Math.ceil(history)), fine: fineOf(step, season) };
 }
 
 function historyOf(step: AliasStep): number | null {
@@ -75,13 +77,13 @@ const HORIZON_MIN = 4;
 const IN_SAMPLE_HORIZON_MAX = 16;
 
 /** The horizon of one forecast: a season. */
-export function seasonalHorizon(freq: string): number {
-  return Math.max(HORIZON_MIN, frequencyProfile(freq).season);
+export function seasonalHorizon({ season }: FrequencyProfile): number {
+  return Math.max(HORIZON_MIN, season);
 }
 
 /** Context of forecasts and cross-validation in values; at most that of the model. */
-export function forecastContext(freq: string, contextMax: number): number {
-  return Math.min(contextMax, frequencyProfile(freq).history ?? contextMax);
+export function forecastContext({ history }: FrequencyProfile, contextMax: number): number {
+  return Math.min(contextMax, history ?? contextMax);
 }
 
 /**
@@ -91,8 +93,7 @@ export function forecastContext(freq: string, contextMax: number): number {
 const HOURS_SEEN = 256;
 
 /** Temporal aggregation at sub-hourly sampling; null where the context of the model suffices. */
-export function aggregationOf(freq: string, contextMax: number): TemporalAggregation | null {
-  const { fine } = frequencyProfile(freq);
+export function aggregationOf({ fine }: FrequencyProfile, contextMax: number): TemporalAggregation | null {
   return fine && { stride: fine.hour, blocks: Math.min(HOURS_SEEN, contextMax), day: fine.day };
 }
 
@@ -104,11 +105,11 @@ export function aggregationOf(freq: string, contextMax: number): TemporalAggrega
 const IN_SAMPLE_CONTEXTS: Readonly<Record<number, number>> = { 5: 112, 7: 112, 52: 256 };
 
 /** Context of an in-sample forecast in values; at most that of the model. */
-export function inSampleContext(freq: string, contextMax: number): number {
-  return Math.min(contextMax, IN_SAMPLE_CONTEXTS[seasonalHorizon(freq)] ?? contextMax);
+export function inSampleContext(frequency: FrequencyProfile, contextMax: number): number {
+  return Math.min(contextMax, IN_SAMPLE_CONTEXTS[seasonalHorizon(frequency)] ?? contextMax);
 }
 
 /** Horizon of an in-sample forecast. */
-export function inSampleHorizon(freq: string): number {
-  return Math.min(seasonalHorizon(freq), IN_SAMPLE_HORIZON_MAX);
+export function inSampleHorizon(frequency: FrequencyProfile): number {
+  return Math.min(seasonalHorizon(frequency), IN_SAMPLE_HORIZON_MAX);
 }

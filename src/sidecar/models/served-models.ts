@@ -8,7 +8,7 @@ import type { TuningRequest } from '../../model/tuning/tuning-bytes.ts';
 import { weightCount } from '../../model/tuning-graphs.ts';
 import type { KeyLimits } from '../../store/api-keys.ts';
 import { type FieldProblem, fieldProblem, HttpProblem } from '../wire/problem.ts';
-import { aggregationOf, forecastContext, seasonalHorizon } from './frequency-profile.ts';
+import { aggregationOf, type FrequencyProfile, forecastContext, seasonalHorizon } from './frequency-profile.ts';
 
 /** A model as clients see it. */
 export interface ServedModel {
@@ -130,27 +130,27 @@ export function untunable(
 /** The `input_size` and `horizon` of a model at a frequency. */
 export function modelParams(
   model: ServedModel,
-  freq: string,
+  frequency: FrequencyProfile,
 ): { readonly inputSize: number; readonly horizon: number } {
   return {
-    inputSize: lookbackLength({ ...inputSettings(model, freq), probabilities: [] }),
-    horizon: horizonOf(model, freq),
+    inputSize: lookbackLength({ ...inputSettings(model, frequency), probabilities: [] }),
+    horizon: horizonOf(model, frequency),
   };
 }
 
-function horizonOf({ forecaster: { limits }, seasons }: ServedModel, freq: string): number {
-  return Math.min(seasonalHorizon(freq) * seasons, limits.passHorizonMax);
+function horizonOf({ forecaster: { limits }, seasons }: ServedModel, frequency: FrequencyProfile): number {
+  return Math.min(seasonalHorizon(frequency) * seasons, limits.passHorizonMax);
 }
 
 /** Context and temporal aggregation of forecasts at a frequency. */
 export function inputSettings(
   model: ServedModel,
-  freq: string,
+  frequency: FrequencyProfile,
 ): { readonly context: number; readonly aggregation: TemporalAggregation | null } {
   const { limits } = model.forecaster;
-  const long = Math.max(seasonalHorizon(freq) * LONG_CONTEXT_SEASONS, horizonOf(model, freq));
+  const long = Math.max(seasonalHorizon(frequency) * LONG_CONTEXT_SEASONS, horizonOf(model, frequency));
   return {
-    context: model.seasons > 1 ? Math.min(limits.context, long) : forecastContext(freq, limits.context),
-    aggregation: aggregationOf(freq, limits.context),
+    context: model.seasons > 1 ? Math.min(limits.context, long) : forecastContext(frequency, limits.context),
+    aggregation: aggregationOf(frequency, limits.context),
   };
 }

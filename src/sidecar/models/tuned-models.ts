@@ -2,7 +2,8 @@ import type { Model } from '../../model/catalog.ts';
 import { shareWeights, type TunedWeights, type WeightsCache } from '../../model/tuned-weights.ts';
 import { inThreadTuner, tunableModels } from '../../model/tuning/in-thread-tuner.ts';
 import type { Tuner } from '../../model/tuning/tuner.ts';
-import { readWeights, type TuningLoss } from '../../model/tuning-graphs.ts';
+import type { TuningRequest } from '../../model/tuning/tuning-bytes.ts';
+import { readWeights } from '../../model/tuning-graphs.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { ApiKey } from '../../store/api-keys.ts';
 import type { Database } from '../../store/database.ts';
@@ -10,6 +11,7 @@ import { findFinetunedModel } from '../../store/finetuned-models.ts';
 import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { fieldProblem, HttpProblem, invalidRequest, overloaded } from '../wire/problem.ts';
+import type { FrequencyProfile } from './frequency-profile.ts';
 import { inputSettings, modelsOfKey, type ServedModel, type ServedModels, type TuneWeights } from './served-models.ts';
 import {
   endOf,
@@ -32,15 +34,6 @@ export interface FinetunedStore {
 const NO_SUCH_MODEL = 'Finetuned model not found';
 
 export const noSuchModel = () => new HttpProblem(404, NO_SUCH_MODEL);
-
-/** Fields of requests that may fine-tune. */
-export interface TuningFields {
-  readonly finetune_steps?: number;
-  readonly finetune_loss?: TuningLoss;
-  readonly finetune_depth?: number;
-}
-
-export const TUNING_DEFAULTS = { steps: 10, loss: 'default', depth: 1 } as const;
 
 /** Services for fine-tuned models. */
 export interface FinetunedServices {
@@ -157,26 +150,21 @@ export interface TuningScope {
   readonly signal: AbortSignal;
 }
 
-/** The model of a request, fine-tuned as its fields say; unchanged without steps. */
+/** How a request fine-tunes; 0 steps: not at all. */
+export type Tuning = Pick<TuningRequest, 'steps' | 'loss' | 'depth'>;
+
+/** The model of a request, fine-tuned; unchanged without steps. */
 export async function tuneForRequest(
-  fields: TuningFields,
+  tuning: Tuning,
   model: ServedModel,
-  { series, horizon, contexts, signal }: TuningScope,
+  { signal, ...scope }: TuningScope,
 ): Promise<ServedModel> {
-  const { finetune_steps: steps = 0, finetune_loss: loss, finetune_depth: depth } = fields;
-  if (steps === 0) return model;
-  const request = {
-    series,
-    horizon: Math.min(horizon, model.forecaster.limits.passHorizonMax),
-    contexts,
-    steps,
-    loss: loss ?? TUNING_DEFAULTS.loss,
-    depth: depth ?? TUNING_DEFAULTS.depth,
-  };
-  return model.tunable!.withWeights(await model.tunable!.tune(request, signal));
+  if (tuning.steps === 0) return model;
+  const horizon = Math.min(scope.horizon, model.forecaster.limits.passHorizonMax);
+  return model.tunable!.withWeights(await model.tunable!.tune({ ...scope, ...tuning, horizon }, signal));
 }
 
 /** Context lengths of forecasts and of detection. A stored model serves both. */
-export function contextsOf(model: ServedModel, freq: string): number[] {
-  return [...new Set([inputSettings(model, freq).context, model.forecaster.limits.context])];
+export function contextsOf(model: ServedModel, frequency: FrequencyProfile): number[] {
+  return [...new Set([inputSettings(model, frequency).context, model.forecaster.limits.context])];
 }

@@ -3,13 +3,14 @@
 import { forecastModelQuantiles, type ModelQuantiles } from '../../../src/forecast/model-quantiles.ts';
 import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
 import { intervalBounds, quantileFunction } from '../../../src/forecast/quantiles.ts';
+import { frequencyProfile } from '../../../src/sidecar/models/frequency-profile.ts';
 import {
   inputSettings,
   modelParams,
   type ServedModel,
   type ServedModels,
 } from '../../../src/sidecar/models/served-models.ts';
-import { forecastWork } from '../../../src/sidecar/tasks/forecast-task.ts';
+import { forecastWork } from '../../../src/sidecar/tasks/task-work.ts';
 import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
 
 /** Levels of the intervals: those with reported coverage, and those of the nine deciles. */
@@ -35,7 +36,7 @@ export async function servedForecasts(task: QualityTask, models: ServedModels, n
   const mean = rowsOf(task);
   const intervals = boundRows(task);
   for (const { freq, indices } of alike(task)) {
-    const { inputSize, horizon } = modelParams(model, freq);
+    const { inputSize, horizon } = modelParams(model, frequencyProfile(freq));
     const kept = 3 * inputSize + Math.max(horizon, task.h);
     const sent = indices.map((i) => {
       const { series, cutoff } = task.points[i];
@@ -85,7 +86,12 @@ export async function ownForecasts(task: QualityTask, model: ServedModel): Promi
         intervals[level][1][i] = row(2 + 2 * l);
       });
     };
-    const settings = { h: task.h, context: inputSettings(model, freq).context, quantiles: 'all', onForecast } as const;
+    const settings = {
+      h: task.h,
+      context: inputSettings(model, frequencyProfile(freq)).context,
+      quantiles: 'all',
+      onForecast,
+    } as const;
     await forecastModelQuantiles(points, settings, { forecaster: model.forecaster });
   }
   return { mean, intervals };

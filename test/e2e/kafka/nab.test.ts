@@ -6,7 +6,7 @@ import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { isSilence, type ScoreRecord } from '../../../src/record/score-record.ts';
-import { detectOnline } from '../../../src/sidecar/tasks/detect-online.ts';
+import { detectOnline } from '../../../src/sidecar/tasks/online-detection/online-detection-run.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { assertClose } from '../../fixture/stream/scored-stream.ts';

@@ -5,7 +5,7 @@ import { rollOut } from '../../../src/forecast/autoregressive-roll-out.ts';
 import { forecastMultiResolution } from '../../../src/forecast/multi-resolution.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
-import { aggregationOf } from '../../../src/sidecar/models/frequency-profile.ts';
+import { aggregationOf, frequencyProfile } from '../../../src/sidecar/models/frequency-profile.ts';
 
 const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
 const forecasters = await Forecasters.start([model], { threads: 1 });
@@ -22,7 +22,7 @@ const pointsAt = (days: readonly number[]) => days.map((day) => ({ values: weeks
 
 async function errorOf(days: readonly number[], aggregated: boolean): Promise<number> {
   const { context } = forecaster.limits;
-  const aggregation = aggregated ? aggregationOf('5min', context) : null;
+  const aggregation = aggregated ? aggregationOf(frequencyProfile('5min'), context) : null;
   const points = pointsAt(days);
   const forecasts = await forecastMultiResolution(
     points,

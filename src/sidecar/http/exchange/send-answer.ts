@@ -26,6 +26,14 @@ const LARGE_AT_ONCE_MAX = 2;
 
 export const largeWorkSlots = () => new OwnerSlots(LARGE_AT_ONCE_MAX);
 
+/** Warn-code 299 of RFC 7234: miscellaneous persistent warning. */
+const PERSISTENT = 299;
+
+/** Sends the warning of a work with whatever is answered. */
+export function warn(reply: FastifyReply, { warning }: Work): void {
+  if (warning) reply.header('warning', `${PERSISTENT} tidewatch "${warning}"`);
+}
+
 export interface Exchange {
   readonly services: Pick<AppServices, 'calls' | 'largeWork'>;
   readonly request: FastifyRequest;
@@ -34,6 +42,7 @@ export interface Exchange {
 
 /** Runs the work of a request, charges it, and sends the answer. A handler returns what this returns. */
 export async function answerWith({ services, request, reply }: Exchange, work: Work): Promise<FastifyReply> {
+  warn(reply, work);
   const { calls, largeWork } = services;
   const caller = callerOf(request);
   const onAdmitted = (standing: KeyStanding) => {

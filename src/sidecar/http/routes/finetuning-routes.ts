@@ -6,7 +6,7 @@ import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } fr
 import { audit } from '../../accounts/audit-log.ts';
 import { checkModelQuota, type PreparedModel, prepareTuned } from '../../models/prepared-model.ts';
 import { noSuchModel } from '../../models/tuned-models.ts';
-import { finetuneWork } from '../../tasks/finetune-task.ts';
+import { finetuneWork } from '../../tasks/task-work.ts';
 import { answers, Detail, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import {
   FinetuneAnswer,

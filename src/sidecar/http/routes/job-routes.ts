@@ -9,7 +9,7 @@ import { TASK_WORK } from '../../tasks/task-work.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import { answers, Detail, InvalidRequest, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { FinetuneAnswer, type FinetuneBody } from '../../wire/schema/finetune-schema.ts';
-import { CrossValidationAnswer, ForecastAnswer, type ForecastBody } from '../../wire/schema/forecast-schema.ts';
+import { CrossValidationAnswer, ForecastAnswer } from '../../wire/schema/forecast-schema.ts';
 import {
   CrossValidationJob,
   DetectionJob,
@@ -30,11 +30,11 @@ import { OnlineDetectionAnswer } from '../../wire/schema/online-detection-schema
 import { TASK_NAMES, type TaskName } from '../../wire/task-names.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { warnBeyondHorizon } from '../exchange/horizon-warning.ts';
 import { idempotencyHeaders, idempotencyOf } from '../exchange/idempotency.ts';
 import { keptBody } from '../exchange/request-bodies.ts';
 import { requestModels } from '../exchange/request-models.ts';
 import { callerOf, noteAdmitted } from '../exchange/require-key.ts';
+import { warn } from '../exchange/send-answer.ts';
 import { sendJob } from '../exchange/send-job.ts';
 
 /** A task with its request and answer schemas. */
@@ -89,12 +89,12 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       }
       // Validates the request, so that an accepted job is valid.
       const models = await requestModels(services, request);
-      const { tokens } = TASK_WORK[name].work(request.body, models, async () => '');
-      warnBeyondHorizon(reply, request.body as ForecastBody, models);
+      const work = TASK_WORK[name].work(request.body, models, async () => '');
+      warn(reply, work);
       const header = modelsOfJob(name, request.body as FinetuneBody, caller);
       if (header.output !== null) await checkModelQuota(services, header.owner, header.output);
       const body = encodeEnvelope<JobModels>({ header, bytes: keptBody(request) });
-      const job = { task: name, caller, tokens, body, timeoutSeconds, idempotency };
+      const job = { task: name, caller, tokens: work.tokens, body, timeoutSeconds, idempotency };
       const id = await jobs.submit(job);
       noteAdmitted(request);
       return reply.code(202).send({ job_id: id });

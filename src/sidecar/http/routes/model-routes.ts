@@ -1,3 +1,4 @@
+import { frequencyProfile } from '../../models/frequency-profile.ts';
 import {
   DEFAULT_MODEL,
   modelParams,
@@ -54,6 +55,6 @@ function paramsOf(
 ) {
   const model = models.find(name);
   if (model === null) throw invalidRequest([unknownModel(models, where)]);
-  const { inputSize, horizon } = modelParams(model, freq);
+  const { inputSize, horizon } = modelParams(model, frequencyProfile(freq));
   return { detail: { input_size: inputSize, horizon } };
 }

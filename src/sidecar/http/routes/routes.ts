@@ -4,20 +4,17 @@ import { addAccountRoutes } from './account-routes.ts';
 import { addAdminRoutes } from './admin-routes.ts';
 import { addBacktestRoute } from './backtest-route.ts';
 import { addConsoleRoutes } from './console-routes.ts';
-import { addCrossValidationRoute } from './cross-validation-route.ts';
 import { addDetectorRoutes } from './detector-routes.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { addFinetuningRoutes } from './finetuning-routes.ts';
-import { addForecastRoute } from './forecast-route.ts';
 import { addHealthRoutes } from './health-routes.ts';
-import { addInSampleRoutes } from './in-sample-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLiveRoute } from './live-route.ts';
 import { addModelRoutes } from './model-routes.ts';
-import { addOnlineDetectionRoute } from './online-detection-route.ts';
 import { addSeriesRoutes } from './series-routes.ts';
 import { addServiceRoutes } from './service-routes.ts';
 import { addSessionRoutes } from './session-routes.ts';
+import { addTaskRoutes } from './task-routes.ts';
 
 /** Adds every endpoint. */
 export function addRoutes(app: App, services: AppServices): void {
@@ -27,10 +24,7 @@ export function addRoutes(app: App, services: AppServices): void {
   addAdminRoutes(app, services);
   addSessionRoutes(app, services);
   addModelRoutes(app, services);
-  addOnlineDetectionRoute(app, services);
-  addInSampleRoutes(app, services);
-  addForecastRoute(app, services);
-  addCrossValidationRoute(app, services);
+  addTaskRoutes(app, services);
   addFinetuningRoutes(app, services);
   addJobRoutes(app, services);
   addSeriesRoutes(app, services);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { noiseAt } from '../../../../src/demo/hash-noise.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detector/memory/series-memory.ts';
 import { GroupDetector } from '../../../../src/detector/series/group-detector.ts';
-import { detectOnline } from '../../../../src/sidecar/tasks/detect-online.ts';
+import { detectOnline } from '../../../../src/sidecar/tasks/online-detection/online-detection-run.ts';
 import { arithmeticQuantileForecaster } from '../../../fixture/model/arithmetic-forecaster.ts';
 import { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
 import { supplyForecast } from '../../../fixture/stream/stream-detection.ts';

@@ -13,8 +13,8 @@ import {
 const CONTEXT = 512;
 const lookbackIn = (freq: string) =>
   lookbackLength({
-    context: forecastContext(freq, CONTEXT),
-    aggregation: aggregationOf(freq, CONTEXT),
+    context: forecastContext(frequencyProfile(freq), CONTEXT),
+    aggregation: aggregationOf(frequencyProfile(freq), CONTEXT),
     probabilities: [],
   });
 
@@ -74,40 +74,47 @@ const PROFILES: Readonly<Record<string, readonly [season: number, horizon: numbe
 test('every family of aliases has a season, a horizon and a context; unknown aliases get the generic profile', () => {
   const found = Object.keys(PROFILES).map((freq) => [
     freq,
-    [frequencyProfile(freq).season, seasonalHorizon(freq), lookbackIn(freq)],
+    [frequencyProfile(freq).season, seasonalHorizon(frequencyProfile(freq)), lookbackIn(freq)],
   ]);
   assert.deepEqual(Object.fromEntries(found), PROFILES);
 });
 
 test('the in-sample horizon is shorter than a long season', () => {
-  assert.deepEqual(['15min', 'W', 'D', 'YE'].map(inSampleHorizon), [16, 16, 7, 4]);
+  assert.deepEqual(
+    ['15min', 'W', 'D', 'YE'].map((freq) => inSampleHorizon(frequencyProfile(freq))),
+    [16, 16, 7, 4],
+  );
 });
 
 test('a forecast gives the model at most its context', () => {
-  for (const freq of ['h', 'D', '5min', 'unheard']) assert.ok(forecastContext(freq, 64) <= 64);
-  assert.equal(aggregationOf('5min', 64)?.blocks, 64);
+  for (const freq of ['h', 'D', '5min', 'unheard']) assert.ok(forecastContext(frequencyProfile(freq), 64) <= 64);
+  assert.equal(aggregationOf(frequencyProfile('5min'), 64)?.blocks, 64);
 });
 
 test('in-sample forecasts of days and weeks use a shorter context', () => {
-  const contexts = ['D', 'B', 'W', 'h', '5min', 'MS', 'cbh'].map((freq) => inSampleContext(freq, 512));
+  const contexts = ['D', 'B', 'W', 'h', '5min', 'MS', 'cbh'].map((freq) =>
+    inSampleContext(frequencyProfile(freq), 512),
+  );
   assert.deepEqual(contexts, [112, 112, 256, 512, 512, 512, 512]);
-  assert.equal(inSampleContext('D', 64), 64);
+  assert.equal(inSampleContext(frequencyProfile('D'), 64), 64);
 });
 
 test('twelve years of months suffice for intervals of one or two years, also for clients that check first', () => {
-  assert.ok(lookbackIn('MS') + seasonalHorizon('MS') <= 144 - 24);
+  assert.ok(lookbackIn('MS') + seasonalHorizon(frequencyProfile('MS')) <= 144 - 24);
 });
 
 test('two weeks of sub-hourly values suffice for intervals, also for clients that check first', () => {
   const passHorizonMax = 128;
   for (const minutes of [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30]) {
-    const needed = lookbackIn(`${minutes}min`) + Math.min(passHorizonMax, seasonalHorizon(`${minutes}min`));
+    const needed =
+      lookbackIn(`${minutes}min`) + Math.min(passHorizonMax, seasonalHorizon(frequencyProfile(`${minutes}min`)));
     assert.ok(needed <= (14 * 1440) / minutes, `${minutes}min: ${needed}`);
   }
 });
 
 test('sub-hourly values are aggregated by hour', () => {
-  assert.deepEqual(aggregationOf('5min', CONTEXT), { stride: 12, blocks: 256, day: 288 });
-  assert.deepEqual(aggregationOf('30T', CONTEXT), { stride: 2, blocks: 256, day: 48 });
-  for (const freq of ['s', '45min', 'h', 'D', 'unheard']) assert.equal(aggregationOf(freq, CONTEXT), null, freq);
+  assert.deepEqual(aggregationOf(frequencyProfile('5min'), CONTEXT), { stride: 12, blocks: 256, day: 288 });
+  assert.deepEqual(aggregationOf(frequencyProfile('30T'), CONTEXT), { stride: 2, blocks: 256, day: 48 });
+  for (const freq of ['s', '45min', 'h', 'D', 'unheard'])
+    assert.equal(aggregationOf(frequencyProfile(freq), CONTEXT), null, freq);
 });

@@ -1,5 +1,6 @@
-import { LENGTH_MIN } from '../../model/tuning/windows.ts';
-import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
+import { LENGTH_MIN } from '../../../model/tuning/windows.ts';
+import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
+import type { SeriesRequest } from './series-problems.ts';
 
 /** Numbers in one answer, where they are not bounded by the size of the request. */
 const ANSWER_NUMBERS_MAX = 50_000_000;
@@ -39,7 +40,10 @@ export function intervalProblems(levels: number, sizes: readonly number[], span 
 const TUNING_STEPS_MAX = 1_000;
 
 /** @param tunings fine-tunings of the request: one, or one per window */
-export function tuningProblems(steps: number, sizes: readonly number[], tunings = 1): FieldProblem[] {
+export function tuningProblems(
+  { series: { sizes }, finetune_steps: steps = 0 }: Pick<SeriesRequest, 'series' | 'finetune_steps'>,
+  tunings = 1,
+): FieldProblem[] {
   if (steps === 0) return [];
   const loc = ['body', 'finetune_steps'];
   if (!sizes.some((size) => size >= LENGTH_MIN)) {

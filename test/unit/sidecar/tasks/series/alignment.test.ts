@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { rollOut } from '../../../../src/forecast/autoregressive-roll-out.ts';
-import { modelParams, type ServedModel } from '../../../../src/sidecar/models/served-models.ts';
-import { alignmentOf, alignmentProblems, parseTimestamp } from '../../../../src/sidecar/tasks/alignment.ts';
-import { quantileForecaster } from '../../../fixture/http/http-service.ts';
-import { groupForecaster, MEMBERS_MAX } from '../../../fixture/model/group-forecaster.ts';
+import { rollOut } from '../../../../../src/forecast/autoregressive-roll-out.ts';
+import { frequencyProfile } from '../../../../../src/sidecar/models/frequency-profile.ts';
+import { modelParams, type ServedModel } from '../../../../../src/sidecar/models/served-models.ts';
+import { alignSeries, parseTimestamp } from '../../../../../src/sidecar/tasks/series/alignment.ts';
+import type { FieldProblem } from '../../../../../src/sidecar/wire/problem.ts';
+import { quantileForecaster } from '../../../../fixture/http/http-service.ts';
+import { groupForecaster, MEMBERS_MAX } from '../../../../fixture/model/group-forecaster.ts';
 
 const together: ServedModel = {
   name: 'tsmodel-2.1',
@@ -18,6 +20,11 @@ function request(sizes: number[], starts?: string[] | null, freq = 'h') {
   const length = sizes.reduce((sum, size) => sum + size, 0);
   const series = { y: new Float64Array(length), sizes, ...(starts !== undefined && { start_datetime: starts }) };
   return { series, freq, multivariate: true };
+}
+
+function align({ freq, ...asked }: ReturnType<typeof request>, model: ServedModel) {
+  const problems: FieldProblem[] = [];
+  return { offsets: alignSeries(asked, { frequency: frequencyProfile(freq), model }, problems), problems };
 }
 
 test('times are ISO 8601, in UTC by default', () => {
@@ -41,29 +48,29 @@ test('times are ISO 8601, in UTC by default', () => {
 
 test('start times on the grid of the frequency align series', () => {
   const days = request([5, 5], ['2026-01-03', '2026-01-01'], 'D');
-  assert.deepEqual(alignmentOf(days, together), [2, 0]);
+  assert.deepEqual(align(days, together).offsets, [2, 0]);
   const hours = request([5, 5], ['2026-01-01T06:00:00', '2026-01-01T00:00:00+02:00']);
-  assert.deepEqual(alignmentOf(hours, together), [8, 0]);
+  assert.deepEqual(align(hours, together).offsets, [8, 0]);
   const months = request([5, 5], ['2025-11-30', '2026-02-28'], 'ME');
-  assert.deepEqual(alignmentOf(months, together), [0, 3]);
+  assert.deepEqual(align(months, together).offsets, [0, 3]);
 });
 
 test('without start times, or a grid, series end together', () => {
-  assert.deepEqual(alignmentOf(request([5, 3]), together), [0, 2]);
-  assert.deepEqual(alignmentOf(request([5, 3], null), together), [0, 2]);
-  assert.deepEqual(alignmentOf(request([5, 3], ['2026-01-03', '2026-01-01'], 'cbh'), together), [0, 2]);
+  assert.deepEqual(align(request([5, 3]), together).offsets, [0, 2]);
+  assert.deepEqual(align(request([5, 3], null), together).offsets, [0, 2]);
+  assert.deepEqual(align(request([5, 3], ['2026-01-03', '2026-01-01'], 'cbh'), together).offsets, [0, 2]);
 });
 
 test('univariate models and requests are not aligned', () => {
-  assert.equal(alignmentOf(request([5, 3]), alone), undefined);
-  assert.equal(alignmentOf({ ...request([5, 3]), multivariate: false }, together), undefined);
-  assert.deepEqual(alignmentProblems(request([5, 3], ['no time']), alone), []);
+  assert.equal(align(request([5, 3]), alone).offsets, undefined);
+  assert.equal(align({ ...request([5, 3]), multivariate: false }, together).offsets, undefined);
+  assert.deepEqual(align(request([5, 3], ['no time']), alone).problems, []);
 });
 
 test('problems of alignment name their fields', () => {
   const crowd = request(new Array(MEMBERS_MAX + 1).fill(2));
-  assert.match(alignmentProblems(crowd, together)[0].msg, /5 series cannot be forecast together: at most 4/);
-  const fields = alignmentProblems(request([5, 3], ['2026-01-01', 'no time']), together);
+  assert.match(align(crowd, together).problems[0].msg, /5 series cannot be forecast together: at most 4/);
+  const fields = align(request([5, 3], ['2026-01-01', 'no time']), together).problems;
   assert.deepEqual(
     fields.map(({ loc }) => loc.join('.')),
     ['body.series.start_datetime.1'],
@@ -73,7 +80,8 @@ test('problems of alignment name their fields', () => {
 test('the long-horizon model takes five weeks of hours to forecast one', () => {
   const { limits, ...forecaster } = quantileForecaster();
   const long = rollOut({ ...forecaster, limits: { ...limits, context: 1024, horizonMax: 192 } });
-  const params = (freq: string) => modelParams({ name: 'long', forecaster: long, seasons: 7, tunable: null }, freq);
+  const params = (freq: string) =>
+    modelParams({ name: 'long', forecaster: long, seasons: 7, tunable: null }, frequencyProfile(freq));
   assert.deepEqual(params('h'), { inputSize: 840, horizon: 168 });
   assert.deepEqual(params('D'), { inputSize: 245, horizon: 49 });
   assert.deepEqual(params('W'), { inputSize: 1024, horizon: 192 });

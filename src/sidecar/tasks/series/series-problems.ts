@@ -1,30 +1,35 @@
-import {
-  DEFAULT_MODEL,
-  type ServedModel,
-  type ServedModels,
-  unknownModel,
-  untunable,
-} from '../models/served-models.ts';
-import { type FieldProblem, fieldProblem } from '../wire/problem.ts';
-import type { SeriesBody } from '../wire/schema/series-schema.ts';
-import { exogenousProblems } from './exogenous-request.ts';
-import { tuningProblems } from './request-limits.ts';
+import { CATEGORIES_MAX } from '../../../forecast/exogenous/design.ts';
+import type { TuningLoss } from '../../../model/tuning-graphs.ts';
+import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
+import type { SeriesBody } from '../../wire/schema/series-schema.ts';
 
 /** Common fields of requests with series. */
 export interface SeriesRequest {
   readonly series: SeriesBody;
   readonly model?: string;
-  readonly finetuned_model_id?: string | null;
   readonly finetune_steps?: number;
+  readonly finetune_loss?: TuningLoss;
+  readonly finetune_depth?: number;
+  readonly clean_ex_first?: boolean;
+  readonly multivariate?: boolean;
   readonly hist_exog?: readonly number[] | null;
 }
 
 const SERIES = ['body', 'series'] as const;
+/** Limits the time of the regression. A numeric variable makes one column, a category one column per frequent value. */
+const COLUMNS_MAX = 200;
 
 /** Inconsistencies of a request that matches its schema. */
 export function seriesProblems(request: SeriesRequest): FieldProblem[] {
-  const { series, finetune_steps: steps = 0 } = request;
-  const { y, sizes, X, X_future: future, categorical_exog: categorical, start_datetime: starts, texts } = series;
+  const {
+    y,
+    sizes,
+    X,
+    X_future: future,
+    categorical_exog: categorical,
+    start_datetime: starts,
+    texts,
+  } = request.series;
   const problems = exogenousProblems(request);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total !== y.length) {
@@ -55,17 +60,40 @@ export function seriesProblems(request: SeriesRequest): FieldProblem[] {
       fieldProblem([...SERIES, 'X_future'], `X_future has ${future?.length} variables, but X has ${columns}`),
     );
   }
-  return [...problems, ...tuningProblems(steps, sizes)];
+  return problems;
 }
 
-/** The model of a request. Adds a problem for an unknown name, and for a model that cannot be fine-tuned. */
-export function modelOf(models: ServedModels, request: SeriesRequest, problems: FieldProblem[]): ServedModel | null {
-  const tuned = (request.finetune_steps ?? 0) > 0;
-  const model = models.finetuned ?? models.find(request.model ?? DEFAULT_MODEL);
-  if (model === null) problems.push(unknownModel(models, 'body'));
-  if (model?.tunable === null && tuned) problems.push(untunable(models, model, 'finetune_steps'));
-  return model;
+function exogenousProblems({ series, hist_exog: pastOnly }: SeriesRequest): FieldProblem[] {
+  const columns = series.X?.length ?? 0;
+  const problems: FieldProblem[] = [];
+  const used = columnsOf(series);
+  if (used > COLUMNS_MAX) {
+    const text =
+      `X makes ${used} columns, one for each number and for each frequent value of a category; at most ` +
+      `${COLUMNS_MAX} can be used`;
+    problems.push(fieldProblem([...SERIES, 'X'], text));
+  }
+  pastOnly?.forEach((index, i) => {
+    if (index < columns) return;
+    problems.push(fieldProblem(['body', 'hist_exog', i], `there is no column ${index} in X`));
+  });
+  return problems;
 }
+
+function columnsOf({ X, categorical_exog: categorical }: SeriesBody): number {
+  const isCategorical = new Set(categorical);
+  const columnsOfOne = (values: Float64Array, i: number) => (isCategorical.has(i) ? categoriesIn(values) : 1);
+  return (X ?? []).reduce((sum, values, i) => sum + columnsOfOne(values, i), 0);
+}
+
+/** Counts distinct values up to the maximum. */
+function categoriesIn(values: Float64Array): number {
+  const seen = new Set<number>();
+  for (const value of values) if (seen.add(value).size === CATEGORIES_MAX) break;
+  return seen.size;
+}
+
+const SHORT_SERIES_PROBLEMS_MAX = 10;
 
 /** Problems of series shorter than `needed`, limited to the first few. */
 export function tooShort(sizes: readonly number[], needed: number, why: string): FieldProblem[] {
@@ -77,5 +105,3 @@ export function tooShort(sizes: readonly number[], needed: number, why: string):
   }
   return problems;
 }
-
-const SHORT_SERIES_PROBLEMS_MAX = 10;

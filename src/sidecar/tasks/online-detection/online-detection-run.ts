@@ -4,16 +4,33 @@ import {
   type DetectionPlan,
   type OnlineDetection,
   planDetection,
-} from '../../detector/batch/batch-detector.ts';
-import { residualsOf, shiftForecasts } from '../../detector/batch/history.ts';
-import type { ExogenousEffects } from '../../forecast/exogenous-effects.ts';
-import { forecastFolds } from '../../forecast/folds.ts';
-import { type Forecaster, hasQuantiles } from '../../forecast/forecaster.ts';
-import { deviationOfQuantiles } from '../../forecast/quantile-spread.ts';
+} from '../../../detector/batch/batch-detector.ts';
+import { residualsOf, shiftForecasts } from '../../../detector/batch/history.ts';
+import type { ExogenousEffects } from '../../../forecast/exogenous-effects.ts';
+import { forecastFolds } from '../../../forecast/folds.ts';
+import { type Forecaster, hasQuantiles } from '../../../forecast/forecaster.ts';
+import { deviationOfQuantiles } from '../../../forecast/quantile-spread.ts';
+import { tuneForRequest } from '../../models/tuned-models.ts';
+import { fitSeriesEffects } from '../series/series-effects.ts';
+import type { OnlineDetectionQuestion } from './online-detection-question.ts';
 
-export interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 'offsets'> {
+/** Scores the last values of each series. */
+export async function runOnlineDetection(
+  question: OnlineDetectionQuestion,
+  signal: AbortSignal,
+): Promise<OnlineDetection[]> {
+  const { series, settings, model, tuning, offsets, eventStepMs } = question;
+  const { h, detectionSize, context } = settings;
+  // There is one window, at the end. Its values must not be used for training.
+  const past = series.values.map((values) => values.subarray(0, Math.max(0, values.length - detectionSize)));
+  const { forecaster } = await tuneForRequest(tuning, model, { series: past, horizon: h, contexts: [context], signal });
+  const effects = await fitSeriesEffects(question, detectionSize, signal);
+  return detectOnline({ series: series.values, settings, forecaster, effects, offsets, eventStepMs, signal });
+}
+
+interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 'offsets'> {
   readonly forecaster: Forecaster;
-  /** Of exogenous variables, one for each series. */
+  /** Effects of exogenous variables, one for each series. */
   readonly effects?: readonly ExogenousEffects[] | undefined;
   /** Mean step of the series; absent where no events are wanted. */
   readonly eventStepMs?: number | null | undefined;

@@ -1,0 +1,80 @@
+import type { Static, TSchema } from 'typebox';
+import type { Work } from '../../accounts/metering.ts';
+import type { ServedModels } from '../../models/served-models.ts';
+import {
+  crossValidationWork,
+  forecastWork,
+  historicForecastWork,
+  inSampleDetectionWork,
+  onlineDetectionWork,
+} from '../../tasks/task-work.ts';
+import { seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import * as forecast from '../../wire/schema/forecast-schema.ts';
+import * as inSample from '../../wire/schema/in-sample-schema.ts';
+import { OnlineDetectionAnswer, OnlineDetectionRequest } from '../../wire/schema/online-detection-schema.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { requestModels } from '../exchange/request-models.ts';
+import { answerWith } from '../exchange/send-answer.ts';
+
+interface TaskRoute<B extends TSchema> {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly body: B;
+  readonly answer: TSchema;
+  readonly work: (body: Static<B>, models: ServedModels) => Work;
+  /** Headers of a deprecated endpoint. */
+  readonly deprecated?: Readonly<Record<string, string>>;
+}
+
+/** The date is in the format of RFC 9745: 2026-01-01. */
+const DEPRECATED = { deprecation: '@1767225600', link: '</v2/cross_validation>; rel="successor-version"' };
+
+/** Detection and forecasts that are answered at once. */
+export function addTaskRoutes(app: App, services: AppServices): void {
+  const add = <B extends TSchema>(path: string, { body, answer, work, deprecated, ...named }: TaskRoute<B>) => {
+    const shown = deprecated === undefined ? named : { ...named, deprecated: true };
+    const schema = { ...shown, body, response: seriesAnswers(answer) };
+    app.post(path, { schema }, async (request, reply) => {
+      if (deprecated !== undefined) reply.headers(deprecated);
+      const made = work(request.body as Static<B>, await requestModels(services, request));
+      return answerWith({ services, request, reply }, made);
+    });
+  };
+  add('/v2/online_anomaly_detection', {
+    operationId: 'detectOnline',
+    summary: 'Detects anomalies at the end of each series by forecasts from the values before it',
+    body: OnlineDetectionRequest,
+    answer: OnlineDetectionAnswer,
+    work: onlineDetectionWork,
+  });
+  add('/v2/anomaly_detection', {
+    operationId: 'detectInSample',
+    summary: 'Detects anomalies in whole histories by in-sample forecasts and their residuals',
+    body: inSample.InSampleDetectionRequest,
+    answer: inSample.InSampleDetectionAnswer,
+    work: inSampleDetectionWork,
+  });
+  add('/v2/historic_forecast', {
+    operationId: 'forecastHistoric',
+    summary: 'Forecasts whole histories in-sample; use /v2/cross_validation',
+    body: inSample.HistoricForecastRequest,
+    answer: inSample.HistoricForecastAnswer,
+    work: historicForecastWork,
+    deprecated: DEPRECATED,
+  });
+  add('/v2/forecast', {
+    operationId: 'forecast',
+    summary: 'Forecasts the next values of each series',
+    body: forecast.ForecastRequest,
+    answer: forecast.ForecastAnswer,
+    work: forecastWork,
+  });
+  add('/v2/cross_validation', {
+    operationId: 'crossValidate',
+    summary: 'Forecasts windows at the end of each series from the values before each window',
+    body: forecast.CrossValidationRequest,
+    answer: forecast.CrossValidationAnswer,
+    work: crossValidationWork,
+  });
+}

@@ -1,0 +1,47 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import { modelParams, type ServedModel } from '../../models/served-models.ts';
+import { tuneForRequest } from '../../models/tuned-models.ts';
+import { forecastPoints, type PointForecasts, type RequestPoint } from '../forecast/forecast-run.ts';
+import type { WindowsQuestion } from './cross-validation-question.ts';
+
+/** Points that are handled before other requests have a turn. */
+export const POINTS_PER_TURN = 20_000;
+
+export interface WindowForecasts extends PointForecasts {
+  /** Series-major, windows in time order. */
+  readonly points: readonly RequestPoint[];
+}
+
+/** Forecasts windows at the end of each series. */
+export async function runWindows(question: WindowsQuestion, signal: AbortSignal): Promise<WindowForecasts> {
+  const { series, backs, pastOnly } = question;
+  const points: RequestPoint[] = [];
+  for (const [i, size] of series.sizes.entries()) {
+    for (const back of backs) {
+      points.push({ series: i, cutoff: size - back });
+      if (points.length % POINTS_PER_TURN === 0) await pause();
+    }
+    signal.throwIfAborted();
+  }
+  const tuned = await tuneByWindow(question, signal);
+  const models = points.map((_, i) => tuned[i % backs.length] ?? tuned[0]);
+  // All variables but the historical ones are known after the cutoff.
+  const isPastOnly = new Set(pastOnly);
+  const future = () => ({
+    variables: (series.variables ?? []).map((own) => own.map((known, i) => (isPastOnly.has(i) ? null : known))),
+    startOf: ({ cutoff }: RequestPoint) => cutoff,
+  });
+  return { ...(await forecastPoints(question, { points, future, models, signal })), points };
+}
+
+/** The model of each window, fine-tuned on the values before it; one model for all windows where it is tuned once. */
+async function tuneByWindow(question: WindowsQuestion, signal: AbortSignal): Promise<ServedModel[]> {
+  const { series, model, frequency, tuning, tunings, backs, settings } = question;
+  const contexts = [modelParams(model, frequency).inputSize];
+  const tuned: ServedModel[] = [];
+  for (const back of backs.slice(0, tuning.steps === 0 ? 1 : tunings)) {
+    const past = series.values.map((values) => values.subarray(0, values.length - back));
+    tuned.push(await tuneForRequest(tuning, model, { series: past, horizon: settings.h, contexts, signal }));
+  }
+  return tuned;
+}

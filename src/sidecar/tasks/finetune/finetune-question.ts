@@ -1,0 +1,34 @@
+import { tokensOf } from '../../accounts/token-count.ts';
+import { frequencyProfile } from '../../models/frequency-profile.ts';
+import type { ServedModels } from '../../models/served-models.ts';
+import type { FinetuneBody } from '../../wire/schema/finetune-schema.ts';
+import { tuningProblems } from '../series/request-limits.ts';
+import { readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
+
+/** A checked request to fine-tune a model. */
+export interface FinetuneQuestion extends SeriesQuestion {
+  readonly freq: string;
+  /** The name under which the request referred to the model. */
+  readonly named: string;
+  /** The fine-tuned model that the new one is derived from. */
+  readonly baseModelId: string | null;
+}
+
+const STEPS = 10;
+
+/** Throws an HttpProblem for an invalid request. */
+export function readFinetune(asked: FinetuneBody, models: ServedModels): FinetuneQuestion {
+  const body = { ...asked, finetune_steps: asked.finetune_steps ?? STEPS };
+  const { model: named, freq, finetuned_model_id: baseModelId = null } = body;
+  const problems = tuningProblems(body);
+  const read = readSeriesRequest(body, { models, frequency: frequencyProfile(freq), problems, tunedBy: 'model' });
+  const { name } = read.model;
+  const isName = named !== undefined && models.names.includes(named) && models.find(named)?.name === name;
+  return {
+    ...read,
+    freq,
+    named: isName ? named : name,
+    baseModelId,
+    tokens: tokensOf(body, { predicted: 0, outputs: 0 }),
+  };
+}

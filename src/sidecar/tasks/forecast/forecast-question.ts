@@ -1,0 +1,73 @@
+import { BACKTEST_FORECASTS_MAX } from '../../../forecast/exogenous/exogenous-forecast.ts';
+import { forecastsPerPoint, type MultiResolutionSettings } from '../../../forecast/multi-resolution.ts';
+import { outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
+import { aggregationOf, type FrequencyProfile, frequencyProfile } from '../../models/frequency-profile.ts';
+import { inputSettings, type ServedModels } from '../../models/served-models.ts';
+import { distinctLevels, probabilitiesOf } from '../../wire/interval-keys.ts';
+import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
+import type { CrossValidationBody, ForecastBody } from '../../wire/schema/forecast-schema.ts';
+import type { WireLevel } from '../../wire/wire-types.ts';
+import { answerTooLong, intervalProblems, tooManyForecasts, tuningProblems } from '../series/request-limits.ts';
+import { horizonWarning, readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
+
+/** A checked request for forecasts at cutoffs. */
+export interface ForecastQuestion extends SeriesQuestion {
+  readonly settings: MultiResolutionSettings;
+  readonly levels: readonly WireLevel[];
+  /** Whether the contributions of exogenous variables are requested. */
+  readonly contributions: boolean;
+  readonly warning: string | null;
+}
+
+/** Throws an HttpProblem for an invalid request. */
+export function readForecast(body: ForecastBody, models: ServedModels): ForecastQuestion {
+  const { series, h } = body;
+  const frequency = frequencyProfile(body.freq);
+  const levels = distinctLevels(body.level);
+  const outputs = outputsOfLevels(levels.length);
+  const predicted = series.sizes.length * h;
+  const future = (series.X_future?.length ?? 0) * predicted;
+  const problems = [
+    ...tuningProblems(body),
+    ...futureProblems(body),
+    ...intervalProblems(levels.length, series.sizes),
+    ...answerTooLong(predicted * outputs),
+    ...tooManyForecasts(series.sizes.length * forecastsOfOne(body, frequency)),
+  ];
+  const read = readSeriesRequest(body, { models, frequency, problems });
+  return { ...read, ...horizonFields(body, read), tokens: tokensOf(body, { predicted, outputs, future }) };
+}
+
+/** The fields that forecasts and windows of cross-validation share. */
+export function horizonFields(
+  { h, level, feature_contributions: contributions = false }: ForecastBody | CrossValidationBody,
+  read: Pick<SeriesQuestion, 'model' | 'frequency' | 'offsets'>,
+) {
+  const levels = distinctLevels(level);
+  const { context, aggregation } = inputSettings(read.model, read.frequency);
+  const settings = {
+    h,
+    context,
+    // A group is forecast once, without temporal aggregation.
+    aggregation: read.offsets === undefined ? aggregation : null,
+    probabilities: probabilitiesOf(levels),
+  };
+  return { levels, settings, contributions, warning: horizonWarning(h, read) };
+}
+
+/** The most forecasts that one cutoff needs, with those of the backtests of exogenous variables. */
+export function forecastsOfOne({ h, level, series }: ForecastBody | CrossValidationBody, frequency: FrequencyProfile) {
+  const context = Number.POSITIVE_INFINITY;
+  const settings = { h, context, aggregation: aggregationOf(frequency, context) };
+  const trials = series.X && series.X.length > 0 ? BACKTEST_FORECASTS_MAX : 0;
+  return trials + forecastsPerPoint(settings, (level?.length ?? 0) > 0);
+}
+
+function futureProblems({ series: { sizes, X_future: future }, h }: ForecastBody): FieldProblem[] {
+  const values = sizes.length * h;
+  return (future ?? []).flatMap((column, i) => {
+    if (column.length === values) return [];
+    const text = `a variable has ${column.length} values, but ${sizes.length} series over h ${h} make ${values}`;
+    return [fieldProblem(['body', 'series', 'X_future', i], text)];
+  });
+}

@@ -1,0 +1,47 @@
+import type { Static } from 'typebox';
+import { OUTPUTS_OF_DETECTION, outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
+import { frequencyProfile, inSampleContext, inSampleHorizon } from '../../models/frequency-profile.ts';
+import type { ServedModels } from '../../models/served-models.ts';
+import { DEFAULT_LEVEL, distinctLevels } from '../../wire/interval-keys.ts';
+import type { HistoricForecastRequest, InSampleDetectionRequest } from '../../wire/schema/in-sample-schema.ts';
+import type { WireLevel } from '../../wire/wire-types.ts';
+import { tooManyForecasts, tuningProblems } from '../series/request-limits.ts';
+import type { SeriesRequest } from '../series/series-problems.ts';
+import { readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
+
+/** A checked request for in-sample forecasts of whole histories. */
+export interface InSampleQuestion extends SeriesQuestion {
+  readonly h: number;
+  readonly context: number;
+  readonly levels: readonly WireLevel[];
+  /** Whether the contributions of exogenous variables are requested. */
+  readonly contributions: boolean;
+}
+
+/** Throws an HttpProblem for an invalid request. */
+export function readInSampleDetection(
+  body: Static<typeof InSampleDetectionRequest>,
+  models: ServedModels,
+): InSampleQuestion {
+  const tokens = tokensOf(body, { predicted: body.series.y.length, outputs: OUTPUTS_OF_DETECTION });
+  return { ...readInSample(body, models), levels: [body.level ?? DEFAULT_LEVEL], contributions: false, tokens };
+}
+
+/** Throws an HttpProblem for an invalid request. */
+export function readHistoricForecast(
+  body: Static<typeof HistoricForecastRequest>,
+  models: ServedModels,
+): InSampleQuestion {
+  const levels = distinctLevels(body.level);
+  const tokens = tokensOf(body, { predicted: body.series.y.length, outputs: outputsOfLevels(levels.length) });
+  return { ...readInSample(body, models), levels, contributions: body.feature_contributions ?? false, tokens };
+}
+
+/** The fields that all requests for whole histories share; these are forecast one by one. */
+export function readInSample(body: SeriesRequest & { readonly freq: string }, models: ServedModels) {
+  const frequency = frequencyProfile(body.freq);
+  const h = inSampleHorizon(frequency);
+  const problems = [...tooManyForecasts(Math.ceil(body.series.y.length / h)), ...tuningProblems(body)];
+  const read = readSeriesRequest({ ...body, multivariate: false }, { models, frequency, problems });
+  return { ...read, h, context: inSampleContext(frequency, read.model.forecaster.limits.context) };
+}

@@ -1,0 +1,31 @@
+import { type Calibration, deviationAt } from '../../../detector/calibration/calibration.ts';
+import { calibrateInSample } from '../../../detector/calibration/in-sample-detection.ts';
+import { forecastInSample, type InSampleForecast } from '../../../forecast/in-sample.ts';
+import { contextsOf, tuneForRequest } from '../../models/tuned-models.ts';
+import type { ForecastEffect } from '../series/exogenous-fields.ts';
+import { fitSeriesEffects } from '../series/series-effects.ts';
+import type { InSampleQuestion } from './in-sample-question.ts';
+
+/** The in-sample forecast of a series with the calibration of its residuals. */
+export interface CalibratedForecast extends InSampleForecast {
+  readonly calibration: Calibration;
+  /** The deviation of its residuals. */
+  readonly deviation: number;
+  /** The exogenous effect in it; null without variables. */
+  readonly effect: ForecastEffect | null;
+}
+
+/** Forecasts every history in-sample. */
+export async function runInSample(question: InSampleQuestion, signal: AbortSignal): Promise<CalibratedForecast[]> {
+  const { series, frequency, model, tuning, h, context, contributions } = question;
+  const scope = { series: series.values, horizon: h, contexts: contextsOf(model, frequency) };
+  const { forecaster } = await tuneForRequest(tuning, model, { ...scope, signal });
+  const effects = await fitSeriesEffects(question, 0, signal);
+  const forecasts = await forecastInSample(series.values, { h, context, effects }, { forecaster, signal });
+  return forecasts.map((forecast, i) => {
+    const calibration = calibrateInSample(forecast);
+    const fit = effects?.[i];
+    const effect = fit && { weights: fit.weights(), contributions: contributions ? fit.contributions() : [] };
+    return { ...forecast, calibration, deviation: deviationAt(calibration, 0, 0), effect: effect ?? null };
+  });
+}

@@ -1,0 +1,83 @@
+/** What a room may know of the world outside: I/O, vendor packages, the environment. */
+import { existsSync } from 'node:fs';
+import { posix } from 'node:path';
+import { test } from 'node:test';
+import {
+  imports,
+  importsOf,
+  isRelative,
+  matches,
+  none,
+  packageJson,
+  ROOT,
+  room,
+  sourceImports,
+  sources,
+} from './project.ts';
+
+test('the detector, calendar and record rooms do no I/O and know neither clock nor chance', () => {
+  const detector = new Map([...sources].filter(([path]) => ['detector', 'calendar', 'record'].includes(room(path))));
+  none([
+    ...importsOf(detector)
+      .filter((found) => !isRelative(found) && found.target !== 'node:assert/strict' && found.target !== 'node:assert')
+      .map(({ path, target }) => `${path} imports ${target}`),
+    ...matches(
+      detector,
+      /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bMath\.random\(|\bsetTimeout\(|\bawait import\(/g,
+    ),
+  ]);
+});
+
+/** Each vendor package is known in one place only, so that it can be exchanged there. */
+const VENDORS: Readonly<Record<string, string>> = {
+  '@fastify/cors': 'src/sidecar/http/',
+  '@fastify/cookie': 'src/sidecar/http/',
+  '@fastify/swagger': 'src/sidecar/http/',
+  '@fastify/swagger-ui': 'src/sidecar/http/',
+  '@fastify/type-provider-typebox': 'src/sidecar/http/',
+  fastify: 'src/sidecar/http/',
+  typebox: 'src/sidecar/',
+  preact: 'src/console/page/',
+  htm: 'src/console/page/',
+  uplot: 'src/console/page/',
+  'csv-parse': 'src/terminal/csv/',
+  kafkajs: 'src/kafka/',
+  nodemailer: 'src/alerts/receivers/',
+  standardwebhooks: 'src/alerts/receivers/',
+  pg: 'src/store/',
+  '@duckdb/node-api': 'src/history/',
+  'onnxruntime-node': 'src/model/',
+  '@confluentinc/schemaregistry': 'src/stream/codec/',
+  avsc: 'src/stream/codec/',
+  protobufjs: 'src/stream/codec/',
+  'prom-client': 'src/telemetry/',
+  pino: 'src/telemetry/',
+  yaml: 'src/config/',
+};
+
+test('a vendor package is imported in its own room only, and every one has a room', () => {
+  none(
+    sourceImports
+      .filter((found) => !isRelative(found) && !found.target.startsWith('node:'))
+      .flatMap(({ path, target }) => {
+        const owned = Object.entries(VENDORS).find(([name]) => target === name || target.startsWith(`${name}/`));
+        if (owned === undefined) return [`${path} imports ${target}, which has no room`];
+        return path.startsWith(owned[1]) ? [] : [`${path} imports ${target}, which belongs to ${owned[1]}`];
+      }),
+  );
+  none(Object.keys(packageJson().dependencies).filter((name) => !(name in VENDORS)));
+});
+
+test('only the configuration reads the environment', () => {
+  const others = new Map([...sources].filter(([path]) => path.startsWith('src/') && room(path) !== 'config'));
+  none(matches(others, /\bprocess\.env\b/g));
+});
+
+test('imports of our own files name the file, and the file is there', () => {
+  none(
+    imports.filter(isRelative).flatMap(({ path, target }) => {
+      const to = posix.join(posix.dirname(path), target);
+      return /\.(ts|json)$/.test(to) && existsSync(new URL(to, ROOT)) ? [] : [`${path} imports ${target}`];
+    }),
+  );
+});
