@@ -3,6 +3,7 @@ import { describeConfig } from '../config/describe.ts';
 import { text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, workerOptions } from '../config/options.ts';
+import { awaitBrokers } from '../run/await-brokers.ts';
 import { followDetectors } from '../run/live-detectors.ts';
 import { newestSaved } from '../run/newest-detectors.ts';
 import { resolveWithModels, runWorker } from '../run/run-worker.ts';
@@ -28,7 +29,11 @@ export const workerCommand: RunnableCommand = {
     if (read.kind === 'problems') return printProblems(read.problems, io);
     const { warmStart: name, group = null } = read.values;
     const history = name === undefined ? null : { name, csv: csvReading(name, read.values), group, stop: io.stop };
-    const reading = newestSaved(fromFile.config.kafka!, fromFile.config.detectorsTopic);
+    const logger = createLogger(fromFile.config.logLevel);
+    const kafka = fromFile.config.kafka!;
+    const reading = awaitBrokers(fromFile.config, { kafka, logger, signal: io.stop }).then(() =>
+      newestSaved(kafka, fromFile.config.detectorsTopic),
+    );
     const saved = await Promise.race([reading, aborted(io.stop)]);
     if (io.stop.aborted) {
       // The broker may not answer for a while.
@@ -40,9 +45,8 @@ export const workerCommand: RunnableCommand = {
     const { models, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems') return printProblems(result.problems, io);
     const { config } = result;
-    const logger = createLogger(config.logLevel);
     const version = saved?.version ?? 0;
-    const starting = runWorker({ config: { ...config, kafka: config.kafka! }, models, logger, version, history });
+    const starting = runWorker({ config: { ...config, kafka }, models, logger, version, history });
     const worker = await Promise.race([starting, aborted(io.stop)]);
     if (!worker) {
       const ending = starting.then((late) => late.stop()).catch(() => undefined);
@@ -50,7 +54,7 @@ export const workerCommand: RunnableCommand = {
       return DONE;
     }
     logger.info({ config: describeConfig(config) }, 'worker started');
-    const running = { ...config, kafka: config.kafka! };
+    const running = { ...config, kafka };
     const unfollow = followDetectors({ flags, config: running, worker, logger, version });
     const failure = await Promise.race([worker.finished, aborted(io.stop)]);
     if (failure) logger.fatal({ err: failure }, 'the worker cannot continue');

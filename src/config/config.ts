@@ -121,6 +121,8 @@ export interface WorkerLimits {
   readonly memoryMbMax: number;
   readonly inferenceThreads: number;
   readonly shutdownMsMax: number;
+  /** How long a worker that starts waits for a broker that answers; 0: not at all. */
+  readonly startWaitMs: number;
   /** Session timeout of the consumer group: then the partitions of a silent worker go to others. */
   readonly sessionMs: number;
 }

@@ -170,6 +170,10 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
     setting('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 'ms an orderly end may take'),
     10_000,
   ),
+  startWaitMs: withDefault(
+    setting('START_WAIT_MS', integerFrom(0, 3_600_000), 'ms that a starting worker waits for its brokers'),
+    60_000,
+  ),
   sessionMs: withDefault(
     setting('KAFKA_SESSION_MS', integerFrom(1_000, 600_000), 'ms after which a silent worker is gone'),
     10_000,

@@ -46,7 +46,7 @@ for (const [fault, changes, sentence] of REFUSED) {
     const { stream, env } = await secured();
     const open = (await sharedKafka()).brokers.join();
     const brokers = changes.KAFKA_BROKERS === undefined ? {} : { KAFKA_BROKERS: open };
-    const worker = await stream.startWorker({ ...env, ...changes, ...brokers });
+    const worker = await stream.startWorker({ ...env, ...changes, ...brokers, START_WAIT_MS: '0' });
     const { code } = await worker.ended;
     assert.ok(code === 1 || code === 2, `it ends with ${code}`);
     const sentences = worker.sentences();

@@ -2,17 +2,45 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 
-kafkaTest('a worker that finds no broker when it starts says where it looked, and ends with 1', async () => {
+for (const [waits, wait] of [
+  ['at once where it is not to wait', '0'],
+  ['after its wait', '1500'],
+]) {
+  kafkaTest(`a worker that finds no broker when it starts says where it looked, and ends with 1 ${waits}`, async () => {
+    const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+    const worker = await stream.startWorker({ KAFKA_BROKERS: '127.0.0.1:1', START_WAIT_MS: wait });
+    assert.deepEqual(await worker.ended, { code: 1, signal: null });
+    assert.match(worker.said(), /^No Kafka could be reached at 127\.0\.0\.1:1\. .*ECONNREFUSED/m);
+    assert.equal(worker.logged('no broker answers; the worker waits for one').length, wait === '0' ? 0 : 1);
+  });
+}
+
+kafkaTest('a worker that starts before its brokers waits for them, not ready, and scores', async () => {
+  const broker = await sharedKafka();
+  const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+  await stream.feed([{ partition: 0, ...observationRecord('series', 0, 1) }]);
+  await broker.kill();
+  const worker = await stream.startWorker();
+  await until('it is not ready', async () => (await worker.readiness())?.status === 503);
+  assert.match(String((await worker.readiness())?.reasons), /^No Kafka could be reached at /);
+  await broker.restart();
+  await stream.settled();
+  await until('it is ready', async () => (await worker.readiness())?.status === 200);
+  assert.equal((await stream.scores()).length, 1);
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+});
+
+kafkaTest('a worker that is stopped while it waits for its brokers ends with 0', async () => {
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);
   const worker = await stream.startWorker({ KAFKA_BROKERS: '127.0.0.1:1' });
-  assert.deepEqual(await worker.ended, { code: 1, signal: null });
-  assert.match(worker.said(), /^No Kafka could be reached at 127\.0\.0\.1:1\. .*ECONNREFUSED/m);
+  await until('it is not ready', async () => (await worker.readiness())?.status === 503);
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
 });
 
 kafkaTest(

@@ -43,6 +43,7 @@ test('an environment without a single setting gives every default', () => {
     inferenceThreads: 2,
     memoryMbMax: 0,
     shutdownMsMax: 10_000,
+    startWaitMs: 60_000,
     sessionMs: 10_000,
   });
 });
