@@ -1,6 +1,7 @@
 import type { Frequency } from '../calendar/frequency.ts';
+import { completeDetector } from '../config/complete-detector.ts';
 import type { WrittenDetector } from '../config/config.ts';
-import { completeDetector, detectorKinds } from '../config/detector-section.ts';
+import { detectorKinds } from '../config/detector-keys.ts';
 import { commandFlag, type Option } from '../config/options.ts';
 import { mustBe } from '../config/problems.ts';
 

@@ -29,7 +29,7 @@ import { openOutput } from '../terminal/output-file.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
 
 const actionKind = oneOf('inspect', 'export', 'reset', 'repartition');
-type Action = NonNullable<ReturnType<typeof actionKind.fromText>>;
+type Action = NonNullable<ReturnType<typeof actionKind.parse>>;
 
 const SESSION_MS = 10_000;
 
@@ -55,7 +55,7 @@ export const stateCommand: RunnableCommand = {
   operands: ['ACTION'],
   options: [...Object.values(ownFlags), ...Object.values(workerOptions)],
   async run([written = ''], flags, io) {
-    const action = actionKind.fromText(written);
+    const action = actionKind.parse(written);
     if (action === undefined) return refuse([mustBe('ACTION', actionKind.expected, written)], io);
     const read = readFlags(flags, ownFlags);
     if (read.kind === 'problems') return printProblems(read.problems, io);

@@ -1,8 +1,10 @@
-import type { LoadedConfig, RecordMapping, StreamConfig, Topics, WorkerLimits } from './config.ts';
-import { readDetector } from './detector-section.ts';
-import { boolean, durationMs, oneOf, recordPath, textMatching } from './kinds.ts';
+import { completeDetector } from './complete-detector.ts';
+import type { LoadedConfig, OutputSettings, RecordMapping, Topics, WorkerLimits } from './config.ts';
+import { detectorKeys } from './detector-keys.ts';
+import { boolean, durationMs, oneOf, recordPath, textMatching, topicName } from './kinds.ts';
 import { workerLimits } from './options.ts';
-import { parseYaml, type Section } from './yaml-section.ts';
+import { readSettings } from './read-settings.ts';
+import { defaulted, type Key, listOf, oneOrMore, optional, required, section } from './schema.ts';
 
 type WrittenStream = LoadedConfig['stream'];
 
@@ -15,98 +17,132 @@ export interface DetectorsFile {
 /** The default name of the changelog contains the group id, which the file does not have. */
 export type WrittenTopics = Omit<Topics, 'changelog'> & { readonly changelog: string | null };
 
-/** Kafka's rule for topic names. */
-const topicName = textMatching(
-  'a topic name: 1 to 249 letters, digits, dots, dashes or underscores',
-  /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/,
+const topics = section(
+  {
+    observations: defaulted(
+      topicName,
+      'observations',
+      'Input; keyed by series, or by group where thresholds are multivariate.',
+    ),
+    scores: defaulted(
+      topicName,
+      'anomaly-scores',
+      'One score for every observation; same key and partition count as the input.',
+    ),
+    events: defaulted(
+      topicName,
+      'anomaly-events',
+      'One record as each event begins, changes and ends; same key and partition count.',
+    ),
+    changelog: optional(topicName, 'Compacted; the state of every series. Default: GROUP-changelog.'),
+    deadLetters: defaulted(topicName, 'dead-letters', 'Records that could not become a score, with the reason.'),
+  },
+  ({ changelog, ...others }, place): WrittenTopics => {
+    const { deadLetters, ...rest } = others;
+    const written = Object.entries({ ...rest, changelog, dead_letters: deadLetters });
+    for (const [index, [key, name]] of written.entries()) {
+      const first = written.findIndex(([, other]) => other === name);
+      if (first < index && name !== undefined) {
+        place.problem(key, `another topic than topics.${written[first][0]}`, name);
+      }
+    }
+    return { ...others, changelog: changelog ?? null };
+  },
+);
+
+const input = section(
+  {
+    format: defaulted(
+      oneOf('json', 'avro', 'json-schema', 'protobuf'),
+      'json',
+      'All but json need SCHEMA_REGISTRY_URL.',
+    ),
+    series: defaulted(
+      oneOrMore(recordPath),
+      'series',
+      'Path of the id of the series, or several whose values are joined by /.',
+    ),
+    time: defaulted(recordPath, 'timestamp', 'Path of the event time.'),
+    timeUnit: defaulted(oneOf('s', 'ms', 'us', 'ns', 'iso'), 'ms', 'Integers since the epoch, or iso: text.'),
+    value: defaulted(
+      recordPath,
+      'value',
+      'Path of the value: dots for objects, brackets for arrays, ["a.b"] for a key with a dot.',
+    ),
+    repartition: defaulted(
+      boolean,
+      false,
+      'true: records of a series have no key, or different ones; workers give each its series as key first.',
+    ),
+    keyedBy: defaulted(
+      oneOf('series', 'other'),
+      'series',
+      'The key of a record; other: the same in all records of a series.',
+      {
+        written: 'key',
+      },
+    ),
+    futureMsMax: optional(
+      durationMs,
+      'A time further ahead of the clock is a dead letter. Default: 3 steps of the series, at least 1min.',
+      { written: 'future_limit' },
+    ),
+  },
+  ({ futureMsMax, ...mapping }): RecordMapping => ({ ...mapping, futureMsMax: futureMsMax ?? null }),
 );
 
 const headerName = textMatching('the name of a header: 1 to 100 printable ASCII characters', /^[\x21-\x7e]{1,100}$/);
 
+const output = section(
+  {
+    format: defaulted(oneOf('json', 'avro', 'json-schema'), 'json', 'Of scores and events.'),
+    compression: defaulted(oneOf('none', 'gzip', 'zstd'), 'none', 'Of scores and events.'),
+    timestamps: defaulted(
+      oneOf('event-time', 'processing-time'),
+      'event-time',
+      "Of the records of scores and events; Kafka's retention counts from them.",
+    ),
+    headers: optional(oneOrMore(headerName), 'Headers of an input record that its score gets, too.'),
+  },
+  ({ headers, ...settings }): OutputSettings => ({ ...settings, headers: headers ?? [] }),
+);
+
+/** Flags and variables of the same meaning win over them. */
+const worker = section(
+  Object.fromEntries(
+    Object.entries(workerLimits).map(([name, { env, kind, help }]) => {
+      const written = env!.replace(/^KAFKA_/, '').toLowerCase();
+      return [name, optional(kind, `${help}; ${env}.`, { written })];
+    }),
+  ) as { readonly [K in keyof WorkerLimits]: Key<number | undefined> },
+  (limits): Partial<WorkerLimits> =>
+    Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
+);
+
+const detector = section(detectorKeys, (fields, place) => completeDetector(fields, place) ?? undefined);
+
+/** A detectors file: which series are scored, and how. */
+export const detectorsSchema = section(
+  {
+    topics: defaulted(topics, {}, 'Names of the topics.'),
+    input: defaulted(input, {}, 'Where id, time and value sit in an input record.'),
+    output: defaulted(output, {}, 'How scores and events are written.'),
+    worker: defaulted(worker, {}, 'Limits of a worker. Flags and environment variables win over them.'),
+    detectors: required(
+      listOf(detector, { named: true }),
+      'The first detector whose globs match a series takes it. A series without a detector is a dead letter.',
+    ),
+  },
+  (file) => file,
+);
+
 /** Reads a detectors file; null when it cannot be parsed. Adds to `problems`, which begin with `name`. */
 export function readDetectorsFile(name: string, content: string, problems: string[]): DetectorsFile | null {
-  const file = parseYaml(name, content, problems);
-  if (file === null) return null;
-  const stream = { ...readRecords(file), detectors: readDetectors(file) };
-  const worker = readWorkerLimits(file.section('worker'));
-  file.close();
-  return { stream, worker };
-}
-
-function readRecords(file: Section): Pick<DetectorsFile['stream'], 'topics' | 'input' | 'output'> {
-  return {
-    topics: readTopics(file.section('topics')),
-    input: readInput(file.section('input')),
-    output: readOutput(file.section('output')),
-  };
+  const file = readSettings({ name, content }, detectorsSchema, problems);
+  if (file === undefined) return null;
+  const { worker, detectors = [], ...stream } = file;
+  return { stream: { ...stream, detectors }, worker };
 }
 
 /** Without a detectors file: default topics and mapping. There is no detector, since a frequency cannot be guessed. */
-export const noDetectorsFile: DetectorsFile = {
-  stream: { ...readRecords(parseYaml('', '{}', [])!), detectors: [] },
-  worker: {},
-};
-
-function readTopics(section: Section): WrittenTopics {
-  const topics = {
-    observations: section.read('observations', topicName) ?? 'observations',
-    scores: section.read('scores', topicName) ?? 'anomaly-scores',
-    events: section.read('events', topicName) ?? 'anomaly-events',
-    changelog: section.read('changelog', topicName) ?? null,
-    deadLetters: section.read('dead_letters', topicName) ?? 'dead-letters',
-  };
-  section.close();
-  const keys = ['observations', 'scores', 'events', 'changelog', 'dead_letters'];
-  const names = Object.values(topics);
-  for (const [index, name] of names.entries()) {
-    const first = names.indexOf(name);
-    if (first < index) section.problem(keys[index], `another topic than topics.${keys[first]}`, name);
-  }
-  return topics;
-}
-
-function readInput(section: Section): RecordMapping {
-  const mapping = {
-    format: section.read('format', oneOf('json', 'avro', 'json-schema', 'protobuf')) ?? 'json',
-    series: section.readList('series', recordPath) ?? ['series'],
-    time: section.read('time', recordPath) ?? 'timestamp',
-    timeUnit: section.read('time_unit', oneOf('s', 'ms', 'us', 'ns', 'iso')) ?? 'ms',
-    value: section.read('value', recordPath) ?? 'value',
-    repartition: section.read('repartition', boolean) ?? false,
-    keyedBy: section.read('key', oneOf('series', 'other')) ?? 'series',
-    futureMsMax: section.read('future_limit', durationMs) ?? null,
-  };
-  section.close();
-  return mapping;
-}
-
-function readOutput(section: Section): StreamConfig['output'] {
-  const format = section.read('format', oneOf('json', 'avro', 'json-schema')) ?? 'json';
-  const compression = section.read('compression', oneOf('none', 'gzip', 'zstd')) ?? 'none';
-  const timestamps = section.read('timestamps', oneOf('event-time', 'processing-time')) ?? 'event-time';
-  const headers = section.readList('headers', headerName) ?? [];
-  section.close();
-  return { format, compression, timestamps, headers };
-}
-
-function readDetectors(file: Section): WrittenStream['detectors'] {
-  const sections = file.sections('detectors');
-  const detectors = sections.map(readDetector);
-  const seen = new Set<string>();
-  for (const [index, detector] of detectors.entries()) {
-    if (detector === null) continue;
-    if (seen.has(detector.name)) sections[index].problem('name', 'a name of its own', detector.name);
-    seen.add(detector.name);
-  }
-  return detectors.filter((detector) => detector !== null);
-}
-
-function readWorkerLimits(section: Section): Partial<WorkerLimits> {
-  const limits: { -readonly [K in keyof WorkerLimits]?: number } = {};
-  for (const [name, { env, kind }] of Object.entries(workerLimits)) {
-    const value = section.read(env!.replace(/^KAFKA_/, '').toLowerCase(), kind);
-    if (value !== undefined) limits[name as keyof WorkerLimits] = value;
-  }
-  section.close();
-  return limits;
-}
+export const noDetectorsFile: DetectorsFile = readDetectorsFile('', '{}', [])!;

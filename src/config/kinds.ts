@@ -1,63 +1,93 @@
+import Type, { type TSchema, type TSchemaOptions } from 'typebox';
+import { Check } from 'typebox/value';
+import type { Setting } from './schema.ts';
+
 /**
- * The kind of a setting: how problems name it, and how it is parsed from text (environment, flags) and from YAML.
- * Both parsers return undefined for an invalid value. Nothing is coerced: in YAML the text "24" is no integer.
+ * The kind of a setting that is one value: how problems name it, how it is written, and what it becomes. Environment,
+ * flags and files of settings have the same kinds. Nothing is coerced: in YAML the text "24" is no integer.
  */
-export interface Kind<T> {
-  readonly expected: string;
-  readonly fromText: (text: string) => T | undefined;
-  readonly fromValue: (value: unknown) => T | undefined;
+export interface Kind<T> extends Setting<T> {
+  /** The value of what is written; undefined where it is invalid. */
+  readonly parse: (written: unknown) => T | undefined;
+  /** What an invalid text was probably meant to be: a sentence without a full stop. */
+  readonly hint?: (written: unknown) => string | null;
 }
+
+/** @param decode gets only what the schema allows */
+function kindOf<W, T>(expected: string, schema: TSchema, decode: (written: W) => T | undefined): Kind<T> {
+  const parse = (written: unknown) => (Check(schema, written) ? decode(written as W) : undefined);
+  return {
+    expected,
+    schema,
+    parse,
+    read(node, place) {
+      const value = node.kind === 'scalar' ? parse(node.value) : undefined;
+      if (value === undefined) place.mustBe(expected, node);
+      return value;
+    },
+  };
+}
+
+const itself = <T>(value: T) => value;
 
 export function integerFrom(min: number, max: number): Kind<number> {
-  const accept = (value: number) => (Number.isInteger(value) && value >= min && value <= max ? value : undefined);
-  return {
-    expected: `an integer from ${min} to ${max}`,
-    fromText: (text) => (/^-?\d{1,15}$/.test(text) ? accept(Number(text)) : undefined),
-    fromValue: (value) => (typeof value === 'number' ? accept(value) : undefined),
-  };
+  return kindOf(`an integer from ${min} to ${max}`, Type.Integer({ minimum: min, maximum: max }), itself<number>);
 }
 
-/** A number in [min, max]. */
-export function numberFrom(min: number, max: number): Kind<number> {
-  const accept = (value: number) => (value >= min && value <= max ? value : undefined);
-  return {
-    expected: min === 0 ? 'a number of at least 0' : 'a number',
-    fromText: (text) => (/^-?\d+(\.\d+)?$/.test(text) ? accept(Number(text)) : undefined),
-    fromValue: (value) => (typeof value === 'number' ? accept(value) : undefined),
-  };
+/** Any number that is finite. */
+export const number: Kind<number> = kindOf('a number', Type.Number(), itself<number>);
+
+export function numberFrom(min: number): Kind<number> {
+  return kindOf(`a number of at least ${min}`, Type.Number({ minimum: min }), itself<number>);
 }
 
 /** A number in [min, below). */
 export function numberBelow(min: number, below: number): Kind<number> {
-  const accept = (value: number) => (value >= min && value < below ? value : undefined);
-  return {
-    expected: `a number of at least ${min} and below ${below}`,
-    fromText: (text) => (/^-?\d+(\.\d+)?$/.test(text) ? accept(Number(text)) : undefined),
-    fromValue: (value) => (typeof value === 'number' ? accept(value) : undefined),
-  };
+  const schema = Type.Number({ minimum: min, exclusiveMaximum: below });
+  return kindOf(`a number of at least ${min} and below ${below}`, schema, itself<number>);
 }
 
 export function oneOf<const T extends string>(...choices: readonly T[]): Kind<T> {
-  const accept = (value: unknown) => choices.find((choice) => choice === value);
-  return { expected: listed(choices), fromText: accept, fromValue: accept };
+  return kindOf(listed(choices), Type.Enum([...choices]), itself<T>);
 }
 
-export const boolean: Kind<boolean> = {
-  expected: 'true or false',
-  fromText: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
-  fromValue: (value) => (typeof value === 'boolean' ? value : undefined),
-};
+export const boolean: Kind<boolean> = kindOf('true or false', Type.Boolean(), itself<boolean>);
 
-/** Text that `read` can parse; it returns undefined where it cannot. */
-export function textOf<T>(expected: string, read: (text: string) => T | undefined): Kind<T> {
-  return { expected, fromText: read, fromValue: (value) => (typeof value === 'string' ? read(value) : undefined) };
+/**
+ * Text that `decode` can read; it returns undefined where it cannot.
+ * @param options what its schema can express of that
+ */
+export function textOf<T>(
+  expected: string,
+  decode: (text: string) => T | undefined,
+  options: TSchemaOptions & { readonly pattern?: string } = {},
+): Kind<T> {
+  return kindOf(expected, Type.String(options), decode);
 }
 
-export function textMatching(expected: string, pattern: RegExp): Kind<string> {
-  return textOf(expected, (text) => (pattern.test(text) ? text : undefined));
+export function textMatching(expected: string, { source }: RegExp): Kind<string> {
+  return textOf(expected, itself<string>, { pattern: source });
 }
 
 export const text = textMatching('text that is not empty', /\S/);
+
+/** A word in place of a value of another kind: `all`, `off`. */
+export function wordOr<const W extends string, T>(word: W, kind: Kind<T>): Kind<W | T> {
+  return kindOf<unknown, W | T>(
+    `${word} or ${kind.expected}`,
+    Type.Union([Type.Literal(word), kind.schema]),
+    (written) => (written === word ? word : kind.parse(written)),
+  );
+}
+
+/** A name of a detector, a route, a receiver. */
+export const entryName = textMatching('1 to 64 letters, digits, dots, dashes or underscores', /^[a-zA-Z0-9._-]{1,64}$/);
+
+/** Kafka's rule for topic names. */
+export const topicName = textMatching(
+  'a topic name: 1 to 249 letters, digits, dots, dashes or underscores',
+  /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/,
+);
 
 const PATH_KEY = `[^.[\\]"'\\s][^.[\\]"']*`;
 const PATH_BRACKET = `\\[(?:\\d{1,6}|"(?:[^"\\\\]|\\\\.)+"|'(?:[^'\\\\]|\\\\.)+')\\]`;
@@ -72,12 +102,51 @@ export const recordPath = textMatching(
 );
 
 const UNIT_MS = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATION = /^(\d{1,9})(ms|s|min|h|d)$/;
 
 /** A duration as `500ms`, `30s`, `5min`, `2h` or `1d`; read as milliseconds. */
-export const durationMs: Kind<number> = textOf('a duration such as 30s, 5min, 2h or 1d', (value) => {
-  const match = /^(\d{1,9})(ms|s|min|h|d)$/.exec(value);
-  return match === null ? undefined : Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS];
-});
+export const durationMs: Kind<number> = textOf(
+  'a duration such as 30s, 5min, 2h or 1d',
+  (value) => {
+    const match = DURATION.exec(value);
+    return match === null ? undefined : Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS];
+  },
+  { pattern: DURATION.source },
+);
+
+/** Each part of a list that is separated by commas, in the environment or a flag. */
+export function commaList(expected: string, fits: (part: string) => boolean): Kind<readonly string[]> {
+  const kind = textOf(`${expected}, separated by commas`, (value) => {
+    const parts = value.split(',').map((part) => part.trim());
+    return parts.every(fits) ? (parts as readonly string[]) : undefined;
+  });
+  const hint = (written: unknown) => {
+    const parts = String(written)
+      .trim()
+      .split(/[;|\s,]+/);
+    return parts.length > 1 && parts.every(fits) ? `separate them by commas: ${parts.join(',')}` : null;
+  };
+  return { ...kind, hint };
+}
+
+/** The value of a text of the environment or a flag. */
+export function parseText<T>({ schema, parse }: Kind<T>, written: string): T | undefined {
+  for (const candidate of candidates(schema, written)) {
+    const value = parse(candidate);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** What a text may stand for where a schema allows it. */
+function candidates(schema: TSchema, written: string): readonly unknown[] {
+  const { type, anyOf } = schema as { readonly type?: string; readonly anyOf?: readonly TSchema[] };
+  if (anyOf !== undefined) return anyOf.flatMap((alternative) => candidates(alternative, written));
+  if (type === 'integer') return /^-?\d{1,15}$/.test(written) ? [Number(written)] : [];
+  if (type === 'number') return /^-?\d+(\.\d+)?$/.test(written) ? [Number(written)] : [];
+  if (type === 'boolean') return ['true', 'false'].includes(written) ? [written === 'true'] : [];
+  return [written];
+}
 
 /** `a, b or c`. */
 function listed(choices: readonly string[]): string {

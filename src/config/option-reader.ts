@@ -1,3 +1,4 @@
+import { parseText } from './kinds.ts';
 import { type Option, type OptionWithDefault, options } from './options.ts';
 import { mustBe, nearestOf, notKnown } from './problems.ts';
 
@@ -33,11 +34,13 @@ export class OptionReader {
   read<T>(option: Option<T>): T | undefined {
     const raw = this.#raw(option);
     if (raw === undefined) return undefined;
-    const value = option.kind.fromText(raw);
+    const value = parseText(option.kind, raw);
     if (value !== undefined) return value;
     // An option without a flag is a secret. A URL may have one before its @.
     const shown = option.flag === null || raw.includes('@') ? 'a value that is not shown' : JSON.stringify(raw);
-    this.problems.push(`${this.nameOf(option)} must be ${option.kind.expected}, got ${shown}`);
+    const meant = option.kind.hint?.(raw) ?? null;
+    const hint = meant === null ? '' : `; ${meant}`;
+    this.problems.push(`${this.nameOf(option)} must be ${option.kind.expected}, got ${shown}${hint}`);
     return undefined;
   }
 

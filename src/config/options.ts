@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { LogLevel, WorkerLimits } from './config.ts';
-import { boolean, integerFrom, type Kind, oneOf, text, textMatching, textOf } from './kinds.ts';
+import { boolean, commaList, integerFrom, type Kind, oneOf, text, textMatching, textOf } from './kinds.ts';
 
 /** An option of the environment, the command line, or both. */
 export interface Option<T> {
@@ -40,16 +40,8 @@ export function commandFlag<T>(flag: string, kind: Kind<T>, help: string): Optio
   return { env: null, flag, kind, help };
 }
 
-/** Each part of a list that is separated by commas. */
-function listOf(expected: string, fits: (part: string) => boolean): Kind<readonly string[]> {
-  return textOf(expected, (value) => {
-    const parts = value.split(',').map((part) => part.trim());
-    return parts.every(fits) ? (parts as readonly string[]) : undefined;
-  });
-}
-
 /** `host:port`, also `[::1]:9092`. */
-const brokerList = listOf('brokers as host:port, separated by commas', (broker) => {
+const brokerList = commaList('brokers as host:port', (broker) => {
   const port = /^(?:[^\s:/@[\]]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(broker)?.[1];
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
 });
@@ -83,7 +75,7 @@ const postgresUrl = textOf('a URL such as postgres://USER:PASSWORD@HOST:5432/DAT
 /** What `Authorization: Bearer` can carry, too long to be guessed. */
 const bearerToken = textMatching('24 or more characters of printable ASCII without spaces', /^[\x21-\x7e]{24,}$/);
 
-const networks = listOf('addresses or networks such as 10.0.0.0/8, separated by commas', (part) => {
+const networks = commaList('addresses or networks such as 10.0.0.0/8', (part) => {
   const [address, bits, ...more] = part.split('/');
   const version = isIP(address);
   const bitsMax = version === 4 ? 32 : 128;
@@ -92,7 +84,7 @@ const networks = listOf('addresses or networks such as 10.0.0.0/8, separated by 
   );
 });
 
-const origins = listOf('origins such as https://example.com, separated by commas, or *', (part) => {
+const origins = commaList('origins such as https://example.com, or *', (part) => {
   return part === '*' || (/^https?:/.test(part) && URL.canParse(part) && new URL(part).origin === part);
 });
 

@@ -30,7 +30,7 @@ export function readSecret<T>(
     reader.problems.push(mustBe(name, 'the path of a file that is not empty', path));
     return undefined;
   }
-  const secret = value.kind.fromText(content);
+  const secret = value.kind.parse(content);
   if (secret === undefined) {
     reader.problems.push(`${name} must name a file that holds ${value.kind.expected}, got a value that is not shown`);
   }

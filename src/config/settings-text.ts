@@ -47,12 +47,22 @@ export function parseSettingsText(name: string, text: string, problems: string[]
     reading.fault(pos[0], code === 'BAD_ALIAS' ? quoteStar('*') : message);
   }
   const root = reading.node(document.contents);
-  const faults = [...reading.faults].sort((one, other) => one.line - other.line);
-  for (const { line, message } of faults.slice(0, SETTINGS_PROBLEMS_MAX)) problems.push(`${name}:${line}: ${message}`);
-  if (faults.length > SETTINGS_PROBLEMS_MAX) {
-    problems.push(`${name} has ${faults.length - SETTINGS_PROBLEMS_MAX} further problems`);
-  }
-  return faults.length > 0 ? null : root;
+  problems.push(...settingsProblems(name, reading.faults));
+  return reading.faults.length > 0 ? null : root;
+}
+
+/** What is wrong on a line of a settings text. */
+export interface LineProblem {
+  readonly line: number;
+  readonly message: string;
+}
+
+/** Sentences with name and line, in the order of the lines. */
+export function settingsProblems(name: string, found: readonly LineProblem[]): readonly string[] {
+  const sorted = [...found].sort((one, other) => one.line - other.line);
+  const shown = sorted.slice(0, SETTINGS_PROBLEMS_MAX).map(({ line, message }) => `${name}:${line}: ${message}`);
+  const further = found.length - shown.length;
+  return further > 0 ? [...shown, `${name} has ${further} further problems`] : shown;
 }
 
 function quoteStar(glob: string): string {
@@ -61,7 +71,7 @@ function quoteStar(glob: string): string {
 
 /** One pass over a document: each value is visited once, and counted once for every alias of it. */
 class Reading {
-  readonly faults: { readonly line: number; readonly message: string }[] = [];
+  readonly faults: LineProblem[] = [];
   readonly #lines: LineCounter;
   /** By anchor; null while the value is read that has the anchor. */
   readonly #anchored = new Map<string, { readonly node: SettingsNode; readonly values: number } | null>();

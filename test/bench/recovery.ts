@@ -4,8 +4,8 @@
  */
 
 import { parseFrequency } from '../../src/calendar/frequency.ts';
+import { completeDetector } from '../../src/config/complete-detector.ts';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
-import { completeDetector } from '../../src/config/detector-section.ts';
 import type { Forecaster } from '../../src/forecast/forecaster.ts';
 import type { ScoreRecord } from '../../src/record/score-record.ts';
 import { bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';

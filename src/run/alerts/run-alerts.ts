@@ -5,7 +5,7 @@ import type { Routes } from '../../alerts/routes/alert-route.ts';
 import { readRoutesFile } from '../../alerts/routes/routes-file.ts';
 import type { ConfigResult, KafkaConfig, LoadedConfig } from '../../config/config.ts';
 import { readNamedFile } from '../../config/named-file.ts';
-import { processSecrets } from '../../config/secret-reference.ts';
+import { processSecrets } from '../../config/read-settings.ts';
 import { ensureStateTopic } from '../../kafka/admin/topic-admin.ts';
 import { createEventDecoder } from '../../stream/codec/event-codec.ts';
 import { connectRegistry } from '../../stream/codec/registry.ts';

@@ -111,6 +111,7 @@ const WRONG_ENTRY: Readonly<Record<string, string>> = {
   'idle_limit: 5h':
     'detectors[0].idle_limit must be at least 21600s, as silence_after or allowed_lateness demands, got "18000s"',
   'model: ../x': 'detectors[0].model must be 1 to 36 letters, digits, dots, dashes or underscores, got "../x"',
+  'direction: up': 'detectors[0].direction is not a known key; did you mean events.direction?',
   'stepsize: 24': 'detectors[0].stepsize is not a known key; did you mean step_size?',
 };
 

@@ -118,3 +118,22 @@ routes: [{ name: all, receivers: [a, b] }]`;
   assert.equal(wrong.problems.length, 2);
   assert.doesNotMatch(wrong.problems.join('\n'), /hunter2|T0PSECRET/);
 });
+
+test('an unknown name of a receiver or a mute window comes with the nearest one', () => {
+  const { problems } = readRoutes(`
+${HOOK}
+mute_windows: [{ name: nights, time_zone: UTC }]
+routes: [{ name: all, receivers: hok, mute: night }]`);
+  assert.deepEqual(problems, [
+    'r.yaml:4: routes[0].receivers must be names of receivers of this file, got "hok"; did you mean hook?',
+    'r.yaml:4: routes[0].mute must be names of mute_windows of this file, got "night"; did you mean nights?',
+  ]);
+});
+
+test('problems come in the order of their lines', () => {
+  const { problems } = readRoutes(`colour: blue\n${HOOK}\nroutes:\n- { name: a, receivers: no }\nmute_windows: []`);
+  assert.deepEqual(
+    problems.map((problem) => problem.split(':')[1]),
+    ['1', '4', '5'],
+  );
+});

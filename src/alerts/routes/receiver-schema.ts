@@ -1,0 +1,153 @@
+import { durationMs, entryName, integerFrom, oneOf, text, textMatching, textOf } from '../../config/kinds.ts';
+import type { MappingPlace } from '../../config/place.ts';
+import { defaulted, oneOrMore, optional, required, type Setting, section } from '../../config/schema.ts';
+import { secretKey } from '../../config/secret-key.ts';
+import { parseTemplate, type Template } from '../message/template.ts';
+import { DEFAULT_WORDING } from '../message/wording.ts';
+import { PAGERDUTY_URL, type ReceiverSettings, type ReceiverTarget } from './alert-route.ts';
+
+const TIMEOUT_MS_MIN = 100;
+const TIMEOUT_MS_MAX = 60_000;
+const SMTP_PORT = { implicit: 465, starttls: 587, none: 25 } as const;
+
+/** A problem does not repeat a URL, which may be a secret. */
+const httpUrl = textOf('an http or https URL without user and password in it', (url) => {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  const fits = parsed !== null && /^https?:$/.test(parsed.protocol) && parsed.username === '' && parsed.password === '';
+  return fits ? url : undefined;
+});
+/** The lengths of Standard Webhooks. */
+const signingSecret = textOf('a secret of 24 to 64 bytes in base64, after whsec_ or not', (secret) => {
+  const base64 = secret.replace(/^whsec_/, '');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) return undefined;
+  const { length } = Buffer.from(base64, 'base64');
+  return length >= 24 && length <= 64 ? secret : undefined;
+});
+const headerValue = textMatching('one line of printable ASCII', /^[\x20-\x7e]+$/);
+const routingKey = textMatching('a key of 32 letters and digits', /^[a-zA-Z0-9]{32}$/);
+const mailAddress = textMatching('a mail address', /^[^\s@<>,;:"\\()[\]]+@[^\s@<>,;:"\\()[\]]+$/);
+const hostName = textMatching('a host name or address', /^(?:[a-zA-Z0-9._-]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/);
+const timeout = textOf('a duration from 100ms to 1min', (value) => {
+  const ms = durationMs.parse(value);
+  return ms !== undefined && ms >= TIMEOUT_MS_MIN && ms <= TIMEOUT_MS_MAX ? ms : undefined;
+});
+const authorization = secretKey(headerValue, 'Value of the header `authorization`.');
+
+const webhook = section(
+  {
+    url: secretKey(httpUrl, 'Where messages are posted.', { plain: true, required: true }),
+    secret: secretKey(signingSecret, '24 to 64 bytes in base64, after whsec_ or not; without it nothing is signed.'),
+    authorization,
+  },
+  ({ url, secret = null, authorization = null }): ReceiverTarget | undefined =>
+    url === undefined ? undefined : { kind: 'webhook', url, secret, authorization },
+);
+
+const slack = section(
+  { url: secretKey(httpUrl, 'An incoming webhook; it is a secret.', { plain: true, required: true }) },
+  ({ url }): ReceiverTarget | undefined => (url === undefined ? undefined : { kind: 'slack', url }),
+);
+
+const pagerduty = section(
+  {
+    url: secretKey(httpUrl, `Events API v2. Default: ${PAGERDUTY_URL}.`, { plain: true }),
+    routingKey: secretKey(routingKey, 'Routing key of the service.', { required: true }),
+  },
+  ({ url = PAGERDUTY_URL, routingKey }): ReceiverTarget | undefined =>
+    routingKey === undefined ? undefined : { kind: 'pagerduty', url, routingKey },
+);
+
+const alertmanager = section(
+  { url: secretKey(httpUrl, 'Alertmanager, without /api/v2/alerts.', { plain: true, required: true }), authorization },
+  ({ url, authorization = null }): ReceiverTarget | undefined =>
+    url === undefined ? undefined : { kind: 'alertmanager', url: url.replace(/\/+$/, ''), authorization },
+);
+
+const email = section(
+  {
+    host: required(hostName, 'The mail server.'),
+    tls: defaulted(
+      oneOf('implicit', 'starttls', 'none'),
+      'starttls',
+      'A server that does not offer starttls is refused.',
+    ),
+    port: optional(integerFrom(1, 65_535), 'Default: 587 with starttls, 465 with implicit, 25 with none.'),
+    username: optional(text, 'With `password_env` or `password_file`.'),
+    password: secretKey(text, 'Password of `username`.'),
+    from: required(mailAddress, 'Sender.'),
+    to: required(oneOrMore(mailAddress), 'One recipient or several.'),
+  },
+  ({ host, tls, port, username, password, from, to }, place): ReceiverTarget | undefined => {
+    const hasPassword = place.has('password_env') || place.has('password_file');
+    if (username !== undefined && !hasPassword) place.problem('password_env', 'set, as username is', undefined);
+    if (username === undefined && hasPassword) place.problem('username', 'set', undefined);
+    if (username !== undefined && tls === 'none') {
+      place.problem('tls', 'implicit or starttls, as username is set', tls);
+    }
+    if (host === undefined || from === undefined || to === undefined) return undefined;
+    const login = username !== undefined && password !== undefined ? { username, password } : null;
+    return { kind: 'email', host, port: port ?? SMTP_PORT[tls], tls, login, from, to };
+  },
+);
+
+const template = {
+  ...text,
+  read(node, place) {
+    const source = text.read(node, place);
+    if (source === undefined) return undefined;
+    const parsed = parseTemplate(source);
+    if (parsed.kind === 'template') return parsed.template;
+    place.report(`${place.path} must be ${parsed.problem}`);
+    return undefined;
+  },
+} satisfies Setting<Template>;
+
+const TARGETS = { webhook, slack, pagerduty, alertmanager, email };
+const TARGET_KEYS = Object.keys(TARGETS);
+
+export interface ReadReceiver {
+  readonly receiver: Omit<ReceiverSettings, 'wording'> & {
+    readonly wording: Omit<ReceiverSettings['wording'], 'consoleUrl'>;
+  };
+  readonly place: MappingPlace;
+}
+
+/** One entry of `receivers`. */
+export const receiver = section(
+  {
+    name: required(entryName, 'Unique; routes name it.'),
+    webhook: optional(webhook, 'Standard Webhooks (standardwebhooks.com): signed, with an id that repetitions share.'),
+    slack: optional(slack, 'An incoming webhook of Slack.'),
+    pagerduty: optional(pagerduty, 'PagerDuty Events API v2: one event is one incident.'),
+    alertmanager: optional(alertmanager, 'Prometheus Alertmanager, API v2.'),
+    email: optional(email, 'Mail by SMTP.'),
+    retryForMs: defaulted(durationMs, '1d', 'How long a failed message is repeated before it becomes a dead letter.', {
+      written: 'retry_for',
+    }),
+    timeoutMs: defaulted(timeout, '10s', 'Of one attempt, to the end of the answer; 100ms to 1min.', {
+      written: 'timeout',
+    }),
+    template: defaulted(
+      section(
+        {
+          title: optional(template, 'One line: {{field}}, {{#if field}}...{{else}}...{{/if}}.'),
+          text: optional(template, 'Also {{#each events}}...{{/each}}.'),
+        },
+        (templates) => templates,
+      ),
+      {},
+      'The words of a message, as plain text.',
+    ),
+  },
+  ({ name, retryForMs, timeoutMs, template, ...targets }, place): ReadReceiver | undefined => {
+    const given = TARGET_KEYS.filter((kind) => place.has(kind));
+    if (given.length !== 1) {
+      const got = given.length === 0 ? undefined : given.join(' and ');
+      place.problem(given[1] ?? TARGET_KEYS[0], `one of ${TARGET_KEYS.join(', ')}`, got);
+    }
+    const target = Object.values(targets).find((read) => read !== undefined);
+    if (name === undefined || target === undefined) return undefined;
+    const wording = { title: template.title ?? DEFAULT_WORDING.title, text: template.text ?? DEFAULT_WORDING.text };
+    return { receiver: { name, target, wording, retryForMs, timeoutMs }, place };
+  },
+);

@@ -1,0 +1,107 @@
+import { type Frequency, meanStepMs } from '../calendar/frequency.ts';
+import { alarmRateOf } from '../detector/alarm/false-alarms.ts';
+import { CALIBRATION_WINDOWS_MIN } from '../detector/calibration/threshold.ts';
+import { NO_RULES } from '../detector/event/event-rules.ts';
+import type { WrittenDetector } from './config.ts';
+import {
+  CALIBRATION_WINDOWS_DEFAULT,
+  DETECTOR_DEFAULTS,
+  type DetectorFields,
+  JITTER_STEPS,
+  LATENESS_STEPS_MAX,
+  LEVEL_DEFAULT,
+  length,
+  SILENCE_MS_MIN,
+  SILENCE_STEPS_MIN,
+} from './detector-keys.ts';
+import type { MappingPlace } from './place.ts';
+
+/** Where the fields come from: which keys were written, and where problems between keys are reported. */
+export type DetectorSource = Pick<MappingPlace, 'has' | 'problem'>;
+
+/** Sets defaults, and checks the fields against each other; null where a required field is missing. */
+export function completeDetector(fields: DetectorFields, source: DetectorSource): WrittenDetector | null {
+  const { name, series, freq, h, detectionSize, group, calibrationSize } = fields;
+  const stepSize = source.has('step_size') ? fields.stepSize : h;
+  const { thresholdMethod = DETECTOR_DEFAULTS.thresholdMethod, latenessMs = DETECTOR_DEFAULTS.latenessMs } = fields;
+  if (thresholdMethod === 'multivariate' && !source.has('group')) {
+    source.problem('group', 'the path of the group id, as threshold_method is multivariate', undefined);
+  }
+  if (thresholdMethod === 'univariate' && source.has('group')) {
+    source.problem('group', 'absent, as threshold_method is univariate', group);
+  }
+  if (thresholdMethod === 'multivariate' && calibrationSize === 'all') {
+    source.problem('calibration_size', `${length.expected}, as threshold_method is multivariate`, calibrationSize);
+  }
+  const waiting = latenessMs / (freq === undefined ? 1 : meanStepMs(freq));
+  if (freq !== undefined && waiting > LATENESS_STEPS_MAX) {
+    const expected = `at most ${LATENESS_STEPS_MAX} steps of ${freq.alias}`;
+    source.problem('allowed_lateness', expected, inSeconds(latenessMs));
+  }
+  if (detectionSize !== undefined) checkLengths(source, { detectionSize, h, stepSize, calibrationSize });
+  if (!name || !series || !freq || !h || !detectionSize || !stepSize) return null;
+  const silenceAfter = silenceAfterOf(fields, freq);
+  const idleMin = Math.max(latenessMs, ((silenceAfter ?? 0) + 1) * meanStepMs(freq));
+  const idleMs = fields.idleMs === 'off' ? Number.POSITIVE_INFINITY : fields.idleMs;
+  if (idleMs !== undefined && idleMs < idleMin) {
+    const expected = `at least ${inSeconds(idleMin)}, as silence_after or allowed_lateness demands`;
+    source.problem('idle_limit', expected, inSeconds(idleMs));
+  }
+  return {
+    name,
+    series,
+    group: group ?? null,
+    model: fields.model ?? DETECTOR_DEFAULTS.model,
+    events: fields.events ?? NO_RULES,
+    // Whatever its name, each becomes a property of its own.
+    labels: Object.fromEntries(fields.labels ?? []),
+    settings: {
+      freq,
+      h,
+      detectionSize,
+      stepSize,
+      level: fields.level ?? LEVEL_DEFAULT,
+      thresholdMethod,
+      calibration: fields.calibration ?? DETECTOR_DEFAULTS.calibration,
+      alarmRate: alarmRateOf(fields, freq),
+      calibrationSize: calibrationSize ?? CALIBRATION_WINDOWS_DEFAULT * detectionSize,
+      context: fields.context ?? null,
+      gapLimit: fields.gapLimit ?? null,
+      latenessMs,
+      silenceAfter,
+      idleMs: idleMs ?? null,
+      jitterMs: fields.jitterMs ?? (freq.kind === 'fixed' ? freq.stepMs * JITTER_STEPS : 0),
+      grace: fields.grace ?? DETECTOR_DEFAULTS.grace,
+    },
+  };
+}
+
+function inSeconds(ms: number): string {
+  return `${ms / 1_000}s`;
+}
+
+/** By default five steps, and at least five minutes. */
+function silenceAfterOf({ silenceAfter, thresholdMethod }: DetectorFields, freq: Frequency): number | null {
+  if (silenceAfter === 'off') return null;
+  // Members of a group may come and go: it says so only where that is asked for.
+  if (silenceAfter === undefined && thresholdMethod === 'multivariate') return null;
+  return silenceAfter ?? Math.max(SILENCE_STEPS_MIN, Math.ceil(SILENCE_MS_MIN / meanStepMs(freq)));
+}
+
+/** The cutoffs of all windows must lie on one grid, and calibration must be reachable. */
+function checkLengths(
+  source: DetectorSource,
+  lengths: Pick<DetectorFields, 'h' | 'stepSize' | 'calibrationSize'> & { readonly detectionSize: number },
+): void {
+  const { detectionSize, h, stepSize, calibrationSize: calibration } = lengths;
+  if (h !== undefined && h > detectionSize) {
+    source.problem('h', `at most detection_size (${detectionSize})`, h);
+  } else if (stepSize !== undefined && detectionSize % stepSize !== 0) {
+    source.problem('detection_size', `a multiple of step_size (${stepSize})`, detectionSize);
+  }
+  const calibrationMin = CALIBRATION_WINDOWS_MIN * detectionSize;
+  if (typeof calibration === 'number' && calibration < calibrationMin) {
+    const expected = `at least ${CALIBRATION_WINDOWS_MIN} x detection_size (${calibrationMin})`;
+    source.problem('calibration_size', expected, calibration);
+  }
+}
