@@ -23,6 +23,20 @@ test('the lock file knows the packages of every platform, or a clean install is 
   );
 });
 
+/** The install script of this package downloads CUDA. The package works without it. */
+const WITHOUT_INSTALL_SCRIPT = 'onnxruntime-node';
+
+test(`an installation does not run the install script of ${WITHOUT_INSTALL_SCRIPT}, with any npm`, () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+  };
+  // An npm that does not know allowScripts runs the scripts of the packages that the lock file marks.
+  none(
+    packages[`node_modules/${WITHOUT_INSTALL_SCRIPT}`].hasInstallScript ? ['package-lock.json: remove the mark'] : [],
+  );
+  none(packageJson().allowScripts[WITHOUT_INSTALL_SCRIPT] === false ? [] : ['package.json: allowScripts']);
+});
+
 test('generated and binary files are marked', () => {
   const attributes = read('.gitattributes');
   none(

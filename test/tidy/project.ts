@@ -79,6 +79,7 @@ export function matches(files: ReadonlyMap<string, string>, pattern: RegExp): st
 }
 
 interface PackageJson {
+  readonly allowScripts: Readonly<Record<string, boolean>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
