@@ -117,7 +117,7 @@ async function useState(asked: AskedState, { config, models, version }: StateSou
   if (members > 0) {
     io.err(
       `Group ${stream.groupId} has members (${members}): stop the workers first, reading their state would fence ` +
-        'them. A worker that was killed stays a member for KAFKA_SESSION_MS',
+        'them. A worker that was killed, or has a KAFKA_GROUP_INSTANCE_ID, stays a member for KAFKA_SESSION_MS',
     );
     return FAILED;
   }

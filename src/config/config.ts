@@ -173,6 +173,8 @@ export interface OutputSettings {
 
 export interface StreamConfig {
   readonly groupId: string;
+  /** Of a static member of the group: its partitions wait for it through a restart; null: a dynamic one. */
+  readonly groupInstanceId: string | null;
   readonly topics: Topics;
   /** The default name of the changelog in earlier versions; null where it is the present name, or a name is given. */
   readonly earlierChangelog: string | null;

@@ -10,7 +10,9 @@ type WrittenStream = LoadedConfig['stream'];
 
 /** The content of a detectors file. Limits that it does not name are absent. */
 export interface DetectorsFile {
-  readonly stream: Omit<WrittenStream, 'groupId' | 'topics' | 'earlierChangelog'> & { readonly topics: WrittenTopics };
+  readonly stream: Omit<WrittenStream, 'groupId' | 'groupInstanceId' | 'topics' | 'earlierChangelog'> & {
+    readonly topics: WrittenTopics;
+  };
   readonly worker: Partial<WorkerLimits>;
 }
 

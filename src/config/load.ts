@@ -57,11 +57,12 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   const kafka = readKafka(reader, sources.readFile);
   const registry = readRegistry(reader, sources.readFile);
   const groupId = reader.readOr(options.groupId);
+  const groupInstanceId = reader.read(options.groupInstanceId) ?? null;
   const file = loadDetectorsFile(reader, sources);
   const config: LoadedConfig = {
     kafka,
     registry,
-    stream: { groupId, ...file.stream, ...withChangelog(groupId, file.stream.topics) },
+    stream: { groupId, groupInstanceId, ...file.stream, ...withChangelog(groupId, file.stream.topics) },
     worker: readWorkerLimits(reader, file.worker, sources.processors),
     http: readHttp(reader, sources.readFile),
     opsHost: reader.readOr(options.opsHost),

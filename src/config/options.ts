@@ -220,11 +220,18 @@ export const detectorsOptions = {
 };
 
 /** Every setting of what scores a stream. */
+/** As Kafka demands it. */
+const instanceId = textMatching(
+  'at most 249 letters, digits, dots, hyphens and underscores',
+  /^[a-zA-Z0-9._-]{1,249}$/,
+);
+
 export const workerOptions = {
   ...kafkaOptions,
   ...registryOptions,
   ...workerLimits,
   ...streamOptions,
+  groupInstanceId: setting('KAFKA_GROUP_INSTANCE_ID', instanceId, 'id of a static member of the group'),
   ...processOptions,
   // Detectors may run on fine-tuned models.
   ...storeOptions,

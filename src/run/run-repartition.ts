@@ -41,6 +41,7 @@ export async function startRepartition(parts: RepartitionParts): Promise<Worker>
     log: (level, text, detail) => logger[level](detail ?? {}, text),
     topics,
     groupId,
+    instanceId: stream.groupInstanceId,
     sessionMs: limits.sessionMs,
     compression: stream.output.compression,
     headers: 'raw',

@@ -164,6 +164,7 @@ async function startStream(
     log: (level, text, detail) => logger[level](detail ?? {}, text),
     topics: stream.topics,
     groupId: stream.groupId,
+    instanceId: stream.groupInstanceId,
     sessionMs: limits.sessionMs,
     compression: stream.output.compression,
     headers: stream.output.headers,

@@ -54,6 +54,7 @@ export function boundBenchDetector(settings: BenchSettings, forecaster: Forecast
 export function benchStream(topics: Topics, groupId: string, settings: BenchSettings): StreamConfig {
   return {
     groupId,
+    groupInstanceId: null,
     topics,
     input: {
       format: 'json',

@@ -248,7 +248,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   'sidecar/wire/schema': ['sidecar/wire'],
   'sidecar/wire': [],
   kafka: ['kafka/produce', 'kafka/fetch', 'kafka/cluster', 'kafka/batch'],
-  'kafka/admin': ['kafka/fetch', 'kafka/cluster'],
+  'kafka/admin': ['kafka/fetch', 'kafka/membership', 'kafka/cluster'],
   'kafka/produce': ['kafka/cluster', 'kafka/batch'],
   'kafka/fetch': ['kafka/cluster', 'kafka/batch'],
   'kafka/membership': ['kafka/cluster'],

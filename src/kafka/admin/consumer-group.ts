@@ -1,5 +1,5 @@
-import kafkajs from 'kafkajs';
 import type { KafkaConnection } from '../cluster/connection.ts';
+import { decodeAssignment } from '../membership/group-protocol.ts';
 import { asAdmin } from './topic-admin.ts';
 
 export interface ConsumedPartition {
@@ -32,8 +32,8 @@ export function readConsumerGroup(
     const members = groups[0]?.members ?? [];
     const owners = new Map<number, string>();
     for (const { clientId, clientHost, memberAssignment } of members) {
-      const { assignment = {} } = kafkajs.AssignerProtocol.MemberAssignment.decode(memberAssignment) ?? {};
-      for (const partition of assignment[topic] ?? []) owners.set(partition, `${clientId} at ${clientHost.slice(1)}`);
+      for (const partition of decodeAssignment(memberAssignment).get(topic) ?? [])
+        owners.set(partition, `${clientId} at ${clientHost.slice(1)}`);
     }
     const partitions = ends.map(({ partition, high }): ConsumedPartition => {
       const found = committed?.partitions.find((each) => each.partition === partition);

@@ -28,17 +28,11 @@ interface TopicOffsets {
   readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
 }
 
-/** A member of a group as its leader sees it. */
-export interface JoinedMember {
-  readonly memberId: string;
-  readonly memberMetadata: Buffer;
-}
-
 /** A connection to one broker, with the requests that we send. */
 export interface Broker {
   readonly nodeId: number;
   /** The requests that the broker knows, by api key; null before the connection is open. */
-  readonly versions: Readonly<Record<number, unknown>> | null;
+  readonly versions: Readonly<Record<number, { readonly maxVersion: number }>> | null;
   connect(): Promise<void>;
   metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>;
   readonly connectionPool: Pick<BrokerConnections, 'host' | 'port' | 'send'>;
@@ -50,21 +44,6 @@ export interface Broker {
     of: ProducerIdentity & { topics: readonly { topic: string; partitions: readonly number[] }[] },
   ): Promise<unknown>;
   addOffsetsToTxn(of: ProducerIdentity & { groupId: string }): Promise<unknown>;
-  joinGroup(of: {
-    groupId: string;
-    sessionTimeout: number;
-    rebalanceTimeout: number;
-    memberId: string;
-    groupProtocols: readonly { name: string; metadata: Buffer }[];
-  }): Promise<{ generationId: number; leaderId: string; memberId: string; members: readonly JoinedMember[] }>;
-  syncGroup(of: {
-    groupId: string;
-    generationId: number;
-    memberId: string;
-    groupAssignment: readonly { memberId: string; memberAssignment: Buffer }[];
-  }): Promise<{ memberAssignment: Buffer }>;
-  heartbeat(of: { groupId: string; groupGenerationId: number; memberId: string }): Promise<unknown>;
-  leaveGroup(of: { groupId: string; memberId: string }): Promise<unknown>;
   endTxn(of: ProducerIdentity & { transactionResult: boolean }): Promise<unknown>;
 }
 
@@ -132,22 +111,6 @@ export const createKafkajsLogger = (
 ).createLogger;
 
 export const defaultSocketFactory = load('kafkajs/src/network/socketFactory.js') as () => ISocketFactory;
-
-interface AssignerProtocol {
-  readonly MemberMetadata: {
-    encode(of: { version: number; topics: readonly string[]; userData: Buffer }): Buffer;
-    decode(bytes: Buffer): { readonly topics: readonly string[]; readonly userData: Buffer | null };
-  };
-  readonly MemberAssignment: {
-    encode(of: { version: number; assignment: Readonly<Record<string, number[]>> }): Buffer;
-    decode(bytes: Buffer): { readonly assignment: Readonly<Record<string, number[]>> } | null;
-  };
-}
-
-/** What members of a consumer group exchange; the coordinator passes it on unread. */
-export const { MemberMetadata, MemberAssignment } = load(
-  'kafkajs/src/consumer/assignerProtocol.js',
-) as AssignerProtocol;
 
 /** The body of a Fetch request, version 11 (Kafka 2.3 and later). */
 export const fetchRequest = load('kafkajs/src/protocol/requests/fetch/v11/request.js') as (of: {

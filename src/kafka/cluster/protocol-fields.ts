@@ -53,6 +53,15 @@ export const string: Field<string | null> = {
   },
 };
 
+/** A view of the answer. null is read as no bytes. */
+export const bytes: Field<Buffer> = {
+  write(writer, value) {
+    writer.length(value.length, i32);
+    value.copy(writer.bytes(value.length));
+  },
+  read: (reader) => reader.bytes(Math.max(0, reader.length(i32))),
+};
+
 /** null is read as an array without elements. */
 export function array<T>(element: Field<T>): Field<readonly T[]> {
   return {

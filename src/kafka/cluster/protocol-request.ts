@@ -20,13 +20,15 @@ export interface RequestSchema<Request, Answer> extends RequestName {
   readonly answer: AnswerFields<Answer>;
 }
 
+/** @param waitMsMax for an answer that takes longer than REQUEST_MS_MAX */
 export function ask<Request, Answer extends Throttled>(
   broker: Broker,
   schema: RequestSchema<Request, Answer>,
   request: NoInfer<Request>,
+  waitMsMax?: number,
 ): Promise<Answer> {
   const body = { whole: encodeRequest(schema, request), at: 0 };
-  return sendEncoded(broker, schema, body, (payload) => decodeAnswer(schema, payload));
+  return sendEncoded(broker, schema, body, (payload) => decodeAnswer(schema, payload), waitMsMax);
 }
 
 /** Sends a request whose body is encoded already: `whole` from `at` on, and what is before is free. */
@@ -35,11 +37,13 @@ export function sendEncoded<Answer extends Throttled>(
   { name, key, version }: RequestName,
   headroom: Headroom,
   decode: (payload: Buffer) => Answer,
+  waitMsMax?: number,
 ): Promise<Answer> {
   const body = headroom.whole.subarray(headroom.at);
   const encode = async () => ({ buf: body, buffer: body, headroom });
   return connectionPool.send({
     request: { apiKey: key, apiVersion: version, apiName: name, encode },
     response: { decode: async (payload) => decode(payload), parse: async (answer) => answer },
+    ...(waitMsMax !== undefined && { requestTimeout: waitMsMax }),
   });
 }

@@ -4,7 +4,16 @@ import { type ClusterLink, disconnect, type KafkaConnection, linkCluster } from 
 import { GROUP_COORDINATOR, isCoordinatorChange } from '../cluster/coordinator.ts';
 import { explainFailure, isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
 import type { Broker } from '../cluster/kafkajs-internals.ts';
-import { decodeAssignment, encodeAssignment, groupProtocols, readersOf } from './group-protocol.ts';
+import { assignedPartitions, encodeAssignment, groupProtocols, readersOf } from './group-protocol.ts';
+import {
+  type JoinedGroup,
+  joinGroup,
+  leaveGroup,
+  type MemberAssignment,
+  type MemberName,
+  sendHeartbeat,
+  syncGroup,
+} from './group-requests.ts';
 import { assignSticky } from './sticky-assignment.ts';
 
 /** A member learns of a rebalance with its next heartbeat, and the other members wait for it. */
@@ -17,7 +26,9 @@ const CONFIRM_RETRY_MS = 200;
 
 const REBALANCE = 'REBALANCE_IN_PROGRESS';
 /** The group went on without this member: others own its partitions. */
-const LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']);
+const LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION']);
+/** Another member has joined under the id of this static one. */
+const REPLACED = 'FENCED_INSTANCE_ID';
 
 export interface MembershipHandlers {
   /** The assigned partitions, each time the group was joined; none when the membership was lost. */
@@ -30,6 +41,8 @@ export interface GroupOptions {
   readonly groupId: string;
   readonly topic: string;
   readonly sessionMs: number;
+  /** Of a static member: nobody else takes its partitions while it is away for less than `sessionMs`. */
+  readonly instanceId?: string | null;
 }
 
 /**
@@ -78,7 +91,7 @@ export class GroupMembership {
           continue;
         }
         await this.leave();
-        throw explainFailure(error, `group ${this.#group.groupId} was joined`);
+        throw this.#explain(error, `group ${this.#group.groupId} was joined`);
       }
     }
     this.#staying = this.#stay();
@@ -98,16 +111,20 @@ export class GroupMembership {
     }
   }
 
-  /** Leaves the group, so that the others need not wait for the session time-out. */
+  /** Leaves the group, so that the others need not wait for the session time-out. A static member may come back. */
   async leave(): Promise<void> {
     this.#left.abort();
     this.#disconnect();
     this.#wake();
     await this.#staying;
     if (this.#memberId === '') return;
-    const { groupId } = this.#group;
-    const leaving = this.#coordinator().then((broker) => broker.leaveGroup({ groupId, memberId: this.#memberId }));
-    await disconnect(leaving, () => this.#disconnect());
+    const isStatic = this.#name.instanceId !== null;
+    const leaving = isStatic ? null : this.#coordinator().then((broker) => leaveGroup(broker, this.#name));
+    await disconnect(Promise.resolve(leaving), () => this.#disconnect());
+  }
+
+  get #name(): MemberName {
+    return { groupId: this.#group.groupId, memberId: this.#memberId, instanceId: this.#group.instanceId ?? null };
   }
 
   async #stay(): Promise<void> {
@@ -147,41 +164,56 @@ export class GroupMembership {
     return true;
   }
 
+  #explain(error: unknown, doing: string): ServiceError {
+    if (protocolErrorType(error) !== REPLACED) return explainFailure(error, doing);
+    const { groupId, instanceId } = this.#name;
+    const text = `Another worker of group ${groupId} has joined with the instance id ${instanceId}`;
+    const remedy = 'and replaces this one: give each worker a KAFKA_GROUP_INSTANCE_ID of its own';
+    return new ServiceError('configuration', `${text}, ${remedy}`, { cause: error });
+  }
+
   #reportFailure(error: unknown): void {
-    const failure = explainFailure(error, 'this worker was a member of its group');
+    const failure = this.#explain(error, 'this worker was a member of its group');
     if (isConnectionFailure(error)) this.#disconnect();
     this.#coordinatorId = null;
-    if (failure.code === 'configuration') this.#handlers.onFatal(failure);
-    else this.#handlers.onConnection(failure);
+    if (failure.code === 'configuration') {
+      this.#handlers.onAssignment([]);
+      this.#handlers.onFatal(failure);
+    } else this.#handlers.onConnection(failure);
   }
 
   async #joinGroup(): Promise<void> {
     const { groupId, topic, sessionMs } = this.#group;
     const broker = await this.#coordinator();
-    const { generationId, leaderId, memberId, members } = await broker.joinGroup({
-      groupId,
-      sessionTimeout: sessionMs,
-      rebalanceTimeout: Math.max(REBALANCE_MS_MAX, sessionMs),
-      memberId: this.#memberId,
-      groupProtocols: groupProtocols(topic, this.#claim),
+    const joined = await joinGroup(broker, {
+      ...this.#name,
+      sessionMs,
+      rebalanceMs: Math.max(REBALANCE_MS_MAX, sessionMs),
+      protocols: groupProtocols(topic, this.#claim),
     });
+    const { memberId, generationId } = joined;
     this.#memberId = memberId;
-    this.#divided = null;
-    let groupAssignment: ReturnType<typeof encodeAssignment>[] = [];
-    if (memberId === leaderId) {
-      const partitions = await this.#partitions();
-      this.#divided = partitions.length;
-      const shares = assignSticky(readersOf(topic, members), partitions);
-      // A member that reads another topic learns from its assignment that the group divides this one.
-      groupAssignment = members.map(({ memberId: id }) => encodeAssignment(topic, id, shares.get(id) ?? []));
-    }
-    const synced = await broker.syncGroup({ groupId, generationId, memberId, groupAssignment });
+    const assignments = await this.#divide(joined);
+    const assignment = await syncGroup(broker, { ...this.#name, generationId, assignments });
     if (this.#left.signal.aborted) return;
-    const { owned, otherTopic } = decodeAssignment(topic, synced.memberAssignment);
+    const { owned, otherTopic } = assignedPartitions(topic, assignment);
     if (otherTopic !== null) throw sharedGroup(groupId, { topic, otherTopic });
     this.#generation = generationId;
     this.#claim = { generation: generationId, owned };
     this.#handlers.onAssignment(this.#claim.owned);
+  }
+
+  /** The assignments of all members, where this one is to divide the partitions. */
+  async #divide({ isLeader, divides, members }: JoinedGroup): Promise<readonly MemberAssignment[]> {
+    this.#divided = null;
+    if (!isLeader) return [];
+    const { topic } = this.#group;
+    const partitions = await this.#partitions();
+    this.#divided = partitions.length;
+    if (!divides) return [];
+    const shares = assignSticky(readersOf(topic, members), partitions);
+    // A member that reads another topic learns from its assignment that the group divides this one.
+    return members.map(({ memberId }) => encodeAssignment(topic, memberId, shares.get(memberId) ?? []));
   }
 
   async #partitions(): Promise<number[]> {
@@ -212,10 +244,9 @@ export class GroupMembership {
   }
 
   async #heartbeatNow(): Promise<unknown> {
-    const { groupId } = this.#group;
     const broker = await this.#coordinator();
     if (this.#generation === null) throw new ServiceError('broker-unavailable', 'The group is being joined');
-    return broker.heartbeat({ groupId, groupGenerationId: this.#generation, memberId: this.#memberId });
+    return sendHeartbeat(broker, { ...this.#name, generationId: this.#generation });
   }
 
   async #coordinator(): Promise<Broker> {

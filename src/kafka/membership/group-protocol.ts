@@ -1,4 +1,5 @@
-import { type JoinedMember, MemberAssignment, MemberMetadata } from '../cluster/kafkajs-internals.ts';
+import { array, bytes, decodeAnswer, encodeRequest, i16, i32, string, struct } from '../cluster/protocol-fields.ts';
+import type { JoinedMember, MemberAssignment } from './group-requests.ts';
 import type { GroupMember } from './sticky-assignment.ts';
 
 /**
@@ -8,41 +9,58 @@ import type { GroupMember } from './sticky-assignment.ts';
 const PROTOCOLS = ['TidewatchSticky', 'RoundRobinAssigner'];
 const VERSION = 0;
 
+/** What members of a consumer group exchange, as Kafka's own clients do; the coordinator passes it on unread. */
+const METADATA = { version: i16, topics: array(string), userData: bytes };
+const ASSIGNMENT = {
+  version: i16,
+  topics: array(struct({ topic: string, partitions: array(i32) })),
+  userData: bytes,
+};
+const NOTHING = Buffer.alloc(0);
+
 export type OwnedPartitions = Pick<GroupMember, 'generation' | 'owned'>;
 
-/** What a member says when it joins. */
+/** What a member states when it joins. */
 export function groupProtocols(topic: string, { generation, owned }: OwnedPartitions) {
   const userData = Buffer.from(JSON.stringify({ generation, owned }));
-  const metadata = MemberMetadata.encode({ version: VERSION, topics: [topic], userData });
+  const values = { version: VERSION, topics: [topic], userData };
+  const metadata = encodeRequest({ isCompact: false, request: METADATA }, values);
   return PROTOCOLS.map((name) => ({ name, metadata }));
 }
 
 /** The members that read `topic`, and what they own. Members of earlier versions claim nothing. */
 export function readersOf(topic: string, members: readonly JoinedMember[]): GroupMember[] {
-  return members
-    .filter(({ memberMetadata }) => MemberMetadata.decode(memberMetadata).topics.includes(topic))
-    .map(decodeMember);
+  return members.flatMap(({ memberId, metadata }) => {
+    const { topics, userData } = decodeAnswer({ isCompact: false, answer: METADATA }, metadata);
+    return topics.includes(topic) ? [{ memberId, ...ownedOf(userData) }] : [];
+  });
 }
 
-function decodeMember({ memberId, memberMetadata }: JoinedMember): GroupMember {
-  const { userData } = MemberMetadata.decode(memberMetadata);
-  if (!userData?.length) return { memberId, generation: -1, owned: [] };
+function ownedOf(userData: Buffer): OwnedPartitions {
+  if (userData.length === 0) return { generation: -1, owned: [] };
   const { generation, owned } = JSON.parse(userData.toString()) as OwnedPartitions;
-  return { memberId, generation, owned };
+  return { generation, owned };
 }
 
-export function encodeAssignment(topic: string, memberId: string, partitions: readonly number[]) {
-  const assignment = { [topic]: [...partitions] };
-  return { memberId, memberAssignment: MemberAssignment.encode({ version: VERSION, assignment }) };
+export function encodeAssignment(topic: string, memberId: string, partitions: readonly number[]): MemberAssignment {
+  const values = { version: VERSION, topics: [{ topic, partitions }], userData: NOTHING };
+  return { memberId, assignment: encodeRequest({ isCompact: false, request: ASSIGNMENT }, values) };
+}
+
+/** The partitions of each topic that a member was given; none where it was given nothing. */
+export function decodeAssignment(assignment: Buffer): ReadonlyMap<string, readonly number[]> {
+  if (assignment.length === 0) return new Map();
+  const { topics } = decodeAnswer({ isCompact: false, answer: ASSIGNMENT }, assignment);
+  return new Map(topics.map(({ topic, partitions }) => [topic ?? '', partitions]));
 }
 
 /** The assigned partitions in ascending order, or the other topic that the leader of the group divides. */
-export function decodeAssignment(
+export function assignedPartitions(
   topic: string,
-  memberAssignment: Buffer,
+  assignment: Buffer,
 ): { readonly owned: readonly number[]; readonly otherTopic: string | null } {
-  const assignment = MemberAssignment.decode(memberAssignment)?.assignment ?? {};
-  const owned = [...(assignment[topic] ?? [])].sort((one, other) => one - other);
-  const otherTopic = Object.hasOwn(assignment, topic) ? null : (Object.keys(assignment)[0] ?? null);
+  const assigned = decodeAssignment(assignment);
+  const owned = [...(assigned.get(topic) ?? [])].sort((one, other) => one - other);
+  const otherTopic = assigned.has(topic) ? null : ([...assigned.keys()][0] ?? null);
   return { owned, otherTopic };
 }

@@ -24,6 +24,8 @@ export interface KafkaLogOptions extends KafkaConnection {
   readonly transactionMs?: number;
   /** Session time-out: how long a dead worker keeps its partitions. Brokers set a minimum, usually 6 s. */
   readonly sessionMs: number;
+  /** Of a static member of the group; left out, or null: a dynamic one. */
+  readonly instanceId?: string | null;
   /** Of batches of scores and events; none by default. */
   readonly compression?: Compression;
   /** Headers of input records that are delivered with them. */
@@ -139,16 +141,19 @@ async function subscribe(
     ...(options.log && { log: options.log }),
   });
   await loop.open();
-  const group = { groupId: options.groupId, topic, sessionMs: options.sessionMs };
-  const membership = new GroupMembership(options, group, {
-    onAssignment: (partitions) => {
-      assigned = new Set(partitions);
-      loop.keepOnly(assigned);
-      if (begun) assign();
+  const membership = new GroupMembership(
+    options,
+    { ...options, topic },
+    {
+      onAssignment: (partitions) => {
+        assigned = new Set(partitions);
+        loop.keepOnly(assigned);
+        if (begun) assign();
+      },
+      onConnection: (error) => connection('membership', error),
+      onFatal,
     },
-    onConnection: (error) => connection('membership', error),
-    onFatal,
-  });
+  );
   await membership.join().catch((error: unknown) => {
     loop.stop();
     throw error;

@@ -118,6 +118,7 @@ async function work(
 function streamOf(topics: Topics, groupId: string, detectors: readonly BoundDetector[]): StreamConfig {
   return {
     groupId,
+    groupInstanceId: null,
     topics,
     input: { format: 'json', series: ['series'], time: 'timestamp', timeUnit: 'ms', value: 'value', futureMsMax: null },
     earlierChangelog: null,

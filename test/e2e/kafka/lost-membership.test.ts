@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asAdmin, ensureTopics } from '../../../src/kafka/admin/topic-admin.ts';
 import { linkCluster } from '../../../src/kafka/cluster/connection.ts';
 import { GROUP_COORDINATOR } from '../../../src/kafka/cluster/coordinator.ts';
+import { leaveGroup } from '../../../src/kafka/membership/group-requests.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
 import { listen } from '../../fixture/stream/listener.ts';
@@ -14,7 +15,7 @@ async function removeMembers(groupId: string): Promise<void> {
   const { groups } = await asAdmin(connection, 'members were listed', (admin) => admin.describeGroups([groupId]));
   const { cluster, destroy } = await linkCluster(connection, []);
   const coordinator = await cluster.findGroupCoordinator({ groupId, coordinatorType: GROUP_COORDINATOR });
-  for (const { memberId } of groups[0].members) await coordinator.leaveGroup({ groupId, memberId });
+  for (const { memberId } of groups[0].members) await leaveGroup(coordinator, { groupId, memberId, instanceId: null });
   destroy();
 }
 

@@ -1,0 +1,142 @@
+import { type Broker, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import { array, bytes, i8, i16, i32, string, struct } from '../cluster/protocol-fields.ts';
+import { ask } from '../cluster/protocol-request.ts';
+
+/** A member of a consumer group, as it names itself. */
+export interface MemberName {
+  readonly groupId: string;
+  /** Empty: a new one. */
+  readonly memberId: string;
+  /** Of a static member, whose partitions wait for it through a restart; null for a dynamic one. */
+  readonly instanceId: string | null;
+}
+
+/** A member of a group as its leader sees it. */
+export interface JoinedMember {
+  readonly memberId: string;
+  readonly metadata: Buffer;
+}
+
+export interface JoinedGroup {
+  readonly memberId: string;
+  readonly generationId: number;
+  readonly isLeader: boolean;
+  /** Whether this member, as the leader, divides the partitions. */
+  readonly divides: boolean;
+  /** For the leader. */
+  readonly members: readonly JoinedMember[];
+}
+
+const JOIN = {
+  groupId: string,
+  sessionMs: i32,
+  rebalanceMs: i32,
+  memberId: string,
+  instanceId: string,
+  protocolType: string,
+  protocols: array(struct({ name: string, metadata: bytes })),
+};
+const MEMBERS = array(struct({ memberId: string, instanceId: string, metadata: bytes }));
+const THROTTLED = { clientSideThrottleTime: i32, errorCode: i16 };
+
+/** Kafka 2.3 and later: the first one with static members. */
+const JOIN_GROUP = {
+  ...{ name: 'JoinGroup', key: 11, version: 5, isCompact: false },
+  request: JOIN,
+  answer: {
+    ...{ ...THROTTLED, generationId: i32, protocolName: string, leaderId: string },
+    ...{ memberId: string, members: MEMBERS },
+  },
+};
+/** Kafka 3.2 and later: a static member that comes back learns that it is the leader, and need not divide. */
+const JOIN_GROUP_AGAIN = {
+  ...{ name: 'JoinGroup', key: 11, version: 9, isCompact: true },
+  request: { ...JOIN, reason: string },
+  answer: {
+    ...{ ...THROTTLED, generationId: i32, protocolType: string, protocolName: string, leaderId: string },
+    ...{ skipsAssignment: i8, memberId: string, members: MEMBERS },
+  },
+};
+const MEMBER_ID_REQUIRED = 79;
+const CONSUMER = 'consumer';
+/** An answer waits for the other members. */
+const NETWORK_MS = 5_000;
+
+export interface JoinGroupRequest extends MemberName {
+  readonly sessionMs: number;
+  readonly rebalanceMs: number;
+  readonly protocols: readonly { readonly name: string; readonly metadata: Buffer }[];
+}
+
+/** Joins a group. A new member is given its id first, and asks again with it. */
+export async function joinGroup(broker: Broker, request: JoinGroupRequest): Promise<JoinedGroup> {
+  const answer = await askToJoin(broker, request);
+  const memberId = answer.memberId ?? '';
+  if (answer.errorCode === MEMBER_ID_REQUIRED) return joinGroup(broker, { ...request, memberId });
+  refuseError(answer);
+  const isLeader = memberId === answer.leaderId;
+  const members = answer.members.map((member) => ({ ...member, memberId: member.memberId ?? '' }));
+  return { memberId, generationId: answer.generationId, isLeader, divides: isLeader && !answer.skips, members };
+}
+
+async function askToJoin(broker: Broker, request: JoinGroupRequest) {
+  const asked = { ...request, protocolType: CONSUMER };
+  const waitMsMax = Math.max(request.rebalanceMs, request.sessionMs) + NETWORK_MS;
+  if ((broker.versions?.[JOIN_GROUP.key]?.maxVersion ?? 0) < JOIN_GROUP_AGAIN.version) {
+    return { ...(await ask(broker, JOIN_GROUP, asked, waitMsMax)), skips: false };
+  }
+  const answer = await ask(broker, JOIN_GROUP_AGAIN, { ...asked, reason: null }, waitMsMax);
+  return { ...answer, skips: answer.skipsAssignment !== 0 };
+}
+
+/** Kafka 2.3 and later, as the following ones. */
+const SYNC_GROUP = {
+  ...{ name: 'SyncGroup', key: 14, version: 3, isCompact: false },
+  request: {
+    ...{ groupId: string, generationId: i32, memberId: string, instanceId: string },
+    assignments: array(struct({ memberId: string, assignment: bytes })),
+  },
+  answer: { ...THROTTLED, assignment: bytes },
+};
+
+interface GroupGeneration extends MemberName {
+  readonly generationId: number;
+}
+
+export interface MemberAssignment {
+  readonly memberId: string;
+  readonly assignment: Buffer;
+}
+
+/** Returns the assignment of this member. `assignments` are those of all members, from the one that divides. */
+export async function syncGroup(
+  broker: Broker,
+  request: GroupGeneration & { readonly assignments: readonly MemberAssignment[] },
+): Promise<Buffer> {
+  return refuseError(await ask(broker, SYNC_GROUP, request)).assignment;
+}
+
+const HEARTBEAT = {
+  ...{ name: 'Heartbeat', key: 12, version: 3, isCompact: false },
+  request: { groupId: string, generationId: i32, memberId: string, instanceId: string },
+  answer: THROTTLED,
+};
+
+export async function sendHeartbeat(broker: Broker, request: GroupGeneration): Promise<void> {
+  refuseError(await ask(broker, HEARTBEAT, request));
+}
+
+const LEAVE_GROUP = {
+  ...{ name: 'LeaveGroup', key: 13, version: 3, isCompact: false },
+  request: { groupId: string, members: array(struct({ memberId: string, instanceId: string })) },
+  answer: THROTTLED,
+};
+
+export async function leaveGroup(broker: Broker, { groupId, ...member }: MemberName): Promise<void> {
+  refuseError(await ask(broker, LEAVE_GROUP, { groupId, members: [member] }));
+}
+
+function refuseError<Answer extends { readonly errorCode: number }>(answer: Answer): Answer {
+  if (answer.errorCode !== 0) throw errorFromCode(answer.errorCode);
+  return answer;
+}
