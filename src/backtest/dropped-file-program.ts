@@ -1,12 +1,12 @@
 /** The program of the backtest sandbox: reads a CSV file that somebody dropped, and scores it. */
 import { Readable } from 'node:stream';
 import { inferFrequency } from '../calendar/infer-frequency.ts';
-import type { ReportData } from '../console/view/report-source.ts';
 import { bindToModel, type DetectorModel } from '../detector-models.ts';
 import { catalogOf, type Model } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import type { Sandboxed } from '../sandbox/program.ts';
 import { decodeEnvelope } from '../sidecar/jobs/envelope.ts';
+import type { BacktestAnswer } from '../sidecar/wire/schema/backtest-schema.ts';
 import { type PastObservation, scoreHistory } from '../stream/engine/commit/score-history.ts';
 import { csvReading } from '../terminal/csv/flags.ts';
 import { readObservations } from '../terminal/csv/observations.ts';
@@ -26,10 +26,6 @@ export interface DroppedFileHeader {
   readonly settings: Readonly<Record<string, string | number>>;
 }
 
-export type DroppedFileOutcome =
-  | { readonly kind: 'report'; readonly report: ReportData; readonly notes: readonly string[] }
-  | { readonly kind: 'problems'; readonly problems: readonly string[] };
-
 /** Observations of one file. */
 const OBSERVATIONS_MAX = 200_000;
 const WINDOW_DEFAULT = 24;
@@ -48,7 +44,7 @@ export const sandboxed: Sandboxed = async (setup) => {
     const { history, notes, problems } = await readHistory(header.name, bytes);
     const detector =
       problems.length > 0 ? { kind: 'problems' as const, problems } : detectorFor(header, history, byName);
-    if (detector.kind === 'problems') return encoded(detector);
+    if (detector.kind === 'problems') return encoded({ ...detector, problems: [...detector.problems] });
     const bound = bindToModel(detector.detector, { catalog, byName }, (...asked) =>
       forecasters.forecasterFor(...asked),
     );
@@ -63,7 +59,7 @@ export const sandboxed: Sandboxed = async (setup) => {
   };
 };
 
-const encoded = (outcome: DroppedFileOutcome) => Buffer.from(JSON.stringify(outcome));
+const encoded = (outcome: BacktestAnswer) => Buffer.from(JSON.stringify(outcome));
 
 async function readHistory(name: string, bytes: Uint8Array) {
   const notes: string[] = [];

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { reportPage } from '../console/report-page.ts';
-import type { ReportData } from '../console/view/report-source.ts';
 import { ServiceError } from '../service-error.ts';
+import type { ReportData } from '../sidecar/wire/schema/backtest-schema.ts';
 
 /** Writes the page of a backtest. Throws a ServiceError `configuration` when the file cannot be written. */
 export async function writeReportFile(path: string, data: ReportData): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { ReportData } from '../sidecar/wire/schema/backtest-schema.ts';
 import { linkModules } from './link-modules.ts';
 import { consoleStyle, ICON } from './page-files.ts';
-import type { ReportData } from './view/report-source.ts';
 
 const ENTRY = new URL('./page/report-console.ts', import.meta.url);
 

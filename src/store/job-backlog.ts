@@ -1,5 +1,6 @@
 import type { Sql } from './database.ts';
-import { IN_FLIGHT, type JobStatus } from './jobs.ts';
+import type { JobStatus } from './job-status.ts';
+import { IN_FLIGHT } from './jobs.ts';
 
 /** Jobs of all owners. */
 export interface JobBacklog {

@@ -1,9 +1,6 @@
 import type { AdmittedCall } from './credits.ts';
 import type { Sql } from './database.ts';
-
-/** pending -> running -> succeeded | failed; cancelled from either; back to pending when the lease expired. */
-export const JOB_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
+import type { JobStatus } from './job-status.ts';
 
 export interface NewJob {
   readonly id: string;

@@ -71,7 +71,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   'detector-models': ['stream', 'model', 'store', 'config', 'forecast'],
   terminal: ['stream', 'config', 'record'],
   alerts: ['telemetry', 'config', 'calendar', 'record'],
-  console: ['record'],
+  console: ['sidecar', 'record'],
   stream: ['kafka', 'finding', 'config', 'telemetry', ...DETECTING, 'record'],
   kafka: ['config'],
   sidecar: ['finding', 'history', 'model', 'store', 'sandbox', 'telemetry', ...DETECTING, 'record'],
@@ -91,7 +91,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Imports of types alone. */
-const TYPES_ONLY: Readonly<Record<string, string>> = { model: 'forecast' };
+const TYPES_ONLY: Readonly<Record<string, string>> = { model: 'forecast', console: 'sidecar' };
 
 test('rooms import only in the allowed directions', () => {
   none(
@@ -136,7 +136,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   'detector/memory': ['detector/alarm', 'detector/calibration'],
   'detector/alarm': [],
   'detector/calibration': [],
-  console: ['console/page', 'console/view'],
+  console: ['console/page'],
   'console/page': [
     'console/page/pages',
     'console/page/pages/detectors',

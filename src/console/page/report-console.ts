@@ -1,5 +1,6 @@
 import { render } from 'preact';
-import { type ReportData, reportSource } from '../view/report-source.ts';
+import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
+import { reportSource } from '../view/report-source.ts';
 import { html } from './element/html.ts';
 import { Shell } from './shell.ts';
 

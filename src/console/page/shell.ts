@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
 import type { ConsoleSource } from '../view/console-source.ts';
-import type { ReportData } from '../view/report-source.ts';
 import { type Route, routeTo } from '../view/route.ts';
 import { type Console, useOpenEvents, useRoute, useStored } from './element/hooks.ts';
 import { html, type Shown } from './element/html.ts';

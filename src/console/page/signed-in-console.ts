@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
 import type { ConsoleSource } from '../view/console-source.ts';
-import { type ReportData, reportSource } from '../view/report-source.ts';
+import { reportSource } from '../view/report-source.ts';
 import { routeTo } from '../view/route.ts';
 import { html, type Shown } from './element/html.ts';
 import { LoginPage } from './pages/login-page.ts';

@@ -1,4 +1,4 @@
-import { NO_SCORES, type ShownScores } from './seen.ts';
+import { NO_SCORES, type ShownScores } from './shown-scores.ts';
 
 interface BucketRange {
   readonly from: number | undefined;
@@ -11,9 +11,9 @@ type Numbers = readonly (number | null)[];
 
 /** The scores of a stretch of time: each, or where they are too many the mean, extremes and worst grade of several. */
 export function bucketed(scores: ShownScores, { from, to, points }: BucketRange): ShownScores {
-  const { at } = scores;
-  const first = from === undefined ? 0 : firstAtLeast(at, from);
-  const end = to === undefined ? at.length : firstAtLeast(at, to);
+  const { timestamp } = scores;
+  const first = from === undefined ? 0 : firstAtLeast(timestamp, from);
+  const end = to === undefined ? timestamp.length : firstAtLeast(timestamp, to);
   const width = Math.ceil(Math.max(0, end - first) / points);
   if (end <= first) return NO_SCORES;
   if (width <= 1) return sliced(scores, first, end);
@@ -24,36 +24,33 @@ export function bucketed(scores: ShownScores, { from, to, points }: BucketRange)
       return known.length === 0 ? null : of(known);
     });
   return {
-    at: starts.map((start) => at[start]),
+    timestamp: starts.map((start) => timestamp[start]),
     value: each(scores.value, mean),
+    value_min: each(scores.value_min, (known) => Math.min(...known)),
+    value_max: each(scores.value_max, (known) => Math.max(...known)),
     forecast: each(scores.forecast, mean),
     lo: each(scores.lo, mean),
     hi: each(scores.hi, mean),
     grade: each(scores.grade, (known) => Math.max(...known)),
-    alarm: starts.map((start) => scores.alarm.slice(start, Math.min(end, start + width)).some(Boolean)),
-    min: each(scores.min, (known) => Math.min(...known)),
-    max: each(scores.max, (known) => Math.max(...known)),
-    downsampled: true,
+    alarms: starts.map((start) => sum(scores.alarms.slice(start, Math.min(end, start + width)))),
+    bucket_ms: timestamp[first + width] - timestamp[first],
   };
 }
 
-function sliced(scores: ShownScores, first: number, end: number): ShownScores {
-  const { at, value, forecast, lo, hi, grade, alarm, min, max, downsampled } = scores;
-  const cut = <T>(column: readonly T[]) => column.slice(first, end);
-  return {
-    ...{ at: cut(at), value: cut(value), forecast: cut(forecast), lo: cut(lo), hi: cut(hi), grade: cut(grade) },
-    ...{ alarm: cut(alarm), min: cut(min), max: cut(max), downsampled },
-  };
+function sliced({ bucket_ms, ...columns }: ShownScores, first: number, end: number): ShownScores {
+  const cut = Object.entries(columns).map(([name, column]) => [name, column.slice(first, end)]);
+  return { ...(Object.fromEntries(cut) as typeof columns), bucket_ms };
 }
 
-const mean = (known: readonly number[]) => known.reduce((sum, number) => sum + number, 0) / known.length;
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+const mean = (known: readonly number[]) => sum(known) / known.length;
 
 /** The first place whose time is not before `time`; times ascend. */
-function firstAtLeast(at: readonly number[], time: number): number {
-  let [low, high] = [0, at.length];
+function firstAtLeast(times: readonly number[], time: number): number {
+  let [low, high] = [0, times.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (at[middle] < time) low = middle + 1;
+    if (times[middle] < time) low = middle + 1;
     else high = middle;
   }
   return low;

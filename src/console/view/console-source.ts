@@ -1,4 +1,6 @@
-import type { ArrivedScore, PageOf, SeenEvent, SeenSeries, ShownScores } from './seen.ts';
+import type { EventAnswer, EventsAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../sidecar/wire/schema/history-schema.ts';
+import type { ShownScores, ShownSeries } from './shown-scores.ts';
 
 export interface EventQuery {
   readonly open?: boolean;
@@ -29,18 +31,16 @@ export interface ScoresQueryRange {
 }
 
 /** Scores of a series, and how it is scored. */
-export interface ShownPast {
-  readonly detector: string;
-  readonly group: string | null;
-  readonly columns: ShownScores;
-}
+export type ShownPast = ShownScores & Pick<SeriesScoresAnswer, 'detector' | 'group'>;
+
+export type ListedSeries = Omit<SeriesPageAnswer, 'series'> & { readonly series: readonly ShownSeries[] };
 
 export interface LiveHandlers {
-  onEvent(event: SeenEvent): void;
+  onEvent(event: LiveMessages['event']): void;
   /** The newest scores of the worst series. */
-  onWorst(series: readonly SeenSeries[]): void;
+  onWorst(series: LiveMessages['score']['series']): void;
   /** Scores of the series that is watched. */
-  onScores(scores: readonly ArrivedScore[]): void;
+  onScores(scores: LiveMessages['series']['scores']): void;
   /** False while the connection is lost. */
   onConnected(connected: boolean): void;
 }
@@ -52,9 +52,9 @@ export interface ConsoleSource {
   readonly kind: 'service' | 'report';
   /** The moment that counts as now: the clock, or the end of what a report holds. */
   nowMs(): number;
-  events(query: EventQuery): Promise<PageOf<SeenEvent> & { readonly open: number }>;
-  event(id: string): Promise<SeenEvent | null>;
-  seriesList(query: SeriesListQuery): Promise<PageOf<SeenSeries> & { readonly total: number }>;
+  events(query: EventQuery): Promise<EventsAnswer>;
+  event(id: string): Promise<EventAnswer | null>;
+  seriesList(query: SeriesListQuery): Promise<ListedSeries>;
   scores(series: string, range: ScoresQueryRange): Promise<ShownPast>;
   /** Returns how to stop. */
   watch(series: string | null, handlers: LiveHandlers): () => void;

@@ -1,35 +1,33 @@
+import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
 import { counted, elapsedText, numberText, percentText } from './number-words.ts';
 import { routeTo } from './route.ts';
-import type { AnomalyKind, SeenEvent } from './seen.ts';
 
-/** Each kind in two words, and what it means for those who see it for the first time. */
-export const KINDS: Readonly<Record<AnomalyKind, { readonly name: string; readonly meaning: string }>> = {
-  spike: { name: 'spike', meaning: 'far above its forecast for a short time' },
-  dip: { name: 'dip', meaning: 'far below its forecast for a short time' },
-  level_shift: { name: 'level shift', meaning: 'moved to another level and stays there' },
-  drift: { name: 'drift', meaning: 'moves away from its level step by step' },
-  missing_season: { name: 'missing season', meaning: 'does not rise and fall as it does at this time' },
-  stuck: { name: 'stuck', meaning: 'repeats one value, where it usually varies' },
-  burst: { name: 'burst', meaning: 'varies much more than usual' },
-  silence: { name: 'silence', meaning: 'no observation arrives any more' },
+/** What each kind means, for those who see it for the first time. */
+export const KINDS: Readonly<Record<EventAnswer['kind'], string>> = {
+  spike: 'far above its forecast for a short time',
+  dip: 'far below its forecast for a short time',
+  level_shift: 'moved to another level and stays there',
+  drift: 'moves away from its level step by step',
+  missing_season: 'does not rise and fall as it does at this time',
+  stuck: 'repeats one value, where it usually varies',
+  burst: 'varies much more than usual',
+  silence: 'no observation arrives any more',
 };
 
-/** A kind of a later version is shown by its own name. */
-export function kindName(kind: string): string {
-  return (KINDS as Readonly<Record<string, { readonly name: string }>>)[kind]?.name ?? kind.replaceAll('_', ' ');
-}
+export const kindName = (kind: string): string => kind.replaceAll('_', ' ');
 
-export const kindMeaning = (kind: AnomalyKind): string => KINDS[kind]?.meaning ?? '';
+/** A kind of a later version has a name, and no meaning. */
+export const kindMeaning = (kind: EventAnswer['kind']): string => KINDS[kind] ?? '';
 
 /** How many widths of the interval the peak lies beyond it; null where that says nothing. */
-export function widthsOut({ value, lo, hi }: Pick<SeenEvent, 'value' | 'lo' | 'hi'>): number | null {
+export function widthsOut({ value, lo, hi }: Pick<EventAnswer, 'value' | 'lo' | 'hi'>): number | null {
   if (value === null || lo === null || hi === null || !(hi > lo)) return null;
   if (value > hi) return (value - hi) / (hi - lo);
   return value < lo ? (lo - value) / (hi - lo) : 0;
 }
 
 /** `+62 %` against what was expected; a difference where a percentage would mislead. */
-export function distanceText({ value, expected }: Pick<SeenEvent, 'value' | 'expected'>): string {
+export function distanceText({ value, expected }: Pick<EventAnswer, 'value' | 'expected'>): string {
   if (value === null || expected === null) return '–';
   const difference = value - expected;
   const sign = difference >= 0 ? '+' : '−';
@@ -39,7 +37,7 @@ export function distanceText({ value, expected }: Pick<SeenEvent, 'value' | 'exp
 }
 
 /** For the eye that runs down a list: how far out, in one short figure. */
-export function farOutText(event: SeenEvent): string {
+export function farOutText(event: EventAnswer): string {
   if (event.kind === 'silence') return 'no data';
   if (event.kind === 'stuck') return 'one value';
   return distanceText(event);
@@ -59,8 +57,8 @@ export function closeText(reason: string | null): string {
 }
 
 /** Why the event was raised, sentence by sentence. */
-export function whyFlagged(event: SeenEvent, nowMs: number): readonly string[] {
-  const { value, expected, lo, hi, grade, alarms, observations, startedAt, endedAt } = event;
+export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[] {
+  const { value, expected, lo, hi, grade, alarms, observations, started_at, ended_at } = event;
   const sentences: string[] = [];
   if (event.summary !== '') sentences.push(sentenceOf(event.summary));
   else if (value !== null && expected !== null) {
@@ -77,10 +75,10 @@ export function whyFlagged(event: SeenEvent, nowMs: number): readonly string[] {
   if (event.unusual !== null && event.unusual !== event.summary) sentences.push(sentenceOf(event.unusual));
   if (grade !== null)
     sentences.push(`Its grade was ${grade.toFixed(2)}; most series reach 0.5 once in 1,000 observations.`);
-  const length = elapsedText((endedAt ?? Math.max(nowMs, startedAt)) - startedAt);
+  const length = elapsedText((ended_at ?? Math.max(nowMs, started_at)) - started_at);
   const raised = `${counted(alarms, 'alarm')} in ${counted(observations, 'observation')}`;
   sentences.push(
-    endedAt === null ? `It has been open for ${length}, with ${raised}.` : `It lasted ${length}, with ${raised}.`,
+    ended_at === null ? `It has been open for ${length}, with ${raised}.` : `It lasted ${length}, with ${raised}.`,
   );
   return sentences;
 }
@@ -93,14 +91,14 @@ function sentenceOf(text: string): string {
 }
 
 /** Worst first: what nobody has taken on, then by severity, then the newest. */
-export function worstFirst(events: readonly SeenEvent[], nowMs: number): SeenEvent[] {
-  const rank = (event: SeenEvent) => (isMuted(event, nowMs) ? 2 : event.acknowledgedBy !== null ? 1 : 0);
+export function worstFirst(events: readonly EventAnswer[], nowMs: number): EventAnswer[] {
+  const rank = (event: EventAnswer) => (isMuted(event, nowMs) ? 2 : event.acknowledged !== null ? 1 : 0);
   return [...events].sort(
-    (a, b) => rank(a) - rank(b) || (b.severity ?? 0) - (a.severity ?? 0) || b.startedAt - a.startedAt,
+    (a, b) => rank(a) - rank(b) || (b.severity ?? 0) - (a.severity ?? 0) || b.started_at - a.started_at,
   );
 }
 
-export const isMuted = ({ mutedUntil }: SeenEvent, nowMs: number) => mutedUntil !== null && mutedUntil > nowMs;
+export const isMuted = ({ muted }: EventAnswer, nowMs: number) => muted !== null && muted.until > nowMs;
 
 /** The host of `web-1/cpu`: what other series of the same machine or service begin with. */
 export function hostOf(series: string): string | null {
@@ -109,14 +107,19 @@ export function hostOf(series: string): string | null {
 }
 
 /** An event of a group has no series of its own. */
-export const isOfGroup = ({ series, group }: Pick<SeenEvent, 'series' | 'group'>) => group !== null && series === group;
+export const isOfGroup = ({ series_id }: Pick<EventAnswer, 'series_id'>) => series_id === null;
+
+/** What an event is about: its series, or its group. */
+export function subjectName({ series_id, group_id }: Pick<EventAnswer, 'series_id' | 'group_id'>): string {
+  return series_id ?? group_id ?? '';
+}
 
 /** Where an event is looked at: in its series, or by itself where it is of a group. */
-export function addressOf(event: SeenEvent): string {
-  return isOfGroup(event) ? routeTo('events', event.id) : routeTo('series', event.series, { event: event.id });
+export function addressOf({ event_id, series_id }: EventAnswer): string {
+  return series_id === null ? routeTo('events', event_id) : routeTo('series', series_id, { event: event_id });
 }
 
 /** The series that an event is about: its own, or the members of its group. */
-export function addressedSeries({ series, members }: Pick<SeenEvent, 'series' | 'members'>): readonly string[] {
-  return [series, ...members.map((member) => member.series)];
+export function addressedSeries(event: EventAnswer): readonly string[] {
+  return [subjectName(event), ...event.members.map(({ series_id }) => series_id)];
 }

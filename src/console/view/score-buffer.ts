@@ -1,4 +1,5 @@
-import type { ArrivedScore, ShownScores } from './seen.ts';
+import type { SeriesNow } from '../../sidecar/wire/schema/history-schema.ts';
+import type { ShownScores } from './shown-scores.ts';
 
 /** Points of a chart that grows while it is looked at. */
 export const POINTS_MAX = 6_000;
@@ -7,24 +8,24 @@ export const POINTS_MAX = 6_000;
  * The columns with newer scores behind them. A score of the newest time replaces it; older ones are in the columns
  * already and change nothing.
  */
-export function withArrived(columns: ShownScores, arrived: readonly ArrivedScore[]): ShownScores {
-  const newest = columns.at.at(-1) ?? Number.NEGATIVE_INFINITY;
-  const fresh = arrived.filter(({ at }) => at > newest);
+export function withArrived(columns: ShownScores, arrived: readonly SeriesNow[]): ShownScores {
+  const newest = columns.timestamp.at(-1) ?? Number.NEGATIVE_INFINITY;
+  const fresh = arrived.filter(({ timestamp }) => timestamp > newest);
   if (fresh.length === 0) return columns;
-  const skip = Math.max(0, columns.at.length + fresh.length - POINTS_MAX);
-  const grown = <T>(column: readonly T[], of: (score: ArrivedScore) => T): T[] => {
+  const skip = Math.max(0, columns.timestamp.length + fresh.length - POINTS_MAX);
+  const grown = <T>(column: readonly T[], of: (score: SeriesNow) => T): T[] => {
     return [...column.slice(skip), ...fresh.map(of)];
   };
   return {
-    at: grown(columns.at, ({ at }) => at),
+    timestamp: grown(columns.timestamp, ({ timestamp }) => timestamp),
     value: grown(columns.value, ({ value }) => value),
     forecast: grown(columns.forecast, ({ forecast }) => forecast),
     lo: grown(columns.lo, ({ lo }) => lo),
     hi: grown(columns.hi, ({ hi }) => hi),
     grade: grown(columns.grade, ({ grade }) => grade),
-    alarm: grown(columns.alarm, ({ alarm }) => alarm),
-    min: grown(columns.min, ({ value }) => value),
-    max: grown(columns.max, ({ value }) => value),
-    downsampled: columns.downsampled,
+    alarms: grown(columns.alarms, ({ alarm }) => Number(alarm)),
+    value_min: grown(columns.value_min, ({ value }) => value),
+    value_max: grown(columns.value_max, ({ value }) => value),
+    bucket_ms: columns.bucket_ms,
   };
 }

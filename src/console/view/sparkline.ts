@@ -1,4 +1,4 @@
-import type { ShownScores } from './seen.ts';
+import type { ShownScores } from './shown-scores.ts';
 
 export interface Sparkline {
   /** SVG path data of the observed values. */
@@ -13,7 +13,7 @@ const MARGIN = 2;
 
 /** Draws the newest values into a box. Times that are missing leave a gap. */
 export function sparklineOf(columns: ShownScores, width: number, height: number): Sparkline {
-  const { at, value, lo, hi, alarm } = columns;
+  const { timestamp: at, value, lo, hi, alarms: raised } = columns;
   const known = [...value, ...lo, ...hi].filter((number): number is number => number !== null);
   if (at.length < 2 || known.length === 0) return { line: '', band: '', alarms: [] };
   const [low, high] = [Math.min(...known), Math.max(...known)];
@@ -36,9 +36,9 @@ export function sparklineOf(columns: ShownScores, width: number, height: number)
   const upper = banded.map((i) => `${x(i)} ${y(hi[i] as number)}`);
   const lower = banded.map((i) => `${x(i)} ${y(lo[i] as number)}`).reverse();
   const band = banded.length < 2 ? '' : `M${[...upper, ...lower].join('L')}Z`;
-  const alarms = alarm.flatMap((raised, i) => {
+  const alarms = raised.flatMap((count, i) => {
     const number = value[i];
-    return raised && number !== null ? [{ x: x(i), y: y(number) }] : [];
+    return count > 0 && number !== null ? [{ x: x(i), y: y(number) }] : [];
   });
   return { line, band, alarms };
 }

@@ -1,8 +1,8 @@
-import type { SeenEvent } from './seen.ts';
+import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
 import type { TimeRange } from './time-range.ts';
 
 export interface LaneBar {
-  readonly event: SeenEvent;
+  readonly event: EventAnswer;
   /** Shares of the width, 0..1. */
   readonly left: number;
   readonly width: number;
@@ -13,16 +13,16 @@ const WIDTH_MIN = 0.004;
 
 /** Bars of a timeline, a lane for each detector or series, so that bars of one lane do not cover each other's start. */
 export function timelineLanes(
-  events: readonly SeenEvent[],
+  events: readonly EventAnswer[],
   { from, to }: TimeRange,
   nowMs: number,
 ): ReadonlyMap<string, readonly LaneBar[]> {
   const lanes = new Map<string, LaneBar[]>();
   const span = Math.max(1, to - from);
-  for (const event of [...events].sort((a, b) => a.startedAt - b.startedAt)) {
-    const end = event.endedAt ?? nowMs;
-    if (end < from || event.startedAt > to) continue;
-    const left = Math.max(0, (event.startedAt - from) / span);
+  for (const event of [...events].sort((a, b) => a.started_at - b.started_at)) {
+    const end = event.ended_at ?? nowMs;
+    if (end < from || event.started_at > to) continue;
+    const left = Math.max(0, (event.started_at - from) / span);
     const right = Math.min(1, (end - from) / span);
     const lane = lanes.get(event.detector) ?? [];
     lane.push({ event, left: Math.min(left, 1 - WIDTH_MIN), width: Math.max(WIDTH_MIN, right - left) });

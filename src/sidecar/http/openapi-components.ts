@@ -8,11 +8,13 @@ import * as finetune from '../wire/schema/finetune-schema.ts';
 import * as forecast from '../wire/schema/forecast-schema.ts';
 import * as history from '../wire/schema/history-schema.ts';
 import * as inSample from '../wire/schema/in-sample-schema.ts';
+import * as jobList from '../wire/schema/job-list-schema.ts';
 import * as jobs from '../wire/schema/job-schema.ts';
 import * as modelParams from '../wire/schema/model-params-schema.ts';
 import * as online from '../wire/schema/online-detection-schema.ts';
 import * as series from '../wire/schema/series-schema.ts';
 import * as service from '../wire/schema/service-schema.ts';
+import * as tunedModels from '../wire/schema/tuned-model-schema.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
@@ -26,7 +28,9 @@ const MODULES: readonly object[] = [
   inSample,
   forecast,
   finetune,
+  tunedModels,
   jobs,
+  jobList,
   modelParams,
   history,
   events,

@@ -2,33 +2,13 @@ import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { Sql } from '../../store/database.ts';
 import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
 import type { EventAnswer } from '../wire/schema/event-schema.ts';
-
-/** An event as it is answered, without what people said about it. */
-type ShownEvent = Omit<EventAnswer, 'acknowledged' | 'muted' | 'label'>;
+import { shownEvent } from './shown-records.ts';
 
 /** Events with what people said about them. */
 export async function reviewedEvents(sql: Sql, events: readonly AnomalyEvent[], nowMs: number): Promise<EventAnswer[]> {
   const ids = events.map(({ eventId }) => eventId);
   const reviews = await reviewsOf(sql, ids);
   return events.map((event) => ({ ...shownEvent(event), ...shownReview(reviews.get(event.eventId) ?? null, nowMs) }));
-}
-
-/** An event by the names of HTTP. */
-export function shownEvent(event: AnomalyEvent): ShownEvent {
-  const { eventId, series, group, startedAtMs, peakAtMs, updatedAtMs, endedAtMs, closeReason, ...same } = event;
-  return {
-    event_id: eventId,
-    ...same,
-    series_id: series,
-    group_id: group,
-    started_at: startedAtMs,
-    peak_at: peakAtMs,
-    updated_at: updatedAtMs,
-    ended_at: endedAtMs,
-    close_reason: closeReason,
-    members: event.members.map((member) => ({ series_id: member.series, share: member.share })),
-    labels: { ...event.labels },
-  };
 }
 
 /** What people said about an event. A mute that has ended is not shown. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HistoryFeed, KeptScore, LiveSecond } from '../../history/history-port.ts';
-import { shownEvent } from './event-answers.ts';
+import type { LiveMessages } from '../wire/schema/history-schema.ts';
+import { shownEvent, shownSeries } from './shown-records.ts';
 
 /** Connections that read at once, and those of one owner. */
 const READERS_MAX = 200;
@@ -26,9 +27,6 @@ export interface LiveReader {
   isAdmitted(): Promise<boolean>;
 }
 
-/** A score as it is answered elsewhere. */
-type ShowScore = (score: KeptScore) => object;
-
 /**
  * Sends what arrives to readers of server-sent events: once a second the worst of the series that were observed, so
  * that thousands of observations a second stay one message. A reader that does not keep up is dropped with a notice;
@@ -36,15 +34,13 @@ type ShowScore = (score: KeptScore) => object;
  */
 export class LiveReaders {
   readonly #feed: HistoryFeed;
-  readonly #show: ShowScore;
   readonly #readers = new Map<ServerResponse, LiveReader & { readonly unsubscribe: () => void }>();
   #checking: NodeJS.Timeout | null = null;
   /** The text for one second and limit is made once for all readers. */
   #made: { readonly second: LiveSecond; readonly texts: Map<number, string> } | null = null;
 
-  constructor(feed: HistoryFeed, show: ShowScore) {
+  constructor(feed: HistoryFeed) {
     this.#feed = feed;
-    this.#show = show;
   }
 
   get count(): number {
@@ -69,7 +65,7 @@ export class LiveReaders {
       }
       raw.write(this.#text(second, limit));
       const followed = second.followed.filter((score) => score.series === series);
-      if (followed.length > 0) raw.write(message('series', { series, scores: followed.map(this.#show) }));
+      if (followed.length > 0) raw.write(message('series', { series, scores: followed.map(shownSeries) }));
     }, series);
     this.#readers.set(raw, { ...reader, unsubscribe });
     raw.once('close', () => this.#leave(raw));
@@ -111,7 +107,7 @@ export class LiveReaders {
     const known = this.#made.texts.get(limit);
     if (known !== undefined) return known;
     const { atMs: at, observations, alarms, newest, events } = second;
-    const worst = newest.toSorted(worstFirst).slice(0, limit).map(this.#show);
+    const worst = newest.toSorted(worstFirst).slice(0, limit).map(shownSeries);
     const scores = message('score', { at, observations, alarms, series_observed: newest.length, series: worst });
     const text = scores + events.map((event) => message('event', shownEvent(event))).join('');
     this.#made.texts.set(limit, text);
@@ -123,6 +119,6 @@ function worstFirst(a: KeptScore, b: KeptScore): number {
   return (b.grade ?? -1) - (a.grade ?? -1) || (a.series < b.series ? -1 : 1);
 }
 
-function message(event: string, data: object): string {
+function message<E extends keyof LiveMessages>(event: E, data: LiveMessages[E]): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

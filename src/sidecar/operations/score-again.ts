@@ -1,9 +1,10 @@
 import type { Sql } from '../../store/database.ts';
 import { labelledReviews } from '../../store/event-reviews.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
-import type { WhatIfBody } from '../wire/schema/detectors-schema.ts';
+import type { WhatIfAnswer, WhatIfBody } from '../wire/schema/detectors-schema.ts';
 import { labelsRaised } from './labels-raised.ts';
 import type { Operations, RaisedAgain } from './operations.ts';
+import { shownEvent } from './shown-records.ts';
 
 /** Values that are scored again at most. */
 const VALUES_MAX = 200_000;
@@ -43,10 +44,9 @@ export async function scoredAgain(
   return { ...scored, before: shownRaised(before), after: shownRaised(after), labels, text };
 }
 
-function shownRaised({ events, alarms, alarmsPerWeek }: RaisedAgain) {
-  const shown = events.map((event) => {
-    const { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary } = event;
-    return { kind, started_at: startedAtMs, ended_at: endedAtMs, peak_at: peakAtMs, severity, grade, summary };
+function shownRaised({ events, alarms, alarmsPerWeek }: RaisedAgain): WhatIfAnswer['before'] {
+  const shown = events.map(shownEvent).map(({ kind, started_at, ended_at, peak_at, severity, grade, summary }) => {
+    return { kind, started_at, ended_at, peak_at, severity, grade, summary };
   });
   return { events: shown, alarms, alarms_per_week: alarmsPerWeek };
 }

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
-import { NO_SCORES, type SeenEvent, type ShownScores } from '../../view/seen.ts';
+import { subjectName } from '../../view/event-words.ts';
+import { NO_SCORES, type ShownScores } from '../../view/shown-scores.ts';
 import { sparklineOf } from '../../view/sparkline.ts';
 import { html, type Shown } from '../element/html.ts';
 import { inTurn } from './in-turn.ts';
@@ -15,7 +17,7 @@ const EVERY_MS = 15_000;
 
 interface EventSparklineProps {
   readonly source: ConsoleSource;
-  readonly event: SeenEvent;
+  readonly event: EventAnswer;
   readonly width?: number;
   readonly height?: number;
 }
@@ -23,25 +25,25 @@ interface EventSparklineProps {
 /** The series from before the event until now. A group shows the member with the largest share. */
 export function EventSparkline({ source, event, width = WIDTH, height = HEIGHT }: EventSparklineProps): Shown {
   const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
-  const series = event.members[0]?.series ?? event.series;
+  const series = event.members[0]?.series_id ?? subjectName(event);
   useEffect(() => {
     let gone = false;
     const load = () =>
       inTurn(async () => {
         if (gone) return;
-        const to = (event.endedAt ?? Math.max(event.updatedAt, source.nowMs())) + 1;
-        const lead = Math.max(LEAD_MS_MIN, (to - event.startedAt) * LEAD);
-        const found = await source.scores(series, { from: Math.round(event.startedAt - lead), points: POINTS });
-        if (!gone) setColumns(found.columns);
+        const to = (event.ended_at ?? Math.max(event.updated_at, source.nowMs())) + 1;
+        const lead = Math.max(LEAD_MS_MIN, (to - event.started_at) * LEAD);
+        const found = await source.scores(series, { from: Math.round(event.started_at - lead), points: POINTS });
+        if (!gone) setColumns(found);
       });
     void load();
-    const timer = event.endedAt === null ? setInterval(() => document.hidden || void load(), EVERY_MS) : undefined;
+    const timer = event.ended_at === null ? setInterval(() => document.hidden || void load(), EVERY_MS) : undefined;
     return () => {
       gone = true;
       clearInterval(timer);
     };
-  }, [source, series, event.startedAt, event.endedAt]);
-  return html`<${SparkDrawing} columns=${columns} width=${width} height=${height} startedAt=${event.startedAt} />`;
+  }, [source, series, event.started_at, event.ended_at]);
+  return html`<${SparkDrawing} columns=${columns} width=${width} height=${height} startedAt=${event.started_at} />`;
 }
 
 interface SparkDrawingProps {
@@ -53,7 +55,7 @@ interface SparkDrawingProps {
 
 export function SparkDrawing({ columns, width, height, startedAt }: SparkDrawingProps): Shown {
   const { line, band, alarms } = sparklineOf(columns, width, height);
-  const [first, last] = [columns.at[0] ?? 0, columns.at.at(-1) ?? 0];
+  const [first, last] = [columns.timestamp[0] ?? 0, columns.timestamp.at(-1) ?? 0];
   const start = startedAt === undefined || last <= first ? null : ((startedAt - first) / (last - first)) * width;
   return html`<svg class="spark" preserveAspectRatio="none" viewBox="0 0 ${width} ${height}" width=${width}
     height=${height} aria-hidden="true"

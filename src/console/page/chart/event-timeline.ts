@@ -1,7 +1,7 @@
 import { eventUrgency } from '../../../record/urgency.ts';
-import { addressOf, kindName } from '../../view/event-words.ts';
+import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import { addressOf, kindName, subjectName } from '../../view/event-words.ts';
 import { momentText, timeText } from '../../view/number-words.ts';
-import type { SeenEvent } from '../../view/seen.ts';
 import { timelineLanes } from '../../view/timeline-lanes.ts';
 import { classes, html, type Shown } from '../element/html.ts';
 
@@ -9,14 +9,14 @@ const LANES_MAX = 12;
 const MARKS = [0, 0.25, 0.5, 0.75, 1];
 
 interface EventTimelineProps {
-  readonly events: readonly SeenEvent[];
+  readonly events: readonly EventAnswer[];
   readonly nowMs: number;
 }
 
 /** A lane for each detector. The list below has the same events, so screen readers skip the drawing. */
 export function EventTimeline({ events, nowMs }: EventTimelineProps): Shown {
-  const from = Math.min(...events.map(({ startedAt }) => startedAt));
-  const to = Math.max(nowMs, ...events.map(({ endedAt, startedAt }) => endedAt ?? startedAt));
+  const from = Math.min(...events.map(({ started_at }) => started_at));
+  const to = Math.max(nowMs, ...events.map(({ ended_at, started_at }) => ended_at ?? started_at));
   const lanes = [...timelineLanes(events, { from, to }, nowMs)].slice(0, LANES_MAX);
   const percent = (share: number) => `${(share * 100).toFixed(2)}%`;
   return html`<div class="panel timeline" aria-hidden="true">
@@ -24,9 +24,9 @@ export function EventTimeline({ events, nowMs }: EventTimelineProps): Shown {
       ([name, bars]) => html`<div class="lane"><span class="name" title=${name}>${name}</span>
         <div class="track">${bars.map(
           ({ event, left, width }) => html`<a href=${addressOf(event)} tabindex="-1"
-            class=${classes('bar', `urgency-${eventUrgency(event)}`, event.endedAt === null && 'open')}
+            class=${classes('bar', `urgency-${eventUrgency(event)}`, event.ended_at === null && 'open')}
             style=${{ left: percent(left), width: percent(width) }}
-            title=${`${event.series}: ${kindName(event.kind)}, ${momentText(event.startedAt)}`} />`,
+            title=${`${subjectName(event)}: ${kindName(event.kind)}, ${momentText(event.started_at)}`} />`,
         )}</div></div>`,
     )}
     <div class="lane axis"><span /><div class="track">${MARKS.map(

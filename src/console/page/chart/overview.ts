@@ -1,4 +1,5 @@
-import type { SeenEvent, ShownScores } from '../../view/seen.ts';
+import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { ShownScores } from '../../view/shown-scores.ts';
 import { sparklineOf } from '../../view/sparkline.ts';
 import type { TimeRange } from '../../view/time-range.ts';
 import { html, type Shown } from '../element/html.ts';
@@ -9,13 +10,13 @@ const HEIGHT = 44;
 interface OverviewProps {
   readonly whole: ShownScores;
   readonly range: TimeRange;
-  readonly events: readonly SeenEvent[];
+  readonly events: readonly EventAnswer[];
   readonly onRange: (range: TimeRange) => void;
 }
 
 /** All that is kept of a series, with the stretch that the chart shows. A press moves the stretch there. */
 export function Overview({ whole, range, events, onRange }: OverviewProps): Shown {
-  const [first, last] = [whole.at[0], whole.at.at(-1)];
+  const [first, last] = [whole.timestamp[0], whole.timestamp.at(-1)];
   if (first === undefined || last === undefined || last <= first) return null;
   const { line } = sparklineOf({ ...whole, lo: whole.lo.map(() => null), hi: whole.hi.map(() => null) }, WIDTH, HEIGHT);
   const x = (at: number) => Math.min(WIDTH, Math.max(0, ((at - first) / (last - first)) * WIDTH));
@@ -29,9 +30,9 @@ export function Overview({ whole, range, events, onRange }: OverviewProps): Show
   };
   return html`<svg class="overview" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true"
     onPointerDown=${move} onPointerMove=${move}>
-    ${events.map(({ startedAt, endedAt }) => {
-      const start = x(startedAt);
-      return html`<rect class="spark-event" x=${start} y="0" width=${Math.max(2, x(endedAt ?? last) - start)}
+    ${events.map(({ started_at, ended_at }) => {
+      const start = x(started_at);
+      return html`<rect class="spark-event" x=${start} y="0" width=${Math.max(2, x(ended_at ?? last) - start)}
         height=${HEIGHT} />`;
     })}
     <path class="spark-line" d=${line} />

@@ -1,14 +1,15 @@
 import './known-language.ts';
 import uPlot from 'uplot';
 import { urgency } from '../../../record/urgency.ts';
+import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import { dayText, momentText, numberText } from '../../view/number-words.ts';
-import type { SeenEvent, ShownScores } from '../../view/seen.ts';
+import type { ShownScores } from '../../view/shown-scores.ts';
 import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
 import { type Palette, readPalette } from './palette.ts';
 
 export interface ChartData {
   readonly columns: ShownScores;
-  readonly events: readonly SeenEvent[];
+  readonly events: readonly EventAnswer[];
   readonly chosen: string | null;
   readonly range: TimeRange;
   readonly nowMs: number;
@@ -141,14 +142,14 @@ export class ScoreChart {
   }
 
   #valueColumns(): uPlot.AlignedData {
-    const { at, value, forecast, lo, hi, min, max, downsampled } = this.#data.columns;
-    const none = downsampled ? null : at.map(() => null);
-    return [at, value, forecast, lo, hi, none ?? min, none ?? max] as unknown as uPlot.AlignedData;
+    const { timestamp, value, forecast, lo, hi, value_min, value_max, bucket_ms } = this.#data.columns;
+    const none = bucket_ms !== null ? null : timestamp.map(() => null);
+    return [timestamp, value, forecast, lo, hi, none ?? value_min, none ?? value_max] as unknown as uPlot.AlignedData;
   }
 
   #gradeColumns(): uPlot.AlignedData {
-    const { at, grade } = this.#data.columns;
-    return [at, grade] as unknown as uPlot.AlignedData;
+    const { timestamp, grade } = this.#data.columns;
+    return [timestamp, grade] as unknown as uPlot.AlignedData;
   }
 
   #showRange(): void {
@@ -159,15 +160,15 @@ export class ScoreChart {
   #shade(chart: uPlot): void {
     const { ctx, bbox } = chart;
     const { columns, events, nowMs, chosen } = this.#data;
-    const newest = Math.max(nowMs, columns.at.at(-1) ?? 0);
+    const newest = Math.max(nowMs, columns.timestamp.at(-1) ?? 0);
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    for (const { id, startedAt, endedAt } of events) {
-      const left = chart.valToPos(startedAt, 'x', true);
-      const right = chart.valToPos(endedAt ?? newest, 'x', true);
-      ctx.fillStyle = id === chosen ? this.#palette.chosen : this.#palette.event;
+    for (const { event_id, started_at, ended_at } of events) {
+      const left = chart.valToPos(started_at, 'x', true);
+      const right = chart.valToPos(ended_at ?? newest, 'x', true);
+      ctx.fillStyle = event_id === chosen ? this.#palette.chosen : this.#palette.event;
       ctx.fillRect(left, bbox.top, Math.max(2, right - left), bbox.height);
       ctx.fillStyle = this.#palette.alarm;
       ctx.fillRect(left, bbox.top, Math.max(2, right - left), 2 * devicePixelRatio);
@@ -176,7 +177,7 @@ export class ScoreChart {
   }
 
   #drawAlarms(chart: uPlot): void {
-    const { at, value, alarm } = this.#data.columns;
+    const { timestamp, value, alarms } = this.#data.columns;
     const { ctx } = chart;
     const [first, last] = chart.series[0].idxs ?? [0, -1];
     const radius = ALARM_RADIUS * devicePixelRatio;
@@ -184,8 +185,8 @@ export class ScoreChart {
     ctx.fillStyle = this.#palette.alarm;
     for (let i = first; i <= last; i++) {
       const number = value[i];
-      if (!alarm[i] || number === null) continue;
-      const x = chart.valToPos(at[i], 'x', true);
+      if (alarms[i] === 0 || number === null) continue;
+      const x = chart.valToPos(timestamp[i], 'x', true);
       const y = chart.valToPos(number, 'y', true);
       // A diamond: it differs from the line by its shape, not only by its colour.
       ctx.beginPath();
@@ -199,7 +200,7 @@ export class ScoreChart {
   }
 
   #drawGrades(chart: uPlot): void {
-    const { at, grade } = this.#data.columns;
+    const { timestamp, grade } = this.#data.columns;
     const { ctx, bbox } = chart;
     const [first, last] = chart.series[0].idxs ?? [0, -1];
     const bar = Math.max(1, Math.min(6 * devicePixelRatio, (bbox.width / Math.max(1, last - first)) * 0.7));
@@ -208,7 +209,7 @@ export class ScoreChart {
     for (let i = first; i <= last; i++) {
       const number = grade[i];
       if (number === null || number === 0) continue;
-      const x = chart.valToPos(at[i], 'x', true);
+      const x = chart.valToPos(timestamp[i], 'x', true);
       const y = chart.valToPos(number, 'y', true);
       ctx.fillStyle = this.#palette.urgencies[urgency(number)];
       ctx.fillRect(x - bar / 2, y, bar, bottom - y);
@@ -260,11 +261,11 @@ function axisWidth({ width }: uPlot): number {
 
 /** The chart in a sentence, for those who do not see it. */
 export function chartText({ columns, events, range }: ChartData): string {
-  const shown = columns.at.flatMap((at, i) => (at >= range.from && at <= range.to ? [i] : []));
+  const shown = columns.timestamp.flatMap((at, i) => (at >= range.from && at <= range.to ? [i] : []));
   const values = shown.map((i) => columns.value[i]).filter((value): value is number => value !== null);
   if (values.length === 0) return 'No values in this stretch of time.';
   const within = events.filter(
-    ({ startedAt, endedAt }) => startedAt <= range.to && (endedAt ?? range.to) >= range.from,
+    ({ started_at, ended_at }) => started_at <= range.to && (ended_at ?? range.to) >= range.from,
   );
   return (
     `${values.length} values from ${momentText(range.from)} to ${momentText(range.to)}, between ` +

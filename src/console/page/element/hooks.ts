@@ -1,7 +1,7 @@
 /** State that several pages share. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ReportData } from '../../../sidecar/wire/schema/backtest-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
-import type { ReportData } from '../../view/report-source.ts';
 import { parseRoute, type Route } from '../../view/route.ts';
 import type { OpenEvents, OpenEventsState } from '../source/open-events.ts';
 

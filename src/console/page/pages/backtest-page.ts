@@ -1,14 +1,10 @@
 import { useState } from 'preact/hooks';
+import type { BacktestAnswer } from '../../../sidecar/wire/schema/backtest-schema.ts';
 import { counted } from '../../view/number-words.ts';
-import type { ReportData } from '../../view/report-source.ts';
 import type { Console } from '../element/hooks.ts';
 import { classes, html, type Shown } from '../element/html.ts';
 import { Failure } from '../element/page-states.ts';
 import { postJson } from '../source/service-calls.ts';
-
-type Outcome =
-  | { readonly kind: 'report'; readonly report: ReportData; readonly notes: readonly string[] }
-  | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
 const MIB = 2 ** 20;
 const BYTES_MAX = 30 * MIB;
@@ -27,7 +23,7 @@ export function BacktestPage({ app }: { readonly app: Console }): Shown {
   const [over, setOver] = useState(false);
   const [busy, setBusy] = useState<string | null>(null);
   const [failures, setFailures] = useState<readonly string[]>([]);
-  const [done, setDone] = useState<Extract<Outcome, { kind: 'report' }> | null>(null);
+  const [done, setDone] = useState<Extract<BacktestAnswer, { kind: 'report' }> | null>(null);
   const score = async (file: File | undefined) => {
     if (file === undefined) return;
     if (file.size > BYTES_MAX) {
@@ -40,7 +36,7 @@ export function BacktestPage({ app }: { readonly app: Console }): Shown {
       const given = Object.entries(settings).filter(([, text]) => text.trim() !== '');
       const valued = given.map(([name, text]) => [name, WHOLE.has(name) ? Number(text) : text.trim()] as const);
       const body = { name: file.name.slice(0, 200), csv: await file.text(), ...Object.fromEntries(valued) };
-      const outcome = await postJson<Outcome>('/v1/backtest', body);
+      const outcome = await postJson<BacktestAnswer>('/v1/backtest', body);
       setFailures(outcome.kind === 'problems' ? outcome.problems : []);
       if (outcome.kind === 'problems') return;
       if (outcome.notes.length === 0) app.showReport?.(outcome.report);

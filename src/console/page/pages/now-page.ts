@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
-import { addressOf, isMuted, worstFirst } from '../../view/event-words.ts';
+import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import { addressOf, isMuted, subjectName, worstFirst } from '../../view/event-words.ts';
 import { counted, timeText } from '../../view/number-words.ts';
 import { routeTo } from '../../view/route.ts';
-import type { SeenEvent, SeenSeries } from '../../view/seen.ts';
 import { type Console, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
@@ -21,7 +21,7 @@ export function NowPage({ app }: { readonly app: Console }): Shown {
   const { events, total, ended, failure } = useOpenEvents(app);
   const nowMs = useNow(app.source);
   const sorted = useMemo(() => worstFirst(events ?? [], nowMs), [events, Math.floor(nowMs / 10_000)]);
-  const waiting = sorted.filter((event) => event.acknowledgedBy === null && !isMuted(event, nowMs));
+  const waiting = sorted.filter((event) => event.acknowledged === null && !isMuted(event, nowMs));
   if (events === null)
     return failure === null ? html`<${Loading} what="events" />` : html`<${Failure} text=${failure} />`;
   const isPast = app.source.kind === 'report';
@@ -47,7 +47,7 @@ export function NowPage({ app }: { readonly app: Console }): Shown {
           sorted.length > 0 &&
           html`<ol class="lines">
           ${sorted.slice(0, LINES_MAX).map(
-            (event) => html`<${EventLine} key=${event.id} app=${app} event=${event}
+            (event) => html`<${EventLine} key=${event.event_id} app=${app} event=${event}
             nowMs=${nowMs} />`,
           )}
         </ol>`
@@ -67,7 +67,7 @@ export function NowPage({ app }: { readonly app: Console }): Shown {
   </div>`;
 }
 
-function ByDetector({ events }: { readonly events: readonly SeenEvent[] }): Shown {
+function ByDetector({ events }: { readonly events: readonly EventAnswer[] }): Shown {
   const counts = new Map<string, number>();
   for (const { detector } of events) counts.set(detector, (counts.get(detector) ?? 0) + 1);
   if (counts.size === 0) return null;
@@ -83,20 +83,20 @@ function ByDetector({ events }: { readonly events: readonly SeenEvent[] }): Show
 
 interface JustEndedProps {
   readonly app: Console;
-  readonly live: readonly SeenEvent[];
+  readonly live: readonly EventAnswer[];
   readonly nowMs: number;
 }
 
 function JustEnded({ app, live, nowMs }: JustEndedProps): Shown {
   const earlier = useLoaded('ended', () => app.source.events({ open: false, limit: ENDED_MAX }));
-  const byId = new Map([...(earlier.value?.rows ?? []), ...live].map((event) => [event.id, event]));
-  const rows = [...byId.values()].sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0)).slice(0, ENDED_MAX);
+  const byId = new Map([...(earlier.value?.events ?? []), ...live].map((event) => [event.event_id, event]));
+  const rows = [...byId.values()].sort((a, b) => (b.ended_at ?? 0) - (a.ended_at ?? 0)).slice(0, ENDED_MAX);
   if (rows.length === 0) return null;
   return html`<section class="panel"><h2>Ended last</h2>
     <ul class="ended">${rows.map(
       (event) => html`<li><a href=${addressOf(event)}>
-        <span class="name" title=${event.series}>${event.series}</span>
-        <time>${event.endedAt !== null && timeText(event.endedAt, nowMs)}</time></a></li>`,
+        <span class="name" title=${subjectName(event)}>${subjectName(event)}</span>
+        <time>${event.ended_at !== null && timeText(event.ended_at, nowMs)}</time></a></li>`,
     )}</ul></section>`;
 }
 
@@ -104,9 +104,9 @@ function WorstSeries({ app }: { readonly app: Console }): Shown {
   const load = () => app.source.seriesList({ sort: 'grade', limit: TILES, recent: TILE_VALUES });
   const { value, failure } = useLoaded('worst', load, TILES_EVERY_MS);
   if (failure !== null && value === null) return html`<${Failure} text=${failure} />`;
-  if (value === null || value.rows.length === 0) return null;
+  if (value === null || value.series.length === 0) return null;
   return html`<section aria-label="Most unusual series">
     <h2>Most unusual of ${counted(value.total, 'series', 'series')}</h2>
-    <ul class="tiles">${value.rows.map((row: SeenSeries) => html`<${SeriesTile} key=${row.id} row=${row} />`)}</ul>
+    <ul class="tiles">${value.series.map((row) => html`<${SeriesTile} key=${row.id} row=${row} />`)}</ul>
   </section>`;
 }

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { eventUrgency } from '../../../record/urgency.ts';
-import { farOutText, isMuted, kindName, worstFirst } from '../../view/event-words.ts';
+import { farOutText, isMuted, kindName, subjectName, worstFirst } from '../../view/event-words.ts';
 import { counted, elapsedText, timeText } from '../../view/number-words.ts';
 import { routeTo } from '../../view/route.ts';
 import { EventSparkline } from '../chart/event-sparkline.ts';
@@ -34,13 +34,13 @@ export function WallPage({ app }: { readonly app: Console }): Shown {
     </header>
     <ul class=${classes('wall-tiles', shown.length <= 4 && 'few')}>
       ${shown.map(
-        (event) => html`<li key=${event.id}
-          class=${classes('wall-tile', `urgency-${eventUrgency(event)}`, event.acknowledgedBy !== null && 'quiet')}>
-          <p class="wall-name" title=${event.series}>${event.series}</p>
+        (event) => html`<li key=${event.event_id}
+          class=${classes('wall-tile', `urgency-${eventUrgency(event)}`, event.acknowledged !== null && 'quiet')}>
+          <p class="wall-name" title=${subjectName(event)}>${subjectName(event)}</p>
           <p class="wall-far">${farOutText(event)}</p>
           <${EventSparkline} source=${app.source} event=${event} width=${320} height=${80} />
           <p class="wall-foot"><span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span>
-            <time>${elapsedText(nowMs - event.startedAt)}</time></p>
+            <time>${elapsedText(nowMs - event.started_at)}</time></p>
         </li>`,
       )}
     </ul>

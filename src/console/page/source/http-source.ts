@@ -1,3 +1,9 @@
+import type { EventAnswer, EventsAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type {
+  LiveMessages,
+  SeriesPageAnswer,
+  SeriesScoresAnswer,
+} from '../../../sidecar/wire/schema/history-schema.ts';
 import type {
   ConsoleSource,
   EventQuery,
@@ -6,15 +12,6 @@ import type {
   SeriesListQuery,
 } from '../../view/console-source.ts';
 import { getJson, postJson } from './service-calls.ts';
-import {
-  arrivedScore,
-  scoreColumns,
-  seenEvent,
-  seenSeries,
-  type WireEvent,
-  type WireScores,
-  type WireSeries,
-} from './wire-answers.ts';
 
 /**
  * The clock of the stream: event time may be behind that of the wall, as where a past is replayed. From one message to
@@ -44,29 +41,18 @@ export function httpSource(): ConsoleSource {
     kind: 'service',
     nowMs: () => clock.nowMs(),
     async events(query: EventQuery) {
-      const answer = await getJson<{
-        events: WireEvent[];
-        total_open: number;
-        next_cursor: string | null;
-      }>('/v1/events', query);
+      const answer = await getJson<EventsAnswer>('/v1/events', query);
       for (const { updated_at } of answer.events) clock.see(updated_at);
-      return { rows: answer.events.map(seenEvent), open: answer.total_open, next: answer.next_cursor };
+      return answer;
     },
-    async event(id) {
-      return seenEvent(await getJson<WireEvent>(`/v1/events/${encodeURIComponent(id)}`));
-    },
+    event: (id) => getJson<EventAnswer>(`/v1/events/${encodeURIComponent(id)}`),
     async seriesList(query: SeriesListQuery) {
-      const answer = await getJson<{ series: WireSeries[]; total: number; next_cursor: string | null }>(
-        '/v1/series',
-        query,
-      );
+      const answer = await getJson<SeriesPageAnswer>('/v1/series', query);
       for (const { timestamp } of answer.series) clock.see(timestamp);
-      return { rows: answer.series.map(seenSeries), total: answer.total, next: answer.next_cursor };
+      return answer;
     },
-    async scores(series, range: ScoresQueryRange) {
-      const answer = await getJson<WireScores>(`/v1/series/${encodeURIComponent(series)}/scores`, range);
-      return { detector: answer.detector, group: answer.group, columns: scoreColumns(answer) };
-    },
+    scores: (series, range: ScoresQueryRange) =>
+      getJson<SeriesScoresAnswer>(`/v1/series/${encodeURIComponent(series)}/scores`, range),
     watch: (series, handlers) => watchService(series, handlers, clock),
     async acknowledge(id, acknowledged) {
       await review(id, 'acknowledge', { acknowledged });
@@ -89,14 +75,13 @@ function watchService(series: string | null, handlers: LiveHandlers, clock: Stre
   live.onopen = () => handlers.onConnected(true);
   // The browser connects again by itself.
   live.onerror = () => handlers.onConnected(false);
-  const on = (type: string, take: (parsed: unknown) => void) =>
-    live.addEventListener(type, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
-  on('event', (event) => handlers.onEvent(seenEvent(event as WireEvent)));
-  on('score', (message) => {
-    const { series: worst } = message as { series: WireSeries[] };
+  const on = <M extends keyof LiveMessages>(name: M, take: (message: LiveMessages[M]) => void) =>
+    live.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
+  on('event', (event) => handlers.onEvent(event));
+  on('score', ({ series: worst }) => {
     for (const { timestamp } of worst) clock.see(timestamp);
-    handlers.onWorst(worst.map(seenSeries));
+    handlers.onWorst(worst);
   });
-  on('series', (message) => handlers.onScores((message as { scores: WireSeries[] }).scores.map(arrivedScore)));
+  on('series', ({ scores }) => handlers.onScores(scores));
   return () => live.close();
 }

@@ -1,14 +1,15 @@
+import type { EventAnswer, UnreviewedEvent } from '../../../sidecar/wire/schema/event-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
-import type { SeenEvent, SeenSeries } from '../../view/seen.ts';
+import type { ShownSeries } from '../../view/shown-scores.ts';
 
 export interface OpenEventsState {
   /** null until they are known. */
-  readonly events: readonly SeenEvent[] | null;
+  readonly events: readonly EventAnswer[] | null;
   /** Open events of the service, those beyond the shown ones too. */
   readonly total: number;
   /** Ended while the page was open, newest first. */
-  readonly ended: readonly SeenEvent[];
-  readonly worst: ReadonlyMap<string, SeenSeries>;
+  readonly ended: readonly EventAnswer[];
+  readonly worst: ReadonlyMap<string, ShownSeries>;
   readonly connected: boolean;
   readonly failure: string | null;
 }
@@ -62,8 +63,8 @@ export class OpenEvents {
 
   async refresh(): Promise<void> {
     try {
-      const { rows, open } = await this.#source.events({ open: true, limit: SHOWN_MAX });
-      this.#set({ events: rows, total: open, failure: null });
+      const { events, total_open: total } = await this.#source.events({ open: true, limit: SHOWN_MAX });
+      this.#set({ events, total, failure: null });
     } catch (error) {
       this.#set({ failure: (error as Error).message });
       setTimeout(() => this.#stop !== null && void this.refresh(), RETRY_MS);
@@ -76,20 +77,21 @@ export class OpenEvents {
     return () => this.#listeners.delete(listener);
   }
 
-  #take(event: SeenEvent): void {
+  #take(event: UnreviewedEvent): void {
     const { events, total, ended } = this.state;
     if (events === null) return;
-    const known = events.find(({ id }) => id === event.id);
-    const others = events.filter(({ id }) => id !== event.id);
+    const known = events.find(({ event_id }) => event_id === event.event_id);
+    const others = events.filter(({ event_id }) => event_id !== event.event_id);
     // A message of the stream does not know what people said.
-    const merged = known === undefined ? event : { ...event, ...saidAbout(known) };
-    if (event.endedAt === null) {
+    const { acknowledged = null, muted = null, label = null } = known ?? {};
+    const merged = { ...event, acknowledged, muted, label };
+    if (event.ended_at === null) {
       this.#set({ events: [merged, ...others].slice(0, SHOWN_MAX), total: total + Number(known === undefined) });
     } else {
       this.#set({
         events: others,
         total: Math.max(0, total - Number(known !== undefined)),
-        ended: [merged, ...ended.filter(({ id }) => id !== event.id)].slice(0, ENDED_MAX),
+        ended: [merged, ...ended.filter(({ event_id }) => event_id !== event.event_id)].slice(0, ENDED_MAX),
       });
     }
   }
@@ -104,8 +106,4 @@ export class OpenEvents {
     };
     setTimeout(show, changed.events === undefined ? SHOW_MS : 0);
   }
-}
-
-function saidAbout({ acknowledgedBy, mutedUntil, muteReason, real }: SeenEvent) {
-  return { acknowledgedBy, mutedUntil, muteReason, real };
 }

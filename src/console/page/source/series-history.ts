@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { SeriesNow } from '../../../sidecar/wire/schema/history-schema.ts';
 import type { ConsoleSource, ShownPast } from '../../view/console-source.ts';
 import { withArrived } from '../../view/score-buffer.ts';
-import { type ArrivedScore, NO_SCORES, type SeenEvent, type ShownScores } from '../../view/seen.ts';
+import { NO_SCORES, type ShownScores } from '../../view/shown-scores.ts';
 import { following, panned, type TimeRange } from '../../view/time-range.ts';
 
 const WHOLE_POINTS = 1_200;
@@ -33,7 +35,7 @@ export interface SeriesHistoryState {
 interface HistoryOf {
   readonly series: string;
   /** What the chart shows at first. */
-  readonly focus: SeenEvent | null;
+  readonly focus: EventAnswer | null;
   /** False while it is not known whether there is a focus. */
   readonly ready: boolean;
 }
@@ -57,7 +59,7 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   useEffect(() => {
     source.scores(series, { points: WHOLE_POINTS }).then(
       (found) => {
-        newest.current = found.columns.at.at(-1) ?? source.nowMs();
+        newest.current = found.timestamp.at(-1) ?? source.nowMs();
         setWhole(found);
       },
       (error: Error) => setFailure(error.message),
@@ -66,29 +68,29 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
 
   useEffect(() => {
     if (whole === null || !ready || range !== null) return;
-    setRange(focus === null ? newestRange(whole.columns) : rangeAround(focus, whole.columns));
+    setRange(focus === null ? newestRange(whole) : rangeAround(focus, whole));
     setLive(source.kind === 'service' && focus === null);
   }, [whole, ready]);
 
   useEffect(() => {
-    if (range === null || (live && columns.at.length > 0)) return undefined;
+    if (range === null || (live && columns.timestamp.length > 0)) return undefined;
     const span = range.to - range.from;
     const read = () =>
       source.scores(series, { from: range.from - span, to: range.to + span, points: POINTS }).then(
         (found) => {
-          setColumns(found.columns);
+          setColumns(found);
           setFailure(null);
         },
         (error: Error) => setFailure(error.message),
       );
-    const timer = setTimeout(read, columns.at.length === 0 ? 0 : READ_AFTER_MS);
+    const timer = setTimeout(read, columns.timestamp.length === 0 ? 0 : READ_AFTER_MS);
     return () => clearTimeout(timer);
   }, [source, series, range, live]);
 
   useArrivedScores(source, series, (arrived) => {
-    newest.current = Math.max(newest.current, ...arrived.map(({ at }) => at));
+    newest.current = Math.max(newest.current, ...arrived.map(({ timestamp }) => timestamp));
     if (!live) return;
-    setColumns((before) => (before.at.length === 0 ? before : withArrived(before, arrived)));
+    setColumns((before) => (before.timestamp.length === 0 ? before : withArrived(before, arrived)));
     setRange((before) => before && following(before, newest.current));
   });
 
@@ -99,9 +101,9 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   const last = (ms: number) => ({ from: newest.current - ms, to: newest.current });
   return {
     ...{ columns, range, failure, live },
-    whole: whole?.columns ?? NO_SCORES,
+    whole: whole ?? NO_SCORES,
     about: whole,
-    spans: [...SPANS, { name: 'all', ms: newest.current - (whole?.columns.at[0] ?? newest.current - HOUR_MS) }],
+    spans: [...SPANS, { name: 'all', ms: newest.current - (whole?.timestamp[0] ?? newest.current - HOUR_MS) }],
     setRange: choose,
     pan: (share) => range !== null && choose(panned(range, share)),
     showLast: (ms) => choose(last(ms)),
@@ -116,16 +118,12 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
 }
 
 /** Passes on what arrives of a series, several scores at once: a chart that is drawn more often shows no more. */
-function useArrivedScores(
-  source: ConsoleSource,
-  series: string,
-  take: (arrived: readonly ArrivedScore[]) => void,
-): void {
+function useArrivedScores(source: ConsoleSource, series: string, take: (arrived: readonly SeriesNow[]) => void): void {
   const taker = useRef(take);
   taker.current = take;
   useEffect(() => {
     if (source.kind !== 'service') return undefined;
-    let waiting: ArrivedScore[] = [];
+    let waiting: SeriesNow[] = [];
     const none = () => {};
     const stop = source.watch(series, {
       onScores: (scores) => waiting.push(...scores),
@@ -143,17 +141,17 @@ function useArrivedScores(
   }, [source, series]);
 }
 
-function newestRange({ at, downsampled }: ShownScores): TimeRange {
+function newestRange({ timestamp: at, bucket_ms }: ShownScores): TimeRange {
   const to = at.at(-1) ?? Date.now();
   if (at.length < 2) return { from: to - HOUR_MS, to };
-  const from = downsampled ? to - (to - at[0]) * SHOWN_SHARE : at[Math.max(0, at.length - SHOWN_SCORES)];
+  const from = bucket_ms !== null ? to - (to - at[0]) * SHOWN_SHARE : at[Math.max(0, at.length - SHOWN_SCORES)];
   return { from, to };
 }
 
 /** The event in the middle third, with at least a tenth of what is shown at first around it. */
-function rangeAround({ startedAt, endedAt }: SeenEvent, columns: ShownScores): TimeRange {
+function rangeAround({ started_at, ended_at }: EventAnswer, columns: ShownScores): TimeRange {
   const usual = newestRange(columns);
-  const end = endedAt ?? usual.to;
-  const lead = Math.max(end - startedAt, (usual.to - usual.from) / 3);
-  return { from: startedAt - lead, to: Math.min(end + lead, Math.max(usual.to, end)) };
+  const end = ended_at ?? usual.to;
+  const lead = Math.max(end - started_at, (usual.to - usual.from) / 3);
+  return { from: started_at - lead, to: Math.min(end + lead, Math.max(usual.to, end)) };
 }

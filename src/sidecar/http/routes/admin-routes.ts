@@ -27,7 +27,7 @@ import {
   RoleRequest,
 } from '../../wire/schema/admin-schema.ts';
 import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
-import { pageOf, pageToken } from '../../wire/schema/job-schema.ts';
+import { pageOf, pageToken } from '../../wire/schema/query-values.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';

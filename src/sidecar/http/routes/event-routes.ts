@@ -26,7 +26,7 @@ import {
   LabelsQuery,
   MuteRequest,
 } from '../../wire/schema/event-schema.ts';
-import { countOf, cursorOf, cursorText, queryTime } from '../../wire/schema/query-fields.ts';
+import { countOf, cursorOf, cursorText, queryTime } from '../../wire/schema/query-values.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';

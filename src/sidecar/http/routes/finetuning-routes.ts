@@ -8,13 +8,8 @@ import { checkModelQuota, type PreparedModel, prepareTuned } from '../../models/
 import { noSuchModel } from '../../models/tuned-models.ts';
 import { finetuneWork } from '../../tasks/task-work.ts';
 import { answers, Detail, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
-import {
-  FinetuneAnswer,
-  type FinetuneBody,
-  FinetunedModel,
-  FinetunedModels,
-  FinetuneRequest,
-} from '../../wire/schema/finetune-schema.ts';
+import { FinetuneAnswer, type FinetuneBody, FinetuneRequest } from '../../wire/schema/finetune-schema.ts';
+import { FinetunedModel, FinetunedModels } from '../../wire/schema/tuned-model-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { idempotencyHeaders, idempotencyOf } from '../exchange/idempotency.ts';

@@ -10,6 +10,7 @@ import { HttpProblem } from '../../wire/problem.ts';
 import { answers, Detail, InvalidRequest, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { FinetuneAnswer, type FinetuneBody } from '../../wire/schema/finetune-schema.ts';
 import { CrossValidationAnswer, ForecastAnswer } from '../../wire/schema/forecast-schema.ts';
+import { Jobs, JobsQuery, OpenJobsByTask } from '../../wire/schema/job-list-schema.ts';
 import {
   CrossValidationJob,
   DetectionJob,
@@ -19,14 +20,10 @@ import {
   JobAccepted,
   type JobBody,
   JobCancelled,
-  Jobs,
-  JobsQuery,
   jobAnswer,
-  OpenJobsByTask,
-  pageOf,
-  pageToken,
 } from '../../wire/schema/job-schema.ts';
 import { OnlineDetectionAnswer } from '../../wire/schema/online-detection-schema.ts';
+import { pageOf, pageToken } from '../../wire/schema/query-values.ts';
 import { TASK_NAMES, type TaskName } from '../../wire/task-names.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';

@@ -3,11 +3,10 @@ import { operationsOf } from '../../operations/operations.ts';
 import { overloaded, tooManyCalls } from '../../wire/problem.ts';
 import { Detail, InvalidRequest, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
 import { LiveQuery } from '../../wire/schema/history-schema.ts';
-import { countOf } from '../../wire/schema/query-fields.ts';
+import { countOf } from '../../wire/schema/query-values.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf, isStillAdmitted } from '../exchange/require-key.ts';
-import { shownSeries } from './series-routes.ts';
 
 /** Until a place of the owner may be free. */
 const RETRY_MS = 5_000;
@@ -20,7 +19,7 @@ const DESCRIPTION =
 
 /** What arrives, as it arrives. */
 export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, 'operations' | 'keys'>): void {
-  const readers = operations === null ? null : new LiveReaders(operations.feed, shownSeries);
+  const readers = operations === null ? null : new LiveReaders(operations.feed);
   app.addHook('preClose', async () => readers?.close());
   app.get(
     '/v1/live',

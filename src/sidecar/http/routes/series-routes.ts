@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import type { SeriesRow } from '../../../history/history-port.ts';
 import { operationsOf } from '../../operations/operations.ts';
+import { shownSeries } from '../../operations/shown-records.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
 import {
@@ -12,12 +12,11 @@ import {
   SCORE_POINTS,
   ScoresQuery,
   SERIES_PAGE,
-  type SeriesNowRow,
   SeriesPageAnswer,
   SeriesQuery,
   SeriesScoresAnswer,
 } from '../../wire/schema/history-schema.ts';
-import { countOf, cursorOf, cursorText, queryTime } from '../../wire/schema/query-fields.ts';
+import { countOf, cursorOf, cursorText, queryTime } from '../../wire/schema/query-values.ts';
 import { jsonPieces } from '../../wire/wire-answer.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -89,14 +88,6 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
       return { groups };
     },
   );
-}
-
-/** The newest score of a series, as it is answered. */
-export function shownSeries(row: Omit<SeriesRow, 'recent'>): SeriesNowRow {
-  const { series: id, detector, group, timestampMs: timestamp, anomalyScore, ...numbers } = row;
-  const { value, forecast, lo, hi, grade, severity, alarm, anomaly, state } = numbers;
-  const bounds = { value, forecast, lo, hi, anomaly_score: anomalyScore };
-  return { id, detector, group, timestamp, ...bounds, grade, severity, alarm, anomaly, state };
 }
 
 /** In pieces: a long answer is written while it is read. */

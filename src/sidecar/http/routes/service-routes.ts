@@ -5,7 +5,7 @@ import { letterToRedrive, shownLetter } from '../../operations/dead-letters.ts';
 import { NO_HISTORY, type Operations, operationsOf } from '../../operations/operations.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
-import { countOf, cursorOf, cursorText } from '../../wire/schema/query-fields.ts';
+import { countOf, cursorOf, cursorText } from '../../wire/schema/query-values.ts';
 import {
   DEAD_LETTERS_PAGE,
   DeadLettersAnswer,

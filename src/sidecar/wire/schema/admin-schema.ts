@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { KEY_ROLES } from '../../../store/key-role.ts';
 import { UsageAnswer } from './answer-schemas.ts';
-import { JobsQuery } from './job-schema.ts';
+import { JobsQuery } from './job-list-schema.ts';
 
 const NAME_LENGTH_MAX = 100;
 const NAME = `^[^\\u0000-\\u001f\\u007f]{1,${NAME_LENGTH_MAX}}$`;
@@ -43,6 +43,7 @@ export const KeyRecord = Type.Object({
 });
 
 export const Keys = Type.Object({ keys: Type.Array(KeyRecord, { description: 'Oldest first.' }) });
+export type Keys = Type.Static<typeof Keys>;
 
 export const NewKeyRequest = Type.Object({
   name: Type.String({ pattern: NAME }),
@@ -67,6 +68,7 @@ export const NewKeyAnswer = Type.Object({
   ...KeyRecord.properties,
   key: Type.String({ description: 'The secret. It is shown this once.' }),
 });
+export type NewKeyAnswer = Type.Static<typeof NewKeyAnswer>;
 
 export const RoleRequest = Type.Object({ role: Role });
 export const CreditRequest = Type.Object({ tokens: Tokens });
@@ -93,6 +95,7 @@ export const KeyUsageAnswer = Type.Object({
     { description: 'Days (UTC) with usage, newest first.' },
   ),
 });
+export type KeyUsageAnswer = Type.Static<typeof KeyUsageAnswer>;
 
 export const AuditQuery = Type.Object({
   ...JobsQuery.properties,

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { AnomalyEventAnswer } from './event-schema.ts';
+import { SeriesScoresAnswer } from './history-schema.ts';
+import { NullableText } from './query-fields.ts';
 
 /** Characters of one file. */
 const CSV_LENGTH_MAX = 32 * 1024 * 1024;
@@ -12,13 +15,31 @@ export const BacktestRequest = Type.Object({
   false_alarms: Type.Optional(Type.String({ maxLength: 64, description: 'As in the detectors file, such as 1/week.' })),
 });
 
-const Shown = Type.Record(Type.String(), Type.Unknown());
+const { timestamp, value, forecast, lo, hi, grade, alarms } = SeriesScoresAnswer.properties;
+
+/** All that a report shows: scores in columns, and the newest revision of each event. */
+const Report = Type.Object({
+  title: Type.String(),
+  series: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      detector: Type.String(),
+      group: NullableText('The group that the series is scored with.'),
+      state: Type.String({ description: 'State of the newest score.' }),
+      scores: Type.Object({ timestamp, value, forecast, lo, hi, grade, alarms }),
+    }),
+  ),
+  events: Type.Array(AnomalyEventAnswer),
+});
+export type ReportData = Type.Static<typeof Report>;
+export type ReportSeries = ReportData['series'][number];
 
 export const BacktestAnswer = Type.Union([
   Type.Object({
     kind: Type.Literal('report'),
-    report: Type.Object({ title: Type.String(), series: Type.Array(Shown), events: Type.Array(Shown) }),
+    report: Report,
     notes: Type.Array(Type.String(), { description: 'Rows that were refused, and how the file was read.' }),
   }),
   Type.Object({ kind: Type.Literal('problems'), problems: Type.Array(Type.String()) }),
 ]);
+export type BacktestAnswer = Type.Static<typeof BacktestAnswer>;

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { FINDING_KINDS } from '../../../finding/finding.ts';
+import { AnomalyEventAnswer } from './event-schema.ts';
 import { NullableNumber, NullableText, NullableTime } from './query-fields.ts';
 
 /** A detectors file may be this long. */
@@ -46,6 +47,7 @@ export const DetectorsAnswer = Type.Object({
   findings: Type.Array(FindingAnswer, { description: 'Settings that watch nothing, or not what was meant.' }),
   versions: Type.Array(DetectorsVersion, { description: 'Newest first.' }),
 });
+export type DetectorsAnswer = Type.Static<typeof DetectorsAnswer>;
 
 export const DetectorsRequest = Type.Object({
   text: Type.Optional(Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'The whole detectors file (YAML).' })),
@@ -73,6 +75,7 @@ export const DetectorsSaved = Type.Object({
   ),
   warnings: Type.Array(Type.String(), { description: 'Globs that take no series, one sentence each.' }),
 });
+export type DetectorsSaved = Type.Static<typeof DetectorsSaved>;
 
 const Changes = {
   false_alarms: Type.Optional(
@@ -95,18 +98,18 @@ export const WhatIfRequest = Type.Object({
 });
 export type WhatIfBody = Type.Static<typeof WhatIfRequest>;
 
+const RaisedEvent = Type.Pick(AnomalyEventAnswer, [
+  'kind',
+  'started_at',
+  'ended_at',
+  'peak_at',
+  'severity',
+  'grade',
+  'summary',
+]);
+
 const Raised = Type.Object({
-  events: Type.Array(
-    Type.Object({
-      kind: Type.String(),
-      started_at: Type.Integer(),
-      ended_at: NullableTime('null while it goes on.'),
-      peak_at: Type.Integer(),
-      severity: NullableNumber('At the peak.'),
-      grade: NullableNumber('At the peak.'),
-      summary: Type.String(),
-    }),
-  ),
+  events: Type.Array(RaisedEvent),
   alarms: Type.Integer(),
   alarms_per_week: NullableNumber('null where too little was scored.'),
 });
@@ -128,3 +131,4 @@ export const WhatIfAnswer = Type.Object({
   labels: Type.Object({ real: Labelled, not_real: Labelled }),
   text: Type.String({ description: 'The detectors file with the changes, ready to be saved.' }),
 });
+export type WhatIfAnswer = Type.Static<typeof WhatIfAnswer>;

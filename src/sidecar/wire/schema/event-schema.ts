@@ -92,12 +92,15 @@ export const AnomalyEventAnswer = Type.Object({
   ...Review,
 });
 export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;
+/** An event without what people said about it: a message of GET /v1/live. */
+export type UnreviewedEvent = Omit<EventAnswer, keyof typeof Review>;
 
 export const EventsAnswer = Type.Object({
   events: Type.Array(AnomalyEventAnswer, { description: 'Open ones first, then newest first.' }),
   total_open: Type.Integer({ description: 'Open events, whatever the filters.' }),
   next_cursor: NextCursor,
 });
+export type EventsAnswer = Type.Static<typeof EventsAnswer>;
 
 export const EventReview = Type.Object({ event_id: Type.String(), ...Review });
 

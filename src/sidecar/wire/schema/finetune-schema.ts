@@ -11,18 +11,3 @@ export const FinetuneRequest = Type.Object({
 export type FinetuneBody = Type.Static<typeof FinetuneRequest>;
 
 export const FinetuneAnswer = Type.Object({ ...TokenFields, finetuned_model_id: Type.String() });
-
-/** A stored fine-tuned model. */
-export const FinetunedModel = Type.Object({
-  id: Type.String(),
-  created_at: Type.String({ format: 'date-time' }),
-  created_by: Type.String(),
-  base_model_id: Type.String(),
-  steps: Type.Integer(),
-  depth: Type.Integer(),
-  loss: Type.String(),
-  model: Type.String(),
-  freq: Type.String(),
-});
-
-export const FinetunedModels = Type.Object({ finetuned_models: Type.Array(FinetunedModel) });

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { UnreviewedEvent } from './event-schema.ts';
 import {
   NextCursor,
   NullableNumber,
@@ -51,13 +52,14 @@ export const SeriesNow = Type.Object({
     Type.Array(NullableNumber('A value.'), { description: 'The newest values, oldest first, where `recent` asks.' }),
   ),
 });
-export type SeriesNowRow = Type.Static<typeof SeriesNow>;
+export type SeriesNow = Type.Static<typeof SeriesNow>;
 
 export const SeriesPageAnswer = Type.Object({
   series: Type.Array(SeriesNow),
   total: Type.Integer({ description: 'Series that match, on all pages.' }),
   next_cursor: NextCursor,
 });
+export type SeriesPageAnswer = Type.Static<typeof SeriesPageAnswer>;
 
 export const ScoresQuery = Type.Object({
   from: QueryTime('First event time. Default: the oldest that is kept.'),
@@ -93,6 +95,7 @@ export const SeriesScoresAnswer = Type.Object({
   anomalies: Type.Array(Type.Number(), { description: 'Observations outside their interval.' }),
   observations: Type.Array(Type.Number(), { description: 'Observations: 1, of a bucket their number.' }),
 });
+export type SeriesScoresAnswer = Type.Static<typeof SeriesScoresAnswer>;
 
 export const GroupsQuery = Type.Object({
   detector: QueryText('Only groups of this detector.'),
@@ -117,3 +120,20 @@ export const LiveQuery = Type.Object({
   series: QueryText('Every observation of this series is sent too, as `series`.'),
   limit: QueryCount('Series of one `score` message, worst first, at most 1000. Default: 100.', 4),
 });
+
+/** Messages of GET /v1/live by their names. */
+export interface LiveMessages {
+  /** Once a second: the worst of the series that were observed. */
+  readonly score: {
+    readonly at: number;
+    readonly observations: number;
+    readonly alarms: number;
+    readonly series_observed: number;
+    readonly series: readonly SeriesNow[];
+  };
+  /** Every score of the series that is followed. */
+  readonly series: { readonly series: string | null; readonly scores: readonly SeriesNow[] };
+  readonly event: UnreviewedEvent;
+  /** Why the connection ends. */
+  readonly notice: { readonly reason: string; readonly detail: string };
+}

@@ -52,6 +52,7 @@ export const ServiceState = Type.Object({
   jobs: Type.Object({ pending: Type.Integer(), running: Type.Integer() }),
   tuned_models: Type.Integer({ description: 'Fine-tuned models of the caller.' }),
 });
+export type ServiceState = Type.Static<typeof ServiceState>;
 
 export const DeadLettersQuery = Type.Object({
   reason: QueryText('Only letters of this reason.'),
@@ -74,5 +75,6 @@ export const DeadLetterAnswer = Type.Object({
 });
 
 export const DeadLettersAnswer = Type.Object({ dead_letters: Type.Array(DeadLetterAnswer), next_cursor: NextCursor });
+export type DeadLettersAnswer = Type.Static<typeof DeadLettersAnswer>;
 
 export const Redriven = Type.Object({ id: Type.String(), topic: Type.String(), partition: Type.Integer() });

@@ -24,5 +24,6 @@ export const Sessions = Type.Object({
     { description: 'The last used one first.' },
   ),
 });
+export type Sessions = Type.Static<typeof Sessions>;
 
 export const SessionsEnded = Type.Object({ ended: Type.Integer({ description: 'Sessions that were ended.' }) });

@@ -31,18 +31,19 @@ test('a distance is a percentage only where that means something', () => {
 });
 
 test('what nobody looks after comes first, then what is acknowledged, then what is muted', () => {
-  const mild = seen({ id: 'mild', severity: 1 });
-  const bad = seen({ id: 'bad', severity: 9 });
-  const taken = seen({ id: 'taken', severity: 99, acknowledgedBy: 'ops' });
-  const muted = seen({ id: 'muted', severity: 999, mutedUntil: NOW + 1 });
-  const returned = seen({ id: 'returned', severity: 5, mutedUntil: NOW - 1 });
-  const sorted = worstFirst([muted, taken, mild, bad, returned], NOW).map(({ id }) => id);
+  const mutedUntil = (until: number) => ({ at: 0, by: 'ops', until, reason: 'known' });
+  const mild = seen({ event_id: 'mild', severity: 1 });
+  const bad = seen({ event_id: 'bad', severity: 9 });
+  const taken = seen({ event_id: 'taken', severity: 99, acknowledged: { at: NOW, by: 'ops', note: null } });
+  const muted = seen({ event_id: 'muted', severity: 999, muted: mutedUntil(NOW + 1) });
+  const returned = seen({ event_id: 'returned', severity: 5, muted: mutedUntil(NOW - 1) });
+  const sorted = worstFirst([muted, taken, mild, bad, returned], NOW).map(({ event_id }) => event_id);
   assert.deepEqual(sorted, ['bad', 'returned', 'mild', 'taken', 'muted']);
 });
 
 test('the reasons name what was seen, what was usual, and for how long', () => {
   const event = seen({
-    startedAt: NOW - 3_660_000,
+    started_at: NOW - 3_660_000,
     value: 99,
     expected: 42,
     lo: 38,
@@ -59,8 +60,8 @@ test('the reasons name what was seen, what was usual, and for how long', () => {
 });
 
 test('an event of a group is looked at by itself, and any other in its series', () => {
-  assert.equal(addressOf(seen({ series: 'a/b c', id: '01' })), '#/series/a%2Fb%20c?event=01');
-  assert.equal(addressOf(seen({ series: 'shop', group: 'shop', id: '01' })), '#/events/01');
+  assert.equal(addressOf(seen({ series_id: 'a/b c', event_id: '01' })), '#/series/a%2Fb%20c?event=01');
+  assert.equal(addressOf(seen({ series_id: null, group_id: 'shop', event_id: '01' })), '#/events/01');
 });
 
 test('a kind of a later version has its own name', () => {

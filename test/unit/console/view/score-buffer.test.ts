@@ -1,21 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { POINTS_MAX, withArrived } from '../../../../src/console/view/score-buffer.ts';
-import { type ArrivedScore, NO_SCORES } from '../../../../src/console/view/seen.ts';
+import { NO_SCORES } from '../../../../src/console/view/shown-scores.ts';
+import type { SeriesNow } from '../../../../src/sidecar/wire/schema/history-schema.ts';
 
-const score = (at: number): ArrivedScore => {
-  return { series: 's', at, value: at, forecast: 1, lo: 0, hi: 2, grade: 0.1, alarm: false };
+const score = (at: number): SeriesNow => {
+  return {
+    ...{ id: 's', detector: 'web', group: null, timestamp: at, value: at, forecast: 1, lo: 0, hi: 2 },
+    ...{ anomaly_score: 0, grade: 0.1, severity: 0, alarm: false, anomaly: false, state: 'scored' },
+  };
 };
 
 test('scores that are there already change nothing', () => {
   const columns = withArrived(NO_SCORES, [score(1), score(2)]);
   assert.equal(withArrived(columns, [score(1), score(2)]), columns);
-  assert.deepEqual(withArrived(columns, [score(2), score(3)]).at, [1, 2, 3]);
+  assert.deepEqual(withArrived(columns, [score(2), score(3)]).timestamp, [1, 2, 3]);
 });
 
 test('the oldest points go when there are too many', () => {
   const all = Array.from({ length: POINTS_MAX }, (_, i) => score(i));
-  const { at, value, alarm } = withArrived(withArrived(NO_SCORES, all), [score(POINTS_MAX), score(POINTS_MAX + 1)]);
-  assert.deepEqual([at.length, value.length, alarm.length], [POINTS_MAX, POINTS_MAX, POINTS_MAX]);
+  const {
+    timestamp: at,
+    value,
+    alarms,
+  } = withArrived(withArrived(NO_SCORES, all), [score(POINTS_MAX), score(POINTS_MAX + 1)]);
+  assert.deepEqual([at.length, value.length, alarms.length], [POINTS_MAX, POINTS_MAX, POINTS_MAX]);
   assert.deepEqual([at[0], at.at(-1)], [2, POINTS_MAX + 1]);
 });

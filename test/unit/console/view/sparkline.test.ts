@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_SCORES, type ShownScores } from '../../../../src/console/view/seen.ts';
+import { NO_SCORES, type ShownScores } from '../../../../src/console/view/shown-scores.ts';
 import { sparklineOf } from '../../../../src/console/view/sparkline.ts';
 
 const of = (value: (number | null)[], more: Partial<ShownScores> = {}): ShownScores => {
   const none = value.map(() => null);
   return {
     ...NO_SCORES,
-    at: value.map((_, i) => i),
+    timestamp: value.map((_, i) => i),
     value,
     lo: none,
     hi: none,
-    alarm: value.map(() => false),
+    alarms: value.map(() => 0),
     ...more,
   };
 };
@@ -30,7 +30,7 @@ test('a flat series is a line in the middle, and nothing is drawn of one point',
 });
 
 test('the interval goes there above and back below, and alarms stand on their values', () => {
-  const drawn = sparklineOf(of([0, 10], { lo: [0, 0], hi: [10, 10], alarm: [false, true] }), 104, 24);
+  const drawn = sparklineOf(of([0, 10], { lo: [0, 0], hi: [10, 10], alarms: [0, 1] }), 104, 24);
   assert.equal(drawn.band, 'M2 2L102 2L102 22L2 22Z');
   assert.deepEqual(drawn.alarms, [{ x: 102, y: 2 }]);
 });

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
+import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
 import { momentText } from '../../../view/number-words.ts';
 import type { Console } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
-import type { WireDetectors } from '../../source/operations-answers.ts';
 import { postJson } from '../../source/service-calls.ts';
 import { SaveDetectors } from './save-detectors.ts';
 
 interface DetectorsEditorProps {
   readonly app: Console;
-  readonly file: WireDetectors;
+  readonly file: DetectorsAnswer;
   readonly onSaved: () => void;
 }
 

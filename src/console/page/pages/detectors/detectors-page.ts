@@ -1,9 +1,9 @@
+import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
 import { counted, numberText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
-import type { WireDetector, WireDetectors } from '../../source/operations-answers.ts';
 import { getJson } from '../../source/service-calls.ts';
 import { DetectorsEditor } from './detectors-editor.ts';
 import { WhatIf } from './what-if.ts';
@@ -12,7 +12,7 @@ const EVERY_MS = 30_000;
 
 /** The detectors: what they watch, what they promise, what they raised, and what if they were set otherwise. */
 export function DetectorsPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
-  const { value, failure, reload } = useLoaded('detectors', () => getJson<WireDetectors>('/v1/detectors'), EVERY_MS);
+  const { value, failure, reload } = useLoaded('detectors', () => getJson<DetectorsAnswer>('/v1/detectors'), EVERY_MS);
   if (value === null) {
     return html`<div class="page"><h1>Detectors</h1>
       ${failure === null ? html`<${Loading} what="detectors" />` : html`<${Failure} text=${failure} />`}</div>`;
@@ -38,13 +38,13 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
 }
 
 /** Settings that watch nothing, or not what was meant. */
-function Findings({ findings }: Pick<WireDetectors, 'findings'>): Shown {
+function Findings({ findings }: Pick<DetectorsAnswer, 'findings'>): Shown {
   return html`<section aria-label="Findings"><ul class="findings">
     ${findings.map(({ text }) => html`<li class="failure">${text}</li>`)}</ul></section>`;
 }
 
 interface DetectorTableProps {
-  readonly detectors: readonly WireDetector[];
+  readonly detectors: readonly DetectorsAnswer['detectors'][number][];
   readonly chosen: string | null;
 }
 
@@ -71,7 +71,7 @@ function DetectorTable({ detectors, chosen }: DetectorTableProps): Shown {
     })}</tbody></table></div>`;
 }
 
-function DetectorSettings({ detector }: { readonly detector: WireDetector }): Shown {
+function DetectorSettings({ detector }: { readonly detector: DetectorsAnswer['detectors'][number] }): Shown {
   const { name, model, group, settings, observations, since } = detector;
   const facts: readonly (readonly [string, string])[] = [
     ['model', model],

@@ -1,22 +1,22 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { DetectorsAnswer, DetectorsSaved } from '../../../../sidecar/wire/schema/detectors-schema.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
-import type { WireDetectors, WireSaved } from '../../source/operations-answers.ts';
 import { postJson } from '../../source/service-calls.ts';
 
 interface SaveDetectorsProps {
-  readonly file: WireDetectors;
+  readonly file: DetectorsAnswer;
   /** The whole file as it shall be. */
   readonly text: string;
   readonly comment: string;
   readonly onSaved: () => void;
 }
 
-const put = (body: object) => postJson<WireSaved>('/v1/detectors', body, 'PUT');
+const put = (body: object) => postJson<DetectorsSaved>('/v1/detectors', body, 'PUT');
 
 /** Checks the file, shows what would change, and publishes it once a person has agreed. */
 export function SaveDetectors({ file, text, comment, onSaved }: SaveDetectorsProps): Shown {
-  const [checked, setChecked] = useState<WireSaved | null>(null);
+  const [checked, setChecked] = useState<DetectorsSaved | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [saved, setSaved] = useState<number | null>(null);
   const attempt = async (action: () => Promise<void>) => {
@@ -50,7 +50,7 @@ export function SaveDetectors({ file, text, comment, onSaved }: SaveDetectorsPro
 }
 
 interface ChangesDialogProps {
-  readonly checked: WireSaved;
+  readonly checked: DetectorsSaved;
   readonly onSave: () => void;
   readonly onClose: () => void;
 }

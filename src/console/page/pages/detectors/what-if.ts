@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { eventUrgency } from '../../../../record/urgency.ts';
+import type { DetectorsAnswer, WhatIfAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
 import { kindName } from '../../../view/event-words.ts';
 import { counted, numberText, timeText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
@@ -7,13 +8,6 @@ import { type Console, useLoaded } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Failure } from '../../element/page-states.ts';
-import type {
-  WireDetector,
-  WireDetectors,
-  WireLabelled,
-  WireRaised,
-  WireWhatIf,
-} from '../../source/operations-answers.ts';
 import { postJson } from '../../source/service-calls.ts';
 import { SaveDetectors } from './save-detectors.ts';
 
@@ -37,8 +31,8 @@ const WHOLE = new Set(['h', 'step_size', 'detection_size']);
 
 interface WhatIfProps {
   readonly app: Console;
-  readonly detector: WireDetector;
-  readonly file: WireDetectors;
+  readonly detector: DetectorsAnswer['detectors'][number];
+  readonly file: DetectorsAnswer;
   readonly onSaved: () => void;
 }
 
@@ -50,10 +44,10 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
   const [series, setSeries] = useState('');
   const [changes, setChanges] = useState<Readonly<Record<string, string>>>({});
   const [span, setSpan] = useState(SPANS[1][1]);
-  const [result, setResult] = useState<WireWhatIf | null>(null);
+  const [result, setResult] = useState<WhatIfAnswer | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const tried = series === '' ? (names.value?.rows[0]?.id ?? '') : series;
+  const tried = series === '' ? (names.value?.series[0]?.id ?? '') : series;
   const given = Object.entries(changes).filter(([, text]) => text.trim() !== '');
   const ask = async (event: Event) => {
     event.preventDefault();
@@ -61,7 +55,7 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
     const valued = given.map(([name, text]) => [name, WHOLE.has(name) ? Number(text) : text.trim()] as const);
     const body = { series: tried, from: Math.round(app.source.nowMs() - span), changes: Object.fromEntries(valued) };
     try {
-      setResult(await postJson<WireWhatIf>('/v1/what-if', body));
+      setResult(await postJson<WhatIfAnswer>('/v1/what-if', body));
       setFailure(null);
     } catch (error) {
       setFailure((error as Error).message);
@@ -86,7 +80,8 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
           <div class="fields">
             <label>Series<input list="what-if-series" value=${tried}
               onChange=${(event: Event) => setSeries((event.target as HTMLInputElement).value)} /></label>
-            <datalist id="what-if-series">${names.value?.rows.map(({ id }) => html`<option value=${id} />`)}</datalist>
+            <datalist id="what-if-series">${names.value?.series.map(({ id }) => html`<option value=${id} />`)}
+            </datalist>
             <label>Over<select value=${span}
               onChange=${(event: Event) => setSpan(Number((event.target as HTMLSelectElement).value))}>
               ${SPANS.map(([name, ms]) => html`<option value=${ms}>${name}</option>`)}</select></label>
@@ -113,7 +108,7 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
   </section>`;
 }
 
-function SideBySide({ result, nowMs }: { readonly result: WireWhatIf; readonly nowMs: number }): Shown {
+function SideBySide({ result, nowMs }: { readonly result: WhatIfAnswer; readonly nowMs: number }): Shown {
   const { series, before, after, observations } = result;
   return html`<div class="side-by-side" role="status">
     <p>${counted(observations, 'value')} of <a href=${routeTo('series', series)}>${series}</a> scored again:</p>
@@ -127,7 +122,13 @@ function SideBySide({ result, nowMs }: { readonly result: WireWhatIf; readonly n
 }
 
 /** How what people said about events fares. */
-function Labelled({ said, labels }: { readonly said: string; readonly labels: WireLabelled }): Shown | null {
+function Labelled({
+  said,
+  labels,
+}: {
+  readonly said: string;
+  readonly labels: WhatIfAnswer['labels']['real'];
+}): Shown | null {
   const { labelled, before, after } = labels;
   if (labelled === 0) return null;
   return html`<p>Of ${counted(labelled, 'event')} said to be ${said}, ${before} ${before === 1 ? 'is' : 'are'} raised
@@ -136,8 +137,8 @@ function Labelled({ said, labels }: { readonly said: string; readonly labels: Wi
 
 interface RaisedEventsProps {
   readonly title: string;
-  readonly raised: WireRaised;
-  readonly result: WireWhatIf;
+  readonly raised: WhatIfAnswer['before'];
+  readonly result: WhatIfAnswer;
   readonly nowMs: number;
 }
 

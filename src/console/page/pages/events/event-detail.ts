@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { eventUrgency } from '../../../../record/urgency.ts';
+import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
 import { closeText, isMuted, isOfGroup, kindMeaning, kindName, whyFlagged } from '../../../view/event-words.ts';
 import { momentText, numberText, percentText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
-import type { SeenEvent } from '../../../view/seen.ts';
 import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
@@ -12,18 +12,18 @@ import { MuteDialog } from './mute-dialog.ts';
 
 interface EventDetailProps {
   readonly app: Console;
-  readonly event: SeenEvent;
+  readonly event: EventAnswer;
   readonly nowMs: number;
   readonly onChanged: () => void;
 }
 
 /** Why an event was raised, in words and numbers, and what people say about it. */
 export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps): Shown {
-  const { kind, value, expected, lo, hi, severity, grade, startedAt, endedAt, closeReason, labels } = event;
+  const { kind, value, expected, lo, hi, severity, grade, started_at, ended_at, labels } = event;
   const facts: readonly (readonly [string, string])[] = [
-    ['Began', momentText(startedAt)],
-    ['Ended', endedAt === null ? closeText(null) : `${momentText(endedAt)}: ${closeText(closeReason)}`],
-    ['Peak', momentText(event.peakAt)],
+    ['Began', momentText(started_at)],
+    ['Ended', ended_at === null ? closeText(null) : `${momentText(ended_at)}: ${closeText(event.close_reason)}`],
+    ['Peak', momentText(event.peak_at)],
     ['Value there', numberText(value)],
     ['Expected', numberText(expected)],
     ['Interval', lo === null || hi === null ? '–' : `${numberText(lo)} … ${numberText(hi)}`],
@@ -32,7 +32,7 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
   ];
   return html`<article class=${classes('panel', 'event-detail', `urgency-${eventUrgency(event)}`)}>
     <header><h2><${Icon} name=${kind} /> Why it was flagged: <em title=${kindMeaning(kind)}>${kindName(kind)}</em></h2>
-      ${isOfGroup(event) && html`<p class="aside">in the group <strong>${event.series}</strong></p>`}</header>
+      ${isOfGroup(event) && html`<p class="aside">in the group <strong>${event.group_id}</strong></p>`}</header>
     <p class="why">${whyFlagged(event, nowMs).join(' ')}</p>
     <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
     ${event.members.length > 0 && html`<${MemberShares} event=${event} />`}
@@ -48,11 +48,11 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
   </article>`;
 }
 
-function MemberShares({ event }: { readonly event: SeenEvent }): Shown {
+function MemberShares({ event }: { readonly event: EventAnswer }): Shown {
   return html`<h3>Shares of its members</h3>
     <ul class="bars">${event.members.map(
-      ({ series, share }) => html`<li><a href=${routeTo('series', series, { event: event.id })}>
-        <span class="name" title=${series}>${series}</span><span class="figure">${percentText(share)}</span>
+      ({ series_id, share }) => html`<li><a href=${routeTo('series', series_id, { event: event.event_id })}>
+        <span class="name" title=${series_id}>${series_id}</span><span class="figure">${percentText(share)}</span>
         <meter min="0" max="1" value=${share} aria-hidden="true" /></a></li>`,
     )}</ul>`;
 }
@@ -60,8 +60,8 @@ function MemberShares({ event }: { readonly event: SeenEvent }): Shown {
 function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown {
   const [muting, setMuting] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
-  const { id, real, acknowledgedBy, mutedUntil, muteReason } = event;
-  const muted = isMuted(event, nowMs);
+  const { event_id: id, acknowledged, label } = event;
+  const muted = isMuted(event, nowMs) ? event.muted : null;
   const act = async (action: () => Promise<void>) => {
     try {
       await action();
@@ -73,14 +73,14 @@ function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown
     }
   };
   const said = [
-    acknowledgedBy === null ? null : `Acknowledged by ${acknowledgedBy}.`,
-    muted ? `Muted until ${momentText(mutedUntil ?? 0)}: ${muteReason ?? 'no reason given'}.` : null,
+    acknowledged === null ? null : `Acknowledged by ${acknowledged.by}.`,
+    muted === null ? null : `Muted until ${momentText(muted.until)}: ${muted.reason}.`,
   ].filter((text) => text !== null);
   const answer = (
     given: boolean,
     text: string,
-  ) => html`<button type="button" class="small text" aria-pressed=${real === given}
-    onClick=${() => act(() => app.source.label(id, real === given ? null : given))}>${text}</button>`;
+  ) => html`<button type="button" class="small text" aria-pressed=${label?.real === given}
+    onClick=${() => act(() => app.source.label(id, label?.real === given ? null : given))}>${text}</button>`;
   return html`<footer>
     ${said.length > 0 && html`<p class="aside">${said.join(' ')}</p>`}
     ${
@@ -88,12 +88,12 @@ function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown
         ? html`<div class="buttons">
           <span role="group" aria-label="Was it real?"
             class="answers">Was it real? ${answer(true, 'Yes')}${answer(false, 'No')}</span>
-          <button type="button" class="small text" aria-pressed=${acknowledgedBy !== null}
-            onClick=${() => act(() => app.source.acknowledge(id, acknowledgedBy === null))}>
-            <${Icon} name="check" />${acknowledgedBy === null ? 'Acknowledge' : 'Acknowledged'}</button>
+          <button type="button" class="small text" aria-pressed=${acknowledged !== null}
+            onClick=${() => act(() => app.source.acknowledge(id, acknowledged === null))}>
+            <${Icon} name="check" />${acknowledged === null ? 'Acknowledge' : 'Acknowledged'}</button>
           <button type="button" class="small text"
-            onClick=${() => (muted ? act(() => app.source.mute(id, null, '')) : setMuting(true))}>
-            <${Icon} name=${muted ? 'bell' : 'mute'} />${muted ? 'Unmute' : 'Mute'}</button>
+            onClick=${() => (muted !== null ? act(() => app.source.mute(id, null, '')) : setMuting(true))}>
+            <${Icon} name=${muted !== null ? 'bell' : 'mute'} />${muted !== null ? 'Unmute' : 'Mute'}</button>
         </div>`
         : html`<p
           class="aside">This key may look. Acknowledging, muting and answering need a key with the role operator.</p>`

@@ -1,4 +1,5 @@
 import { eventUrgency } from '../../../../record/urgency.ts';
+import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
 import {
   addressOf,
   farOutText,
@@ -6,10 +7,10 @@ import {
   isOfGroup,
   kindMeaning,
   kindName,
+  subjectName,
   widthsOut,
 } from '../../../view/event-words.ts';
 import { elapsedText, momentText, numberText } from '../../../view/number-words.ts';
-import type { SeenEvent } from '../../../view/seen.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
 import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
@@ -17,24 +18,25 @@ import { Icon } from '../../element/icons.ts';
 
 interface EventLineProps {
   readonly app: Console;
-  readonly event: SeenEvent;
+  readonly event: EventAnswer;
   readonly nowMs: number;
 }
 
 /** An open event in one line: what, where, since when, how far out, and how it looks. */
 export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
-  const { id, series, kind, startedAt, detector, severity } = event;
+  const { event_id: id, kind, started_at, detector, severity, acknowledged } = event;
+  const subject = subjectName(event);
   const muted = isMuted(event, nowMs);
   const widths = widthsOut(event);
-  const quiet = muted || event.acknowledgedBy !== null;
+  const quiet = muted || acknowledged !== null;
   const acknowledge = async () => {
-    await app.source.acknowledge(id, event.acknowledgedBy === null);
+    await app.source.acknowledge(id, acknowledged === null);
     await app.openEvents.refresh();
   };
   return html`<li class=${classes('line', `urgency-${eventUrgency(event)}`, quiet && 'quiet')}>
     <a class="line-link" href=${addressOf(event)}>
       <span class="kind" title=${kindMeaning(kind)}><${Icon} name=${kind} /><span>${kindName(kind)}</span></span>
-      <span class="what"><span class="name" title=${series}>${series}</span>
+      <span class="what"><span class="name" title=${subject}>${subject}</span>
         <span class="of"><span class="narrow-only" aria-hidden="true">${kindName(kind)}, </span>${
           isOfGroup(event) ? `group of ${event.members.length}, ` : ''
         }${detector}</span></span>
@@ -47,18 +49,17 @@ export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
           ? `${numberText(Math.round(widths * 10) / 10)} widths out`
           : `severity ${numberText(severity)}`
       }</span></span>
-    <time class="since" title=${`since ${momentText(startedAt)}`}>${elapsedText(nowMs - startedAt)}</time>
+    <time class="since" title=${`since ${momentText(started_at)}`}>${elapsedText(nowMs - started_at)}</time>
     <span class="act">${
       muted
-        ? html`<span class="mark" title=${event.muteReason ?? ''}><${Icon} name="mute" />muted</span>`
+        ? html`<span class="mark" title=${event.muted?.reason ?? ''}><${Icon} name="mute" />muted</span>`
         : app.mayOperate
-          ? html`<button type="button" class="small" aria-pressed=${event.acknowledgedBy !== null}
+          ? html`<button type="button" class="small" aria-pressed=${acknowledged !== null}
             onClick=${acknowledge}
-              title=${event.acknowledgedBy === null ? 'I look after it' : `Acknowledged by ${event.acknowledgedBy}`}>
-              <${Icon} name="check" /><span class="sr">Acknowledge the event of </span><span class="sr">${series}
+              title=${acknowledged === null ? 'I look after it' : `Acknowledged by ${acknowledged.by}`}>
+              <${Icon} name="check" /><span class="sr">Acknowledge the event of </span><span class="sr">${subject}
               </span></button>`
-          : event.acknowledgedBy !== null &&
-            html`<span class="mark"><${Icon} name="check" />${event.acknowledgedBy}</span>`
+          : acknowledged !== null && html`<span class="mark"><${Icon} name="check" />${acknowledged.by}</span>`
     }</span>
   </li>`;
 }

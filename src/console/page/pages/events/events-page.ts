@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
-import { isOfGroup, KINDS } from '../../../view/event-words.ts';
+import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
+import { KINDS, kindName, subjectName } from '../../../view/event-words.ts';
 import { counted } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
-import type { SeenEvent } from '../../../view/seen.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
 import { EventTimeline } from '../../chart/event-timeline.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
@@ -31,7 +31,7 @@ function OneEvent({ app, id }: { readonly app: Console; readonly id: string }): 
   const { value, failure, reload } = useLoaded(id, () => app.source.event(id), EVERY_MS);
   const nowMs = useNow(app.source, 5_000);
   return html`<div class="page">
-    <header class="page-head"><h1>${value === null ? 'Event' : value.series}</h1>
+    <header class="page-head"><h1>${value === null ? 'Event' : subjectName(value)}</h1>
       <p class="aside"><a href=${routeTo('events')}>All events</a></p></header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${value === null && failure === null && html`<${Loading} what="the event" />`}
@@ -46,12 +46,14 @@ function OneEvent({ app, id }: { readonly app: Console; readonly id: string }): 
 const DRAWN_MAX = 8;
 
 /** The series of the event, or those members of its group that have the largest shares, at the time of the event. */
-function EventDrawings({ app, event }: { readonly app: Console; readonly event: SeenEvent }): Shown {
-  const own = isOfGroup(event) ? event.members.map(({ series }) => series) : [event.series];
+function EventDrawings({ app, event }: { readonly app: Console; readonly event: EventAnswer }): Shown {
+  const { event_id, series_id } = event;
+  const own = series_id === null ? event.members.map((member) => member.series_id) : [series_id];
   return html`<ul class="drawings">${own.slice(0, DRAWN_MAX).map(
-    (series) => html`<li class="tile" key=${series}><a href=${routeTo('series', series, { event: event.id })}>
+    (series) => html`<li class="tile" key=${series}><a href=${routeTo('series', series, { event: event_id })}>
       <span class="name" title=${series}>${series}</span>
-      <${EventSparkline} source=${app.source} event=${{ ...event, series, members: [] }} width=${600} height=${90} />
+      <${EventSparkline} source=${app.source} event=${{ ...event, series_id: series, members: [] }} width=${600}
+        height=${90} />
     </a></li>`,
   )}</ul>`;
 }
@@ -71,24 +73,24 @@ function AllEvents({ app, query }: AllEventsProps): Shown {
     ...(span === undefined ? {} : { from: Math.round(app.source.nowMs() - span) }),
   };
   const first = useLoaded(key, () => app.source.events(filter), EVERY_MS);
-  const [added, setAdded] = useState<{ key: string; rows: readonly SeenEvent[]; next: string | null } | null>(null);
+  const [added, setAdded] = useState<{ key: string; events: readonly EventAnswer[]; next: string | null } | null>(null);
   const nowMs = useNow(app.source, 5_000);
   const more = added?.key === key ? added : null;
-  const next = more === null ? (first.value?.next ?? null) : more.next;
+  const next = more === null ? (first.value?.next_cursor ?? null) : more.next;
   const rows = useMemo(() => {
-    const all = [...(first.value?.rows ?? []), ...(more?.rows ?? [])];
-    return [...new Map(all.map((event) => [event.id, event])).values()];
+    const all = [...(first.value?.events ?? []), ...(more?.events ?? [])];
+    return [...new Map(all.map((event) => [event.event_id, event])).values()];
   }, [first.value, more]);
   const readMore = async () => {
     const page = await app.source.events({ ...filter, cursor: next ?? '' });
-    setAdded({ key, rows: [...(more?.rows ?? []), ...page.rows], next: page.next });
+    setAdded({ key, events: [...(more?.events ?? []), ...page.events], next: page.next_cursor });
   };
   return html`<div class="page">
     <header class="page-head"><h1>Events</h1>
       <p class="aside">
       ${
         first.value !== null &&
-        `${counted(rows.length, 'event')}${next === null ? '' : ' so far'}, ${first.value.open} open`
+        `${counted(rows.length, 'event')}${next === null ? '' : ' so far'}, ${first.value.total_open} open`
       }</p>
       <${EventFilters} query=${query} />
     </header>
@@ -126,7 +128,7 @@ function EventFilters({ query }: { readonly query: Route['query'] }): Shown {
     <label class="sr" for="f-kind">Kind</label>
     <select id="f-kind" value=${kind} onChange=${choose('kind')}>
       <option value="">every kind</option>
-      ${Object.entries(KINDS).map(([name, { name: text }]) => html`<option value=${name}>${text}</option>`)}</select>
+      ${Object.keys(KINDS).map((name) => html`<option value=${name}>${kindName(name)}</option>`)}</select>
     <label class="sr" for="f-days">Time</label>
     <select id="f-days" value=${days} onChange=${choose('days')}>
       <option value="">all that is kept</option>

@@ -1,5 +1,5 @@
 import { hostOf } from '../../../view/event-words.ts';
-import type { SeenSeries } from '../../../view/seen.ts';
+import type { ShownSeries } from '../../../view/shown-scores.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { SeriesTile } from './series-tile.ts';
@@ -17,10 +17,10 @@ interface NeighboursProps {
 /** The other series of the same group, or of the same host: what happened there at the same time. */
 export function Neighbours({ app, series, group }: NeighboursProps): Shown {
   const host = hostOf(series);
-  const load = async (): Promise<readonly SeenSeries[]> => {
+  const load = async (): Promise<readonly ShownSeries[]> => {
     if (group === null && host === null) return [];
     const shared = { limit: 50, recent: VALUES, sort: 'grade' as const };
-    const { rows } = await app.source.seriesList(
+    const { series: rows } = await app.source.seriesList(
       group === null ? { ...shared, search: host ?? '' } : { ...shared, group },
     );
     const near = rows.filter(({ id }) => id !== series && (group !== null || id.startsWith(host ?? '')));

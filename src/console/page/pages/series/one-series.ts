@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { momentText, numberText } from '../../../view/number-words.ts';
-import type { ShownScores } from '../../../view/seen.ts';
+import type { ShownScores } from '../../../view/shown-scores.ts';
 import { zoomed } from '../../../view/time-range.ts';
 import { ChartView } from '../../chart/chart-view.ts';
 import { Overview } from '../../chart/overview.ts';
@@ -28,9 +28,9 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
   const { source } = app;
   const loadEvents = () => source.events({ series, limit: EVENTS_MAX });
   const { value: found, reload } = useLoaded(series, loadEvents, source.kind === 'service' ? EVENTS_EVERY_MS : null);
-  const events = useMemo(() => found?.rows ?? [], [found]);
-  const chosen = events.find(({ id }) => id === eventId) ?? events[0] ?? null;
-  const focus = events.find(({ id }) => id === eventId) ?? null;
+  const events = useMemo(() => found?.events ?? [], [found]);
+  const chosen = events.find(({ event_id }) => event_id === eventId) ?? events[0] ?? null;
+  const focus = events.find(({ event_id }) => event_id === eventId) ?? null;
   const history = useSeriesHistory(source, { series, focus, ready: eventId === null || found !== null });
   const [point, setPoint] = useState<number | null>(null);
   const nowMs = useNow(source, 5_000);
@@ -68,7 +68,7 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
         }
         <${Readout} columns=${columns} point=${point} />
       </div>
-      <${ChartView} columns=${columns} events=${events} chosen=${chosen?.id ?? null} range=${range} nowMs=${nowMs}
+      <${ChartView} columns=${columns} events=${events} chosen=${chosen?.event_id ?? null} range=${range} nowMs=${nowMs}
         onRange=${history.setRange} onPoint=${setPoint} />
       <${Overview} whole=${history.whole} range=${range} events=${events} onRange=${history.setRange} />
       <p class="legend"><span class="key-value">value</span><span class="key-forecast">forecast</span><span
@@ -86,7 +86,7 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
         }
       </section>
       <aside class="narrow">
-        <${SeriesEvents} series=${series} events=${events} chosen=${chosen?.id ?? null} nowMs=${nowMs} />
+        <${SeriesEvents} series=${series} events=${events} chosen=${chosen?.event_id ?? null} nowMs=${nowMs} />
         <${Neighbours} app=${app} series=${series} group=${about.group} />
       </aside>
     </div>
@@ -100,14 +100,14 @@ interface ReadoutProps {
 
 /** The numbers under the cursor, or the newest ones. */
 function Readout({ columns, point }: ReadoutProps): Shown {
-  const i = point ?? columns.at.length - 1;
-  if (i < 0 || columns.at[i] === undefined) return null;
-  const { at, value, forecast, lo, hi, grade, downsampled, min, max } = columns;
+  const i = point ?? columns.timestamp.length - 1;
+  if (i < 0 || columns.timestamp[i] === undefined) return null;
+  const { timestamp, value, forecast, lo, hi, grade, value_min: min, value_max: max } = columns;
   const interval = lo[i] === null || hi[i] === null ? '–' : `${numberText(lo[i])} … ${numberText(hi[i])}`;
   return html`<dl class="readout">
-    <div><dt>at</dt><dd>${momentText(at[i])}</dd></div>
+    <div><dt>at</dt><dd>${momentText(timestamp[i])}</dd></div>
     <div><dt>value</dt><dd>
-    ${downsampled && min[i] !== max[i] ? `${numberText(min[i])} … ${numberText(max[i])}` : numberText(value[i])}</dd>
+    ${min[i] !== max[i] ? `${numberText(min[i])} … ${numberText(max[i])}` : numberText(value[i])}</dd>
     </div>
     <div><dt>forecast</dt><dd>${numberText(forecast[i])}</dd></div>
     <div><dt>interval</dt><dd>${interval}</dd></div>

@@ -1,8 +1,8 @@
 import { eventUrgency } from '../../../../record/urgency.ts';
+import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
 import { kindName } from '../../../view/event-words.ts';
 import { shortDuration, timeText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
-import type { SeenEvent } from '../../../view/seen.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 
@@ -10,7 +10,7 @@ const SHOWN_MAX = 12;
 
 interface SeriesEventsProps {
   readonly series: string;
-  readonly events: readonly SeenEvent[];
+  readonly events: readonly EventAnswer[];
   readonly chosen: string | null;
   readonly nowMs: number;
 }
@@ -20,10 +20,11 @@ export function SeriesEvents({ series, events, chosen, nowMs }: SeriesEventsProp
   return html`<section class="panel"><h2>Its events</h2>
     <ul class="event-list">${events.slice(0, SHOWN_MAX).map(
       (event) => html`<li class=${classes(`urgency-${eventUrgency(event)}`)}>
-        <a href=${routeTo('series', series, { event: event.id })} aria-current=${event.id === chosen ? 'true' : null}>
+        <a href=${routeTo('series', series, { event: event.event_id })}
+          aria-current=${event.event_id === chosen ? 'true' : null}>
           <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span>
-          <time>${timeText(event.startedAt, nowMs)}</time>
-          <span class="figure">${event.endedAt === null ? 'open' : shortDuration(event.endedAt - event.startedAt)}
+          <time>${timeText(event.started_at, nowMs)}</time>
+          <span class="figure">${event.ended_at === null ? 'open' : shortDuration(event.ended_at - event.started_at)}
           </span>
         </a></li>`,
     )}</ul>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { SeriesListQuery } from '../../../view/console-source.ts';
 import { counted } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
-import type { SeenSeries } from '../../../view/seen.ts';
+import type { ShownSeries } from '../../../view/shown-scores.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
@@ -18,7 +18,7 @@ const TYPED_MS = 200;
 export function SeriesList({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const { search = '', sort = 'grade', detector = '' } = route.query;
   const [typed, setTyped] = useState(search);
-  const [more, setMore] = useState<{ key: string; rows: readonly SeenSeries[]; next: string | null } | null>(null);
+  const [more, setMore] = useState<{ key: string; series: readonly ShownSeries[]; next: string | null } | null>(null);
   const query: SeriesListQuery = {
     search,
     detector,
@@ -35,12 +35,12 @@ export function SeriesList({ app, route }: { readonly app: Console; readonly rou
     return () => clearTimeout(timer);
   }, [typed]);
   const added = more?.key === key ? more : null;
-  const next = added === null ? (first.value?.next ?? null) : added.next;
+  const next = added === null ? (first.value?.next_cursor ?? null) : added.next;
   const readMore = async () => {
     const page = await app.source.seriesList({ ...query, cursor: next ?? '' });
-    setMore({ key, rows: [...(added?.rows ?? []), ...page.rows], next: page.next });
+    setMore({ key, series: [...(added?.series ?? []), ...page.series], next: page.next_cursor });
   };
-  const shown = new Map([...(first.value?.rows ?? []), ...(added?.rows ?? [])].map((row) => [row.id, row]));
+  const shown = new Map([...(first.value?.series ?? []), ...(added?.series ?? [])].map((row) => [row.id, row]));
   return html`<div class="page">
     <header class="page-head">
       <h1>Series</h1>

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
+import type { DeadLettersAnswer, ServiceState } from '../../../../sidecar/wire/schema/service-schema.ts';
 import { counted, momentText } from '../../../view/number-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
-import type { WireDeadLetter, WireService } from '../../source/operations-answers.ts';
 import { getJson, postJson } from '../../source/service-calls.ts';
 
 const LETTERS_MAX = 50;
 
 interface DeadLettersProps {
   readonly app: Console;
-  readonly reasons: WireService['dead_letters'];
+  readonly reasons: ServiceState['dead_letters'];
   readonly onChanged: () => void;
 }
 
@@ -37,7 +37,7 @@ interface LettersProps {
 }
 
 function Letters({ app, reason, onChanged }: LettersProps): Shown {
-  const load = () => getJson<{ dead_letters: WireDeadLetter[] }>('/v1/dead-letters', { reason, limit: LETTERS_MAX });
+  const load = () => getJson<DeadLettersAnswer>('/v1/dead-letters', { reason, limit: LETTERS_MAX });
   const { value, failure, reload } = useLoaded(reason, load);
   const [refusal, setRefusal] = useState<string | null>(null);
   const redrive = async (id: string) => {

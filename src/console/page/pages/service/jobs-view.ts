@@ -1,32 +1,16 @@
+import type { Jobs } from '../../../../sidecar/wire/schema/job-list-schema.ts';
+import type { FinetunedModels } from '../../../../sidecar/wire/schema/tuned-model-schema.ts';
 import { useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { getJson } from '../../source/service-calls.ts';
-
-interface WireTunedModel {
-  readonly id: string;
-  readonly created_at?: string;
-  readonly model?: string;
-  readonly freq?: string;
-}
-
-interface WireJobRow {
-  readonly job_id: string;
-  readonly status: string;
-  readonly task_name?: string;
-  readonly created_at?: string;
-}
 
 const JOBS_MAX = 10;
 const EVERY_MS = 10_000;
 
 /** Jobs and fine-tuned models of the owner of the key. */
 export function JobsView(): Shown {
-  const jobs = useLoaded(
-    'jobs',
-    () => getJson<{ jobs: WireJobRow[] }>('/v2/async/jobs', { page_size: JOBS_MAX }),
-    EVERY_MS,
-  );
-  const tuned = useLoaded('tuned', () => getJson<{ finetuned_models: WireTunedModel[] }>('/v2/finetuned_models'));
+  const jobs = useLoaded('jobs', () => getJson<Jobs>('/v2/async/jobs', { page_size: JOBS_MAX }), EVERY_MS);
+  const tuned = useLoaded('tuned', () => getJson<FinetunedModels>('/v2/finetuned_models'));
   return html`<div class="halves">
     <section class="panel"><h2>Newest jobs of this key</h2>
       ${(jobs.value?.jobs ?? []).length === 0 && html`<p class="aside">None.</p>`}

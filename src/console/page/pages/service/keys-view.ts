@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
+import type { Keys, KeyUsageAnswer, NewKeyAnswer } from '../../../../sidecar/wire/schema/admin-schema.ts';
 import { countText } from '../../../view/number-words.ts';
 import { useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
-import type { WireKey } from '../../source/operations-answers.ts';
 import { getJson, postJson } from '../../source/service-calls.ts';
 
 /** Keys for admins: created, revoked, given credit, with their use of this month. */
 export function KeysView(): Shown {
-  const { value, failure, reload } = useLoaded('keys', () => getJson<{ keys: WireKey[] }>('/v1/keys'));
+  const { value, failure, reload } = useLoaded('keys', () => getJson<Keys>('/v1/keys'));
   const [made, setMade] = useState<string | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
   const act = async (action: () => Promise<unknown>) => {
@@ -25,7 +25,7 @@ export function KeysView(): Shown {
     const form = event.target as HTMLFormElement;
     const { name, role } = Object.fromEntries(new FormData(form));
     void act(async () => {
-      setMade((await postJson<{ key: string }>('/v1/keys', { name, role })).key);
+      setMade((await postJson<NewKeyAnswer>('/v1/keys', { name, role })).key);
       form.reset();
     });
   };
@@ -55,18 +55,14 @@ export function KeysView(): Shown {
 }
 
 interface KeyRowProps {
-  readonly row: WireKey;
+  readonly row: Keys['keys'][number];
   readonly onChange: (id: string, what: string, body: object) => Promise<void>;
-}
-
-interface WireUsage {
-  readonly month?: { readonly tokens?: number };
 }
 
 function KeyRow({ row, onChange }: KeyRowProps): Shown {
   const { id, name, role, begins, state, credits } = row;
   const usage = useLoaded(`use of ${id}`, () =>
-    getJson<WireUsage>(`/v1/keys/${encodeURIComponent(id)}/usage`, { days: 1 }),
+    getJson<KeyUsageAnswer>(`/v1/keys/${encodeURIComponent(id)}/usage`, { days: 1 }),
   );
   const [asked, setAsked] = useState(false);
   const credit = (event: Event) => {
@@ -75,7 +71,7 @@ function KeyRow({ row, onChange }: KeyRowProps): Shown {
     void onChange(id, 'credit', { tokens });
     (event.target as HTMLFormElement).reset();
   };
-  const tokens = usage.value?.month?.tokens;
+  const tokens = usage.value?.month.tokens;
   return html`<tr><th scope="row">${name}</th><td>${role}</td><td><code>${begins}…</code></td><td>${state}</td>
     <td class="figure">${credits === null ? 'no limit' : countText(credits)}</td>
     <td class="figure">${tokens === undefined ? '–' : countText(tokens)}</td>

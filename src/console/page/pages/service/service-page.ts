@@ -1,9 +1,9 @@
+import type { ServiceState } from '../../../../sidecar/wire/schema/service-schema.ts';
 import { counted, countText, momentText, numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
-import type { WireService } from '../../source/operations-answers.ts';
 import { getJson } from '../../source/service-calls.ts';
 import { DeadLetters } from './dead-letters-view.ts';
 import { JobsView } from './jobs-view.ts';
@@ -16,7 +16,7 @@ const LAG_NOTED = 1_000;
 
 /** How the service itself is: partitions and their lag, dead letters, jobs, models and keys. */
 export function ServicePage({ app }: { readonly app: Console }): Shown {
-  const { value, failure, reload } = useLoaded('service', () => getJson<WireService>('/v1/service'), EVERY_MS);
+  const { value, failure, reload } = useLoaded('service', () => getJson<ServiceState>('/v1/service'), EVERY_MS);
   return html`<div class="page">
     <header class="page-head"><h1>Service</h1><p class="aside"><a href="/docs">HTTP interface</a></p></header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
@@ -36,7 +36,7 @@ export function ServicePage({ app }: { readonly app: Console }): Shown {
   </div>`;
 }
 
-function Figures({ state }: { readonly state: WireService }): Shown {
+function Figures({ state }: { readonly state: ServiceState }): Shown {
   const { history, jobs, tuned_models, dead_letters, workers } = state;
   const letters = dead_letters.reduce((sum, row) => sum + row.letters, 0);
   const lag = workers?.partitions.reduce((sum, row) => sum + (row.lag ?? 0), 0) ?? null;
@@ -53,14 +53,8 @@ function Figures({ state }: { readonly state: WireService }): Shown {
     </dl>`;
 }
 
-interface ReadPlace {
-  readonly topic: string;
-  readonly partition: number;
-  readonly next_offset: number | null;
-  readonly end_offset: number | null;
-  readonly lag: number | null;
-  readonly owner?: string | null;
-}
+type WorkerPlace = NonNullable<ServiceState['workers']>['partitions'][number];
+type ReadPlace = ServiceState['history']['partitions'][number] | WorkerPlace;
 
 function Partitions({ rows, owned }: { readonly rows: readonly ReadPlace[]; readonly owned: boolean }): Shown {
   return html`<div class="table-frame"><table class="table">
@@ -68,16 +62,18 @@ function Partitions({ rows, owned }: { readonly rows: readonly ReadPlace[]; read
       class="figure">Of</th>
       <th scope="col" class="figure">Behind</th>${owned && html`<th scope="col">Worker</th>`}</tr></thead>
     <tbody>${rows.map(
-      ({ topic, partition, next_offset, end_offset, lag, owner }) => html`<tr>
+      ({ topic, partition, next_offset, end_offset, lag, ...worker }) => html`<tr>
         <th scope="row">${topic} ${partition}</th>
         <td class="figure">${next_offset === null ? '–' : countText(next_offset)}</td>
         <td class="figure">${end_offset === null ? '–' : countText(end_offset)}</td>
         <td class=${classes('figure', (lag ?? 0) > LAG_NOTED && 'above')}>${lag === null ? '–' : countText(lag)}</td>
-        ${owned && html`<td>${owner ?? html`<span class="above">nobody</span>`}</td>`}</tr>`,
+        ${
+          owned && html`<td>${('owner' in worker && worker.owner) || html`<span class="above">nobody</span>`}</td>`
+        }</tr>`,
     )}</tbody></table></div>`;
 }
 
-function Workers({ workers }: { readonly workers: WireService['workers'] }): Shown {
+function Workers({ workers }: { readonly workers: ServiceState['workers'] }): Shown {
   if (workers === null) {
     return html`<section class="panel"><h2>Workers</h2>
       <p class="aside">The cluster does not answer, or there is no Kafka here.</p></section>`;
@@ -86,7 +82,7 @@ function Workers({ workers }: { readonly workers: WireService['workers'] }): Sho
     <${Partitions} rows=${workers.partitions} owned=${true} /></section>`;
 }
 
-function Kept({ history }: { readonly history: WireService['history'] }): Shown {
+function Kept({ history }: { readonly history: ServiceState['history'] }): Shown {
   const { kept, problem, store, oldest, days_max, gb_max, partitions } = history;
   if (!kept) {
     return html`<section class="panel"><h2>History</h2>

@@ -1,25 +1,15 @@
 import { useState } from 'preact/hooks';
+import type { Sessions } from '../../../../sidecar/wire/schema/session-schema.ts';
 import { momentText } from '../../../view/number-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
 import { getJson, postJson } from '../../source/service-calls.ts';
 
-interface WireSession {
-  readonly id: string;
-  readonly key_name: string;
-  readonly begun_at: string;
-  readonly used_at: string;
-  readonly ends_at: string;
-  readonly current: boolean;
-}
-
 /** Open sessions of the console: those of this key, and of all keys for admins. */
 export function SessionsView({ app }: { readonly app: Console }): Shown {
   const of = app.mayAdminister ? 'all' : 'own';
-  const { value, failure, reload } = useLoaded('sessions', () =>
-    getJson<{ sessions: WireSession[] }>('/v1/sessions', { of }),
-  );
+  const { value, failure, reload } = useLoaded('sessions', () => getJson<Sessions>('/v1/sessions', { of }));
   const [refusal, setRefusal] = useState<string | null>(null);
   const end = async (path: string) => {
     try {
