@@ -2,7 +2,7 @@ import type { AlertService } from '../alerts/alert-service.ts';
 import type { Routes } from '../alerts/routes/alert-route.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
-import { boolean } from '../config/kinds.ts';
+import { boolean, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import {
   alertOptions,
@@ -22,6 +22,7 @@ import { startOpsServer } from '../telemetry/ops-server.ts';
 import { aborted, type CommandIo, DONE, type ExitCode, FAILED, withDeadline } from '../terminal/command-io.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
 import { printDeadLetters } from './dead-alerts.ts';
+import { printRoutes, testReceiver } from './try-alerts.ts';
 
 const ownFlags = {
   fromBeginning: withDefault(
@@ -30,6 +31,8 @@ const ownFlags = {
   ),
   deadLetters: withDefault(commandFlag('dead-letters', boolean, 'lists what was given up, and ends'), false),
   redeliver: withDefault(commandFlag('redeliver', boolean, 'queues what was given up again, then goes on'), false),
+  check: withDefault(commandFlag('check', boolean, 'checks the routes file, and ends'), false),
+  test: commandFlag('test', text, 'sends a test message to this receiver, prints its answer, and ends'),
   json: withDefault(commandFlag('json', boolean, 'with --dead-letters: one JSON record a line'), false),
 };
 
@@ -50,14 +53,17 @@ export const alertsCommand: RunnableCommand = {
     ...[shutdownMsMax, sessionMs, opsHost, opsPort, dataDir, logLevel],
   ],
   async run(_operands, flags, io) {
-    const loaded = loadProcessConfig(flags, ['brokers', 'routes']);
     const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     if (read.kind === 'problems') return printProblems(read.problems, io);
-    const config = { ...loaded.config, kafka: loaded.config.kafka! };
-    const routes = loadRoutes(config.routes!);
+    const { fromBeginning, deadLetters, redeliver, check, test, json } = read.values;
+    const needsKafka = !check && test === undefined;
+    const loaded = loadProcessConfig(flags, needsKafka ? ['brokers', 'routes'] : ['routes']);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
+    const routes = loadRoutes(loaded.config.routes!);
     if (routes.kind === 'problems') return printProblems(routes.problems, io);
-    const { fromBeginning, deadLetters, redeliver, json } = read.values;
+    if (test !== undefined) return testReceiver(routes.config, test, io);
+    if (check) return printRoutes(loaded.config.routes!, routes.config, io);
+    const config = { ...loaded.config, kafka: loaded.config.kafka! };
     if (deadLetters)
       return printDeadLetters({ kafka: config.kafka, stateTopic: stateTopicOf(routes.config, config), json }, io);
     return send({ config, routes: routes.config, from: fromBeginning ? 'earliest' : 'latest', redeliver }, io);

@@ -1,3 +1,4 @@
+import { nearestOf } from '../../config/problems.ts';
 import type { Notification } from './notification.ts';
 import { cut } from './plain-text.ts';
 import { type FieldScope, LABEL_PREFIX, MESSAGE_FIELDS, NOTICE_FIELDS, readField } from './template-fields.ts';
@@ -31,6 +32,7 @@ const DEPTH_MAX = 8;
 /** Longest result. A message that is longer is cut. */
 export const RENDERED_CHARACTERS_MAX = 32_768;
 
+const KNOWN_FIELDS = 'known fields';
 const TAG = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
 /** Open blocks while a template is parsed. */
@@ -43,7 +45,7 @@ interface OpenBlock {
 
 const openBlock = (block: OpenBlock['block'], name = ''): OpenBlock => ({ block, name, body: [], otherwise: null });
 
-/** Parses a template. A problem is a part of a sentence, such as `a known field, got {{sereis}}`. */
+/** Parses a template. A problem is a part of a sentence: `a template with known fields, got {{sereis}}`. */
 export function parseTemplate(source: string): ParsedTemplate {
   if (source.length > TEMPLATE_CHARACTERS_MAX) return problem(`at most ${TEMPLATE_CHARACTERS_MAX} characters`);
   const open: OpenBlock[] = [openBlock('top')];
@@ -56,7 +58,8 @@ export function parseTemplate(source: string): ParsedTemplate {
     if (tag.index > end) add({ kind: 'text', text: source.slice(end, tag.index) });
     end = tag.index + tag[0].length;
     const wrong = applyTag(tag[1], open, add);
-    if (wrong !== null) return problem(`a template with ${wrong}, got ${tag[0]}`);
+    const advice = wrong === KNOWN_FIELDS ? adviceFor(tag[1]) : '';
+    if (wrong !== null) return problem(`a template with ${wrong}, got ${tag[0]}${advice}`);
   }
   const rest = source.slice(end);
   if (rest !== '') add({ kind: 'text', text: rest });
@@ -71,7 +74,7 @@ function applyTag(tag: string, open: OpenBlock[], add: (node: TemplateNode) => v
   const [word, name = ''] = tag.split(/\s+/, 2);
   if (word === '#if' || word === '#each') {
     if (open.length > DEPTH_MAX) return `at most ${DEPTH_MAX} blocks within each other`;
-    if (word === '#if' && !isField(name)) return 'known fields';
+    if (word === '#if' && !isField(name)) return KNOWN_FIELDS;
     if (word === '#each' && name !== 'events') return '{{#each events}}';
     if (word === '#each' && open.some(({ block }) => block === 'each')) return 'one {{#each events}} at a time';
     open.push(word === '#if' ? openBlock('if', name) : openBlock('each'));
@@ -90,7 +93,7 @@ function applyTag(tag: string, open: OpenBlock[], add: (node: TemplateNode) => v
     else addTo(open, { kind: 'each', body });
     return null;
   }
-  if (!isField(tag)) return 'known fields';
+  if (!isField(tag)) return KNOWN_FIELDS;
   add({ kind: 'field', name: tag });
   return null;
 }
@@ -103,6 +106,13 @@ function addTo(open: readonly OpenBlock[], node: TemplateNode): void {
 function isField(name: string): boolean {
   if (name.startsWith(LABEL_PREFIX)) return name.length > LABEL_PREFIX.length;
   return Object.hasOwn(NOTICE_FIELDS, name) || Object.hasOwn(MESSAGE_FIELDS, name);
+}
+
+/** Which fields there are, and which one an unknown one is probably meant to be. */
+function adviceFor(tag: string): string {
+  const known = [...Object.keys(NOTICE_FIELDS), ...Object.keys(MESSAGE_FIELDS), `${LABEL_PREFIX}NAME`];
+  const nearest = nearestOf(tag.replace(/^#if\s+/, ''), known);
+  return `${nearest === null ? ';' : `; did you mean {{${nearest}}}?`} Known fields: ${known.join(', ')}`;
 }
 
 function problem(text: string): ParsedTemplate {

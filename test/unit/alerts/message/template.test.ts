@@ -32,6 +32,11 @@ test('fields, labels, conditions and loops', () => {
 
 test('a problem names the tag that is wrong', () => {
   assert.match(problemOf('{{sereis}}')!, /known fields, got \{\{sereis\}\}/);
+  assert.match(
+    problemOf('{{sereis}}')!,
+    /; did you mean \{\{series\}\}\? Known fields: type, .*status, .*labels\.NAME$/,
+  );
+  assert.match(problemOf('{{#if serverity}}x{{/if}}')!, /; did you mean \{\{severity\}\}\? Known fields: /);
   assert.match(problemOf('{{constructor}}')!, /known fields/);
   assert.match(problemOf('{{__proto__}}')!, /known fields/);
   assert.match(problemOf('{{#if kind}}')!, /closes its \{\{#if\}\}/);

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { AnomalyEvent, EventType } from '../record/anomaly-event.ts';
+import { eventUrgency } from '../record/urgency.ts';
+import { identify } from './message/notification.ts';
+import { type OpenReceiver, openReceivers } from './receivers/open-receivers.ts';
+import type { DeliveryOutcome } from './receivers/receiver.ts';
+import type { ReceiverTarget, Routes } from './routes/alert-route.ts';
+
+const ROUTE = 'test';
+/** Receivers that keep what is open: what a test opens is closed at once. */
+const KEEPS_OPEN: readonly ReceiverTarget['kind'][] = ['pagerduty', 'alertmanager'];
+
+export interface TestAnswer {
+  readonly type: EventType;
+  readonly outcome: DeliveryOutcome;
+}
+
+/**
+ * Sends a test message to one receiver of a routes file, once: nothing is repeated or kept.
+ * @returns the answers; the last one is no acceptance where the test failed
+ */
+export async function sendTestAlert(
+  { receivers, allowPrivate }: Pick<Routes, 'receivers' | 'allowPrivate'>,
+  name: string,
+  { nowMs, stop }: { readonly nowMs: number; readonly stop: AbortSignal },
+): Promise<readonly TestAnswer[]> {
+  const [open] = openReceivers({ receivers: receivers.filter((receiver) => receiver.name === name), allowPrivate });
+  const opened = testEvent(nowMs);
+  const closed: AnomalyEvent = {
+    ...opened,
+    type: 'closed',
+    revision: 1,
+    endedAtMs: nowMs,
+    closeReason: 'recovered',
+  };
+  const answers: TestAnswer[] = [];
+  try {
+    for (const event of KEEPS_OPEN.includes(open.settings.target.kind) ? [opened, closed] : [opened]) {
+      const outcome = await send(open, event, stop);
+      answers.push({ type: event.type, outcome });
+      if (outcome.kind !== 'accepted') break;
+    }
+  } finally {
+    open.receiver.close();
+  }
+  return answers;
+}
+
+function send({ receiver, settings }: OpenReceiver, event: AnomalyEvent, stop: AbortSignal): Promise<DeliveryOutcome> {
+  const opening = { kind: event.kind, urgency: eventUrgency(event) };
+  const notification = identify({
+    receiver: settings.name,
+    route: ROUTE,
+    group: null,
+    notices: [{ type: event.type, event, opening }],
+    escalatedAfterMinutes: null,
+    createdAtMs: event.updatedAtMs,
+  });
+  return receiver.send(notification, stop);
+}
+
+/** An event of no series. Each has an id of its own, so that a receiver does not take it for a repetition. */
+function testEvent(nowMs: number): AnomalyEvent {
+  return {
+    eventId: randomUUID().replaceAll('-', ''),
+    type: 'opened',
+    revision: 0,
+    detector: 'test',
+    series: 'tidewatch-test',
+    group: null,
+    kind: 'spike',
+    direction: 'up',
+    startedAtMs: nowMs,
+    peakAtMs: nowMs,
+    updatedAtMs: nowMs,
+    endedAtMs: null,
+    severity: 1,
+    grade: 0.5,
+    value: 2,
+    expected: 1,
+    lo: 0,
+    hi: 1.5,
+    alarms: 1,
+    observations: 1,
+    closeReason: null,
+    summary: 'Test message of Tidewatch: nothing is wrong',
+    unusual: null,
+    members: [],
+    labels: {},
+  };
+}
