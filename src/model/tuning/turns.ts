@@ -1,12 +1,51 @@
-interface WaitingTurn {
-  readonly begin: () => void;
-  readonly cancel: (reason: unknown) => void;
+/** Work that waits, by owner: that of one owner first in, first out. */
+export class OwnerQueues {
+  /** In the order of turns. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  /** Waits for its turn. Rejects at once when the signal aborts; its place is free then. */
+  async wait(owner: string, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const places = this.#waiting.get(owner) ?? new Set();
+    this.#waiting.set(owner, places.add(resolve));
+    const onAbort = () => {
+      this.#leave(owner, resolve);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Begins the next work of the owner, or of the owner whose turn it is; false where none waits. */
+  begin(owner = this.#waiting.keys().next().value): boolean {
+    if (owner === undefined) return false;
+    const places = this.#waiting.get(owner);
+    const [next] = places ?? [];
+    if (places === undefined || next === undefined) return false;
+    this.#leave(owner, next);
+    // The owner goes to the end of the turns.
+    if (places.size > 0) {
+      this.#waiting.delete(owner);
+      this.#waiting.set(owner, places);
+    }
+    next();
+    return true;
+  }
+
+  #leave(owner: string, place: () => void): void {
+    const places = this.#waiting.get(owner);
+    places?.delete(place);
+    if (places?.size === 0) this.#waiting.delete(owner);
+  }
 }
 
 /** Lets one piece of work run at a time. Owners take turns; the work of one owner runs first in, first out. */
 export class Turns {
-  /** In the order of turns. */
-  readonly #waiting = new Map<string, Set<WaitingTurn>>();
+  readonly #queues = new OwnerQueues();
   readonly #held = new Map<string, number>();
   #busy = false;
 
@@ -25,58 +64,18 @@ export class Turns {
     signal.throwIfAborted();
     this.#held.set(owner, this.heldBy(owner) + 1);
     try {
-      if (this.#busy) await this.#wait(owner, signal);
+      if (this.#busy) await this.#queues.wait(owner, signal);
       this.#busy = true;
       try {
         return await work();
       } finally {
-        this.#busy = false;
-        this.#beginNext();
+        // From now on, not from when the next one runs: nobody may come between.
+        this.#busy = this.#queues.begin();
       }
     } finally {
       const left = this.heldBy(owner) - 1;
       if (left > 0) this.#held.set(owner, left);
       else this.#held.delete(owner);
     }
-  }
-
-  async #wait(owner: string, signal: AbortSignal): Promise<void> {
-    const { promise, resolve: begin, reject: cancel } = Promise.withResolvers<void>();
-    const place: WaitingTurn = { begin, cancel };
-    const places = this.#waiting.get(owner) ?? new Set();
-    this.#waiting.set(owner, places.add(place));
-    const onAbort = () => {
-      this.#leave(owner, place);
-      cancel(signal.reason);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await promise;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
-
-  #beginNext(): void {
-    for (const [owner, places] of this.#waiting) {
-      for (const place of places) {
-        this.#leave(owner, place);
-        // The owner goes to the end of the turns.
-        if (places.size > 0) {
-          this.#waiting.delete(owner);
-          this.#waiting.set(owner, places);
-        }
-        // From now on, not from when the promise has been awaited: nobody may come between.
-        this.#busy = true;
-        place.begin();
-        return;
-      }
-    }
-  }
-
-  #leave(owner: string, place: WaitingTurn): void {
-    const places = this.#waiting.get(owner);
-    places?.delete(place);
-    if (places?.size === 0) this.#waiting.delete(owner);
   }
 }

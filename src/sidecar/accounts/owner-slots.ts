@@ -1,8 +1,10 @@
+import { OwnerQueues } from '../../model/tuning/turns.ts';
+
 /** Limits how much work of one owner runs at once. Further work waits, first in, first out. */
 export class OwnerSlots {
   readonly #slotsMax: number;
   readonly #running = new Map<string, number>();
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #queues = new OwnerQueues();
 
   constructor(slotsMax: number) {
     this.#slotsMax = slotsMax;
@@ -15,7 +17,7 @@ export class OwnerSlots {
     signal.throwIfAborted();
     const running = this.#running.get(owner) ?? 0;
     if (running < this.#slotsMax) this.#running.set(owner, running + 1);
-    else await this.#wait(owner, signal);
+    else await this.#queues.wait(owner, signal);
     try {
       return await work();
     } finally {
@@ -23,38 +25,11 @@ export class OwnerSlots {
     }
   }
 
-  /** The slot is passed on by whoever frees it, so that nobody comes between. */
-  async #wait(owner: string, signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const places = this.#waiting.get(owner) ?? new Set();
-    this.#waiting.set(owner, places.add(resolve));
-    const onAbort = () => {
-      this.#leave(owner, resolve);
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await promise;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
-
   #passOn(owner: string): void {
-    const [next] = this.#waiting.get(owner) ?? [];
-    if (next !== undefined) {
-      this.#leave(owner, next);
-      next();
-      return;
-    }
+    // The slot goes to the next work at once, so that nobody comes between.
+    if (this.#queues.begin(owner)) return;
     const left = (this.#running.get(owner) ?? 1) - 1;
     if (left > 0) this.#running.set(owner, left);
     else this.#running.delete(owner);
-  }
-
-  #leave(owner: string, place: () => void): void {
-    const places = this.#waiting.get(owner);
-    places?.delete(place);
-    if (places?.size === 0) this.#waiting.delete(owner);
   }
 }
