@@ -70,7 +70,7 @@ export class Calls {
   readonly #onSettled: (keyId: string, tokens: number) => void;
   #trouble: string | null = null;
 
-  /** @param onSettled told of every call that is charged */
+  /** @param onSettled is notified of every call that is charged */
   constructor(database: Database, nowMs: () => number, { logger, onSettled = () => {} }: CallsOptions) {
     this.#onSettled = onSettled;
     this.#database = database;
@@ -135,7 +135,7 @@ interface ChargedRequest {
   readonly calls: Calls;
   readonly caller: Caller;
   readonly signal: AbortSignal;
-  /** Told what the key has left, once the call is admitted. */
+  /** Receives what the key has left, once the call is admitted. */
   readonly onAdmitted?: (standing: KeyStanding) => void;
 }
 

@@ -48,7 +48,7 @@ export const ROUTE_TABLE: RouteTable = {
   'DELETE /console/session': OPEN,
   'POST /console/session': READ,
   'GET /v1/sessions': READ,
-  // Of the key itself; of others for admins alone.
+  // A key ends its own sessions; admins end those of others, too.
   'DELETE /v1/sessions': READ,
   'DELETE /v1/sessions/:id': READ,
 

@@ -229,9 +229,9 @@ export class JobRunner {
   }
 
   /** Returns null while the store is unavailable, and logs that once. */
-  async #tryStore<T>(ask: () => Promise<T>): Promise<T | null> {
+  async #tryStore<T>(query: () => Promise<T>): Promise<T | null> {
     try {
-      const found = await ask();
+      const found = await query();
       this.#storeUnavailable = false;
       return found;
     } catch (error) {

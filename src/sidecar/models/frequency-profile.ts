@@ -21,7 +21,7 @@ export interface FrequencyProfile {
 const GENERIC: FrequencyProfile = { grid: null, season: 24, history: null, fine: null };
 
 /**
- * Histories, in steps of the family. Old clients ask for intervals only when a series is at least as long as this and a
+ * Histories, in steps of the family. Old clients request intervals only when a series is at least as long as this and a
  * horizon, and all clients truncate to it. So it is short where series tend to be short.
  */
 const HOURS = 336;

@@ -43,7 +43,7 @@ export function endOf({ step, coefficient: share, validation }: Tuned): TuningEn
 
 /** Counts and logs fine-tunings. The time in the queue is not part of their duration. */
 export function reportTunings(metrics: Metrics, logger: Logger, nowMs: () => number): TuningObserver {
-  return (asked) => {
+  return (requested) => {
     let begunMs: number | null = null;
     let made = 0;
     metrics.tuningsWaiting.inc();
@@ -62,7 +62,7 @@ export function reportTunings(metrics: Metrics, logger: Logger, nowMs: () => num
         const ms = begunMs === null ? 0 : nowMs() - begunMs;
         if (begunMs !== null) metrics.tuningSeconds.observe(ms / 1_000);
         metrics.tunings.inc({ outcome: kind });
-        logger.info({ ...asked, outcome: kind, made, ...end, ms }, 'tuning');
+        logger.info({ ...requested, outcome: kind, made, ...end, ms }, 'tuning');
       },
     };
   };

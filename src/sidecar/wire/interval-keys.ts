@@ -30,17 +30,8 @@ export function intervalsOfQuantiles(
   levels: readonly WireLevel[],
   forecasts: readonly { readonly quantiles: readonly Float64Array[] }[],
 ): WireIntervals | null {
-  if (levels.length === 0) return null;
   const bound = (index: number) => joined(forecasts.map(({ quantiles }) => quantiles[index]));
-  return Object.fromEntries(
-    levels.flatMap((level, i) => {
-      const { lo, hi } = intervalKeys(level);
-      return [
-        [lo, bound(2 * i)],
-        [hi, bound(2 * i + 1)],
-      ];
-    }),
-  );
+  return intervalsOf(levels, (_, i) => [bound(2 * i), bound(2 * i + 1)]);
 }
 
 /** Intervals from the residual deviation of each series; null without levels. */
@@ -48,17 +39,26 @@ export function intervalsOfDeviations(
   levels: readonly WireLevel[],
   forecasts: readonly { readonly forecast: Float64Array; readonly deviation: number }[],
 ): WireIntervals | null {
-  if (levels.length === 0) return null;
   const bound = (z: number) =>
     joined(forecasts.map(({ forecast, deviation }) => forecast.map((centre) => centre + z * deviation)));
-  return Object.fromEntries(
-    levels.flatMap((level) => {
-      const { lo, hi } = intervalKeys(level);
-      const z = twoSidedThreshold(level.value);
-      return [
-        [lo, bound(-z)],
-        [hi, bound(z)],
-      ];
-    }),
-  );
+  return intervalsOf(levels, ({ value }) => {
+    const z = twoSidedThreshold(value);
+    return [bound(-z), bound(z)];
+  });
+}
+
+function intervalsOf(
+  levels: readonly WireLevel[],
+  boundsOf: (level: WireLevel, i: number) => readonly [lo: WireNumbers, hi: WireNumbers],
+): WireIntervals | null {
+  if (levels.length === 0) return null;
+  const bounds = levels.flatMap((level, i) => {
+    const { lo, hi } = intervalKeys(level);
+    const [low, high] = boundsOf(level, i);
+    return [
+      [lo, low],
+      [hi, high],
+    ];
+  });
+  return Object.fromEntries(bounds);
 }

@@ -91,9 +91,17 @@ function addKeyRoutes(app: App, { store, keys, models, nowMs }: AppServices): vo
       }
       if (problems.length > 0) throw invalidRequest(problems);
       const key = {
-        ...{ id, secret, createdAtMs, expiresAtMs, name: body.name, role: body.role ?? 'operator' },
-        ...{ owner: body.owner ?? id, models: body.models ?? null, credits: body.credits ?? null },
-        ...{ callsPerMinute: body.calls_per_minute ?? null, callsAtOnce: body.calls_at_once ?? null },
+        id,
+        secret,
+        createdAtMs,
+        expiresAtMs,
+        name: body.name,
+        role: body.role ?? 'operator',
+        owner: body.owner ?? id,
+        models: body.models ?? null,
+        credits: body.credits ?? null,
+        callsPerMinute: body.calls_per_minute ?? null,
+        callsAtOnce: body.calls_at_once ?? null,
       } as const;
       await createApiKey(store, key, callerOf(request).key.id);
       keys.changed(id);
@@ -212,7 +220,13 @@ const timeOrNull = (ms: number | null) => (ms === null ? null : queryTime(ms));
 function shown(key: ApiKey, nowMs: number) {
   const { id, owner, name, role, prefix: begins, models, credits } = key;
   return {
-    ...{ id, owner, name, role, begins, models, credits },
+    id,
+    owner,
+    name,
+    role,
+    begins,
+    models,
+    credits,
     state: keyState(key, nowMs),
     created_at: queryTime(key.createdAtMs),
     expires_at: timeOrNull(key.expiresAtMs),

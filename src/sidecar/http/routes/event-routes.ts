@@ -55,7 +55,10 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
     async ({ query }) => {
       const { series = null, group = null, detector = null, kind = null } = query;
       const { events, totalOpen, next } = await operationsOf(operations).reader.listEvents({
-        ...{ series, group, detector, kind },
+        series,
+        group,
+        detector,
+        kind,
         open: flagOf(query.open),
         fromMs: queryTime(query.from),
         toMs: queryTime(query.to),

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { createZstdDecompress, zstdDecompress } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import type { InFlightCount, JobRecord } from '../../../store/jobs.ts';
+import type { AnsweredJob, InFlightCount, JobRecord } from '../../../store/jobs.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { encodeEnvelope } from '../../jobs/envelope.ts';
 import type { JobModels } from '../../jobs/finetuned-jobs.ts';
@@ -32,7 +36,6 @@ import { keptBody } from '../exchange/request-bodies.ts';
 import { requestModels } from '../exchange/request-models.ts';
 import { callerOf, noteAdmitted } from '../exchange/require-key.ts';
 import { warn } from '../exchange/send-answer.ts';
-import { sendJob } from '../exchange/send-job.ts';
 
 /** A task with its request and answer schemas. */
 interface JobTask {
@@ -177,4 +180,26 @@ function byTask(counts: readonly InFlightCount[]) {
     return [task, { pending: jobsOf(task, 'pending'), running: jobsOf(task, 'running') }] as const;
   });
   return Object.fromEntries(entries) as Record<TaskName, { readonly pending: number; readonly running: number }>;
+}
+
+/** Larger results (compressed size) are streamed. */
+const WHOLE_BYTES_MAX = 64 * 1024;
+
+/** Sends a job. Its result is stored as the JSON that is sent. A handler returns what this returns. */
+async function sendJob(reply: FastifyReply, job: AnsweredJob): Promise<FastifyReply> {
+  const { id, status, error, result, progress } = job;
+  reply.type('application/json; charset=utf-8');
+  const start = `{"job_id":${JSON.stringify(id)},"status":${JSON.stringify(status)},"result":`;
+  const end = `,"error":${JSON.stringify(error)},"progress":${JSON.stringify(progress)}}`;
+  if (result === null) return reply.send(`${start}null${end}`);
+  if (result.length <= WHOLE_BYTES_MAX) {
+    return reply.send(`${start}${await promisify(zstdDecompress)(result)}${end}`);
+  }
+  return reply.send(Readable.from(pieces(start, result, end)));
+}
+
+async function* pieces(start: string, result: Uint8Array, end: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(start);
+  yield* Readable.from([result]).pipe(createZstdDecompress());
+  yield Buffer.from(end);
 }

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { addAccountRoutes } from './account-routes.ts';
@@ -7,7 +8,6 @@ import { addConsoleRoutes } from './console-routes.ts';
 import { addDetectorRoutes } from './detector-routes.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { addFinetuningRoutes } from './finetuning-routes.ts';
-import { addHealthRoutes } from './health-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLiveRoute } from './live-route.ts';
 import { addModelRoutes } from './model-routes.ts';
@@ -33,4 +33,18 @@ export function addRoutes(app: App, services: AppServices): void {
   addDetectorRoutes(app, services);
   addServiceRoutes(app, services);
   addBacktestRoute(app, services);
+}
+
+const Health = Type.Object({ status: Type.Literal('ok') });
+
+/** Endpoints without a key. */
+function addHealthRoutes(app: App): void {
+  app.get(
+    '/health',
+    { schema: { operationId: 'getHealth', summary: 'Answers while the service runs', response: { 200: Health } } },
+    async () => {
+      return { status: 'ok' as const };
+    },
+  );
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 }

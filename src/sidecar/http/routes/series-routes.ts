@@ -40,7 +40,10 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
     async ({ query }) => {
       const { detector = null, group = null, search = null, sort = 'grade' } = query;
       const { series, total, next } = await operationsOf(operations).reader.listSeries({
-        ...{ detector, group, search, sort },
+        detector,
+        group,
+        search,
+        sort,
         alarm: query.alarm === 'true',
         recent: query.recent === undefined ? 0 : countOf(query.recent, { fallback: 0, max: RECENT_MAX }),
         limit: countOf(query.limit, SERIES_PAGE),

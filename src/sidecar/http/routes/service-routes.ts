@@ -57,22 +57,25 @@ async function historyState(operations: Operations | null) {
   const ends = operations === null ? [] : await operations.cluster.historyEnds().catch(() => []);
   // While the history starts, or its database is away, the rest is shown.
   const state = (await operations?.reader.state().catch(() => null)) ?? NO_HISTORY;
-  const { deadLetters, oldestMs: oldest, positions, ...counts } = state;
-  const partitions = positions.map(({ source, partition, nextOffset }) => {
+  const partitions = state.positions.map(({ source, partition, nextOffset }) => {
     const end = ends.find((each) => each.source === source && each.partition === partition)?.endOffset ?? null;
     const lag = end === null ? null : Math.max(0, end - nextOffset);
     return { topic: operations!.topics[source], partition, next_offset: nextOffset, end_offset: end, lag };
   });
-  const { series, scores, events, bytes } = counts;
   const history = {
     kept: operations !== null,
     store: operations?.store ?? null,
-    ...{ series, scores, events, bytes, oldest, partitions },
+    series: state.series,
+    scores: state.scores,
+    events: state.events,
+    bytes: state.bytes,
+    oldest: state.oldestMs,
+    partitions,
     days_max: operations?.bounds.days ?? 0,
     gb_max: operations?.bounds.gb ?? 0,
     problem: operations?.problem() ?? null,
   };
-  return { history, deadLetters };
+  return { history, deadLetters: state.deadLetters };
 }
 
 /** null where Kafka does not answer: the page shows the rest. */

@@ -53,7 +53,6 @@ function windowProblems(body: CrossValidationBody, frequency: FrequencyProfile):
 
 /** The question of a request for the whole history, in-sample. Throws an HttpProblem for an invalid request. */
 export function readWholeHistory(body: CrossValidationBody, models: ServedModels): InSampleQuestion {
-  const tokens = tokensOf(body, { predicted: body.series.y.length, outputs: OUTPUTS_OF_CROSS_VALIDATION });
-  const contributions = body.feature_contributions ?? false;
-  return { ...readInSample(body, models), levels: distinctLevels(body.level), contributions, tokens };
+  const read = readInSample(body, models, OUTPUTS_OF_CROSS_VALIDATION);
+  return { ...read, levels: distinctLevels(body.level), contributions: body.feature_contributions ?? false };
 }

@@ -17,8 +17,8 @@ export interface FinetuneQuestion extends SeriesQuestion {
 const STEPS = 10;
 
 /** Throws an HttpProblem for an invalid request. */
-export function readFinetune(asked: FinetuneBody, models: ServedModels): FinetuneQuestion {
-  const body = { ...asked, finetune_steps: asked.finetune_steps ?? STEPS };
+export function readFinetune(request: FinetuneBody, models: ServedModels): FinetuneQuestion {
+  const body = { ...request, finetune_steps: request.finetune_steps ?? STEPS };
   const { model: named, freq, finetuned_model_id: baseModelId = null } = body;
   const problems = tuningProblems(body);
   const read = readSeriesRequest(body, { models, frequency: frequencyProfile(freq), problems, tunedBy: 'model' });

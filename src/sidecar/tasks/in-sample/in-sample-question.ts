@@ -23,8 +23,8 @@ export function readInSampleDetection(
   body: Static<typeof InSampleDetectionRequest>,
   models: ServedModels,
 ): InSampleQuestion {
-  const tokens = tokensOf(body, { predicted: body.series.y.length, outputs: OUTPUTS_OF_DETECTION });
-  return { ...readInSample(body, models), levels: [body.level ?? DEFAULT_LEVEL], contributions: false, tokens };
+  const levels = [body.level ?? DEFAULT_LEVEL];
+  return { ...readInSample(body, models, OUTPUTS_OF_DETECTION), levels, contributions: false };
 }
 
 /** Throws an HttpProblem for an invalid request. */
@@ -33,15 +33,19 @@ export function readHistoricForecast(
   models: ServedModels,
 ): InSampleQuestion {
   const levels = distinctLevels(body.level);
-  const tokens = tokensOf(body, { predicted: body.series.y.length, outputs: outputsOfLevels(levels.length) });
-  return { ...readInSample(body, models), levels, contributions: body.feature_contributions ?? false, tokens };
+  const read = readInSample(body, models, outputsOfLevels(levels.length));
+  return { ...read, levels, contributions: body.feature_contributions ?? false };
 }
 
-/** The fields that all requests for whole histories share; these are forecast one by one. */
-export function readInSample(body: SeriesRequest & { readonly freq: string }, models: ServedModels) {
+/**
+ * The fields that all requests for whole histories share; these are forecast one by one.
+ * @param outputs numbers of the answer per value
+ */
+export function readInSample(body: SeriesRequest & { readonly freq: string }, models: ServedModels, outputs: number) {
   const frequency = frequencyProfile(body.freq);
   const h = inSampleHorizon(frequency);
   const problems = [...tooManyForecasts(Math.ceil(body.series.y.length / h)), ...tuningProblems(body)];
   const read = readSeriesRequest({ ...body, multivariate: false }, { models, frequency, problems });
-  return { ...read, h, context: inSampleContext(frequency, read.model.forecaster.limits.context) };
+  const tokens = tokensOf(body, { predicted: body.series.y.length, outputs });
+  return { ...read, tokens, h, context: inSampleContext(frequency, read.model.forecaster.limits.context) };
 }

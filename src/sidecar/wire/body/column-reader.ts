@@ -19,7 +19,7 @@ export interface NumberColumn extends ColumnReading {
   readonly hasText: boolean;
 }
 
-/** Reading stops here: more problems are not told, and millions of them would take long to count. */
+/** Reading stops here: more problems are not reported, and millions of them would take long to count. */
 export class TooManyProblems extends Error {
   readonly problems: readonly FieldProblem[];
 

@@ -38,7 +38,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export type ValueKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
-/** A position in the bytes of a JSON text. Reads what the caller asks for, and skips the rest without building it. */
+/** A position in the bytes of a JSON text. Reads what the caller requests, and skips the rest without building it. */
 export class JsonCursor {
   readonly #bytes: Buffer;
   at: number;

@@ -1,57 +1,37 @@
 import Type from 'typebox';
-import {
-  CleanExFirst,
-  Contributions,
-  Finetuning,
-  Freq,
-  HistExog,
-  Intervals,
-  Levels,
-  Mean,
-  ModelName,
-  ModelParameters,
-  Multivariate,
-  Positions,
-  positive,
-  Series,
-  SeriesWithFuture,
-  Sizes,
-  StepSize,
-  TokenFields,
-  Weights,
-} from './series-schema.ts';
+import * as fields from './series-schema.ts';
 
 const Forecasting = {
-  freq: Freq,
-  model: ModelName,
-  h: positive('Horizon: steps to forecast.'),
-  clean_ex_first: CleanExFirst,
-  level: Levels(0),
+  freq: fields.Freq,
+  model: fields.ModelName,
+  h: fields.positive('Horizon: steps to forecast.'),
+  clean_ex_first: fields.CleanExFirst,
+  level: fields.Levels(0),
   feature_contributions: Type.Optional(Type.Boolean()),
-  multivariate: Multivariate,
-  model_parameters: ModelParameters,
-  ...Finetuning,
+  multivariate: fields.Multivariate,
+  model_parameters: fields.ModelParameters,
+  ...fields.Finetuning,
 };
 
-export const ForecastRequest = Type.Object({ series: SeriesWithFuture, ...Forecasting });
+export const ForecastRequest = Type.Object({ series: fields.SeriesWithFuture, ...Forecasting });
 export type ForecastBody = Type.Static<typeof ForecastRequest>;
 
 export const ForecastAnswer = Type.Object({
-  ...TokenFields,
-  mean: Mean,
-  intervals: Intervals,
-  weights_x: Weights,
-  feature_contributions: Contributions,
+  ...fields.TokenFields,
+  mean: fields.Mean,
+  intervals: fields.Intervals,
+  weights_x: fields.Weights,
+  feature_contributions: fields.Contributions,
 });
 
 export const CrossValidationRequest = Type.Object({
-  series: Series,
+  series: fields.Series,
   ...Forecasting,
   n_windows: Type.Optional(
-    positive('Number of windows of `h` steps. The last window ends with the series. Default: 1.'),
+    fields.positive('Number of windows of `h` steps. The last window ends with the series. Default: 1.'),
   ),
-  step_size: StepSize,
-  hist_exog: HistExog,
+  step_size: fields.StepSize,
+  hist_exog: fields.HistExog,
   refit: Type.Optional(Type.Boolean()),
   full_history: Type.Optional(
     Type.Boolean({
@@ -62,11 +42,11 @@ export const CrossValidationRequest = Type.Object({
 export type CrossValidationBody = Type.Static<typeof CrossValidationRequest>;
 
 export const CrossValidationAnswer = Type.Object({
-  ...TokenFields,
-  mean: Mean,
-  sizes: Sizes,
-  idxs: Positions,
-  intervals: Intervals,
-  weights_x: Weights,
-  feature_contributions: Contributions,
+  ...fields.TokenFields,
+  mean: fields.Mean,
+  sizes: fields.Sizes,
+  idxs: fields.Positions,
+  intervals: fields.Intervals,
+  weights_x: fields.Weights,
+  feature_contributions: fields.Contributions,
 });

@@ -1,24 +1,6 @@
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../record/anomaly-event.ts';
-import {
-  AnomalyFlags,
-  CleanExFirst,
-  Finetuning,
-  Freq,
-  HistExog,
-  Intervals,
-  Level,
-  Mean,
-  ModelName,
-  Multivariate,
-  Positions,
-  positive,
-  Scores,
-  Series,
-  Sizes,
-  StepSize,
-  TokenFields,
-} from './series-schema.ts';
+import * as fields from './series-schema.ts';
 
 interface DetectionParameters {
   readonly calibration?: 'plain' | 'robust' | null;
@@ -69,20 +51,20 @@ const DetectionParameters = Type.Optional(
 );
 
 export const OnlineDetectionRequest = Type.Object({
-  series: Series,
-  freq: Freq,
-  model: ModelName,
-  h: positive('Horizon: steps of one forecast.'),
-  detection_size: positive('Values at the end of each series that are scored.'),
-  step_size: StepSize,
+  series: fields.Series,
+  freq: fields.Freq,
+  model: fields.ModelName,
+  h: fields.positive('Horizon: steps of one forecast.'),
+  detection_size: fields.positive('Values at the end of each series that are scored.'),
+  step_size: fields.StepSize,
   threshold_method: Type.Optional(Type.Enum(['univariate', 'multivariate'])),
-  level: Level,
-  clean_ex_first: CleanExFirst,
-  hist_exog: HistExog,
+  level: fields.Level,
+  clean_ex_first: fields.CleanExFirst,
+  hist_exog: fields.HistExog,
   refit: Type.Optional(Type.Boolean()),
-  multivariate: Multivariate,
+  multivariate: fields.Multivariate,
   model_parameters: DetectionParameters,
-  ...Finetuning,
+  ...fields.Finetuning,
 });
 
 export type OnlineDetectionBody = Type.Static<typeof OnlineDetectionRequest>;
@@ -115,16 +97,16 @@ const DetectionEvents = Type.Array(
 );
 
 export const OnlineDetectionAnswer = Type.Object({
-  ...TokenFields,
-  mean: Mean,
-  sizes: Sizes,
-  idxs: Positions,
-  anomaly: AnomalyFlags,
-  anomaly_score: Scores,
-  accumulated_anomaly_score: Type.Optional(Scores),
-  grade: Type.Optional(Scores),
-  severity: Type.Optional(Scores),
-  alarm: Type.Optional(AnomalyFlags),
+  ...fields.TokenFields,
+  mean: fields.Mean,
+  sizes: fields.Sizes,
+  idxs: fields.Positions,
+  anomaly: fields.AnomalyFlags,
+  anomaly_score: fields.Scores,
+  accumulated_anomaly_score: Type.Optional(fields.Scores),
+  grade: Type.Optional(fields.Scores),
+  severity: Type.Optional(fields.Scores),
+  alarm: Type.Optional(fields.AnomalyFlags),
   events: Type.Optional(DetectionEvents),
-  intervals: Intervals,
+  intervals: fields.Intervals,
 });
