@@ -5,10 +5,11 @@ import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import type { QuantileForecaster } from '../../src/forecast/forecaster.ts';
 import { BodyBudget } from '../../src/sidecar/wire/body/body-budget.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
 import { openMemoryStore } from '../fixture/store/memory-store.ts';
 import { newKey } from '../fixture/store/new-key.ts';
 import { until } from '../fixture/until.ts';
@@ -23,9 +24,9 @@ const open: Socket[] = [];
 
 type Changes = NonNullable<Parameters<typeof startApp>[1]>;
 
-async function listening(changes: Changes) {
+async function listening(changes: Changes, forecaster?: QuantileForecaster) {
   const store = await openMemoryStore();
-  const app = await startApp(undefined, { ...changes, store });
+  const app = await startApp(forecaster, { ...changes, store });
   await createApiKey(store, newKey('other', { secret: 'the-key-of-somebody-else' }), 'operator');
   after(async () => {
     for (const socket of open.splice(0)) socket.destroy();
@@ -105,6 +106,46 @@ test('a refused connection is freed, though its client never closes its side', a
   assert.deepEqual(refused, ['HTTP/1.1 408', 'HTTP/1.1 408', 'HTTP/1.1 400', 'HTTP/1.1 431']);
   const connections = promisify(app.server.getConnections.bind(app.server));
   await until('no connection is left', async () => (await connections()) === 0);
+});
+
+test('a connection whose client reads nothing of its answers is freed', async () => {
+  const { app, port } = await listening({ limits: { stalledMsMax: 200 } });
+  const socket = connected(port).pause();
+  socket.write('GET /openapi.json HTTP/1.1\r\nhost: here\r\n\r\n'.repeat(500));
+  const connections = promisify(app.server.getConnections.bind(app.server));
+  await until('it is open', async () => (await connections()) === 1);
+  await until('no connection is left', async () => (await connections()) === 0);
+});
+
+test('a request that takes longer than a client may read nothing is answered', async () => {
+  const slow: QuantileForecaster = {
+    ...quantileForecaster(),
+    async forecast(batch, signal) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return quantileForecaster().forecast(batch, signal);
+    },
+  };
+  const { port } = await listening({ limits: { stalledMsMax: 100 } }, slow);
+  const url = `http://127.0.0.1:${port}/v2/forecast`;
+  const headers = { ...AUTHORIZED, 'content-type': 'application/json' };
+  for (let i = 0; i < 2; i++) {
+    assert.equal((await fetch(url, { method: 'POST', headers, body: TEXT })).status, 200);
+  }
+});
+
+test('two addresses leave connections for a third one', async () => {
+  const { port } = await listening({ limits: { connectionsMax: 16, perAddressMax: 8 } });
+  const openFrom = async (localAddress: string) => {
+    const sockets = Array.from({ length: 20 }, () => connect({ port, host: '127.0.0.1', localAddress }));
+    for (const socket of sockets) open.push(socket.on('error', () => undefined).resume());
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    sockets[0].write('GET /health HTTP/1.1\r\nhost: here\r\n\r\n');
+    await until('those beyond are closed', () => sockets.filter(({ closed }) => !closed).length <= 8);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return sockets.filter(({ closed }) => !closed).length;
+  };
+  assert.deepEqual([await openFrom('127.0.0.2'), await openFrom('127.0.0.3')], [8, 4]);
+  assert.equal((await fetch(`http://127.0.0.1:${port}/health`)).status, 200);
 });
 
 test('connections beyond the maximum are closed, and the service continues', async () => {

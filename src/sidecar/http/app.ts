@@ -66,7 +66,7 @@ export async function createApp(
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   protectAnswers(app);
-  limitConnections(app.server, limits, trustedProxies);
+  limitConnections(app, limits, trustedProxies);
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'query' }) => {
     if (httpPart === 'body') return checkPresence;
     const check = schemaCheck(schema, httpPart === 'querystring' ? 'query' : httpPart);

@@ -1,17 +1,20 @@
-import { BlockList, isIPv4, isIPv6, type Server, type Socket } from 'node:net';
+import { BlockList, isIPv4, isIPv6, type Socket } from 'node:net';
 import { OpenCounts } from '../accounts/open-counts.ts';
+import type { App } from './exchange/fastify-app.ts';
 
 /** What one client may take of the service before its key is known. */
 export interface ConnectionLimits {
   /** Open connections. Further ones are closed at once. */
   readonly connectionsMax: number;
-  /** Open connections of one address, trusted proxies excepted. */
+  /** Open connections of one address, and never more than it leaves free for others; trusted proxies excepted. */
   readonly perAddressMax: number;
   /** Time for the headers of a request. */
   readonly headersMsMax: number;
   /** Time for a whole request, headers and body. */
   readonly requestMsMax: number;
-  /** How often the two times above are checked. */
+  /** Time for a client to read anything of an answer that waits for it. */
+  readonly stalledMsMax: number;
+  /** How often the times of requests are checked. */
   readonly checkMs: number;
 }
 
@@ -20,25 +23,39 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   perAddressMax: 500,
   headersMsMax: 15_000,
   requestMsMax: 120_000,
+  stalledMsMax: 60_000,
   checkMs: 5_000,
 };
 
 /**
- * Closes connections beyond the limits as they are opened, so that file descriptors are left for jobs and the store.
+ * Closes connections beyond the limits as they are opened, so that file descriptors are left for jobs and the store,
+ * and connections whose client does not read.
  */
-export function limitConnections(
-  server: Server,
-  { connectionsMax, perAddressMax }: ConnectionLimits,
-  trustedProxies: readonly string[],
-): void {
-  server.maxConnections = connectionsMax;
+export function limitConnections(app: App, limits: ConnectionLimits, trustedProxies: readonly string[]): void {
+  const { connectionsMax, perAddressMax, stalledMsMax } = limits;
   const trusted = networksOf(trustedProxies);
-  const open = new OpenCounts();
-  server.on('connection', (socket: Socket) => {
+  const [open, sockets] = [new OpenCounts(), new Set<Socket>()];
+  app.server.maxConnections = connectionsMax;
+  app.server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     open.add(address);
-    socket.once('close', () => open.remove(address));
-    if (open.of(address) > perAddressMax && !isIn(trusted, address)) socket.destroy();
+    sockets.add(socket);
+    socket.once('close', () => {
+      open.remove(address);
+      sockets.delete(socket);
+    });
+    const room = Math.min(perAddressMax, connectionsMax - sockets.size + 1);
+    if (open.of(address) > room && !isIn(trusted, address)) socket.destroy();
+  });
+  closeStalled(app, stalledMsMax);
+}
+
+/** Closes connections whose client reads nothing of its answer. While its request is worked on, nothing waits for it. */
+function closeStalled(app: App, stalledMsMax: number): void {
+  app.addHook('onRequest', async (_request, { raw }) => {
+    raw.setTimeout(stalledMsMax, () => {
+      if (raw.socket !== null && raw.socket.writableLength > 0) raw.socket.destroy();
+    });
   });
 }
 
