@@ -15,12 +15,13 @@ import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './co
 import { addDocsPage } from './docs-page.ts';
 import { protectAnswers } from './exchange/answer-headers.ts';
 import type { AppServices, GivenServices } from './exchange/app-services.ts';
-import { CLIENT_GONE } from './exchange/client-gone.ts';
 import { readCookies } from './exchange/console-session.ts';
-import { compressed } from './exchange/content-encoding.ts';
+import { compressAnswers } from './exchange/content-encoding.ts';
 import { answerProblems, refuseBadConnections } from './exchange/failures.ts';
 import type { App } from './exchange/fastify-app.ts';
 import { takeBodies } from './exchange/request-bodies.ts';
+import { refuseAmbiguousRequests } from './exchange/request-framing.ts';
+import { logRequests } from './exchange/request-log.ts';
 import { requireKey } from './exchange/require-key.ts';
 import { holdToTable } from './exchange/route-rules.ts';
 import { largeWorkSlots } from './exchange/send-answer.ts';
@@ -31,8 +32,6 @@ import { corsOptions, WEB_SETTINGS, type WebSettings } from './web-settings.ts';
 
 /** Request ids of clients are kept when they are safe in a log. */
 const REQUEST_ID = /^[\w-]{1,64}$/;
-/** W3C Trace Context: version, trace id, parent id, flags. */
-const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 
 /** Builds the application without listening. */
 export async function createApp(
@@ -42,12 +41,19 @@ export async function createApp(
 ): Promise<App> {
   const refusedCalls = new RefusedCalls({ sql: given.store, nowMs: given.nowMs, logger: given.logger });
   const services: AppServices = { ...given, refusedCalls, largeWork: largeWorkSlots() };
-  const timing = { headersTimeout: limits.headersMsMax, connectionsCheckingInterval: limits.checkMs };
+  const timing = {
+    headersTimeout: limits.headersMsMax,
+    connectionsCheckingInterval: limits.checkMs,
+    // Refused with a body as any other request.
+    requireHostHeader: false,
+  };
   const app: App = fastify({
     logger: false,
     requestTimeout: limits.requestMsMax,
     // The type of the server is that of HTTP in both cases: what is used of it is the same.
-    ...(tls === null ? { http: timing } : ({ https: { ...tls, ...timing } } as object)),
+    ...(tls === null
+      ? { http: timing }
+      : ({ https: { ...tls, ...timing, handshakeTimeout: limits.headersMsMax } } as object)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // Requests on open connections are still answered during shutdown. Clients would only resend them.
     return503OnClosing: false,
@@ -76,29 +82,9 @@ export async function createApp(
     };
   });
   app.setSerializerCompiler(() => jsonOf);
-  app.addHook('onSend', async (request, reply, payload) => {
-    reply.header('x-request-id', request.id);
-    reply.header('vary', [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '));
-    const small = await compressed(payload, request.headers['accept-encoding']);
-    if (small === null) return payload;
-    reply.header('content-encoding', small.coding);
-    reply.removeHeader('content-length');
-    return small.body;
-  });
-  // On `close`: an answer that the client did not wait for never finishes.
-  app.addHook('onRequest', async (request, reply) => {
-    const { id: requestId, method } = request;
-    const route = request.routeOptions.url ?? null;
-    const traceId = TRACEPARENT.exec(String(request.headers.traceparent))?.[1];
-    reply.raw.once('close', () => {
-      const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE;
-      const { elapsedTime } = reply;
-      const ms = Math.round(elapsedTime);
-      services.logger.info({ requestId, ...(traceId && { traceId }), method, route, status, ms }, 'request');
-      services.metrics.httpRequests.inc({ route: route ?? 'none', status });
-      services.metrics.httpRequestSeconds.observe({ route: route ?? 'none' }, elapsedTime / 1_000);
-    });
-  });
+  compressAnswers(app);
+  logRequests(app, services);
+  refuseAmbiguousRequests(app);
   takeBodies(app, {
     budget: services.bodies ?? new BodyBudget(BODIES_BYTES_MAX),
     rate: services.transferRate ?? TRANSFER_RATE,

@@ -50,7 +50,7 @@ export function limitConnections(app: App, limits: ConnectionLimits, trustedProx
   closeStalled(app, stalledMsMax);
 }
 
-/** Closes connections whose client reads nothing of its answer. While its request is worked on, nothing waits for it. */
+/** Closes connections whose clients read nothing of an answer. While a request is worked on, nothing waits. */
 function closeStalled(app: App, stalledMsMax: number): void {
   app.addHook('onRequest', async (_request, { raw }) => {
     raw.setTimeout(stalledMsMax, () => {

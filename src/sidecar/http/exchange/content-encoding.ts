@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGzip, gzip, zstdCompress } from 'node:zlib';
+import type { App } from './fastify-app.ts';
 
 /** Smaller bodies are not compressed. */
 const COMPRESSED_BYTES_MIN = 1024;
@@ -39,7 +40,7 @@ interface CompressedBody {
  * Compresses a body as the client accepts; null for identity. Streams are never sent as zstd: Node ends them with an
  * empty frame, which public clients cannot read.
  */
-export async function compressed(body: unknown, accepted: string | undefined): Promise<CompressedBody | null> {
+async function compressed(body: unknown, accepted: string | undefined): Promise<CompressedBody | null> {
   if (body instanceof Readable) {
     const coding = acceptedCoding(accepted, ['gzip']);
     return coding === null ? null : { coding, body: body.pipe(createGzip({ level: GZIP_LEVEL })) };
@@ -47,4 +48,16 @@ export async function compressed(body: unknown, accepted: string | undefined): P
   if (typeof body !== 'string' || Buffer.byteLength(body) < COMPRESSED_BYTES_MIN) return null;
   const coding = acceptedCoding(accepted);
   return coding === null ? null : { coding, body: await compressors[coding](Buffer.from(body)) };
+}
+
+/** Compresses answers as their clients accept. */
+export function compressAnswers(app: App): void {
+  app.addHook('onSend', async ({ headers }, reply, payload) => {
+    reply.header('vary', [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '));
+    const small = await compressed(payload, headers['accept-encoding']);
+    if (small === null) return payload;
+    reply.header('content-encoding', small.coding);
+    reply.removeHeader('content-length');
+    return small.body;
+  });
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type FieldProblem, PROBLEMS_MAX } from '../problem.ts';
 import type { CheckValue } from '../schema/schema-problems.ts';
 import type { WireLevel } from '../wire-types.ts';
@@ -46,9 +47,10 @@ const LITERAL_LENGTH_MAX = 32;
 
 /**
  * Parses a body, validates it, and converts columns and levels (`Float64Array`, `WireLevel`). Unknown fields are
- * skipped, so memory is bounded by the known ones. Invalid UTF-8 is replaced, since JSON in other encodings is invalid.
+ * skipped, so memory is bounded by the known ones.
  */
 export function readWireBody(bytes: Uint8Array, { check, fields }: BodyRules): WireReading {
+  if (!isUtf8(bytes)) return { kind: 'not-json', reason: 'it is not UTF-8' };
   const reader = new BodyReader(bytes);
   try {
     const plain = reader.read(fields);
