@@ -87,5 +87,6 @@ function testEvent(nowMs: number): AnomalyEvent {
     unusual: null,
     members: [],
     labels: {},
+    seriesCount: null,
   };
 }

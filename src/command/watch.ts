@@ -13,7 +13,7 @@ import { connectRegistry } from '../stream/codec/registry.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
 import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
 import { aborted, type CommandIo, DONE } from '../terminal/command-io.ts';
-import { eventLine, eventLineHeader } from '../terminal/event-text.ts';
+import { eventLine, eventLineHeader, isAbout } from '../terminal/event-text.ts';
 import { SCORE_LINE_STYLE, scoreLineHeader } from '../terminal/score-line.ts';
 import { type ScoreSelection, ScoreView, type ScoreViewOptions } from '../terminal/score-view.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
@@ -120,8 +120,7 @@ function watchedEvents({ stream, registry, series: pattern, json, style }: Watch
     header: eventLineHeader(style),
     async lineOf(value) {
       const event = await decode(value);
-      const ids = event.series === null ? event.members.map(({ series }) => series) : [event.series];
-      if (!ids.some((id) => pattern.test(id))) return null;
+      if (!isAbout(event, pattern)) return null;
       return json ? JSON.stringify(event) : eventLine(event, style);
     },
     summary: () => null,

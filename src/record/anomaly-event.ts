@@ -53,9 +53,9 @@ export interface AnomalyEvent {
   /** 0, 1, 2, ... */
   readonly revision: number;
   readonly detector: string;
-  /** null for an event of a group. */
+  /** null for an event of a group, and for one of a whole detector. */
   readonly series: string | null;
-  /** null where the series is scored alone. */
+  /** null where the series is scored alone, and for an event of a whole detector. */
   readonly group: string | null;
   readonly kind: EventKind;
   readonly direction: EventDirection;
@@ -91,6 +91,8 @@ export interface AnomalyEvent {
   readonly members: readonly EventMember[];
   /** Of the detector. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Of a pause of the detector in a partition: the series that have stopped; otherwise null. */
+  readonly seriesCount: number | null;
 }
 
 /** Every field of an event in the order it is written. A test compares it with the schemas of the record. */
@@ -120,4 +122,8 @@ export const EVENT_FIELDS: Readonly<Record<keyof AnomalyEvent, FieldKind>> = {
   unusual: 'text-or-null',
   members: 'list',
   labels: 'map',
+  seriesCount: 'integer-or-null',
 };
+
+/** Fields that records of earlier versions lack, with what stands for them. */
+export const EVENT_DEFAULTS: Partial<AnomalyEvent> = { seriesCount: null };

@@ -1,3 +1,4 @@
+import type { TextPattern } from '../config/glob.ts';
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import { formatGrade, formatTime, printable, type ScoreLineStyle } from './score-line.ts';
 
@@ -16,12 +17,12 @@ export function eventLineHeader({ colour, seriesWidth }: ScoreLineStyle): string
 }
 
 /**
- * One revision of an event as a line for people: time, type, series or group, grade, summary. One that was opened
- * begins with `!`. A reason to close it that is none of the values stands in brackets.
+ * One revision of an event as a line for people: time, type, series (group, detector), grade, summary. One that was
+ * opened begins with `!`. A reason to close it that is none of the values stands in brackets.
  */
 export function eventLine(event: AnomalyEvent, { colour, seriesWidth }: ScoreLineStyle): string {
-  const { type, updatedAtMs, series, group, grade, summary, closeReason } = event;
-  const owner = printable(series ?? `group ${group}`);
+  const { type, updatedAtMs, series, group, detector, grade, summary, closeReason } = event;
+  const owner = printable(series ?? (group === null ? `detector ${detector}` : `group ${group}`));
   const reason = closeReason === null || closeReason === 'recovered' ? '' : ` (${closeReason.replaceAll('_', ' ')})`;
   const line = [
     `${type === 'opened' ? '!' : ' '} ${formatTime(updatedAtMs).padEnd(19)}`,
@@ -32,4 +33,11 @@ export function eventLine(event: AnomalyEvent, { colour, seriesWidth }: ScoreLin
   ].join('  ');
   if (!colour) return line;
   return type === 'opened' ? `${RED_BOLD}${line}${RESET}` : type === 'closed' ? `${DIM}${line}${RESET}` : line;
+}
+
+/** Whether an event is about a series whose id matches. A pause of a detector is: it names none of its series. */
+export function isAbout({ series, members, seriesCount }: AnomalyEvent, pattern: TextPattern): boolean {
+  if (seriesCount !== null) return true;
+  const ids = series === null ? members.map((member) => member.series) : [series];
+  return ids.some((id) => pattern.test(id));
 }

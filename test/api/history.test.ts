@@ -320,3 +320,19 @@ test('a service without Kafka says so', async () => {
   const { history, workers } = (await app.inject({ url: '/v1/service', headers: AUTHORIZED })).json();
   assert.deepEqual([history.kept, workers], [false, null]);
 });
+
+test('a pause of a detector has the number of its series, and no series; events kept by earlier versions have neither', async () => {
+  const { operations, get } = await start();
+  const pause = anomalyEvent(EVENT, { kind: 'silence', series: null, group: null, seriesCount: 1_500 });
+  const { seriesCount: _, ...earlier } = anomalyEvent('cd'.repeat(16), { startedAtMs: START_MS - MINUTE_MS });
+  await operations.history.append(batchOf({ events: [keptEvent(0, pause), keptEvent(1, earlier as typeof pause)] }));
+  const { events } = (await get('/v1/events')).body;
+  assert.deepEqual(
+    events.map((event: Record<string, unknown>) => [event.series_id, event.group_id, event.series_count]),
+    [
+      [null, null, 1_500],
+      [earlier.series, null, null],
+    ],
+  );
+  assert.equal((await get('/v1/events?detector=cpu')).status, 200);
+});

@@ -6,6 +6,7 @@ import avsc from 'avsc';
 import protobuf from 'protobufjs';
 import {
   CLOSE_REASONS,
+  EVENT_DEFAULTS,
   EVENT_DIRECTIONS,
   EVENT_FIELDS,
   EVENT_KINDS,
@@ -84,7 +85,7 @@ interface RecordFields {
 
 const RECORDS: readonly RecordFields[] = [
   { name: 'anomaly-score', kinds: SCORE_FIELDS, defaults: SCORE_DEFAULTS, example: scoreRecord() },
-  { name: 'anomaly-event', kinds: EVENT_FIELDS, defaults: {}, example: anomalyEvent() },
+  { name: 'anomaly-event', kinds: EVENT_FIELDS, defaults: EVENT_DEFAULTS, example: anomalyEvent() },
 ];
 
 /** The type of a field without its logical type. */

@@ -36,6 +36,7 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   closeReason: ({ event }) => (event.closeReason ?? '').replaceAll('_', ' '),
   summary: ({ event }) => event.summary,
   unusual: ({ event }) => event.unusual ?? '',
+  seriesCount: ({ event }) => String(event.seriesCount ?? ''),
   members: ({ event }) => event.members.map(({ series, share }) => `${series} ${Math.round(100 * share)} %`).join(', '),
 };
 
@@ -72,9 +73,9 @@ export function readField(name: string, { notification, notice, consoleUrl }: Fi
   return oneLine(ofMessage ?? NOTICE_FIELDS[name](notice, consoleUrl));
 }
 
-/** What the event is about: its series, or its group. */
-export function subjectOf({ series, group }: Pick<AnomalyEvent, 'series' | 'group'>): string {
-  return series ?? group ?? '';
+/** What the event is about: its series, its group, or its detector as a whole. */
+export function subjectOf({ series, group, detector }: Pick<AnomalyEvent, 'series' | 'group' | 'detector'>): string {
+  return series ?? group ?? `detector ${detector}`;
 }
 
 const SIGNIFICANT_DIGITS = 6;

@@ -13,12 +13,16 @@ export function routesOf(routes: readonly AlertRoute[], event: AnomalyEvent): Al
   return taken;
 }
 
-/** A bound on severity or grade holds for no event that has none, such as silence. */
+/**
+ * A bound on severity or grade holds for no event that has none, such as silence. A pause of a whole detector is about
+ * each of its series, so that no condition on series leaves it out.
+ */
 export function matchesEvent(match: EventMatch, event: AnomalyEvent): boolean {
-  const { severity, grade, labels } = event;
+  const { severity, grade, labels, series, group } = event;
+  const isOfAll = series === null && group === null;
   return (
     (match.detector?.test(event.detector) ?? true) &&
-    (match.series?.test(subjectOf(event)) ?? true) &&
+    (isOfAll || (match.series?.test(subjectOf(event)) ?? true)) &&
     (match.kinds?.includes(event.kind) ?? true) &&
     (match.directions?.includes(event.direction) ?? true) &&
     (match.severityMin === null || (severity !== null && severity >= match.severityMin)) &&

@@ -107,11 +107,19 @@ export function hostOf(series: string): string | null {
 }
 
 /** An event of a group has no series of its own. */
-export const isOfGroup = ({ series_id }: Pick<EventAnswer, 'series_id'>) => series_id === null;
+export const isOfGroup = ({ group_id, series_id }: Pick<EventAnswer, 'group_id' | 'series_id'>) =>
+  series_id === null && group_id !== null;
 
-/** What an event is about: its series, or its group. */
-export function subjectName({ series_id, group_id }: Pick<EventAnswer, 'series_id' | 'group_id'>): string {
-  return series_id ?? group_id ?? '';
+/** Neither has a pause of a whole detector. */
+export const isOfDetector = ({ series_count }: Pick<EventAnswer, 'series_count'>) => series_count !== null;
+
+/** What an event is about: its series, its group, or its detector as a whole. */
+export function subjectName({
+  series_id,
+  group_id,
+  detector,
+}: Pick<EventAnswer, 'series_id' | 'group_id' | 'detector'>): string {
+  return series_id ?? group_id ?? `detector ${detector}`;
 }
 
 /** Where an event is looked at: in its series, or by itself where it is of a group. */

@@ -17,17 +17,21 @@ const DIRECTION_NAMES: Readonly<Record<EventDirection, string>> = { up: ' up', d
 
 const SIGNIFICANT_DIGITS = 6;
 
-type Summarised = Pick<AnomalyEvent, 'kind' | 'direction' | 'value' | 'expected' | 'unusual' | 'members'>;
+type Summarised = Pick<
+  AnomalyEvent,
+  'kind' | 'direction' | 'value' | 'expected' | 'unusual' | 'members' | 'seriesCount'
+>;
 
 /**
  * One sentence without a full stop: `Level shift up: 512 where 430.2 was expected, highest in 14 days`.
  * @param lastedMs from the first to the last alarm; null while it goes on
  */
 export function summaryOf(event: Summarised, lastedMs: number | null): string {
-  const { kind, direction, value, expected, unusual, members } = event;
+  const { kind, direction, value, expected, unusual, members, seriesCount } = event;
   const way = DIRECTED.includes(kind) ? DIRECTION_NAMES[direction] : '';
   const expectation = expected === null ? '' : ` where ${shown(expected)} was expected`;
-  const nothing = kind === 'silence' ? ': no value where one was due' : '';
+  const missed = seriesCount === null ? 'no value where one was due' : `no value of any of ${seriesCount} series`;
+  const nothing = kind === 'silence' ? `: ${missed}` : '';
   const seen = value === null ? nothing : `: ${shown(value)}${expectation}`;
   const [first] = members;
   const mostly = first === undefined ? '' : `, mostly ${first.series} (${Math.round(100 * first.share)} %)`;

@@ -32,6 +32,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   severity: number | null;
   peak: EventPeak;
   shares: MemberShares;
+  /** Of a pause: the series that have stopped. Left out for other events. */
+  readonly seriesCount?: number;
 }
 
 export interface EventMoment {
@@ -101,6 +103,7 @@ function revisionOf(event: OpenEvent, type: EventType, updatedAtMs: number): Ano
   const { timestampMs: peakAtMs, grade, value, expected, lo, hi, unusual } = event.peak;
   const direction = directionOf(event);
   const members = sharesOf(event.shares);
+  const seriesCount = event.seriesCount ?? null;
   const lastedMs = type === 'closed' ? lastAlarm.timestampMs - startedAtMs : null;
   return {
     eventId: event.eventId,
@@ -124,10 +127,11 @@ function revisionOf(event: OpenEvent, type: EventType, updatedAtMs: number): Ano
     alarms,
     observations: lastAlarm.position - start + 1,
     closeReason: null,
-    summary: summaryOf({ kind, direction, value, expected, unusual, members }, lastedMs),
+    summary: summaryOf({ kind, direction, value, expected, unusual, members, seriesCount }, lastedMs),
     unusual,
     members,
     labels,
+    seriesCount,
   };
 }
 

@@ -3,13 +3,19 @@ import { isQuiet } from './event-rules.ts';
 import type { EventSubject } from './event-tracker.ts';
 import { conclude, type EventMoment, newEvent, type OpenEvent } from './open-event.ts';
 
-/** A series that stopped; null in times in which no alarm counts. `moment` is that of the last missing value. */
-export function silenceEvent(
-  subject: EventSubject,
-  { position, timestampMs, offset }: EventMoment & { readonly offset: number },
-): OpenEvent | null {
+/** The last missing value of a series that stopped. */
+interface SilentSince extends EventMoment {
+  /** Input offset of the last observation. */
+  readonly offset: number;
+  /** Of a pause of many series: how many. */
+  readonly seriesCount?: number;
+}
+
+/** A series that stopped, or many; null in times in which no alarm counts. */
+export function silenceEvent(subject: EventSubject, stop: SilentSince): OpenEvent | null {
+  const { position, timestampMs, offset, seriesCount } = stop;
   if (isQuiet(timestampMs, subject.rules)) return null;
-  return newEvent(subject, {
+  const event = newEvent(subject, {
     eventId: subject.idOf(`silence ${offset}`),
     kind: 'silence',
     moment: { position, timestampMs },
@@ -19,6 +25,7 @@ export function silenceEvent(
     leading: 0,
     peak: { timestampMs, grade: null, value: null, expected: null, lo: null, hi: null, unusual: null },
   });
+  return seriesCount === undefined ? event : { ...event, seriesCount };
 }
 
 /** The series sends again. */

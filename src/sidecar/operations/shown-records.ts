@@ -5,7 +5,8 @@ import type { SeriesNow } from '../wire/schema/history-schema.ts';
 
 /** An event by the names of HTTP. */
 export function shownEvent(event: AnomalyEvent): UnreviewedEvent {
-  const { eventId, series, group, startedAtMs, peakAtMs, updatedAtMs, endedAtMs, closeReason, ...same } = event;
+  const { eventId, series, group, startedAtMs, peakAtMs, updatedAtMs, endedAtMs, closeReason, seriesCount, ...same } =
+    event;
   return {
     event_id: eventId,
     ...same,
@@ -18,6 +19,8 @@ export function shownEvent(event: AnomalyEvent): UnreviewedEvent {
     close_reason: closeReason,
     members: event.members.map((member) => ({ series_id: member.series, share: member.share })),
     labels: { ...event.labels },
+    // Events that were kept by earlier versions have none.
+    series_count: seriesCount ?? null,
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   type AnomalyEvent,
   CLOSE_REASONS,
+  EVENT_DEFAULTS,
   EVENT_DIRECTIONS,
   EVENT_FIELDS,
   EVENT_KINDS,
@@ -56,7 +57,7 @@ const MEMBER_FIELDS: Fields = [
 ];
 
 function toEvent(raw: unknown): AnomalyEvent {
-  const found = pickFields(raw, Object.entries(EVENT_FIELDS), NAME);
+  const found = pickFields({ ...EVENT_DEFAULTS, ...(raw as object) }, Object.entries(EVENT_FIELDS), NAME);
   for (const [field, list] of Object.entries(LISTS)) {
     const value = found[field];
     if (value !== null && !list.some((known) => known === value)) throw new Error(`not ${NAME}: ${field}`);

@@ -169,6 +169,7 @@ function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>
     backfilled: ignore,
     windowsWritten: ignore,
     touched: ignore,
+    pausesChanged: ignore,
     evicted: ignore,
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventLine, eventLineHeader } from '../../../src/terminal/event-text.ts';
+import { eventLine, eventLineHeader, isAbout } from '../../../src/terminal/event-text.ts';
 import { SCORE_LINE_STYLE } from '../../../src/terminal/score-line.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 
@@ -22,6 +22,16 @@ test('a group is named as one, and a reason that is none of the values stands in
     /^ {2}2026-05-01 12:00:00 {2}closed {3}group web .* expected \(settings changed\)$/,
   );
   assert.doesNotMatch(eventLine({ ...closed, closeReason: 'recovered' }, plain), /\(/);
+});
+
+test('a pause of a detector is named by it, and is about every series', () => {
+  const summary = 'Silence: no value of any of 40 series';
+  const pause = anomalyEvent({ kind: 'silence', series: null, detector: 'web', grade: null, summary, seriesCount: 40 });
+  assert.match(eventLine(pause, plain), /opened {3}detector web +- +Silence: no value of any of 40 series$/);
+  assert.ok(isAbout(pause, /^db-1$/));
+  assert.ok(!isAbout(anomalyEvent({ series: 'web-1' }), /^db-1$/));
+  const ofGroup = anomalyEvent({ series: null, group: 'g', members: [{ series: 'db-1', share: 1 }] });
+  assert.ok(isAbout(ofGroup, /^db-1$/) && !isAbout(ofGroup, /^web-1$/));
 });
 
 test('a long id keeps its end, and no text controls the terminal', () => {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
-import { subjectName } from '../../view/event-words.ts';
+import { isOfDetector, subjectName } from '../../view/event-words.ts';
 import { NO_SCORES, type ShownScores } from '../../view/shown-scores.ts';
 import { sparklineOf } from '../../view/sparkline.ts';
 import { html, type Shown } from '../element/html.ts';
@@ -22,11 +22,15 @@ interface EventSparklineProps {
   readonly height?: number;
 }
 
-/** The series from before the event until now. A group shows the member with the largest share. */
+/**
+ * The series from before the event until now. A group shows the member with the largest share, a pause of a detector
+ * nothing: no one of its series stands for all.
+ */
 export function EventSparkline({ source, event, width = WIDTH, height = HEIGHT }: EventSparklineProps): Shown {
   const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
-  const series = event.members[0]?.series_id ?? subjectName(event);
+  const series = isOfDetector(event) ? null : (event.members[0]?.series_id ?? subjectName(event));
   useEffect(() => {
+    if (series === null) return;
     let gone = false;
     const load = () =>
       inTurn(async () => {

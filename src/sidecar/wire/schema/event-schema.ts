@@ -65,8 +65,8 @@ export const AnomalyEventAnswer = Type.Object({
   type: Type.Enum([...EVENT_TYPES]),
   revision: Type.Integer(),
   detector: Type.String(),
-  series_id: NullableText('The series; null where the event is of a group.'),
-  group_id: NullableText('The group; null for a single series.'),
+  series_id: NullableText('The series; null where the event is of a group, or of a whole detector.'),
+  group_id: NullableText('The group; null for a single series, or a whole detector.'),
   kind: Type.Enum([...EVENT_KINDS]),
   direction: Type.Enum([...EVENT_DIRECTIONS]),
   started_at: Type.Integer({ description: 'Milliseconds since 1970 (UTC), as all times of an event.' }),
@@ -89,6 +89,9 @@ export const AnomalyEventAnswer = Type.Object({
     { description: 'Members of a group by their share; empty for a single series.' },
   ),
   labels: Type.Record(Type.String(), Type.String(), { description: 'Labels of the detector.' }),
+  series_count: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Of a pause of the detector in a partition, how many series have stopped; otherwise null.',
+  }),
   ...Review,
 });
 export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;

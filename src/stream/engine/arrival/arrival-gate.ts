@@ -50,6 +50,8 @@ export class ArrivalGate {
   #witnessedMs = Number.POSITIVE_INFINITY;
   /** Records so far that were the newest of their series, or group. */
   advances = 0;
+  /** Called with each of them; null: nobody waits for one. */
+  onAdvance: ((unit: DetectionUnit, timestampMs: number) => void) | null = null;
 
   admit(unit: DetectionUnit, observation: ReceivedObservation, outlets: GateOutlets): void {
     const { series, timestampMs } = observation;
@@ -132,6 +134,7 @@ export class ArrivalGate {
       const isFirst = Number.isNaN(unit.arrivedMs);
       unit.arrivedMs = timestampMs;
       this.advances++;
+      this.onAdvance?.(unit, timestampMs);
       this.clock.reach(timestampMs);
       noteHeard(unit, this.clock.ms);
       if (silenceAfter !== null) this.silent.watch(unit);

@@ -12,15 +12,18 @@ export interface ClockMove {
   readonly holds: (one: DetectionUnit | StaleUnit) => boolean;
   readonly touch: (unit: DetectionUnit) => void;
   readonly give: GiveObservation;
+  /** Whether the detector of a unit is in a pause, or begins one with its silence. */
+  readonly isInPause: (one: DetectionUnit | StaleUnit) => boolean;
+  readonly beginsPause: (unit: DetectionUnit) => Promise<boolean>;
   /** The unit that continues a stale state; null where there is nothing to continue. */
   readonly succeed: (stale: StaleUnit, offset: number) => DetectionUnit | null;
 }
 
 /** Says that units are silent: they have no record at the event time of the partition, although one is long due. */
-export function saySilent(move: ClockMove): void {
+export async function saySilent(move: ClockMove): Promise<void> {
   const { gate, offset, give } = move;
   for (const one of gate.silent.takeDue(gate.clock.ms)) {
-    const unit = unitOf(one, move);
+    const unit = move.isInPause(one) ? null : unitOf(one, move);
     if (unit === null) continue;
     if (hasPaused(unit, silenceMs(unit.bound.config.settings), move)) continue;
     // The members of a group that has just begun with what another one kept are not known before its turn.
@@ -28,6 +31,7 @@ export function saySilent(move: ClockMove): void {
       gate.silent.watch(unit);
       continue;
     }
+    if (await move.beginsPause(unit)) continue;
     // The other members of a group may still send what is older.
     if (unit.group === null) gate.flush(unit, give);
     give(unit, silenceMark(unit, { offset, cause: 'event-time', clockMs: gate.clock.ms }));

@@ -17,6 +17,8 @@ export const NEVER_HEARD: LastHeard = { arrivedMs: Number.NaN, heardMs: Number.N
 
 /** A unit that cannot be continued as it is. It waits for the next observation of its series. */
 export interface StaleUnit extends StaleState, LastHeard {
+  /** Moves on as a pause of its detector ends. */
+  heardMs: number;
   /** Input offset of its newest record; -1 where it is not known. */
   readonly newestOffset: number;
   /** Key of the unit that continues it: another one than its own where the detector of a group was renamed. */
@@ -35,6 +37,11 @@ export interface StaleUnit extends StaleState, LastHeard {
 
 export function isStale(unit: DetectionUnit | StaleUnit): unit is StaleUnit {
   return 'retired' in unit;
+}
+
+/** The detector of a unit, or the one that takes the records of a stale state; null where none does. */
+export function detectorOf(one: DetectionUnit | StaleUnit): BoundDetector | null {
+  return isStale(one) ? one.taker : one.bound;
 }
 
 type StaleOptions = Pick<StaleUnit, 'key' | 'reason' | 'newestOffset' | 'orphan' | 'idleMs' | keyof LastHeard>;

@@ -7,6 +7,8 @@ import { whySkipped } from './score-records.ts';
 
 /** Kafka's value for a record without a timestamp. */
 const NO_TIMESTAMP = -1;
+/** What comes of no record stands before all of them. */
+const BEFORE_RECORDS = -1;
 
 export interface FirstCommitOptions extends CommitFormat {
   readonly partitionCount: number;
@@ -26,6 +28,7 @@ export function firstCommit(options: FirstCommitOptions, { state, restored, offs
   const pending = new PendingCommit(options, nowMs, offset);
   if (restored.partitionCount === null) pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(partitionCount)));
   closeOrphans(state.stale.values(), pending);
+  state.pauses.endAbandoned({ offset: BEFORE_RECORDS, sink: pending });
   for (const { key, value } of restored.settingsChanges) pending.writeState(key, value);
   const { skipped, from } = restored.resume;
   // The open states keep only their keys, so that each series says so when it returns, also after further restores.

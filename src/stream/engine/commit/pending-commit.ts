@@ -5,6 +5,7 @@ import { type InputPlace, inputAt } from '../../../record/input-place.ts';
 import type { RestartReason, ScoreRecord } from '../../../record/score-record.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { Journal, JournalEntry, JournalWrite } from '../../changelog/journal.ts';
+import { encodePauses, type OpenPauses, PAUSES_KEY } from '../../changelog/open-pauses.ts';
 import { closedWindowKey, writeClosedWindow } from '../../changelog/series-state.ts';
 import { StateWriter } from '../../changelog/state-bytes.ts';
 import { type ClockState, encodePosition, POSITION_KEY } from '../../changelog/stored-position.ts';
@@ -57,6 +58,8 @@ export class PendingCommit implements ScoreSink {
   #evicted: JournalEntry[] = [];
   #tally = emptyTally();
   #clock: ClockState | null = null;
+  /** null: they have not changed. */
+  #pauses: OpenPauses | null = null;
   #newestNowMs = Number.NEGATIVE_INFINITY;
   /** Event time of the newest observation among its scores; null without any. */
   newestEventMs: number | null = null;
@@ -73,7 +76,7 @@ export class PendingCommit implements ScoreSink {
 
   /** Whether there is something to commit: records, what the clock decided, or a backfill. */
   get isDue(): boolean {
-    return this.records > 0 || this.#touched.size > 0;
+    return this.records > 0 || this.#touched.size > 0 || this.#pauses !== null;
   }
 
   /** These input records were processed: the commit covers them. */
@@ -187,6 +190,10 @@ export class PendingCommit implements ScoreSink {
     return Math.min(eventMs, this.#newestNowMs);
   }
 
+  pausesChanged(pauses: OpenPauses): void {
+    this.#pauses = pauses;
+  }
+
   placed({ config }: BoundDetector, apartMs: number, missing: number): void {
     this.#tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
   }
@@ -253,6 +260,7 @@ export class PendingCommit implements ScoreSink {
     for (const unit of this.#evicted) journal.forget(unit);
     const evictedKeys = this.#evicted.map(({ key }) => key);
     for (const { key, value } of journal.write(this.#touched, evictedKeys)) this.writeState(key, value);
+    if (this.#pauses !== null) this.writeState(PAUSES_KEY, encodePauses(this.#pauses));
     this.writeState(POSITION_KEY, encodePosition({ nextOffset: this.nextOffset, topicId, clock }));
     if (!this.#ordered) this.#published.sort(byPlace);
     return [...this.#published, ...this.#changelog];

@@ -143,6 +143,7 @@ function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOption
     windowClosed: ignore,
     windowsWritten: ignore,
     touched: ignore,
+    pausesChanged: ignore,
     windowsDeleted: ignore,
     evicted: ignore,
   };

@@ -57,6 +57,14 @@ export class GroupSilence implements SilentMembers {
     return group.members.some((member) => heardMs(member) + limitMs < clockMs);
   }
 
+  /** Members that are not silent, and whose silence would be news. */
+  awaited(members: readonly Member[], silenceAfter: number | null): number {
+    if (silenceAfter === null) return 0;
+    return members.filter(
+      ({ series, detector, newest }) => !this.names.has(series) && isNewsSilent(detector, silenceAfter, newest + 1),
+    ).length;
+  }
+
   /** Says which members have stopped. Returns whether all are silent. */
   fallSilent(group: SilentGroup, { record, silence }: ReceivedObservation, sink: ScoreSink): boolean {
     const { bound, members, events } = group;

@@ -116,6 +116,10 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return this.silence.isDue(this, clockMs);
   }
 
+  seriesAwaited(silenceAfter: number | null): number {
+    return this.silence.awaited(this.members, silenceAfter);
+  }
+
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
     if (!this.settle(sink)) return false;
     if (observation.silence !== undefined) {

@@ -103,7 +103,12 @@ export class Backfills {
 
   /** Whose open state holds what is known of a unit: that of the one which it continues until its turn. */
   entryOf(unit: DetectionUnit): JournalEntry {
-    return this.#all.get(unit)?.stale ?? unit;
+    return this.continuedBy(unit) ?? unit;
+  }
+
+  /** What a unit continues that waits for its turn; null where that is nothing. */
+  continuedBy(unit: DetectionUnit): StaleUnit | null {
+    return this.#all.get(unit)?.stale ?? null;
   }
 
   /** The turn of a unit comes now: the caller offers the records that wait, and supplies forecasts. */

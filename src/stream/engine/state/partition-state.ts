@@ -4,11 +4,13 @@ import { ArrivalGate } from '../arrival/arrival-gate.ts';
 import type { EventClock } from '../arrival/event-clock.ts';
 import { type ClockMove, saySilent, takeIdle } from '../arrival/overdue-units.ts';
 import { silenceLimitOf, silenceMark } from '../arrival/silence-watch.ts';
-import { isStale, type StaleUnit } from '../arrival/stale-unit.ts';
+import { detectorOf, isStale, type StaleUnit } from '../arrival/stale-unit.ts';
 import type { ReceivedObservation, RoutedObservation, ScoreSink } from '../unit/batch-outcome.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import type { Backfills } from './backfills.ts';
 import { BlockedUnits } from './blocked-units.ts';
+import { DetectorPauses } from './detector-pauses.ts';
 import { PartitionUnits, type UnitPlaces } from './partition-units.ts';
 import { supplyForecasts } from './supply-forecasts.ts';
 import { WorkerPace } from './worker-pace.ts';
@@ -29,6 +31,7 @@ export class PartitionState {
   readonly all: PartitionUnits;
   /** What is wrong with the newest records that were committed. */
   readonly watch = new InputWatch();
+  readonly pauses: DetectorPauses;
   /** Settles with the last batch of forecasts. One batch at a time waits for the model. */
   #forecasts: Promise<void> = Promise.resolve();
 
@@ -45,6 +48,7 @@ export class PartitionState {
   ) {
     this.place = place;
     this.all = new PartitionUnits({ place, unitsMax, places, gate: this.#gate, pace });
+    this.pauses = new DetectorPauses(place, this.all, this.#gate);
   }
 
   get units(): ReadonlyMap<string, DetectionUnit> {
@@ -80,7 +84,8 @@ export class PartitionState {
     };
     const outlets = { give, sink };
     const succeed = (stale: StaleUnit, offset: number) => this.all.succeedUnmet(stale, { offset, sink });
-    const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed };
+    const isInPause = (one: DetectionUnit | StaleUnit) => this.pauses.covers(one);
+    const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed, isInPause };
     for (const observation of observations) {
       if (this.backfills.size > 0 && this.all.evicts(observation)) await this.#takeOutIdle(blocking);
       const unit = this.all.of(observation, sink);
@@ -92,10 +97,14 @@ export class PartitionState {
       this.all.meet(unit, observation.record, sink);
       const beforeMs = this.clock.ms;
       this.#gate.admit(unit, observation, outlets);
+      this.pauses.endReturned({ offset, sink });
       const { silent, idle } = this.#gate;
-      if (silent.isDue(this.clock.ms)) saySilent({ offset, beforeMs, ...surroundings });
-      if (idle.isDue(this.clock.ms)) await this.#forgetIdle({ offset, beforeMs, ...surroundings }, blocking);
+      const beginsPause = (one: DetectionUnit) => this.#beginsPause(one.bound, offset, blocking);
+      const move = { offset, beforeMs, beginsPause, ...surroundings };
+      if (silent.isDue(this.clock.ms)) await saySilent(move);
+      if (idle.isDue(this.clock.ms)) await this.#forgetIdle(move, blocking);
     }
+    if (this.pauses.any) this.pauses.endAbandoned({ offset: observations.at(-1)?.record.offset ?? -1, sink });
     await blocking.resume();
     // A failure is thrown again by the next call that needs one of these forecasts.
     const units = [...touched].filter(({ queued }) => queued === null);
@@ -146,6 +155,23 @@ export class PartitionState {
     await blocking.resume();
   }
 
+  /** What the series of a detector had is scored before it is decided whether they are in a pause. */
+  async #beginsPause(bound: BoundDetector, offset: number, blocking: Blocking): Promise<boolean> {
+    if (!this.pauses.mayBegin(bound)) return false;
+    for (const one of this.all.ofDetector(bound.config.name)) if (!isStale(one)) this.#takeOut(one, blocking);
+    await blocking.resume();
+    if (!this.pauses.begin(bound, { offset, sink: blocking.sink })) return false;
+    for (const one of this.all.ofDetector(bound.config.name)) if (!isStale(one)) this.#flush(one, blocking);
+    return true;
+  }
+
+  /** Scores what waits for older records. */
+  #flush(unit: DetectionUnit, blocking: Blocking): void {
+    if (unit.buffered.length === 0) return;
+    blocking.sink.touched(this.backfills.entryOf(unit));
+    this.#gate.flush(unit, (one, observation) => this.#give(one, observation, blocking));
+  }
+
   /** What idle units had is scored before they are forgotten. */
   async #forgetIdle(move: ClockMove, blocking: Blocking): Promise<void> {
     const { blocked, resume, sink } = blocking;
@@ -160,33 +186,37 @@ export class PartitionState {
   }
 
   /**
-   * No observation arrived at the partition for `quietMs` by the clock: its units are silent whose records are due for
-   * so long, and what they had is scored. Returns after which time the next ones are, or null. Rejects as `score`.
+   * No observation arrived at the partition for `quietMs` by the clock: what waits for older records is scored in units
+   * whose records are due for so long, and these are silent, or in a pause where all of their detector are. Returns
+   * after which time the next ones are, or null. Rejects as `score`.
    */
   async sayQuiet(
     quietMs: number,
     { offset, sink, signal }: { readonly offset: number; readonly sink: ScoreSink; readonly signal: AbortSignal },
   ): Promise<number | null> {
     const blocking = this.#blocking(sink, signal);
-    const give = (unit: DetectionUnit, observation: ReceivedObservation) => this.#give(unit, observation, blocking);
-    const due: DetectionUnit[] = [];
+    const due: (DetectionUnit | StaleUnit)[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
     for (const one of [...this.units.values(), ...this.stale.values()].filter(this.all.holds)) {
-      const dueMs = isSaid(one) ? null : silenceLimitOf(one);
+      const dueMs = isSaid(one) || this.pauses.covers(one) ? null : silenceLimitOf(one);
       if (dueMs === null) continue;
       if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);
-      else {
+      else due.push(one);
+    }
+    for (const one of due) if (!isStale(one)) this.#flush(one, blocking);
+    await blocking.resume();
+    const stopped: DetectionUnit[] = [];
+    for (const [bound, ones] of Map.groupBy(due, detectorOf)) {
+      if (bound !== null && this.pauses.begin(bound, { offset, sink })) continue;
+      for (const one of ones) {
         const unit = isStale(one) ? this.all.succeedUnmet(one, { offset, sink }) : one;
-        if (unit !== null) due.push(unit);
+        if (unit === null) continue;
+        stopped.push(unit);
+        this.#give(unit, silenceMark(unit, { offset, cause: 'clock', clockMs: this.clock.ms }), blocking);
       }
     }
-    for (const unit of due) {
-      if (unit.buffered.length > 0) sink.touched(this.backfills.entryOf(unit));
-      this.#gate.flush(unit, give);
-      give(unit, silenceMark(unit, { offset, cause: 'clock', clockMs: this.clock.ms }));
-    }
     await blocking.resume();
-    for (const unit of due) if (unit.silent || unit.group !== null) sink.touched(this.backfills.entryOf(unit));
+    for (const unit of stopped) if (unit.silent || unit.group !== null) sink.touched(this.backfills.entryOf(unit));
     return Number.isFinite(nextMs) ? nextMs : null;
   }
 

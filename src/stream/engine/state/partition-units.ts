@@ -67,6 +67,12 @@ export class PartitionUnits {
     this.backfills = new Backfills(options.pace, (stale, unit, sink) => this.#replace(stale, unit, sink));
   }
 
+  /** The units of a detector, and the states that it takes and has not continued so far. */
+  *ofDetector(name: string): Generator<DetectionUnit | StaleUnit> {
+    for (const unit of this.units.values()) if (unit.bound.config.name === name) yield unit;
+    for (const stale of this.stale.values()) if (stale.taker?.config.name === name && this.holds(stale)) yield stale;
+  }
+
   /** After a restore: the units know what they hold. */
   adoptHeld(): void {
     for (const unit of this.units.values()) this.#options.gate.adopt(unit);

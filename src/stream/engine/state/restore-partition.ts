@@ -7,6 +7,7 @@ import { decodeVersion, encodeVersion, type StoredVersion, VERSION_KEY } from '.
 import { readEventState } from '../../changelog/event-state.ts';
 import { Journal, type JournalEntry, type JournalWrite } from '../../changelog/journal.ts';
 import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../../changelog/known-settings.ts';
+import { decodePauses, type OpenPauses, PAUSES_KEY } from '../../changelog/open-pauses.ts';
 import {
   changeReader,
   type JournalRecords,
@@ -74,6 +75,7 @@ export async function restorePartition(
   let position: StoredPosition | null = null;
   let version: StoredVersion | null = null;
   let warmStarts: readonly string[] = [];
+  let pauses: OpenPauses = {};
   const records: JournalRecords = new Map();
   const settings = new Map<string, StreamDetectionSettings>();
   const windows = new WindowRecords(detectors.windowsBytesMax);
@@ -84,6 +86,7 @@ export async function restorePartition(
     else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
     else if (key.equals(VERSION_KEY)) version = value === null ? null : decodeVersion(value);
     else if (key.equals(WARM_STARTS_KEY) && value !== null) warmStarts = decodeWarmStarts(value);
+    else if (key.equals(PAUSES_KEY)) pauses = value === null ? {} : decodePauses(value);
     else keepSettings(settings, key, value);
   }, detectors.onProgress);
   refuseNewerVersion(version, detectors);
@@ -107,6 +110,7 @@ export async function restorePartition(
     for (const { detector } of unit.changelogSeries()) detector.restored();
   }
   if (!startsOver) restoreClock(state, position);
+  state.pauses.restore(pauses, (detector) => detectors.detectorNamed.has(detector));
   const settingsChanges = [
     ...changesOfSettings(settings, state, detectors),
     ...changeOfVersion(version, detectors, resume),

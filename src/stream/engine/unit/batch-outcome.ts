@@ -5,6 +5,7 @@ import type { RestartReason, ScoreRecord, ScoreState } from '../../../record/sco
 import type { FoundSilence } from '../../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalEntry, JournalWrite } from '../../changelog/journal.ts';
+import type { OpenPauses } from '../../changelog/open-pauses.ts';
 import type { InputRecord } from '../../log/log.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { MisplacedSeries } from './misplaced-series.ts';
@@ -46,6 +47,8 @@ export interface ScoreSink {
   silence(score: ScoreRecord, foundAt: number): void;
   /** A revision of an event, with the key of the scores, and the input offset that orders it among them. */
   event(event: AnomalyEvent, place: { readonly key: Buffer | null; readonly offset: number }): void;
+  /** The pauses of detectors that go on now. */
+  pausesChanged(pauses: OpenPauses): void;
   deadLetter(record: InputRecord, cause: DeadLetterCause): void;
   /** An observation took a time step, `apartMs` after the one of its series before it; NaN for the first. */
   placed(bound: BoundDetector, apartMs: number, missing: number): void;

@@ -50,6 +50,8 @@ export interface DetectionUnit extends JournalEntry {
   silenceSinceMs(): number;
   /** Whether it, or a member, is silent by an event time of the partition at which that was to be looked at. */
   isSilenceDue(clockMs: number): boolean;
+  /** Its series that are not silent, and whose silence after so many steps would be news. */
+  seriesAwaited(silenceAfter: number | null): number;
   /** The detectors that wait for a forecast. */
   forecastsDue(): readonly SeriesDetector[];
   /** Starts over: the next observation has position 0, and its score says so. */

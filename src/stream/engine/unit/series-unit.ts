@@ -177,6 +177,10 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     return true;
   }
 
+  seriesAwaited(silenceAfter: number | null): number {
+    return silenceAfter !== null && !this.silent && isNewsSilent(this.detector, silenceAfter) ? 1 : 0;
+  }
+
   forecastsDue(): readonly SeriesDetector[] {
     return this.detector.forecastDue ? [this.detector] : [];
   }

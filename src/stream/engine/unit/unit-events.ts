@@ -182,8 +182,20 @@ export function keyOf({ key }: EventState): Buffer | null {
 
 function subjectOf({ bound, key, group: ownGroup, place }: EventOwner): EventSubject {
   const group = ownGroup ?? null;
-  const series = group === null ? key : null;
-  const { name: detector, labels, events: rules, settings } = bound.config;
+  return eventSubject(bound, place, { series: group === null ? key : null, group });
+}
+
+/** All series of a detector in a partition. */
+export function detectorSubject(bound: BoundDetector, place: InputPlace): EventSubject {
+  return eventSubject(bound, place, { series: null, group: null });
+}
+
+function eventSubject(
+  { config }: BoundDetector,
+  { partition }: InputPlace,
+  { series, group }: Pick<EventSubject, 'series' | 'group'>,
+): EventSubject {
+  const { name: detector, labels, events: rules, settings } = config;
   return {
     detector,
     series,
@@ -192,7 +204,7 @@ function subjectOf({ bound, key, group: ownGroup, place }: EventOwner): EventSub
     rules,
     gap: settings.detectionSize,
     stepMs: meanStepMs(settings.freq),
-    idOf: (start) => digestOf([series, group, detector, place.partition, start]),
+    idOf: (start) => digestOf([series, group, detector, partition, start]),
   };
 }
 

@@ -54,6 +54,16 @@ test('what a series is called is text: no tag of it is read, and it stays on its
   assert.equal(rendered, '[{{#each events}}{{value}} Bcc: all@example.com <b>]');
 });
 
+test('a pause of a detector is told in words: the detector, and how many series', () => {
+  const summary = 'Silence: no value of any of 1500 series';
+  const pause = anomalyEvent({ kind: 'silence', detector: 'web', series: null, summary, seriesCount: 1_500 });
+  const { title, text } = wordsOf(DEFAULT_WORDING, notificationOf([pause]));
+  assert.equal(title, '[opened] silence in detector web');
+  assert.match(text, /^\[opened\] detector web: Silence: no value of any of 1500 series\n/);
+  assert.equal(render('{{series}}{{group}}{{seriesCount}}', pause), '1500');
+  assert.equal(render('{{seriesCount}}', anomalyEvent()), '');
+});
+
 test('no field of an event can grow a message without a bound', () => {
   const events = Array.from({ length: 100 }, (_, i) => revisionsOf(i, { summary: 'x'.repeat(100_000) }).opened);
   const { title, text } = wordsOf(DEFAULT_WORDING, notificationOf(events));

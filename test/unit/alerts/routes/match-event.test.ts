@@ -38,6 +38,13 @@ test('a group is matched and named by its id', () => {
   );
 });
 
+test('a pause of a whole detector is about each of its series: no condition on series leaves it out', () => {
+  const pause = anomalyEvent({ detector: 'web', kind: 'silence', series: null, group: null, seriesCount: 40 });
+  assert.ok(matchesEvent(matchOf('{ series: web-7 }'), pause));
+  assert.ok(matchesEvent(matchOf('{ detector: web, kind: silence }'), pause));
+  assert.ok(!matchesEvent(matchOf('{ detector: db, series: "*" }'), pause));
+});
+
 test('the first route that matches takes an event, unless it continues', () => {
   const { routes } = readRoutes(`${RECEIVER}
 routes:

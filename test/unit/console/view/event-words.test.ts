@@ -3,8 +3,11 @@ import { test } from 'node:test';
 import {
   addressOf,
   distanceText,
+  farOutText,
   hostOf,
+  isOfGroup,
   kindName,
+  subjectName,
   whyFlagged,
   widthsOut,
   worstFirst,
@@ -77,4 +80,14 @@ test('a host is what stands before the last slash or colon', () => {
     null,
     null,
   ]);
+});
+
+test('a pause of a detector has a page of its own, and says that there are no data', () => {
+  const nothing = { value: null, expected: null, lo: null, hi: null };
+  const pause = seen({ series_id: null, kind: 'silence', series_count: 40, ...nothing });
+  assert.equal(subjectName(pause), 'detector web');
+  assert.equal(isOfGroup(pause), false);
+  assert.equal(addressOf(pause), '#/events/01');
+  assert.equal(addressOf(seen()), '#/series/web-1%2Fcpu?event=01');
+  assert.equal(farOutText(pause), 'no data');
 });

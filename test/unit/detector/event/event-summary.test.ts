@@ -9,6 +9,7 @@ const spike = {
   expected: 40,
   unusual: 'highest in 14 days',
   members: [],
+  seriesCount: null,
 } as const;
 
 test('a sentence says what was seen, what was expected and how rare that is', () => {
@@ -30,6 +31,9 @@ test('of a group it names the member that showed most', () => {
 test('a silence has no value', () => {
   const silence = { ...spike, kind: 'silence', value: null, expected: null, unusual: null } as const;
   assert.equal(summaryOf(silence, null), 'Silence: no value where one was due');
+  const pause = { ...silence, seriesCount: 1_500 };
+  assert.equal(summaryOf(pause, null), 'Silence: no value of any of 1500 series');
+  assert.equal(summaryOf(pause, 540_000), 'Silence: no value of any of 1500 series, for 9 minutes');
 });
 
 test('a duration has two of its unit at least, where there are so many', () => {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import avsc from 'avsc';
 import { createEventDecoder, createEventEncoder } from '../../../../src/stream/codec/event-codec.ts';
+import { WIRE_HEADER_BYTES } from '../../../../src/stream/codec/wire-header.ts';
 import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
 import { SchemaTable } from '../../../fixture/stream/schema-table.ts';
+import { avroRecord } from '../../../fixture/stream/wire-record.ts';
 
 const ofGroup = anomalyEvent({
   type: 'closed',
@@ -15,12 +19,14 @@ const ofGroup = anomalyEvent({
   members: [{ series: 'web-1/cpu', share: 0.75 }],
 });
 
+const pause = anomalyEvent({ kind: 'silence', series: null, group: null, value: null, seriesCount: 1_500 });
+
 test('an event survives every format, each number to its last digit', async () => {
   for (const format of ['json', 'avro', 'json-schema'] as const) {
     const table = new SchemaTable();
     const encode = await createEventEncoder(format, { topic: 'events', registrar: table });
     const decode = createEventDecoder(format, table);
-    for (const event of [anomalyEvent(), ofGroup, anomalyEvent({ kind: 'silence', value: null, labels: {} })]) {
+    for (const event of [anomalyEvent(), ofGroup, pause, anomalyEvent({ kind: 'silence', value: null, labels: {} })]) {
       assert.deepEqual(await decode(encode(event)), event, format);
     }
     const none = await decode(encode(anomalyEvent({ expected: Number.NaN, lo: -Infinity })));
@@ -41,4 +47,28 @@ test('a record that is not an event is rejected with the name of the wrong field
 test('fields of a later version are left out', async () => {
   const later = Buffer.from(JSON.stringify({ ...anomalyEvent(), mood: 3 }));
   assert.deepEqual(await createEventDecoder('json')(later), anomalyEvent());
+});
+
+/** The schema as it was before the number of series. */
+async function earlierSchema(): Promise<string> {
+  const schema = JSON.parse(await readFile(new URL('../../../../schemas/anomaly-event.avsc', import.meta.url), 'utf8'));
+  schema.fields = schema.fields.filter(({ name }: { name: string }) => name !== 'seriesCount');
+  return JSON.stringify(schema);
+}
+
+test('consumers with the schema of an earlier version read a pause, and this one reads events of an earlier one', async () => {
+  const { seriesCount: _, ...earlier } = pause;
+  const table = new SchemaTable();
+  const encode = await createEventEncoder('avro', { topic: 'events', registrar: table });
+  const known = avsc.Type.forSchema(JSON.parse(await earlierSchema()), { wrapUnions: 'never' });
+  const written = avsc.Type.forSchema(JSON.parse((await table.fetch(1))!.text), { wrapUnions: 'never' });
+  const read = known.fromBuffer(encode(pause).subarray(WIRE_HEADER_BYTES), known.createResolver(written));
+  assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(earlier)));
+
+  const before = anomalyEvent();
+  const { seriesCount: __, ...fields } = before;
+  assert.deepEqual(await createEventDecoder('json')(Buffer.from(JSON.stringify(fields))), before);
+  const earlierId = table.add('AVRO', await earlierSchema());
+  const bytes = avroRecord(earlierId, await earlierSchema(), fields);
+  assert.deepEqual(await createEventDecoder('avro', table)(bytes), before);
 });

@@ -1,7 +1,15 @@
 import { useState } from 'preact/hooks';
 import { eventUrgency } from '../../../../record/urgency.ts';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
-import { closeText, isMuted, isOfGroup, kindMeaning, kindName, whyFlagged } from '../../../view/event-words.ts';
+import {
+  closeText,
+  isMuted,
+  isOfDetector,
+  isOfGroup,
+  kindMeaning,
+  kindName,
+  whyFlagged,
+} from '../../../view/event-words.ts';
 import { momentText, numberText, percentText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import type { Console } from '../../element/hooks.ts';
@@ -32,7 +40,8 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
   ];
   return html`<article class=${classes('panel', 'event-detail', `urgency-${eventUrgency(event)}`)}>
     <header><h2><${Icon} name=${kind} /> Why it was flagged: <em title=${kindMeaning(kind)}>${kindName(kind)}</em></h2>
-      ${isOfGroup(event) && html`<p class="aside">in the group <strong>${event.group_id}</strong></p>`}</header>
+      ${isOfGroup(event) && html`<p class="aside">in the group <strong>${event.group_id}</strong></p>`}
+      ${isOfDetector(event) && html`<p class="aside">${event.series_count} series of one partition</p>`}</header>
     <p class="why">${whyFlagged(event, nowMs).join(' ')}</p>
     <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
     ${event.members.length > 0 && html`<${MemberShares} event=${event} />`}

@@ -39,7 +39,7 @@ export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
       <span class="what"><span class="name" title=${subject}>${subject}</span>
         <span class="of"><span class="narrow-only" aria-hidden="true">${kindName(kind)}, </span>${
           isOfGroup(event) ? `group of ${event.members.length}, ` : ''
-        }${detector}</span></span>
+        }${event.series_count === null ? detector : `all ${event.series_count} series`}</span></span>
     </a>
     <${EventSparkline} source=${app.source} event=${event} />
     <span class="far"><strong>${farOutText(event)}</strong>

@@ -30,6 +30,7 @@ function ignoringSink(): ScoreSink {
     touched: ignore,
     windowsDeleted: ignore,
     evicted: ignore,
+    pausesChanged: ignore,
   };
 }
 
