@@ -2,8 +2,8 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import type { CrossValidationAnswer } from '../../wire/schema/forecast-schema.ts';
 import type { WireNumbers } from '../../wire/wire-answer.ts';
-import { forecastFields } from '../forecast/forecast-answer.ts';
-import { inSampleForecastFields } from '../in-sample/in-sample-answer.ts';
+import { forecastAnswer } from '../forecast/forecast-answer.ts';
+import { historicForecastAnswer } from '../in-sample/in-sample-answer.ts';
 import type { InSampleQuestion } from '../in-sample/in-sample-question.ts';
 import type { CalibratedForecast } from '../in-sample/in-sample-run.ts';
 import type { WindowsQuestion } from './cross-validation-question.ts';
@@ -11,10 +11,9 @@ import { POINTS_PER_TURN, type WindowForecasts } from './cross-validation-run.ts
 
 /** Rows are series-major, windows in time order, `h` rows each. */
 export async function windowsAnswer(question: WindowsQuestion, results: WindowForecasts) {
-  const { tokens, series, backs, settings } = question;
+  const { series, backs, settings } = question;
   return {
-    ...tokens,
-    ...forecastFields(question, results),
+    ...forecastAnswer(question, results),
     sizes: series.sizes.map(() => backs.length * settings.h),
     idxs: await positionsOf(question, results),
   } satisfies Static<typeof CrossValidationAnswer>;
@@ -36,7 +35,6 @@ async function positionsOf({ series: { sizes }, settings: { h } }: WindowsQuesti
 
 /** Every value of the history is a row. */
 export function wholeHistoryAnswer(question: InSampleQuestion, forecasts: readonly CalibratedForecast[]) {
-  const fields = inSampleForecastFields(question, forecasts);
-  const idxs: WireNumbers = fields.mean.map((_, position) => position);
-  return { ...question.tokens, ...fields, idxs } satisfies Static<typeof CrossValidationAnswer>;
+  const fields = historicForecastAnswer(question, forecasts);
+  return { ...fields, idxs: fields.mean.map((_, position) => position) } satisfies Static<typeof CrossValidationAnswer>;
 }

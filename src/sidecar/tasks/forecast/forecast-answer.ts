@@ -6,17 +6,12 @@ import { exogenousFields } from '../series/exogenous-fields.ts';
 import type { ForecastQuestion } from './forecast-question.ts';
 import type { PointForecasts } from './forecast-run.ts';
 
-export function forecastAnswer(question: ForecastQuestion, results: PointForecasts) {
-  return { ...question.tokens, ...forecastFields(question, results) } satisfies Static<typeof ForecastAnswer>;
-}
-
-/** The fields that forecasts and windows of cross-validation share. */
-export function forecastFields({ series, levels, contributions }: ForecastQuestion, results: PointForecasts) {
-  const { forecasts, effects } = results;
+export function forecastAnswer(question: ForecastQuestion, { forecasts, effects }: PointForecasts) {
   const mean = joined(forecasts.map((forecast) => forecast.mean));
   return {
+    ...question.tokens,
     mean,
-    intervals: intervalsOfQuantiles(levels, forecasts),
-    ...exogenousFields(effects, { series, mean, contributions }),
-  };
+    intervals: intervalsOfQuantiles(question.levels, forecasts),
+    ...exogenousFields(effects, mean, question),
+  } satisfies Static<typeof ForecastAnswer>;
 }

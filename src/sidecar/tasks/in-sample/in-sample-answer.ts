@@ -7,34 +7,23 @@ import { exogenousFields } from '../series/exogenous-fields.ts';
 import type { InSampleQuestion } from './in-sample-question.ts';
 import type { CalibratedForecast } from './in-sample-run.ts';
 
-export function inSampleDetectionAnswer(question: InSampleQuestion, forecasts: readonly CalibratedForecast[]) {
-  const [level] = question.levels;
-  const anomaly = flagsOf(forecasts.map((forecast) => flagInSample(forecast, forecast.calibration, level.value)));
-  return {
-    ...question.tokens,
-    ...inSampleForecastFields(question, forecasts),
-    anomaly,
-  } satisfies Static<typeof InSampleDetectionAnswer>;
-}
-
+/** One forecast per value of the request. */
 export function historicForecastAnswer(question: InSampleQuestion, forecasts: readonly CalibratedForecast[]) {
-  return {
-    ...question.tokens,
-    ...inSampleForecastFields(question, forecasts),
-  } satisfies Static<typeof HistoricForecastAnswer>;
-}
-
-/** The common fields of in-sample answers, one forecast per value of the request. */
-export function inSampleForecastFields(
-  { series, levels, contributions }: InSampleQuestion,
-  forecasts: readonly CalibratedForecast[],
-) {
   const mean = joined(forecasts.map(({ forecast }) => forecast));
   const effects = forecasts.flatMap(({ effect }) => (effect === null ? [] : [effect]));
   return {
+    ...question.tokens,
     mean,
-    sizes: [...series.sizes],
-    intervals: intervalsOfDeviations(levels, forecasts),
-    ...exogenousFields(effects, { series, mean, contributions }),
-  };
+    sizes: [...question.series.sizes],
+    intervals: intervalsOfDeviations(question.levels, forecasts),
+    ...exogenousFields(effects, mean, question),
+  } satisfies Static<typeof HistoricForecastAnswer>;
+}
+
+export function inSampleDetectionAnswer(question: InSampleQuestion, forecasts: readonly CalibratedForecast[]) {
+  const [{ value }] = question.levels;
+  return {
+    ...historicForecastAnswer(question, forecasts),
+    anomaly: flagsOf(forecasts.map((forecast) => flagInSample(forecast, forecast.calibration, value))),
+  } satisfies Static<typeof InSampleDetectionAnswer>;
 }

@@ -6,17 +6,13 @@ import type { SeriesQuestion } from './series-question.ts';
 /** The exogenous effect in one forecast. */
 export type ForecastEffect = Pick<ExogenousForecast, 'weights' | 'contributions'>;
 
-interface ExogenousAnswer extends Pick<SeriesQuestion, 'series'> {
-  readonly mean: WireNumbers;
-  /** Whether contributions are requested. */
-  readonly contributions: boolean;
-}
-
 /** The fields of an answer that show exogenous effects. */
 export function exogenousFields(
   effects: readonly ForecastEffect[],
-  { series: { variableCount, sizes }, mean, contributions }: ExogenousAnswer,
+  mean: WireNumbers,
+  { series, contributions }: Pick<SeriesQuestion, 'series'> & { readonly contributions: boolean },
 ) {
+  const { variableCount, sizes } = series;
   return {
     weights_x: meanWeights(effects, variableCount, sizes),
     feature_contributions: contributions && variableCount > 0 ? contributionRows(effects, mean, variableCount) : null,
