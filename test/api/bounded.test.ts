@@ -59,6 +59,30 @@ test('n_windows is bounded before it is expanded: positions count as numbers of 
   assert.match(refused.body.detail[0].msg, /the answer would hold 52000000 numbers/);
 });
 
+test('h is refused by the passes of the model that it needs, whatever the size of the answer', async () => {
+  const windows = { ...FORECAST, h: 3_000_000, n_windows: 1 };
+  const asked = { ...FORECAST, h: 3_000_000, detection_size: 1, level: 99 };
+  for (const [url, body] of [
+    ['/v2/forecast', { ...FORECAST, h: 3_000_000 }],
+    ['/v2/forecast/async', { ...FORECAST, h: 3_000_000 }],
+    ['/v2/cross_validation', windows],
+    ['/v2/online_anomaly_detection', asked],
+  ] as const) {
+    const { status, body: refused } = await ask(app, url, body);
+    assert.equal(status, 422, url);
+    const text = refused.detail.find(({ loc }: { loc: readonly string[] }) => loc[1] === 'h').msg;
+    assert.match(text, /46875 passes of the model.* more than 1000; with this model h may be at most 64000/, url);
+  }
+  const { status, body } = await ask(app, '/v2/forecast', { ...FORECAST, h: 64_000 });
+  assert.deepEqual([status, body.mean.length], [200, 64_000]);
+  const y = Array.from({ length: 25_000 }, () => 1);
+  const wide = { series: { y, sizes: y.map(() => 1) }, freq: 'D', h: 9_000 };
+  assert.match(
+    (await ask(app, '/v2/forecast', wide)).body.detail[0].msg,
+    /forecasts would be needed .*counts 141 times/,
+  );
+});
+
 test('1e300 is refused with its place; what clients send for infinity is taken', async () => {
   for (const huge of ['1e300', '-1e300', '1e400', '3.5e38']) {
     const { status, body } = await post('/v2/forecast', TEXT.replace('"y":[', `"y":[${huge},`));

@@ -1,12 +1,12 @@
 import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
-import { type FrequencyProfile, frequencyProfile } from '../../models/frequency-profile.ts';
+import { frequencyProfile } from '../../models/frequency-profile.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import { distinctLevels } from '../../wire/interval-keys.ts';
 import type { FieldProblem } from '../../wire/problem.ts';
 import type { CrossValidationBody } from '../../wire/schema/forecast-schema.ts';
 import { type ForecastQuestion, forecastsOfOne, horizonFields } from '../forecast/forecast-question.ts';
 import { type InSampleQuestion, readInSample } from '../in-sample/in-sample-question.ts';
-import { answerTooLong, intervalProblems, tooManyForecasts, tuningProblems } from '../series/request-limits.ts';
+import { answerTooLong, intervalProblems, tuningProblems } from '../series/request-limits.ts';
 import { tooShort } from '../series/series-problems.ts';
 import { readSeriesRequest } from '../series/series-question.ts';
 
@@ -23,8 +23,9 @@ export function readWindows(body: CrossValidationBody, models: ServedModels): Wi
   const { series, h, n_windows: windows = 1, step_size: step, refit = true } = body;
   const frequency = frequencyProfile(body.freq);
   const tunings = refit ? windows : 1;
-  const problems = [...windowProblems(body, frequency), ...tuningProblems(body, tunings)];
-  const read = readSeriesRequest(body, { models, frequency, problems });
+  const problems = [...windowProblems(body), ...tuningProblems(body, tunings)];
+  const load = { forecasts: series.sizes.length * windows * forecastsOfOne(body, frequency), h };
+  const read = readSeriesRequest(body, { models, frequency, problems, load });
   const predicted = series.sizes.length * windows * h;
   return {
     ...read,
@@ -36,7 +37,7 @@ export function readWindows(body: CrossValidationBody, models: ServedModels): Wi
 }
 
 /** The first window needs at least one value before it. */
-function windowProblems(body: CrossValidationBody, frequency: FrequencyProfile): FieldProblem[] {
+function windowProblems(body: CrossValidationBody): FieldProblem[] {
   const { series, h, n_windows: windows = 1, step_size: step, level } = body;
   const { sizes } = series;
   const levels = level?.length ?? 0;
@@ -47,7 +48,6 @@ function windowProblems(body: CrossValidationBody, frequency: FrequencyProfile):
     ...intervalProblems(levels, sizes, span),
     ...tooShort(sizes, span + 1, `for ${windows} windows of ${h}`),
     ...answerTooLong(numbers),
-    ...tooManyForecasts(sizes.length * windows * forecastsOfOne(body, frequency)),
   ];
 }
 

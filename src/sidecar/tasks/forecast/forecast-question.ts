@@ -7,7 +7,7 @@ import { distinctLevels, probabilitiesOf } from '../../wire/interval-keys.ts';
 import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
 import type { CrossValidationBody, ForecastBody } from '../../wire/schema/forecast-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
-import { answerTooLong, intervalProblems, tooManyForecasts, tuningProblems } from '../series/request-limits.ts';
+import { answerTooLong, intervalProblems, tuningProblems } from '../series/request-limits.ts';
 import { horizonWarning, readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
 
 /** A checked request for forecasts at cutoffs. */
@@ -32,9 +32,9 @@ export function readForecast(body: ForecastBody, models: ServedModels): Forecast
     ...futureProblems(body),
     ...intervalProblems(levels.length, series.sizes),
     ...answerTooLong(predicted * outputs),
-    ...tooManyForecasts(series.sizes.length * forecastsOfOne(body, frequency)),
   ];
-  const read = readSeriesRequest(body, { models, frequency, problems });
+  const load = { forecasts: series.sizes.length * forecastsOfOne(body, frequency), h };
+  const read = readSeriesRequest(body, { models, frequency, problems, load });
   return { ...read, ...horizonFields(body, read), tokens: tokensOf(body, { predicted, outputs, future }) };
 }
 

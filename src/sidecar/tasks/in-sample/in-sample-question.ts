@@ -5,7 +5,7 @@ import type { ServedModels } from '../../models/served-models.ts';
 import { DEFAULT_LEVEL, distinctLevels } from '../../wire/interval-keys.ts';
 import type { HistoricForecastRequest, InSampleDetectionRequest } from '../../wire/schema/in-sample-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
-import { tooManyForecasts, tuningProblems } from '../series/request-limits.ts';
+import { tuningProblems } from '../series/request-limits.ts';
 import type { SeriesRequest } from '../series/series-problems.ts';
 import { readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
 
@@ -44,8 +44,9 @@ export function readHistoricForecast(
 export function readInSample(body: SeriesRequest & { readonly freq: string }, models: ServedModels, outputs: number) {
   const frequency = frequencyProfile(body.freq);
   const h = inSampleHorizon(frequency);
-  const problems = [...tooManyForecasts(Math.ceil(body.series.y.length / h)), ...tuningProblems(body)];
-  const read = readSeriesRequest({ ...body, multivariate: false }, { models, frequency, problems });
+  const problems = tuningProblems(body);
+  const load = { forecasts: Math.ceil(body.series.y.length / h), h };
+  const read = readSeriesRequest({ ...body, multivariate: false }, { models, frequency, problems, load });
   const tokens = tokensOf(body, { predicted: body.series.y.length, outputs });
   return { ...read, tokens, h, context: inSampleContext(frequency, read.model.forecaster.limits.context) };
 }

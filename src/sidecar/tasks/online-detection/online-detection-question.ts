@@ -9,7 +9,7 @@ import { DEFAULT_LEVEL } from '../../wire/interval-keys.ts';
 import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
 import type { OnlineDetectionBody } from '../../wire/schema/online-detection-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
-import { tooManyForecasts, tuningProblems } from '../series/request-limits.ts';
+import { type ModelLoad, tuningProblems } from '../series/request-limits.ts';
 import { tooShort } from '../series/series-problems.ts';
 import { horizonWarning, readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
 
@@ -32,7 +32,7 @@ export function readOnlineDetection(body: OnlineDetectionBody, models: ServedMod
   const problems = detectionProblems(body);
   const frequency = frequencyProfile(body.freq);
   const { grid } = frequency;
-  const read = readSeriesRequest(body, { models, frequency, problems });
+  const read = readSeriesRequest(body, { models, frequency, problems, load: loadOf(body) });
   const events = parameters?.events === true;
   return {
     ...read,
@@ -49,15 +49,9 @@ export function readOnlineDetection(body: OnlineDetectionBody, models: ServedMod
 function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
   const { series, h, detection_size: size, threshold_method: method } = body;
   const { sizes } = series;
-  const step = body.step_size ?? h;
-  const forecasts = sizes.reduce(
-    (sum, length) => sum + Math.max(0, Math.ceil((length - h - CONTEXT_MIN + 1) / step)),
-    0,
-  );
   const problems = [
     ...tuningProblems(body),
     ...tooShort(sizes, Math.max(size, CONTEXT_MIN + h), `for h ${h} and detection_size ${size}`),
-    ...tooManyForecasts(forecasts),
   ];
   if (method === 'multivariate' && sizes.some((length) => length !== sizes[0])) {
     problems.push(
@@ -65,6 +59,11 @@ function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
     );
   }
   return problems;
+}
+
+function loadOf({ series: { sizes }, h, step_size: step = h }: OnlineDetectionBody): ModelLoad {
+  const cutoffs = sizes.map((length) => Math.max(0, Math.ceil((length - h - CONTEXT_MIN + 1) / (step ?? h))));
+  return { forecasts: cutoffs.reduce((sum, count) => sum + count, 0), h };
 }
 
 function settingsOf(body: OnlineDetectionBody, grid: Frequency | null, context: number): DetectionSettings {

@@ -4,8 +4,10 @@ import type { SeriesRequest } from './series-problems.ts';
 
 /** Numbers in one answer, where they are not bounded by the size of the request. */
 const ANSWER_NUMBERS_MAX = 50_000_000;
-/** Forecasts of one request. More would take minutes and much memory. */
+/** Forecasts of one request, each of one pass of the model. More would take minutes and much memory. */
 const FORECASTS_MAX = 3_000_000;
+/** Passes of the model that one forecast may need, one after the other: about 20 ms each. */
+const PASSES_MAX = 1_000;
 
 export function answerTooLong(numbers: number): FieldProblem[] {
   if (numbers <= ANSWER_NUMBERS_MAX) return [];
@@ -13,10 +15,26 @@ export function answerTooLong(numbers: number): FieldProblem[] {
   return [fieldProblem(['body', 'h'], text)];
 }
 
-export function tooManyForecasts(forecasts: number): FieldProblem[] {
-  if (forecasts <= FORECASTS_MAX) return [];
+/** What a request needs of its model. */
+export interface ModelLoad {
+  readonly forecasts: number;
+  /** Steps of each. */
+  readonly h: number;
+}
+
+/** @param passHorizon steps of one pass of the model */
+export function loadProblems({ forecasts, h }: ModelLoad, passHorizon: number): FieldProblem[] {
+  const passes = Math.max(1, Math.ceil(h / passHorizon));
+  if (passes > PASSES_MAX) {
+    const text =
+      `${passes} passes of the model, one after the other, would be needed, more than ${PASSES_MAX}; ` +
+      `with this model h may be at most ${PASSES_MAX * passHorizon}`;
+    return [fieldProblem(['body', 'h'], text)];
+  }
+  if (forecasts * passes <= FORECASTS_MAX) return [];
+  const counted = passes === 1 ? '' : ` (each of h ${h} counts ${passes} times)`;
   const text =
-    `${forecasts} forecasts would be needed, more than ${FORECASTS_MAX}; ` +
+    `${forecasts * passes} forecasts would be needed${counted}, more than ${FORECASTS_MAX}; ` +
     'send fewer series at once, or take larger steps';
   return [fieldProblem(['body', 'series'], text)];
 }

@@ -11,6 +11,7 @@ import {
 import type { Tuning } from '../../models/tuned-models.ts';
 import { type FieldProblem, invalidRequest } from '../../wire/problem.ts';
 import { alignSeries } from './alignment.ts';
+import { loadProblems, type ModelLoad } from './request-limits.ts';
 import { RequestSeries } from './request-series.ts';
 import { type SeriesRequest, seriesProblems } from './series-problems.ts';
 
@@ -35,6 +36,8 @@ interface RequestReading {
   readonly frequency: FrequencyProfile;
   /** Further problems of the request. */
   readonly problems: readonly FieldProblem[];
+  /** None where nothing is forecast. */
+  readonly load?: ModelLoad;
   /** The field to blame where the model cannot be fine-tuned: the steps, or the model itself, with any steps. */
   readonly tunedBy?: 'finetune_steps' | 'model';
 }
@@ -42,12 +45,15 @@ interface RequestReading {
 /** The fields that all questions have. Throws an HttpProblem with all problems of the request. */
 export function readSeriesRequest(
   request: SeriesRequest,
-  { models, frequency, problems: own, tunedBy = 'finetune_steps' }: RequestReading,
+  { models, frequency, problems: own, load, tunedBy = 'finetune_steps' }: RequestReading,
 ): Omit<SeriesQuestion, 'tokens'> {
   const { finetune_steps: steps = 0, finetune_loss: loss = 'default', finetune_depth: depth = 1 } = request;
   const problems = [...seriesProblems(request), ...own];
   const model = models.finetuned ?? models.find(request.model ?? DEFAULT_MODEL);
   if (model === null) problems.push(unknownModel(models, 'body'));
+  if (load !== undefined) {
+    problems.push(...loadProblems(load, model?.forecaster.limits.passHorizonMax ?? Number.POSITIVE_INFINITY));
+  }
   const isTuned = tunedBy === 'model' || steps > 0;
   if (model?.tunable === null && isTuned) problems.push(untunable(models, model, tunedBy));
   const offsets = alignSeries(request, { frequency, model }, problems);
