@@ -78,7 +78,7 @@ async function loadFinetuned(
 export function bindToModel(
   detector: DetectorConfig,
   models: DetectorModels,
-  forecasterFor: (...asked: Parameters<Forecasters['forecasterFor']>) => Forecaster,
+  forecasterFor: (...spec: Parameters<Forecasters['forecasterFor']>) => Forecaster,
 ): BoundDetector {
   const { model, weights, digest } = models.byName.get(detector.model)!;
   const forecaster = forecasterFor(model.name, detector.settings.h, weights);

@@ -26,8 +26,8 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     observed: (type) => metrics.alertEvents.inc({ type }),
     suppressed: (reason) => {
       metrics.alertsSuppressed.inc({ reason });
-      if (reason === 'full') logger.error('as many alerts are open as are kept: an event is not told');
-      if (reason === 'too-large') logger.error('an event is larger than what is kept of one: it is not told');
+      if (reason === 'full') logger.error('as many alerts are open as are kept: an event is not sent');
+      if (reason === 'too-large') logger.error('an event is larger than what is kept of one: it is not sent');
     },
     attempted: (receiver, outcome, tookMs) => {
       metrics.alertDeliveries.inc({ receiver, outcome: outcome.kind });

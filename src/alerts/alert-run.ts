@@ -11,7 +11,7 @@ import type { EventPlace } from './state/event-place.ts';
 
 /** What is due is done so often. */
 const TICK_MS = 250;
-/** How often what is open is told again to receivers that forget. */
+/** How often what is open is sent again to receivers that forget. */
 const REMIND_MS = 60_000;
 /** Events of one reminder. */
 const REMINDED_MAX = 100;

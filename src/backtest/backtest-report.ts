@@ -63,10 +63,10 @@ function countAlarm(report: SeriesReport, { position, window }: ScoreRecord): vo
 }
 
 function seriesLine(series: string, { observations, scored, anomalies, alarms, worst }: SeriesReport): string {
-  const said = worst.map(({ timestampMs, score }) => `${formatTime(timestampMs)} (${formatScore(score)})`);
+  const shown = worst.map(({ timestampMs, score }) => `${formatTime(timestampMs)} (${formatScore(score)})`);
   const found = `${scored} scored, ${anomalies} anomalies, ${alarms} alarm episodes`;
   const line = `${printable(series)}: ${observations} observations, ${found}`;
-  return said.length === 0 ? line : `${line}; worst: ${said.join(', ')}`;
+  return shown.length === 0 ? line : `${line}; worst: ${shown.join(', ')}`;
 }
 
 function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds: number): string {

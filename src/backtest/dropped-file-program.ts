@@ -45,9 +45,7 @@ export const sandboxed: Sandboxed = async (setup) => {
     const detector =
       problems.length > 0 ? { kind: 'problems' as const, problems } : detectorFor(header, history, byName);
     if (detector.kind === 'problems') return encoded({ ...detector, problems: [...detector.problems] });
-    const bound = bindToModel(detector.detector, { catalog, byName }, (...asked) =>
-      forecasters.forecasterFor(...asked),
-    );
+    const bound = bindToModel(detector.detector, { catalog, byName }, (...spec) => forecasters.forecasterFor(...spec));
     const pages = new BacktestPages();
     const options = {
       ...{ source: header.name, detectors: [bound], group: null },
@@ -67,8 +65,8 @@ async function readHistory(name: string, bytes: Uint8Array) {
     ...{ seriesColumn: undefined, timeColumn: undefined, valueColumn: undefined, series: undefined },
     timeUnit: undefined,
   });
-  const pull = pullObservations(readObservations(Readable.from([Buffer.from(bytes)]), reading), (said) =>
-    notes.push(said),
+  const pull = pullObservations(readObservations(Readable.from([Buffer.from(bytes)]), reading), (note) =>
+    notes.push(note),
   );
   const history: PastObservation[] = [];
   const problems: string[] = [];

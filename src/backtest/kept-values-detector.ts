@@ -21,7 +21,7 @@ export function writtenDetectorOf(text: string, series: string): WrittenDetector
   const written = file.stream.detectors;
   const found = matchDetectors(written.map((config) => ({ config })))(series);
   if (found === null) return refused(`no detector of the file takes the series ${series}`);
-  if (found.config.group !== null) return refused(`${found.config.name} scores groups, and one series was asked for`);
+  if (found.config.group !== null) return refused(`${found.config.name} scores groups, and one series was requested`);
   return { kind: 'written', written: found.config, index: written.indexOf(found.config) };
 }
 

@@ -56,7 +56,7 @@ export const sandboxed: Sandboxed = async (setup) => {
     const raisedBy = async (text: string): Promise<RaisedAgain> => {
       const found = detectorOfText(text, series, byName);
       if (found.kind === 'problems') throw new Error(found.problems.join('; '));
-      const bound = bindToModel(found.detector, { catalog, byName }, (...asked) => forecasters.forecasterFor(...asked));
+      const bound = bindToModel(found.detector, { catalog, byName }, (...spec) => forecasters.forecasterFor(...spec));
       return raised(past, bound, signal);
     };
     const before = await raisedBy(beforeText);

@@ -31,7 +31,7 @@ export interface SeriesGrid {
 export const PHASE_GAIN_MIN = 1 / 16;
 /**
  * An observation takes the next step ahead of its time by at most this share of a step. So a series that is sampled
- * twice as often as its frequency says does not run ahead of the clock.
+ * twice as often as its frequency does not run ahead of the clock.
  */
 const AHEAD_MAX = 0.75;
 

@@ -58,7 +58,7 @@ export const backtestCommand: RunnableCommand = {
     const { values } = read;
     const flagged = Object.keys(detectorFlags).some((name) => values[name as keyof DetectorFlagValues] !== undefined);
     if (flagged && flags[streamOptions.detectors.flag!] !== undefined) {
-      return printProblems(['--detectors says all of a detector: no other flag of it may stand beside it'], io);
+      return printProblems(['--detectors defines all of a detector: no other flag of it may stand beside it'], io);
     }
     const input = await openInput(path, io.stop);
     const pull = pullObservations(readObservations(input, csvReading(path, values)), io.err);
@@ -114,7 +114,7 @@ function withFlags(
   if (freq === null) {
     return {
       kind: 'problems',
-      problems: ['no two observations of a series follow each other: say their step, --freq'],
+      problems: ['no two observations of a series follow each other: give their step, --freq'],
     };
   }
   const made = detectorOfFlags(values, freq);
@@ -154,7 +154,7 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
   });
   try {
     const detectors = configs.map((detector) =>
-      bindToModel(detector, models, (...asked) => forecasters.forecasterFor(...asked)),
+      bindToModel(detector, models, (...spec) => forecasters.forecasterFor(...spec)),
     );
     const report = new BacktestReport();
     const events = new BacktestEvents(configs);

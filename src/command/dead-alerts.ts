@@ -10,17 +10,14 @@ import { formatTime } from '../terminal/score-line.ts';
 const RECORDS_MAX = 10_000_000;
 const SUBJECTS_SHOWN_MAX = 3;
 
-export interface DeadLettersAsked {
+export interface DeadLetterFlags {
   readonly kafka: KafkaConfig;
   readonly stateTopic: string;
   readonly json: boolean;
 }
 
 /** Prints what was given up, the oldest first. The process that sends is not disturbed. */
-export async function printDeadLetters(
-  { kafka, stateTopic, json }: DeadLettersAsked,
-  io: CommandIo,
-): Promise<ExitCode> {
+export async function printDeadLetters({ kafka, stateTopic, json }: DeadLetterFlags, io: CommandIo): Promise<ExitCode> {
   const records = await readTail({ config: kafka }, { topic: stateTopic, partition: 0, recordsMax: RECORDS_MAX });
   const deadLetters = readDeadAlerts(
     records.map(({ key, value }) => ({ key: key?.toString() ?? '', json: value?.toString() ?? null })),

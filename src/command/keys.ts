@@ -94,7 +94,7 @@ function usageProblem(action: string, named: string | undefined, values: OwnFlag
     case 'credit':
     case 'role':
       if (named === undefined) return `${action} needs a KEY: its id, or how it begins`;
-      if (flagged) return `${action} changes nothing of a key but what its name says`;
+      if (flagged) return `${action} changes nothing of a key but what its name names`;
       if (action === 'credit' && !credits) return 'credit needs --credits, the tokens to add';
       if (action === 'role' && !roled) return `role needs --role: ${KEY_ROLES.join(', ')}`;
       if (action !== 'credit' && credited) return `${action} takes no --credits`;

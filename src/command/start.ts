@@ -137,7 +137,7 @@ async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafk
     return null;
   });
   if (local === null) return null;
-  const text = `the local Kafka ended by itself; ${join(folder, 'broker.log')} may say why`;
+  const text = `the local Kafka ended by itself; ${join(folder, 'broker.log')} may have the reason`;
   return {
     config: { brokers: local.brokers, clientId: workerOptions.clientId.fallback, tls: null, sasl: null },
     lost: local.ended().then(() => new ServiceError('internal', text)),
@@ -160,7 +160,7 @@ async function scoreDemo(
   io: CommandIo,
 ): Promise<ExitCode> {
   const plan = await prepareDemo(config);
-  // The events of a history that is still to be scored are told; those of one that was scored without alerts are not.
+  // Events of a history that is still to be scored are sent; those of one that was scored without alerts are not.
   const alerts = await startAlerts(config, plan.newest.size === 0 ? 'earliest' : 'latest');
   const worker = await startStream(config).catch(async (error: unknown) => {
     await alerts?.stop();

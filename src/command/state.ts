@@ -69,21 +69,21 @@ export const stateCommand: RunnableCommand = {
     const { models, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems') return printProblems(result.problems, io);
     const config = { ...result.config, kafka: result.config.kafka! };
-    return useState({ action, ...read.values }, { config, models, version: saved?.version ?? 0 }, io);
+    return runStateAction({ action, ...read.values }, { config, models, version: saved?.version ?? 0 }, io);
   },
 };
 
 type StateFlags = Extract<ReturnType<typeof readFlags<typeof ownFlags>>, { kind: 'values' }>['values'];
 
-interface AskedState extends StateFlags {
+interface GivenState extends StateFlags {
   readonly action: Action;
 }
 
-/** What these flags say that the action does not do, or lack. */
+/** Flags that the action does not know, or lacks. */
 function misusedFlags(action: Action, { series, partition, partitions, out }: StateFlags): string[] {
   const problems: string[] = [];
   if (action === 'reset' && series === undefined && partition === undefined) {
-    problems.push('reset needs --series or --partition: say --series "*" for everything');
+    problems.push('reset needs --series or --partition; --series "*" is everything');
   }
   if (action === 'repartition' && partitions === undefined) problems.push('repartition needs --partitions');
   if (action === 'repartition' && (series ?? partition) !== undefined) {
@@ -105,7 +105,11 @@ interface StateSource {
   readonly version: number;
 }
 
-async function useState(asked: AskedState, { config, models, version }: StateSource, io: CommandIo): Promise<ExitCode> {
+async function runStateAction(
+  given: GivenState,
+  { config, models, version }: StateSource,
+  io: CommandIo,
+): Promise<ExitCode> {
   const { kafka, stream } = config;
   const topics = await topicsInUse({ config: kafka }, stream);
   // A session waits for a changelog that is missing.
@@ -126,16 +130,16 @@ async function useState(asked: AskedState, { config, models, version }: StateSou
     detectorOf: matchDetectors(detectors),
     detectorNamed: new Map(detectors.map((detector) => [detector.config.name, detector])),
     // A reset helps where no version that a partition was scored by is there any more.
-    detectorsVersion: asked.action === 'reset' ? Number.POSITIVE_INFINITY : version,
+    detectorsVersion: given.action === 'reset' ? Number.POSITIVE_INFINITY : version,
   };
-  if (asked.partitions !== undefined) {
+  if (given.partitions !== undefined) {
     const { keyedBy } = stream.input;
     const source = { connection: { config: kafka }, topics, groupId: stream.groupId, lookup, keyedBy };
-    return repartitionState(source, asked.partitions, io);
+    return repartitionState(source, given.partitions, io);
   }
   const log = createKafkaLog({ config: kafka, log: () => {}, topics, groupId: stream.groupId, sessionMs: SESSION_MS });
   try {
-    return await usePartitions(asked, { log, topics, lookup }, io);
+    return await usePartitions(given, { log, topics, lookup }, io);
   } finally {
     await log.close();
   }
@@ -147,8 +151,8 @@ interface StateLog {
   readonly lookup: DetectorLookup;
 }
 
-async function usePartitions(asked: AskedState, { log, topics, lookup }: StateLog, io: CommandIo): Promise<ExitCode> {
-  const { action, partition: only, series: glob = '*', out } = asked;
+async function usePartitions(given: GivenState, { log, topics, lookup }: StateLog, io: CommandIo): Promise<ExitCode> {
+  const { action, partition: only, series: glob = '*', out } = given;
   const count = await log.partitionCount();
   if (only !== undefined && only >= count) {
     return refuse([mustBe('--partition', `below ${count}, the partitions of ${topics.observations}`, only)], io);
@@ -183,7 +187,7 @@ async function usePartitions(asked: AskedState, { log, topics, lookup }: StateLo
   } finally {
     await file?.close();
   }
-  if (action !== 'reset' || asked.series === undefined || reset > 0) return DONE;
+  if (action !== 'reset' || given.series === undefined || reset > 0) return DONE;
   io.err(`No series matches ${JSON.stringify(glob)}`);
   return FAILED;
 }

@@ -24,7 +24,7 @@ const ownFlags = {
   ),
   replicationFactor: withDefault(commandFlag('replication-factor', integerFrom(1, 32), 'copies of each partition'), 1),
   retentionDays: withDefault(
-    commandFlag('retention-days', integerFrom(0, 36_500), 'days records are kept; 0: as the broker says'),
+    commandFlag('retention-days', integerFrom(0, 36_500), 'days records are kept; 0: by the broker'),
     0,
   ),
 };
@@ -53,7 +53,7 @@ export const topicsCommand: RunnableCommand = {
     if (repartition !== null) await checkRepartition(connection, repartition);
     const count = await checkTopics(connection, topics);
     if (flags.partitions !== undefined && count !== partitions) {
-      io.err(`--partitions ${partitions} was asked for, but the topics are there with ${count}, and stay so`);
+      io.err(`--partitions ${partitions} was given, but the topics are there with ${count}, and stay so`);
     }
     io.out(`${Object.values(topics).join(', ')}: ready, ${count} partitions`);
     for (const line of await findingLines(connection, loaded.config.stream)) io.err(line);

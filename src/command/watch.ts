@@ -93,7 +93,7 @@ interface Watched {
   readonly header: string;
   /** null for a record that is not to be shown. Rejects where it is another record, or a schema cannot be fetched. */
   lineOf(value: Buffer): Promise<string | null>;
-  /** Of what was not shown lately; null where there is nothing to say. */
+  /** A line about what was not shown lately; null where nothing was left out. */
   summary(): string | null;
 }
 

@@ -99,15 +99,15 @@ export function readFlags<O extends Readonly<Record<string, Option<unknown>>>>(f
 
 function overview(commands: readonly Command[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
-  return `${PROGRAM} COMMAND [--flags]\n\n${table(rows)}\n\n${PROGRAM} COMMAND --help says more.`;
+  return `${PROGRAM} COMMAND [--flags]\n\n${table(rows)}\n\n${PROGRAM} COMMAND --help shows its flags.`;
 }
 
 /** Summary and options of a command: flag, variable, default. */
 function commandHelp({ name, summary, operands = [], options }: Command): string {
   const use = [PROGRAM, name, ...operands, ...(options.length > 0 ? ['[--flags]'] : [])].join(' ');
   const rows = options.map(({ flag, env, help, fallback }) => {
-    const said = fallback === undefined ? help : `${help} (${fallback})`;
-    return [flag === null ? '' : `--${flag}`, env ?? '', said] as const;
+    const shown = fallback === undefined ? help : `${help} (${fallback})`;
+    return [flag === null ? '' : `--${flag}`, env ?? '', shown] as const;
   });
   const settings =
     rows.length === 0 ? '' : `\n\nFlags win over variables, variables over the detectors file.\n\n${table(rows)}`;

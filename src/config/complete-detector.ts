@@ -83,7 +83,7 @@ function inSeconds(ms: number): string {
 /** By default five steps, and at least five minutes. */
 function silenceAfterOf({ silenceAfter, thresholdMethod }: DetectorFields, freq: Frequency): number | null {
   if (silenceAfter === 'off') return null;
-  // Members of a group may come and go: it says so only where that is asked for.
+  // Members of a group may come and go: it is silent only where that is set.
   if (silenceAfter === undefined && thresholdMethod === 'multivariate') return null;
   return silenceAfter ?? Math.max(SILENCE_STEPS_MIN, Math.ceil(SILENCE_MS_MIN / meanStepMs(freq)));
 }

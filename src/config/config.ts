@@ -109,7 +109,7 @@ export interface WorkerLimits {
   readonly commitIntervalMs: number;
   /** Input records of one partition in one transaction. */
   readonly commitRecordsMax: number;
-  /** Of all partitions of a worker together; above it the interval between transactions stretches. */
+  /** Transactions a second of all partitions of a worker; above it the interval between transactions stretches. */
   readonly transactionsPerSMax: number;
   /** Forecasts a second of the backfills after a change of settings, of all partitions of a worker together. */
   readonly backfillForecastsPerSMax: number;
@@ -143,7 +143,7 @@ export interface HttpConfig {
   readonly connectionsPerAddressMax: number;
   /** The bootstrap key. null: one is created where the store has none. */
   readonly apiKey: string | null;
-  /** How long the service listens after SIGTERM, while it says that it is not ready. */
+  /** How long the service listens after SIGTERM, while it reports that it is not ready. */
   readonly drainMs: number;
   /** Jobs of an owner that wait or run. */
   readonly jobsInFlightMax: number;
@@ -163,7 +163,7 @@ export interface HistoryConfig {
 
 export interface OutputSettings {
   readonly format: 'json' | 'avro' | 'json-schema';
-  /** Of the batches of scores and events. */
+  /** Codec of the batches of scores and events. */
   readonly compression: 'none' | 'gzip' | 'zstd';
   /** What the timestamps of scores and events are: their event time, or when they were made. */
   readonly timestamps: 'event-time' | 'processing-time';
@@ -173,7 +173,7 @@ export interface OutputSettings {
 
 export interface StreamConfig {
   readonly groupId: string;
-  /** Of a static member of the group: its partitions wait for it through a restart; null: a dynamic one. */
+  /** Id of a static group member, whose partitions wait for it through a restart; null: a dynamic one. */
   readonly groupInstanceId: string | null;
   readonly topics: Topics;
   /** The default name of the changelog in earlier versions; null where it is the present name, or a name is given. */

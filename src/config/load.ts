@@ -33,7 +33,7 @@ const NEEDED = {
   routes: 'the path of a routes file',
 } as const;
 
-/** Of all groups, before the name contained the group id. For the default group both are the same. */
+/** The changelog of all groups, before its name contained the group id. For the default group both are the same. */
 const EARLIER_CHANGELOG = 'tidewatch-changelog';
 
 function withChangelog(

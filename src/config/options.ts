@@ -96,7 +96,7 @@ const limit = (max: number) => integerFrom(1, max);
 export const kafkaOptions = {
   brokers: setting('KAFKA_BROKERS', brokerList, 'host:port, separated by commas'),
   clientId: withDefault(setting('KAFKA_CLIENT_ID', text, 'name shown to the brokers'), 'tidewatch'),
-  tls: withDefault(setting('KAFKA_TLS', boolean, 'speak TLS to the brokers'), false),
+  tls: withDefault(setting('KAFKA_TLS', boolean, 'use TLS to the brokers'), false),
   tlsCa: setting('KAFKA_TLS_CA', text, 'PEM file of the authority that signed the brokers'),
   tlsCert: setting('KAFKA_TLS_CERT', text, 'PEM file of the client certificate'),
   tlsKey: setting('KAFKA_TLS_KEY', text, 'PEM file of the client key'),
@@ -186,7 +186,7 @@ export const processOptions = {
   logLevel: withDefault(setting('LOG_LEVEL', logLevel, logLevel.expected), 'info'),
 };
 
-/** Who is told of events. */
+/** Who is notified of events. */
 export const alertOptions = {
   routes: setting('ROUTES', text, 'routes file (YAML): which events go to which receivers'),
 };
@@ -249,7 +249,7 @@ export const httpOptions = {
     kind: bearerToken,
   },
   apiKeyFile: secretFile('TIDEWATCH_API_KEY'),
-  httpTlsCert: setting('HTTP_TLS_CERT', text, 'PEM file of the certificate; with it the interface speaks HTTPS'),
+  httpTlsCert: setting('HTTP_TLS_CERT', text, 'PEM file of the certificate; with it the interface uses HTTPS'),
   httpTlsKey: setting('HTTP_TLS_KEY', text, 'PEM file of its key'),
   httpTrustedProxies: setting('HTTP_TRUSTED_PROXIES', networks, 'proxies whose X-Forwarded-For is believed'),
   httpCorsOrigins: setting('HTTP_CORS_ORIGINS', origins, 'origins of web pages that may call the interface, or *'),

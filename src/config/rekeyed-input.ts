@@ -7,7 +7,7 @@ export interface RekeyedInput {
   readonly groupId: string;
   /** Keyed anew, with as many partitions as the scores. */
   readonly topic: string;
-  /** Of the consumer group that reads the input: `changelog` keeps its position, with the partitions of the input. */
+  /** Topics of the group that reads the input: `changelog` keeps its position, with the partitions of the input. */
   readonly topics: Topics;
 }
 

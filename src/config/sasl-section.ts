@@ -22,7 +22,7 @@ export function readSasl(reader: OptionReader, readFile: ReadFile): SaslConfig |
     }
     return null;
   }
-  // What belongs to a mechanism that there is not cannot be said.
+  // What belongs to an unknown mechanism is not known.
   if (mechanism === undefined) return null;
   if (mechanism === 'oauthbearer') {
     refuse(reader, OF_PASSWORDS, 'is of the other mechanisms');

@@ -34,7 +34,7 @@ export const chartStyle = () => readFileSync(packageFile('uplot/dist/uPlot.min.c
 
 /**
  * The entry and everything that it imports, the entry last. Types are stripped, as Node does with the code of the
- * service, so that there is no build step. `specifierOf` says under which name a browser finds a module: a path where
+ * service, so that there is no build step. `specifierOf` gives the name by which a browser finds a module: a path where
  * modules are served, a bare name where they are listed in an import map.
  */
 export function linkModules(entry: URL, specifierOf: (name: string) => string): readonly LinkedModule[] {

@@ -31,7 +31,7 @@ interface Metric extends Pick<DemoSeries, 'incident' | 'base' | 'daily' | 'weekl
   readonly of: readonly string[];
 }
 
-/** Every kind of metric has one kind of incident, so that the name of a flagged series says what to look for. */
+/** Every kind of metric has one kind of incident, so that the name of a flagged series hints at what to look for. */
 const METRICS: readonly Metric[] = [
   {
     name: 'request-rate',

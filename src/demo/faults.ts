@@ -16,7 +16,7 @@ export interface Fault {
 const PERIOD_DAYS = 2;
 const FAULT_PERIOD = PERIOD_DAYS * STEPS_PER_DAY;
 
-/** Of a wrong time. It lies between two steps, so that a later value of the series never has the same one. */
+/** How far a wrong time is ahead. It lies between two steps: no later value of the series has the same one. */
 const AHEAD_MS = 23 * STEPS_PER_HOUR * STEP_MS + STEP_MS / 2;
 
 /**
@@ -48,14 +48,14 @@ export function outageBefore(step: number): Fault | null {
   return fault === undefined ? null : { ...fault, start: step - since + fault.start, end: step };
 }
 
-/** The event time that a series' record of a step says; null where none is sent. */
+/** The event time in a series' record of a step; null where none is sent. */
 export function sentTime(series: string, step: number): number | null {
   const kind = faultOf(series, step)?.kind;
   if (kind === 'outage' || kind === 'silence') return null;
   return kind === 'wrong-time' ? timeOf(step) + AHEAD_MS : timeOf(step);
 }
 
-/** The step of a record that says this time: the inverse of `sentTime`. */
+/** The step of a record with this time: the inverse of `sentTime`. */
 export function stepOfSent(timestampMs: number): number {
   const isWrong = timestampMs % STEP_MS === AHEAD_MS % STEP_MS;
   return stepAt(isWrong ? timestampMs - AHEAD_MS : timestampMs);

@@ -1,10 +1,10 @@
-/** Of one detector, in the newest observations that were judged. */
+/** Counts of one detector, in the newest observations that were judged. */
 interface ArrivalFinding {
   readonly detector: string;
   readonly freq: string;
   /** Observations that were judged. */
   readonly observations: number;
-  /** Of them dropped, because their time step was taken. */
+  /** Judged observations that were dropped, because their time step was taken. */
   readonly duplicates: number;
   /** Time steps between them without an observation. */
   readonly missing: number;
@@ -20,7 +20,7 @@ export type Finding =
   | {
       readonly kind: 'unwatched';
       readonly records: number;
-      /** Of them those of series that were scored before. */
+      /** Unwatched records of series that were scored before. */
       readonly before: number;
       /** Records that were judged. */
       readonly of: number;

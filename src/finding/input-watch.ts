@@ -99,7 +99,7 @@ function weight(finding: Finding): number {
 interface JudgedInput {
   /** null until there were enough records. */
   readonly findings: readonly Finding[] | null;
-  /** Of the offset that is committed with them; null where nothing was found. */
+  /** Metadata of the offset that is committed with them; null where nothing was found. */
   readonly metadata: string | null;
 }
 

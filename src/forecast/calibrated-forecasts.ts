@@ -15,7 +15,7 @@ export interface ForecastSettings {
   readonly h: number;
   /** Longest context, in observations. */
   readonly context: number;
-  /** Of the requested quantiles. None costs least. */
+  /** Probabilities of the requested quantiles. None costs least. */
   readonly probabilities: readonly number[];
 }
 

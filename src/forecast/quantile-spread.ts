@@ -1,6 +1,6 @@
 import { normalQuantile } from './normal-distribution.ts';
 
-/** The quantiles whose distance says how sure a model is. */
+/** The quantiles whose distance measures the deviation of a model. */
 const LOW = 0.1;
 const HIGH = 0.9;
 

@@ -53,7 +53,7 @@ export function deviateFunction(
     if (Number.isNaN(value)) return value;
     const centre = values[start + median];
     if (value === centre) return 0;
-    // Of several equal quantiles the one nearest to the median.
+    // The nearest to the median where several quantiles are equal.
     const left =
       value > centre
         ? leftNeighbour(levels, (_, i) => values[start + i] >= value)

@@ -10,7 +10,7 @@ export interface ColumnValues {
   readonly values: readonly HistoryValue[];
 }
 
-/** Statements of both dialects are the same, but for what `dialect` tells apart. */
+/** Statements of both dialects are the same, but for what `dialect` distinguishes. */
 export interface HistorySql {
   readonly dialect: 'duckdb' | 'postgres';
   /** Parameters are `$1`, `$2`… */

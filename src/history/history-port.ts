@@ -96,7 +96,7 @@ export interface SeriesSelection {
 
 /** The newest score of a series. */
 export interface SeriesRow extends KeptFields {
-  /** The newest values, oldest first; empty unless asked for. */
+  /** The newest values, oldest first; empty unless requested. */
   readonly recent: readonly (number | null)[];
 }
 

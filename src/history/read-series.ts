@@ -20,7 +20,7 @@ interface NewestRow {
   readonly flags: number;
 }
 
-/** Of a series without a grade. Series of one grade are in the order of their names. */
+/** The sort key of a series without a grade. Series of one grade are in the order of their names. */
 const NO_GRADE = -1;
 const GRADE = `COALESCE(grade, ${NO_GRADE})`;
 

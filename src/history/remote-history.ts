@@ -66,7 +66,7 @@ export class RemoteHistory implements HistoryFeed {
     this.#watch();
   }
 
-  /** What the thread says. */
+  /** A message of the thread. */
   take(message: HistoryMessage): void {
     if (message.kind === 'answer') this.#settle(message.id, ({ resolve }) => resolve(message.value));
     else if (message.kind === 'failed') this.#settle(message.id, ({ reject }) => reject(unavailable(message.reason)));

@@ -11,7 +11,7 @@ export interface Upsert {
   readonly onConflict: string;
 }
 
-/** Inserts rows, or what their conflict says, a few hundred in a statement: one by one takes milliseconds each. */
+/** Inserts rows, or does what their conflict defines, hundreds a statement: one by one takes milliseconds each. */
 export async function upsertRows(sql: HistorySql, { table, rows, onConflict }: Upsert): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
     const some = rows.slice(start, start + ROWS_AT_ONCE);

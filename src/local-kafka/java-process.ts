@@ -94,7 +94,7 @@ async function waitUntilReady(server: JavaServer, child: ChildProcess): Promise<
   for (let waitedMs = 0; waitedMs < READY_MS_MAX; waitedMs += PROBE_MS) {
     const printed = await readFile(server.logFile, 'utf8');
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
-      const text = `${server.name} ended while it started; it said:\n${lastLines(printed)}`;
+      const text = `${server.name} ended while it started; its output:\n${lastLines(printed)}`;
       throw server.explainEnd?.(printed) ?? new ServiceError('internal', text);
     }
     if (await server.ready(printed)) return;

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const HEAP_MB = 512;
 /** Short: it opens its port 2 s after a crash instead of 10. */
 const SESSION_MS = 1_500;
-/** Of a login by token, which ends before with its token. */
+/** Longest session of a login by token; it ends before with its token. */
 const SESSION_MS_MAX = 60_000;
 /** The module wants it of clients and brokers alike. */
 const UNUSED_CLAIM = 'unsecuredLoginStringClaim_sub="broker"';

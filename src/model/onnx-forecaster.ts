@@ -58,7 +58,7 @@ const RUN_ROWS_MIN = 8;
  * thread.
  */
 const RUNS_PER_THREAD_MAX = 2;
-/** Owners that asked within this time share the threads: then runs are short and none is submitted in advance. */
+/** Owners of requests within this time share the threads: then runs are short and none is submitted in advance. */
 const SHARED_MS = 1_000;
 /** Part of a full run, while owners share the threads. A new request waits for one such run at most. */
 const SHARED_RUN = 0.5;
@@ -77,8 +77,8 @@ export class Forecasters {
   readonly #queue: RunQueue<QueuedForecast>;
   readonly #sums = { runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 };
   #pool: ThreadPool | null = null;
-  /** When each owner asked last; those of the last second. */
-  readonly #askedMs = new Map<string, number>();
+  /** When each owner requested last; those of the last second. */
+  readonly #requestedMs = new Map<string, number>();
   #groups = 0;
   #dispatching = false;
   #ended: Error | null = null;
@@ -190,7 +190,7 @@ export class Forecasters {
     const settle = { rowsMissing: batch.rows, resolve, reject };
     const theta: RunRequest['theta'] = weights?.theta ?? null;
     const owner = currentOwner();
-    this.#askedMs.set(owner, performance.now());
+    this.#requestedMs.set(owner, performance.now());
     const request = { key, owner, model: index, batch, horizonRun, quantiles, theta, result, ...settle };
     if (!this.#queue.add(request)) throw this.#overloaded(batch.rows);
     const onAbort = () => this.#fail(request, signal?.reason);
@@ -236,12 +236,12 @@ export class Forecasters {
     if (this.#isDrained()) this.#onDrained?.();
   }
 
-  /** Whether more than one owner asked lately. */
+  /** Whether more than one owner requested forecasts lately. */
   #isShared(): boolean {
-    if (this.#askedMs.size < 2) return false;
+    if (this.#requestedMs.size < 2) return false;
     const sinceMs = performance.now() - SHARED_MS;
-    for (const [owner, askedMs] of this.#askedMs) if (askedMs < sinceMs) this.#askedMs.delete(owner);
-    return this.#askedMs.size > 1 || (this.#askedMs.size === 1 && this.#queue.owners > 1);
+    for (const [owner, requestedMs] of this.#requestedMs) if (requestedMs < sinceMs) this.#requestedMs.delete(owner);
+    return this.#requestedMs.size > 1 || (this.#requestedMs.size === 1 && this.#queue.owners > 1);
   }
 
   #run(thread: InferenceThread, segments: readonly Segment<QueuedForecast>[]): void {

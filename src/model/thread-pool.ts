@@ -10,7 +10,7 @@ const RETRY_MS_MAX = 30_000;
 export interface PoolEvents {
   /** A thread was added: there may be work for it. */
   onAdded(): void;
-  /** No thread is left, and one cannot be started now: `error` says why. Waiting work may be rejected. */
+  /** No thread is left, and one cannot be started now: `error` has the reason. Waiting work may be rejected. */
   onNone(error: Error): void;
 }
 

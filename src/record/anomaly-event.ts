@@ -59,13 +59,13 @@ export interface AnomalyEvent {
   readonly group: string | null;
   readonly kind: EventKind;
   readonly direction: EventDirection;
-  /** Of the first alarm. */
+  /** Event time of the first alarm. */
   readonly startedAtMs: number;
-  /** Of the peak: the alarm with the highest grade. */
+  /** Event time of the peak: the alarm with the highest grade. */
   readonly peakAtMs: number;
-  /** Of the observation that this revision was made at. */
+  /** Event time of the observation that this revision was made at. */
   readonly updatedAtMs: number;
-  /** Of the last alarm; null while the event is open. */
+  /** Event time of the last alarm; null while the event is open. */
   readonly endedAtMs: number | null;
   /** The highest of its alarms; null for an event that is none of unusual values. */
   readonly severity: number | null;
@@ -87,9 +87,9 @@ export interface AnomalyEvent {
   readonly summary: string;
   /** How rare the peak is in its series, such as `highest in 14 days`; null where it is not. */
   readonly unusual: string | null;
-  /** Of a group, the largest share first; otherwise empty. */
+  /** Members of a group, the largest share first; empty for a series. */
   readonly members: readonly EventMember[];
-  /** Of the detector. */
+  /** Labels of the detector. */
   readonly labels: Readonly<Record<string, string>>;
   /** Of a pause of the detector in a partition: the series that have stopped; otherwise null. */
   readonly seriesCount: number | null;

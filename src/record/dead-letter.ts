@@ -62,7 +62,7 @@ export interface DeadLetter {
   };
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  /** null where the record does not say it. */
+  /** null where the record has none. */
   readonly series: string | null;
   readonly detector: string | null;
   /** When the record was refused, milliseconds since the epoch. */

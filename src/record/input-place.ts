@@ -6,7 +6,7 @@ export interface InputPlace {
 
 /**
  * The offset of a record that lies in another partition than the state of its series does since the input got more
- * partitions: one number below every offset, which says both. Numbers of one partition are in the order of its offsets.
+ * partitions: one number below every offset, which encodes both. Numbers of one partition ascend as its offsets do.
  */
 export function offsetElsewhere(partition: number, offset: number): number {
   return offset < 0 ? offset : LOWEST + offset * PARTITIONS_MAX + partition;

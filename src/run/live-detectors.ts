@@ -17,7 +17,7 @@ export interface LiveDetectorsOptions {
   readonly logger: Logger;
   /** Version that the worker has; 0: the file. */
   readonly version: number;
-  /** Of the command: its own detectors file, where none is named, and no brokers that must be. */
+  /** Fallbacks of the command: its own detectors file, where none is named, and no brokers that must be. */
   readonly fallbacks?: CommandFallbacks;
 }
 
@@ -45,7 +45,7 @@ export function followDetectors(options: LiveDetectorsOptions): () => void {
     }
     const { config: found, models } = result.config;
     const difference = differenceOf(current, found);
-    // A partition that another worker scored by this version waits for it, whether or not it says something new here.
+    // A partition that another worker scored by this version waits for it, whether or not it has something new here.
     if (difference === null && next === taken) return;
     const problem = worker.changeDetectors(found.stream.detectors, { models, version: next });
     worker.metrics.detectorChanges.inc({ outcome: problem === null ? 'applied' : 'refused' });

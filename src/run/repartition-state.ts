@@ -93,7 +93,7 @@ interface Moving {
   readonly created: number;
 }
 
-/** Returns false where the state cannot be moved, and says why. */
+/** Returns false where the state cannot be moved, and prints the reason. */
 async function move({ source, log, from, created }: Moving, partitions: number, io: CommandIo): Promise<boolean> {
   const { connection, topics, lookup } = source;
   const sources: RestoredPartition[] = [];
@@ -151,7 +151,7 @@ async function whyNotEmpty(
   return [`A worker has scored partitions ${used.join(', ')} already: their series have two states`];
 }
 
-/** Records that no worker has scored must be where their keys say then: else a series would have two states. */
+/** Records that no worker has scored must be where their keys belong then: else a series would have two states. */
 async function whyUnscored(
   { connection, topics }: RepartitionSource,
   sources: readonly RestoredPartition[],

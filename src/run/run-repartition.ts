@@ -21,7 +21,7 @@ export interface RepartitionParts {
   readonly detectors: readonly BoundDetector[];
   readonly version: number;
   readonly schemas: SchemaSource | null;
-  /** Of the records that are scored. */
+  /** Partitions of the records that are scored. */
   readonly partitions: number;
   readonly metrics: Metrics;
   readonly logger: Logger;

@@ -60,7 +60,7 @@ export interface RunWorkerOptions {
   readonly models: DetectorModels;
   readonly logger: Logger;
   readonly beside?: Beside;
-  /** Of the detectors; 0: the detectors file. */
+  /** Version of the detectors; 0: the detectors file. */
   readonly version?: number;
   /** What series without a state begin with; null for nothing. */
   readonly history?: NamedHistory | null;
@@ -184,7 +184,7 @@ async function startStream(
   onOpened(() => forecasters.close());
   const timed = (forecaster: Forecaster) => timeForecasts(forecaster, metrics, () => performance.now());
   const bind: StartedStream['bind'] = (detector, found) =>
-    bindToModel(detector, found, (...asked) => timed(forecasters.forecasterFor(...asked)));
+    bindToModel(detector, found, (...spec) => timed(forecasters.forecasterFor(...spec)));
   const detectors = stream.detectors.map((detector) => bind(detector, models));
   const options = {
     log,
@@ -208,7 +208,7 @@ async function startStream(
   return { worker: together(worker, carrier), forecasters, bind, findings };
 }
 
-/** Two workers that are told and asked as one. */
+/** Two workers behind one interface. */
 function together(worker: Worker, carrier: Worker): Worker {
   return {
     finished: Promise.race([worker.finished, carrier.finished]),

@@ -29,7 +29,7 @@ export interface NamedHistory {
 export interface HistoryParts {
   readonly kafka: KafkaConfig;
   readonly stream: StreamConfig;
-  /** Of the input topic. */
+  /** Partitions of the input topic. */
   readonly partitions: number;
   /** Whether their keys are made of series and groups, whatever keys the history has. */
   readonly isRekeyed: boolean;
@@ -66,7 +66,7 @@ async function historyOfFile({ name, csv, group, stop }: NamedHistory, parts: Hi
       const detector = detectorOf(series)?.config ?? null;
       if (detector === null) refusals.add(line, `series: no detector watches ${JSON.stringify(series)}`);
       else if (detector.group !== null && group === null) {
-        refusals.add(line, `series: detector ${detector.name} scores groups, and --group does not say which`);
+        refusals.add(line, `series: detector ${detector.name} scores groups, and --group does not name one`);
       } else {
         const id = detector.group === null ? null : group;
         history.add(partitionOf(Buffer.from(id ?? series)), { series, group: id, timestampMs, value });

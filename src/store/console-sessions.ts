@@ -9,7 +9,7 @@ export const SESSION_MS_MAX = 30 * 86_400_000;
 export const SESSIONS_OF_KEY_MAX = 100;
 /** A session that is used is prolonged this often, not with every request. */
 const PROLONG_MS = 3_600_000;
-/** Characters of an id: enough to tell sessions apart, and no secret, as they are of the digest. */
+/** Characters of an id: enough to distinguish sessions, and no secret, as they are of the digest. */
 const ID_CHARACTERS = 16;
 
 /** A session without its token, which only the browser has. */
@@ -19,7 +19,7 @@ export interface ConsoleSession {
   /** Name of the key. */
   readonly keyName: string;
   readonly begunAtMs: number;
-  /** Of the last request that prolonged it, so up to an hour before the last one. */
+  /** Time of the last request that prolonged it, so up to an hour before the last one. */
   readonly usedAtMs: number;
   readonly endsAtMs: number;
 }

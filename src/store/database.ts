@@ -3,7 +3,7 @@ export type SqlValue = string | number | bigint | null | Uint8Array;
 
 /** A database, or one transaction of it. */
 export interface Sql {
-  /** SQL texts serve both dialects; where they cannot, this tells them apart. */
+  /** SQL texts serve both dialects; where they cannot, this distinguishes them. */
   readonly dialect: 'sqlite' | 'postgres';
   /**
    * Runs one statement and returns its rows. Parameters are `$1`, `$2`… in both dialects. Throws a ServiceError

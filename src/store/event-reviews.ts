@@ -1,6 +1,6 @@
 import type { Sql } from './database.ts';
 
-/** What people said about an event. */
+/** The review of an event by people. */
 export interface EventReviewRecord {
   readonly eventId: string;
   readonly startedAtMs: number;
@@ -22,7 +22,7 @@ export interface EventReviewRecord {
 }
 
 export type ReviewedEvent = Pick<EventReviewRecord, 'eventId' | 'startedAtMs' | 'record'>;
-/** Who says it, and when. */
+/** Who reviewed it, and when. */
 export interface ReviewAct {
   readonly atMs: number;
   readonly by: string;

@@ -14,7 +14,7 @@ import {
   readFinetunedWeights,
 } from './finetuned-models.ts';
 
-/** Models tell of the data they were tuned on: the files are readable by their owner only. */
+/** Models disclose the data they were tuned on: the files are readable by their owner only. */
 const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 

@@ -16,7 +16,7 @@ export interface NewJob {
   readonly requestId?: string | null;
 }
 
-/** Tells a repeated submission from a new one. */
+/** Distinguishes a repeated submission from a new one. */
 export interface Idempotency {
   /** The `Idempotency-Key` of the client; unique for an owner while its job is kept. */
   readonly key: string;

@@ -97,7 +97,7 @@ async function inTransaction<T>(client: PoolClient, work: (sql: Sql) => Promise<
   await run(client, 'BEGIN');
   try {
     const result = await work({ dialect: 'postgres', query: (text, values) => run(client, text, values) });
-    const { command } = await ask(client, 'COMMIT');
+    const { command } = await query(client, 'COMMIT');
     assert(command === 'COMMIT', 'a statement failed, and the transaction went on as if it had not');
     return result;
   } catch (error) {
@@ -108,10 +108,10 @@ async function inTransaction<T>(client: PoolClient, work: (sql: Sql) => Promise<
 }
 
 async function run<Row extends object>(client: PoolClient, text: string, values?: readonly SqlValue[]): Promise<Row[]> {
-  return (await ask(client, text, values)).rows as Row[];
+  return (await query(client, text, values)).rows as Row[];
 }
 
-async function ask(client: PoolClient, text: string, values: readonly SqlValue[] = []): Promise<QueryResult> {
+async function query(client: PoolClient, text: string, values: readonly SqlValue[] = []): Promise<QueryResult> {
   try {
     return await client.query(text, [...values]);
   } catch (error) {

@@ -50,13 +50,13 @@ export class StoreClock {
   /** Reads the time of the store again: it is that of the middle of the question and its answer. */
   async sync(): Promise<void> {
     if (this.#sql.dialect === 'sqlite') return;
-    const askedMs = this.#local.monotonicMs();
+    const sentMs = this.#local.monotonicMs();
     const [{ now }] = await this.#sql.query<{ now: number }>(
       'SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now',
     );
     const answeredMs = this.#local.monotonicMs();
     this.#storeMs = now;
-    this.#readAtMs = (askedMs + answeredMs) / 2;
+    this.#readAtMs = (sentMs + answeredMs) / 2;
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** Told how long an operation of the store took, waiting included, also when it failed. */
+/** Observes how long an operation of the store took, waiting included, also when it failed. */
 export type StoreTiming = (operation: 'query' | 'transaction', seconds: number) => void;
 
 /** A database whose operations are timed. */

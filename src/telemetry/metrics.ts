@@ -50,11 +50,11 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     tuningsWaiting: gauge('tunings_waiting', 'Fine-tunings that wait for their turn'),
     // Alerts: from events to receivers.
     alertEvents: counter('alert_events_total', 'Events that the alerts have read, by type', 'type'),
-    alertsSuppressed: counter('alerts_suppressed_total', 'Events not told at once, or not at all, by reason', 'reason'),
+    alertsSuppressed: counter('alerts_suppressed_total', 'Events not sent at once, or not at all, by reason', 'reason'),
     alertDeliveries: counter('alert_deliveries_total', 'Attempts to deliver, by outcome', 'receiver', 'outcome'),
     alertDeliverySeconds: histogram('alert_delivery_seconds', 'Duration of an attempt to deliver', DELIVERY_SECONDS),
     // Inference; see also collectForecasts().
-    forecastLatencySeconds: histogram('forecast_latency_seconds', 'From asking to having forecasts', FORECAST_SECONDS),
+    forecastLatencySeconds: histogram('forecast_latency_seconds', 'From request to forecasts', FORECAST_SECONDS),
   };
 }
 
@@ -69,7 +69,7 @@ function makersOf(registry: Registry) {
   return { counter, gauge, histogram };
 }
 
-/** Of input records, transactions and state. */
+/** Metrics of input records, transactions and state. */
 function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf>) {
   return {
     // Input records.
@@ -188,7 +188,7 @@ export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: 
 export interface ServiceHoldings {
   readonly jobsPending: number;
   readonly jobsRunning: number;
-  /** Of the job that has waited for longest; 0 when none waits. */
+  /** How long the oldest pending job has waited; 0 when none waits. */
   readonly oldestPendingMs: number;
   readonly bodyBytes: number;
 }

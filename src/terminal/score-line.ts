@@ -52,7 +52,7 @@ export function scoreLineHeader(style: ScoreLineStyle): string {
 
 /**
  * One score as a line for people: time, series, value, forecast, interval, score, grade, state. An alarm begins with
- * `!` and says ALARM in place of its state, a value outside its interval says ANOMALY. What is not scored yet is dim. A
+ * `!` and has ALARM in place of its state, a value outside its interval ANOMALY. What is not scored yet is dim. A
  * member of a group shows the group's score, marked by `g`.
  */
 export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE_STYLE): string {

@@ -4,7 +4,7 @@ import type { DeliveryOutcome } from '../receivers/receiver.ts';
 
 /** Deliveries of one receiver at a time, while it is up. */
 const CONCURRENCY = 4;
-/** Failures in a row after which the receiver counts as down: it is left alone for a while, then asked one by one. */
+/** Failures in a row after which the receiver counts as down: it is left alone for a while, then tried one by one. */
 const FAILURES_DOWN = 4;
 /** Waiting deliveries that are looked at for one which may begin. */
 const LOOK_AHEAD = 1_000;
@@ -77,7 +77,7 @@ export class ReceiverLane {
     this.#pump();
   }
 
-  /** Tells again what is open, where the receiver forgets it. Not kept: the next time is soon. */
+  /** Sends again what is open, where the receiver forgets it. Not kept: the next time is soon. */
   remind(notifications: readonly Notification[]): void {
     if (this.#isDown) return;
     if (this.#deliveries.some(({ key }) => key === null)) return;
@@ -170,7 +170,7 @@ export class ReceiverLane {
     return this.#failures >= FAILURES_DOWN;
   }
 
-  /** Exponential, and up to a half shorter by chance, so that receivers are not asked by everyone at once. */
+  /** Exponential, and up to a half shorter by chance, so that receivers are not called by everyone at once. */
   #delayMs(failures: number): number {
     const { initialMs, delayMsMax } = this.#options.backoff;
     const fullMs = Math.min(delayMsMax, initialMs * 2 ** Math.min(failures - 1, 30));

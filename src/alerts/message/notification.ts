@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { AnomalyEvent, EventKind, EventType } from '../../record/anomaly-event.ts';
 import type { Urgency } from '../../record/urgency.ts';
 
-/** What is said about one event. */
+/** One event in a message. */
 export interface Notice {
   readonly type: EventType;
   readonly event: AnomalyEvent;
-  /** When and as what the event was first told. Alertmanager knows an alert by fields that must not change. */
+  /** When and as what the event was first sent. Alertmanager knows an alert by fields that must not change. */
   readonly opening: Opening;
 }
 
@@ -17,15 +17,15 @@ export interface Opening {
 
 /** One message to one receiver. It is kept until the receiver has accepted it, or it is a dead letter. */
 export interface Notification {
-  /** Digest of what is said to whom: a notification that is sent again has the same id. */
+  /** Digest of content and receiver: a notification that is sent again has the same id. */
   readonly id: string;
   readonly receiver: string;
   readonly route: string;
-  /** Fields that the events have in common, such as `detector=load`; null where each event is told by itself. */
+  /** Fields that the events have in common, such as `detector=load`; null where each event has messages of its own. */
   readonly group: string | null;
   /** In the order in which they happened. */
   readonly notices: readonly Notice[];
-  /** Minutes after the first message, where it is told again because it is still open; else null. */
+  /** Minutes after the first message, where it is sent again because it is still open; else null. */
   readonly escalatedAfterMinutes: number | null;
   readonly createdAtMs: number;
 }
@@ -40,7 +40,7 @@ export interface AlertDeadLetter {
 }
 
 export type DeadAlertReason =
-  /** The receiver said that a repetition does not help. */
+  /** The receiver answered that a repetition does not help. */
   | 'refused'
   /** The address of the receiver is private and not allowed by name. */
   | 'address-refused'
@@ -53,12 +53,12 @@ export type DeadAlertReason =
 
 export function identify(notification: Omit<Notification, 'id'>): Notification {
   const { receiver, route, group, notices, escalatedAfterMinutes } = notification;
-  const said = notices.map(({ type, event }) => [type, event.eventId, event.revision]);
-  const canonical = JSON.stringify([receiver, route, group, escalatedAfterMinutes, said]);
+  const revisions = notices.map(({ type, event }) => [type, event.eventId, event.revision]);
+  const canonical = JSON.stringify([receiver, route, group, escalatedAfterMinutes, revisions]);
   return { id: createHash('sha256').update(canonical).digest('hex').slice(0, 32), ...notification };
 }
 
-/** `opened`, `updated` or `closed` where it says one thing; else `opened`, which asks for the most. */
+/** `opened`, `updated` or `closed` where all are alike; else `opened`, which matters most. */
 export function typeOf({ notices }: Pick<Notification, 'notices'>): EventType {
   const types = new Set(notices.map(({ type }) => type));
   if (types.has('opened')) return 'opened';

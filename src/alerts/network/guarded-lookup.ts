@@ -34,13 +34,13 @@ export function urlHost(url: URL): string {
  */
 export function guardedLookup(guard: AddressGuard): LookupFunction {
   return (host, options, callback) => {
-    const asked = options as { readonly all?: boolean; readonly family?: number | string };
+    const wanted = options as { readonly all?: boolean; readonly family?: number | string };
     resolveAllowed(guard, host, (error, addresses) => {
-      const family = { 4: 4, 6: 6, IPv4: 4, IPv6: 6 }[asked.family ?? 0] ?? 0;
+      const family = { 4: 4, 6: 6, IPv4: 4, IPv6: 6 }[wanted.family ?? 0] ?? 0;
       const found = addresses.filter((address) => family === 0 || address.family === family);
       const failure = error ?? (found.length === 0 ? noAddress(host) : null);
       if (failure !== null) callback(failure, '', 0);
-      else if (asked.all) callback(null, [...found]);
+      else if (wanted.all) callback(null, [...found]);
       else callback(null, found[0].address, found[0].family);
     });
   };

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { type AddressGuard, AddressRefused, guardedLookup, refusedAddress, urlHost } from './guarded-lookup.ts';
 
-/** Of an answer only the beginning is read: a receiver may send more than memory holds. */
+/** Bytes that are read of an answer: a receiver may send more than memory holds. */
 const ANSWER_BYTES_MAX = 2_048;
 /** A word at the end of what is read may be half of a secret, which could not be recognised. */
 const CUT_WORD = /[\p{L}\p{N}\p{M}%\\&#;+=._~\ufffd-]*$/u;
@@ -24,7 +24,7 @@ export type PostAnswer =
       readonly status: number;
       /** Beginning of the answer, in whole words. */
       readonly excerpt: string;
-      /** What `Retry-After` asks for; null without it. */
+      /** The delay of `Retry-After`; null without it. */
       readonly retryAfterMs: number | null;
     }
   /** No answer came. `detail` has no path, which may be a secret. */
@@ -64,7 +64,7 @@ export class HttpPoster {
       });
       const { statusCode: status = 0 } = response;
       const retryAfterMs = retryAfter(response.headers['retry-after']);
-      // Whoever has accepted may take its time to say so: the time-out ends it, and nothing is repeated.
+      // Whoever has accepted may take its time to answer: the time-out ends it, and nothing is repeated.
       if (isAcceptance(status)) discard(response);
       return { kind: 'answer', status, excerpt: isAcceptance(status) ? '' : await readExcerpt(response), retryAfterMs };
     } catch (error) {

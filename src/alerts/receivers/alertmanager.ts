@@ -9,11 +9,11 @@ import { postAlert } from './http-receiver.ts';
 import { ACCEPTED, type Receiver } from './receiver.ts';
 
 const ALERTS_PATH = '/api/v2/alerts';
-/** An alert that is not told again for so long counts as resolved, as with Prometheus: four intervals of telling. */
+/** An alert that is not sent again for so long counts as resolved, as with Prometheus: four intervals. */
 export const ALERT_LIFE_MS = 4 * 60_000;
 
 /**
- * Alertmanager, API v2. It forgets: what is open is told again every minute, so that it outlives a restart of
+ * Alertmanager, API v2. It forgets: what is open is sent again every minute, so that it outlives a restart of
  * Alertmanager, and ends by itself where this service is gone for good.
  */
 export function createAlertmanager(

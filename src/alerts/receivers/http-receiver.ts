@@ -13,7 +13,7 @@ export interface JsonPost {
   readonly signal: AbortSignal;
 }
 
-/** Posts JSON, and says what the answer means. Only 2xx is an acceptance. */
+/** Posts JSON, and classifies the answer. Only 2xx is an acceptance. */
 export async function postAlert({ poster, headers = {}, ...request }: JsonPost): Promise<DeliveryOutcome> {
   return judge(await poster.post({ ...request, headers: { 'content-type': 'application/json', ...headers } }));
 }
@@ -27,8 +27,8 @@ function judge(answer: PostAnswer): DeliveryOutcome {
     case 'answer': {
       const { status, excerpt, retryAfterMs } = answer;
       if (isAcceptance(status)) return ACCEPTED;
-      const said = excerpt.trim();
-      const detail = `status ${status}${said === '' ? '' : `: ${said}`}`;
+      const shown = excerpt.trim();
+      const detail = `status ${status}${shown === '' ? '' : `: ${shown}`}`;
       if (status >= 300 && status < 400) {
         return { kind: 'refused', reason: 'refused', detail: `status ${status}: redirects are not followed` };
       }

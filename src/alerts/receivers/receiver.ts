@@ -11,7 +11,7 @@ export type DeliveryOutcome =
 /** A channel to people or to another alerting system. */
 export interface Receiver {
   readonly name: string;
-  /** Whether what is open must be told again and again, or the receiver takes it for closed. */
+  /** Whether what is open must be sent again and again, or the receiver takes it for closed. */
   readonly forgets: boolean;
   /** Never rejects. Ends soon when `signal` aborts. */
   send(notification: Notification, signal: AbortSignal): Promise<DeliveryOutcome>;

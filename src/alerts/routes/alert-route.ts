@@ -21,22 +21,22 @@ export interface AlertRoute {
   readonly receivers: readonly string[];
   /** Whether later routes see the event, too. */
   readonly continues: boolean;
-  /** Whether each revision is told, or only the first and the last. */
+  /** Whether each revision is sent, or only the first and the last. */
   readonly updates: boolean;
   /** Fields whose values events of one message share; null: each event is told by itself. */
   readonly groupBy: readonly string[] | null;
   /** How long a message waits for further events of its group. */
   readonly groupWaitMs: number;
-  /** How long the route is silent about a series after it told of an event. */
+  /** How long the route is silent about a series after it notified of an event. */
   readonly coolDownMs: number;
-  /** An event whose newest observation is older than this when it arrives is not told; null: it is told. */
+  /** An event whose newest observation is older than this when it arrives is not sent; null: it is sent. */
   readonly ageLimitMs: number | null;
   readonly mute: readonly MuteWindow[];
   /** In the order of their time. */
   readonly escalation: readonly EscalationStep[];
 }
 
-/** Hours in which a route tells nothing new. */
+/** Hours in which a route sends nothing new. */
 export interface MuteWindow {
   readonly name: string;
   readonly times: LocalTimes;
@@ -50,7 +50,7 @@ export interface EscalationStep {
 /** Every condition must hold; null is none. */
 export interface EventMatch {
   readonly detector: TextPattern | null;
-  /** Of the series, or of the group. */
+  /** Pattern of the series, or of the group. */
   readonly series: TextPattern | null;
   readonly kinds: readonly EventKind[] | null;
   readonly directions: readonly EventDirection[] | null;

@@ -3,7 +3,7 @@ import { Entries, type StateChanges } from './entries.ts';
 
 /** A message whose time has come. */
 export interface DueGroup extends AlertGroup {
-  /** Keys of the alerts that it tells of. */
+  /** Keys of its alerts. */
   readonly alerts: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export class AlertGroups {
     return this.#groups.restore(key, json);
   }
 
-  /** The alert is told by the next message of the group. */
+  /** The alert goes into the next message of the group. */
   index(group: string, alert: string): void {
     const alerts = this.#waiting.get(group) ?? new Set();
     this.#waiting.set(group, alerts.add(alert));

@@ -21,17 +21,17 @@ import { MutedRoutes } from './muted-routes.ts';
 import { Outbox } from './outbox.ts';
 
 /**
- * Open alerts that are kept, and cool-downs. Above it a new event is not told, which is counted and logged, and no
+ * Open alerts that are kept, and cool-downs. Above it a new event is not sent, which is counted and logged, and no
  * series cools down.
  */
 export const ALERTS_MAX = 100_000;
 
 const MINUTE_MS = 60_000;
-/** Of what is kept. A newer one is refused: it was written by a newer version. */
+/** Format of what is kept. A newer one is refused: it was written by a newer version. */
 const FORMAT = 1;
 
-/** What is told of an alert in one message. */
-interface Telling {
+/** What one message has of an alert. */
+interface AlertUpdate {
   readonly key: string;
   readonly types: readonly EventType[];
 }
@@ -49,14 +49,14 @@ export class AlertState {
   readonly #format = new Entries<number>('format', this.#changes);
   readonly #alerts = new Entries<Alert>('alert/', this.#changes);
   readonly #groups = new AlertGroups(this.#changes);
-  /** When the route may tell of the series again. */
+  /** When the route may notify of the series again. */
   readonly #coolDowns = new Entries<number>('cool-down/', this.#changes);
   /** Where the reading of events is. */
   readonly place = new KeptPlace(this.#changes);
   readonly outbox: Outbox;
   readonly #muted: MutedRoutes;
 
-  /** @param count called when an event is not told, or not yet */
+  /** @param count called when an event is not sent, or not yet */
   constructor({ routes, receivers }: Pick<Routes, 'routes' | 'receivers'>, count: (suppression: Suppression) => void) {
     this.#routes = routes;
     this.#count = count;
@@ -125,7 +125,7 @@ export class AlertState {
     }
   }
 
-  /** Does what is due: tells held alerts, sends the messages of groups, takes steps of escalation. */
+  /** Does what is due: sends held alerts and the messages of groups, takes steps of escalation. */
   advance(nowMs: number): void {
     for (const [key, untilMs] of this.#coolDowns.all()) if (untilMs <= nowMs) this.#coolDowns.delete(key);
     for (const group of this.#groups.takeDue(nowMs)) this.#flush(group, nowMs);
@@ -149,7 +149,7 @@ export class AlertState {
     }
   }
 
-  /** Open events that a receiver was told of, as it would be told of them now. */
+  /** Open events that a receiver was notified of, as it would be notified of them now. */
   openAt(receiver: string): Notice[] {
     const notices: Notice[] = [];
     for (const { event, opening, toldTo, waiting } of this.#alerts.values()) {
@@ -159,7 +159,7 @@ export class AlertState {
     return notices;
   }
 
-  /** Puts dead letters back into the queues, but for what says that an event is open which is not any more. */
+  /** Puts dead letters back into the queues, but for notices that an event is open which is not any more. */
   redeliver(nowMs: number): number {
     const open = new Set([...this.#alerts.values()].map(({ event }) => event.eventId));
     return this.outbox.redeliver(open, nowMs);
@@ -175,24 +175,24 @@ export class AlertState {
     } else if (this.#routeOf(alert) === undefined) {
       if (event.type === 'closed') this.#closeFormer(key, { ...alert, event }, nowMs);
     } else if (event.type === 'closed') {
-      this.#tell(key, 'closed', nowMs);
+      this.#update(key, 'closed', nowMs);
     } else if (alert.waiting.length === 0 && this.#routeOf(alert)?.updates) {
-      this.#tell(key, 'updated', nowMs);
+      this.#update(key, 'updated', nowMs);
     }
   }
 
-  /** Tells of a new alert, unless its route is silent now. */
+  /** Notifies of a new alert, unless its route is silent now. */
   #consider(key: string, nowMs: number, count: (suppression: Suppression) => void): void {
     const alert = this.#alerts.get(key);
     const route = alert && this.#routeOf(alert);
     if (alert === undefined || route === undefined) return;
     if (this.#muted.has(route, nowMs)) count('muted');
     else if ((this.#coolDowns.get(coolDownKey(alert)) ?? 0) > nowMs) count('cool-down');
-    else this.#tell(key, 'opened', nowMs);
+    else this.#update(key, 'opened', nowMs);
   }
 
   /** At once, or with the next message of its group. */
-  #tell(key: string, type: EventType, nowMs: number): void {
+  #update(key: string, type: EventType, nowMs: number): void {
     const alert = this.#alerts.get(key);
     const route = alert && this.#routeOf(alert);
     if (alert === undefined || route === undefined) return;
@@ -208,7 +208,7 @@ export class AlertState {
     this.#groups.begin(group, { route: route.name, fields, flushAtMs: nowMs + route.groupWaitMs });
   }
 
-  /** The route is gone, but its receivers were told that the event is open. */
+  /** The route is gone, but its receivers were notified that the event is open. */
   #closeFormer(key: string, { event, opening, toldTo, route }: Alert, nowMs: number): void {
     this.#alerts.delete(key);
     if (opening === null) return;
@@ -221,17 +221,17 @@ export class AlertState {
   #flush({ route: name, fields, alerts }: DueGroup, nowMs: number): void {
     const route = this.#routes.find((known) => known.name === name);
     if (route === undefined) return;
-    const told = alerts
+    const updates = alerts
       .map((key) => ({ key, alert: this.#alerts.get(key) }))
       .sort((one, other) => inOrder(one.alert?.event, other.alert?.event))
       .map(({ key, alert }) => ({ key, types: alert?.waiting ?? [] }));
-    this.#notify(route, fields, told, nowMs);
+    this.#notify(route, fields, updates, nowMs);
   }
 
-  /** Queues a message for each receiver that it concerns, and notes who was told. */
-  #notify(route: AlertRoute, group: string | null, told: readonly Telling[], nowMs: number): void {
+  /** Queues a message for each receiver that it concerns, and notes who was notified. */
+  #notify(route: AlertRoute, group: string | null, updates: readonly AlertUpdate[], nowMs: number): void {
     const byReceiver = new Map<string, Notice[]>();
-    for (const { key, types } of told) {
+    for (const { key, types } of updates) {
       const alert = this.#alerts.get(key);
       if (alert === undefined) continue;
       const { event } = alert;
@@ -256,7 +256,7 @@ export class AlertState {
     for (const [receiver, notices] of byReceiver) this.outbox.addAll({ ...message, receiver, notices });
   }
 
-  /** Tells further receivers of an alert that has been open for long. Within a mute window it waits. */
+  /** Notifies further receivers of an alert that has been open for long. Within a mute window it waits. */
   #escalate(key: string, alert: Alert, nowMs: number): void {
     const { route, event, opening, escalated, toldTo } = alert;
     const step = this.#dueStep(alert, nowMs);
@@ -269,8 +269,8 @@ export class AlertState {
     const escalatedAfterMinutes = Math.round(step.afterMs / MINUTE_MS);
     const notices = [{ type: 'opened', event: asOpen(event), opening }] as const;
     for (const receiver of step.receivers) {
-      const said = { receiver, route, group: null, notices, escalatedAfterMinutes, createdAtMs: nowMs };
-      this.#queue(said);
+      const message = { receiver, route, group: null, notices, escalatedAfterMinutes, createdAtMs: nowMs };
+      this.#queue(message);
     }
   }
 

@@ -6,17 +6,17 @@ export interface Alert {
   readonly route: string;
   /** The newest revision. */
   readonly event: AnomalyEvent;
-  /** As what it was first told; null while it waits for a mute window, a cool-down or its group. */
+  /** As what it was first sent; null while it waits for a mute window, a cool-down or its group. */
   readonly opening: Opening | null;
-  /** When it was first told. */
+  /** When it was first sent. */
   readonly toldAtMs: number | null;
-  /** Receivers that were told that it is open: each is told that it closes. */
+  /** Receivers that were notified that it is open: each is notified that it closes. */
   readonly toldTo: readonly string[];
   /** Steps of escalation that were taken. */
   readonly escalated: number;
-  /** What the next message of its group says. */
+  /** Types of the next message of its group. */
   readonly waiting: readonly EventType[];
-  /** Key of its group; null where each event is told by itself. */
+  /** Key of its group; null where each event has messages of its own. */
   readonly group: string | null;
 }
 
@@ -28,7 +28,7 @@ export interface AlertGroup {
   readonly flushAtMs: number;
 }
 
-/** Why an event was not told at once, or not at all. */
+/** Why an event was not sent at once, or not at all. */
 export type Suppression =
   /** Within a mute window. */
   | 'muted'
@@ -40,9 +40,9 @@ export type Suppression =
   /** Larger than what is kept of an event. */
   | 'too-large';
 
-/** Members of a group that are kept and told: those with the largest shares. */
+/** Members of a group that are kept and sent: those with the largest shares. */
 const MEMBERS_MAX = 20;
-/** Most of an event that is kept, as JSON. A record of Kafka must hold it with what is said about it. */
+/** Most of an event that is kept, as JSON. A record of Kafka must hold it with the rest of the notice. */
 const EVENT_CHARACTERS_MAX = 64 * 1024;
 
 /** What is kept of an event; null where it is too large. */
@@ -55,7 +55,7 @@ export function openingAlert(route: string, event: AnomalyEvent): Alert {
   return { route, event, opening: null, toldAtMs: null, toldTo: [], escalated: 0, waiting: [], group: null };
 }
 
-/** It was neither told nor put into a message: it waits for the end of a mute window or a cool-down. */
+/** It was neither sent nor put into a message: it waits for the end of a mute window or a cool-down. */
 export function isHeld({ toldAtMs, waiting }: Alert): boolean {
   return toldAtMs === null && waiting.length === 0;
 }

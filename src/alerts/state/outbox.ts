@@ -8,7 +8,7 @@ export const DEAD_LETTERS_MAX = 10_000;
 
 /** Notices of one message. Further ones come in messages of their own. */
 const NOTICES_MAX = 100;
-/** Of all notices of a message as JSON: a record of Kafka holds them, and receivers take them. */
+/** Length of all notices of a message as JSON: a record of Kafka holds them, and receivers take them. */
 const NOTICES_CHARACTERS_MAX = 128 * 1024;
 const RECEIVER_REMOVED = { reason: 'receiver-removed', detail: 'the routes file does not name it' } as const;
 /** Digits of a sequence number in a key: keys sort as numbers do. */
@@ -64,7 +64,7 @@ export class Outbox {
     return [...this.#deadLetters.values()].sort((one, other) => one.atMs - other.atMs);
   }
 
-  /** Queues what is said, in as many messages as it takes. */
+  /** Queues notices, in as many messages as it takes. */
   addAll({ notices, ...message }: Omit<Notification, 'id'>): void {
     let [first, characters] = [0, 0];
     for (const [at, notice] of notices.entries()) {
@@ -80,7 +80,7 @@ export class Outbox {
 
   add(notification: Notification): void {
     const { receiver, createdAtMs } = notification;
-    // An event that is still open was told to it before the routes file changed.
+    // An event that is still open was sent to it before the routes file changed.
     if (!this.#receivers.has(receiver)) {
       this.#bury(notification, RECEIVER_REMOVED, createdAtMs);
       return;

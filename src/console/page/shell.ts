@@ -38,7 +38,7 @@ interface ShellProps {
   readonly source: ConsoleSource;
   readonly session: Session | null;
   readonly onLeave: (() => void) | null;
-  /** Of a report. */
+  /** Title of a report. */
   readonly title?: string;
   readonly onReport?: (report: ReportData) => void;
 }

@@ -8,23 +8,23 @@ import { LoginPage } from './pages/login-page.ts';
 import { Shell } from './shell.ts';
 import { currentSession, type Session, signOut, whenSignedOut } from './source/service-calls.ts';
 
-/** Asks for a key unless the browser has a session. */
+/** Shows the login unless the browser has a session. */
 export function SignedInConsole({ source }: { readonly source: ConsoleSource }): Shown {
   const [session, setSession] = useState<Session | null>(null);
   const [report, setReport] = useState<ReportData | null>(null);
-  const [asked, setAsked] = useState(false);
+  const [isKnown, setKnown] = useState(false);
   useEffect(() => {
     whenSignedOut(() => setSession(null));
     currentSession()
       .then(setSession)
-      // Without an answer the form is shown; it says what is wrong.
+      // Without an answer the form is shown; it shows what is wrong.
       .catch(() => {})
-      .finally(() => setAsked(true));
+      .finally(() => setKnown(true));
   }, []);
   const leave = useCallback(() => {
     signOut().finally(() => setSession(null));
   }, []);
-  if (!asked) return null;
+  if (!isKnown) return null;
   if (session === null) return html`<${LoginPage} onSession=${setSession} />`;
   if (report !== null) return html`<${ShownReport} report=${report} onLeave=${() => setReport(null)} />`;
   return html`<${Shell} source=${source} session=${session} onLeave=${leave} onReport=${setReport} />`;

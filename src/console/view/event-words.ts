@@ -19,7 +19,7 @@ export const kindName = (kind: string): string => kind.replaceAll('_', ' ');
 /** A kind of a later version has a name, and no meaning. */
 export const kindMeaning = (kind: EventAnswer['kind']): string => KINDS[kind] ?? '';
 
-/** How many widths of the interval the peak lies beyond it; null where that says nothing. */
+/** How many widths of the interval the peak lies beyond it; null where that has no meaning. */
 export function widthsOut({ value, lo, hi }: Pick<EventAnswer, 'value' | 'lo' | 'hi'>): number | null {
   if (value === null || lo === null || hi === null || !(hi > lo)) return null;
   if (value > hi) return (value - hi) / (hi - lo);

@@ -67,7 +67,7 @@ function shownScores(scores: ReportSeries['scores']): ShownScores {
   return { ...scores, value_min: scores.value, value_max: scores.value, bucket_ms: null };
 }
 
-/** The worst grade in place of the newest: of a past, it says what to look at. */
+/** The worst grade in place of the newest: of a past, it is what to look at. */
 function newestOf(
   { id, detector, group, state, scores }: Omit<ReportSeries, 'scores'> & { readonly scores: ShownScores },
   recent: number,

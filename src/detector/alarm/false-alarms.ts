@@ -30,7 +30,7 @@ export function parseFalseAlarms(text: string): FalseAlarms | undefined {
   return match !== null && count > 0 ? { count, perMs: UNIT_MS[match[2]] } : undefined;
 }
 
-/** What says how many false alarms are accepted; undefined where nothing was said. */
+/** The setting of accepted false alarms; undefined where there is none. */
 export interface AlarmWishes {
   readonly falseAlarms?: FalseAlarms | undefined;
   /** In percent; used where no rate is given: of 100 rows, 100 - level may be false alarms. */

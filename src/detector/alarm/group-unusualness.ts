@@ -49,7 +49,7 @@ export function unusualGroup(state: Float64Array, members: readonly (Unusualness
   };
 }
 
-/** Of what lies beyond an ordinary row: the sum of the two largest, and the mean. */
+/** The sum of the two largest, and the mean, of what lies beyond an ordinary row. */
 function excess(numbers: readonly number[]): { readonly largest: number; readonly mean: number } {
   let [first, second, sum] = [0, 0, 0];
   for (const number of numbers) {

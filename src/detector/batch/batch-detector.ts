@@ -60,7 +60,7 @@ export interface DetectionPlan {
   readonly histories: readonly History[];
   /** The forecasts to be made, and where they go. */
   readonly folds: Omit<FoldPlan<DetectionFold>, 'forecast'>;
-  /** The first of them again, whose quantiles say how sure the model is; none where alarms are off. */
+  /** The first of them again, whose quantiles give the model's deviation; none where alarms are off. */
   readonly priorFolds: readonly DetectionFold[];
 }
 

@@ -18,7 +18,7 @@ export interface History {
   /** The same of the forecasts that a stream would have had as it scored the position. */
   readonly arrivalSums: Float64Array;
   readonly arrivalCounts: Uint32Array;
-  /** What the model's quantiles say of its deviation, by cutoff; for the grade alone, of the first cutoffs. */
+  /** Deviation by the model's quantiles, by cutoff; for the grade alone, of the first cutoffs. */
   readonly modelDeviations: Map<number, number>;
   readonly detectionSize: number;
   /** Smallest deviation that residuals are judged by: from the values before the detection window, and from all. */

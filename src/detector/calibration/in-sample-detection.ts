@@ -2,7 +2,7 @@ import type { InSampleForecast } from '../../forecast/in-sample.ts';
 import { type Calibration, calibrate, deviationAt } from './calibration.ts';
 import { twoSidedThreshold } from './threshold.ts';
 
-/** What the residuals of a series say about its intervals: forecast +- z * deviation (sample standard deviation). */
+/** Intervals by the residuals of a series: forecast +- z * deviation (sample standard deviation). */
 export function calibrateInSample({ residual }: InSampleForecast): Calibration {
   return calibrate(residual);
 }

@@ -1,5 +1,5 @@
 /**
- * Whether the float32 distances of one window still tell its values apart. A series whose first value was 2^31 and
+ * Whether the float32 distances of one window still distinguish its values. A series whose first value was 2^31 and
  * whose others are near 20 would keep multiples of 128. State in three numbers of a Float64Array from `start`: [lowest
  * value, highest value, largest rounding error].
  */
@@ -10,7 +10,7 @@ const ERROR = 2;
 
 /** Rounding errors above this share of a window's range hide its shape. */
 const ERROR_SHARE_MAX = 2 ** -10;
-/** The smallest normal float32: values that differ by less cannot be told apart from any origin. */
+/** The smallest normal float32: values that differ by less are equal from any origin. */
 const RANGE_MIN = 2 ** -126;
 
 export function startPrecision(state: Float64Array, start: number): void {

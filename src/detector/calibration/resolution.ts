@@ -21,7 +21,7 @@ const DECIMALS_MAX = 9;
 const POWERS_OF_TEN = Array.from({ length: DECIMALS_MAX }, (_, decimals) => 10 ** decimals);
 /** Resolution of a series that has not changed so far, relative to its value; absolute where that is 0. */
 const RELATIVE = 1e-9;
-/** Values are kept as float32: the smallest number that those can tell from 0. */
+/** Values are kept as float32: the smallest number that those distinguish from 0. */
 const FLOOR_MIN = 2 ** -149;
 
 export function startResolution(state: Float64Array, start: number): void {

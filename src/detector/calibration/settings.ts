@@ -1,8 +1,8 @@
 import type { Frequency } from '../../calendar/frequency.ts';
 
 /**
- * How anomalies are told from normal observations: each series alone, or all series of a group at one time step
- * together.
+ * How anomalies are distinguished from normal observations: each series alone, or all series of a group together at
+ * one time step.
  */
 export type ThresholdMethod = 'univariate' | 'multivariate';
 
@@ -49,7 +49,7 @@ export interface StreamDetectionSettings extends DetectionSettings {
   readonly jitterMs: number;
   /** How long a record waits for older ones of its series, in milliseconds of event time; 0: not at all. */
   readonly latenessMs: number;
-  /** A series without an observation for more steps than this is silent; null: that is not said. */
+  /** A series without an observation for more steps than this is silent; null: silence is not reported. */
   readonly silenceAfter: number | null;
   /** A series or group without an observation for longer, in milliseconds of event time, is forgotten; null: never. */
   readonly idleMs: number | null;

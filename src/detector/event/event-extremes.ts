@@ -47,7 +47,7 @@ export interface Rarity {
 }
 
 export interface RareValue {
-  /** Of the row at `position`, the newest in the ring. */
+  /** Value of the row at `position`, the newest in the ring. */
   readonly value: number;
   readonly position: number;
   readonly side: Rarity['side'];

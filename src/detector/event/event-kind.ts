@@ -52,7 +52,7 @@ const DISPLACED_ROWS_MIN = 4;
 /** A drift was on its way by this share of its size before the first alarm. */
 const DRIFT_LEADING = 0.35;
 
-/** What a kind says beyond that values are off: the later, the more. */
+/** How specific a kind is: the later, the more. */
 const TELLING: readonly (readonly EventKind[])[] = [
   ['spike', 'dip'],
   ['level_shift', 'drift'],
@@ -65,7 +65,7 @@ export function refined(kind: EventKind, next: EventKind): EventKind {
   return rank(next) >= rank(kind) ? next : kind;
 }
 
-/** The kind of an event, as far as its rows tell by now. O(rows). */
+/** The kind of an event, as far as its rows show by now. O(rows). */
 export function kindOf(evidence: KindEvidence): EventKind {
   if (isStuck(evidence)) return 'stuck';
   if (isBurst(evidence)) return 'burst';

@@ -1,6 +1,6 @@
 import { isWithin, type LocalTimes } from '../../calendar/local-times.ts';
 
-/** Which alarms become events, by rules of a detector. Times are event times, so that a replay says the same. */
+/** Which alarms become events, by rules of a detector. Times are event times, so that a replay gives the same. */
 export interface EventRules {
   /** Alarms on one side of the forecast alone. */
   readonly direction: 'up' | 'down' | 'both';

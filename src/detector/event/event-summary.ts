@@ -11,7 +11,7 @@ const KIND_NAMES: Readonly<Record<EventKind, string>> = {
   burst: 'Burst',
   silence: 'Silence',
 };
-/** Kinds that go one way; the names of the others say it, or they have none. */
+/** Kinds that go one way; the names of the others imply it, or they have none. */
 const DIRECTED: readonly EventKind[] = ['level_shift', 'drift'];
 const DIRECTION_NAMES: Readonly<Record<EventDirection, string>> = { up: ' up', down: ' down', both: '' };
 

@@ -19,7 +19,7 @@ export interface EventSubject {
   /** Rows without an alarm that end an episode: the detection size. */
   readonly gap: number;
   readonly stepMs: number;
-  /** Id of the event that begins at this input offset; a text tells events apart that do not begin with an alarm. */
+  /** Id of the event that begins at this input offset; a text distinguishes events that do not begin with an alarm. */
   readonly idOf: (start: number | string) => string;
 }
 
@@ -70,7 +70,7 @@ export class EventTracker {
   #open: OpenEvent | null = null;
   /** No event is opened before it; null without a cool-down. */
   #coolUntilMs: number | null = null;
-  /** The last observed value, where a rule asks for it; null before the first. */
+  /** The last observed value, where a rule needs it; null before the first. */
   #previous: number | null = null;
 
   constructor(subject: EventSubject) {
@@ -226,7 +226,7 @@ export class EventTracker {
   }
 }
 
-/** Of a new tracker. */
+/** What a new tracker has kept. */
 export const NOTHING_KEPT: KeptTracker = { open: null, coolUntilMs: null, previous: null };
 
 /** Whether a row may matter to a tracker that has no open event. */

@@ -3,11 +3,11 @@ import { summaryOf } from './event-summary.ts';
 import { type MemberShares, NO_SHARES, sharesOf } from './member-shares.ts';
 
 /**
- * An event that goes on. It is kept as JSON, so its numbers are finite. It says all that its last revision needs: that
+ * An event that goes on. It is kept as JSON, so its numbers are finite. It holds all that its last revision needs: that
  * one may be written when the detector is gone.
  */
 export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | 'series' | 'group' | 'labels'> {
-  /** Of the newest revision; -1 until it is opened. */
+  /** Number of the newest revision; -1 until it is opened. */
   revision: number;
   /** Position of the first alarm. */
   readonly start: number;
@@ -19,7 +19,7 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   readonly changeScale: number;
   /** How far the values lay from their forecasts just before the first alarm, in deviations. */
   readonly leading: number;
-  /** Of the first rows, in deviations. */
+  /** Residuals of the first rows, in deviations. */
   readonly residuals: number[];
   kind: EventKind;
   alarms: number;

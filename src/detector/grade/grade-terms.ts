@@ -21,7 +21,7 @@ const FORGET_ROWS = 3_000;
 const CLIP_FULL = 4;
 const CLIP = 20;
 const BEYOND_ROWS_MIN = 1_000;
-/** Rows from which on a scale says what an outlier is. Before ROWS_FEW the outlier may be the scale itself. */
+/** Rows from which on a scale defines an outlier. Before ROWS_FEW the outlier may be the scale itself. */
 const CLIP_ROWS_MIN = 3;
 const ROWS_FEW = 8;
 /**
@@ -36,7 +36,7 @@ const PRIOR_WEIGHT = 24;
 export const PRIOR_ROWS = 300;
 /** The model is about so much surer of itself than it should be (variance). */
 const PRIOR_VARIANCE = 2;
-/** Of the smallest deviation that residuals are judged by: scales go lower, since they are not the only term. */
+/** Share of the smallest deviation of residuals: scales go lower, since they are not the only term. */
 const FLOOR_SHARE = 0.2;
 /** Rounding of float32, relative. */
 const ROUNDING = 1.2e-7;
@@ -187,7 +187,7 @@ interface TermRow {
   readonly floor: number;
 }
 
-/** The mean square of a term after one more row; `clip` is the scale that says what an outlier is. */
+/** The mean square of a term after one more row; `clip` is the scale that defines an outlier. */
 function nextSquare({ rows, mean, size, clip, floor }: TermRow): number {
   const full = square(Math.min(size, CLIP_FULL * clip));
   const beyond = square(Math.min(size, CLIP * clip)) - full;

@@ -13,7 +13,7 @@ import type { SeriesRings } from './series-rings.ts';
 export interface WindowForecast {
   readonly windowStart: number;
   readonly cutoff: number;
-  /** Of the h positions from the cutoff on, at `medians[from..]`; null where there was nothing to forecast from. */
+  /** Medians of the h positions from the cutoff on, at `medians[from..]`; null without anything to forecast from. */
   readonly medians: Float32Array | null;
   readonly from: number;
 }

@@ -16,7 +16,7 @@ const PLACES = placesOf({
   floor: 1,
   /** Earlier positions have no value: none was observed, or they lost their precision. */
   contextStart: 1,
-  /** Of the open window; see precision.ts. */
+  /** Precision of the open window; see precision.ts. */
   precision: PRECISION_NUMBERS,
   // What follows is there for alarms alone.
   /** Mean square of each term of the grade, and how many rows it has had; see grade-terms.ts. */
@@ -24,7 +24,7 @@ const PLACES = placesOf({
   termRows: 4,
   /** Largest innovation that the shape search takes as it is. */
   innovationMax: 1,
-  /** What the model's own quantiles say of its deviation, early in the series; 0 without. */
+  /** Deviation by the model's own quantiles, early in the series; 0 without. */
   modelDeviation: 1,
   /** See alarm.ts. */
   alarm: ALARM_NUMBERS,
@@ -72,7 +72,7 @@ export interface SeriesLayout {
   /** Lags that the shape search compares; 0 without a grade. */
   readonly lags: number;
   readonly extremeStart: number;
-  /** SCALARS says which they are; those of alarms are left out where there are none. */
+  /** Named by SCALARS; those of alarms are left out where there are none. */
   readonly scalars: number;
   readonly originAt: number;
   readonly eventTimesAt: number;
@@ -150,7 +150,7 @@ export interface SeriesSlab {
   readonly doubles: Float64Array;
 }
 
-/** Of the first slab; each further one doubles. A worker with many partitions has few series in each. */
+/** Blocks of the first slab; each further one doubles. A worker with many partitions has few series in each. */
 const BLOCKS_MIN = 4;
 const BLOCKS_MAX = 64;
 
@@ -159,7 +159,7 @@ export class SeriesMemory {
   readonly layout: SeriesLayout;
   readonly #free: SeriesBlock[] = [];
   #blocks = BLOCKS_MIN;
-  /** Of all slabs, free blocks included. */
+  /** Size of all slabs, free blocks included. */
   bytes = 0;
 
   constructor(layout: SeriesLayout) {

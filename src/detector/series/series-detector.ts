@@ -164,7 +164,7 @@ export class SeriesDetector {
     return this.rings.hasValue(this.positions - this.settings.context, this.positions);
   }
 
-  /** Whether the forecast that is due should say how sure the model is: early, while residuals are few. */
+  /** Whether the forecast that is due should come with the deviation of the model: early, while residuals are few. */
   get wantsQuantiles(): boolean {
     return this.#terms !== null && this.#forecastCounts && this.positions < this.layout.firstCutoff + PRIOR_ROWS;
   }
@@ -178,7 +178,7 @@ export class SeriesDetector {
   /**
    * Takes the forecast that was due: medians of the next h positions at `medians[start..]`, or null when there was no
    * context.
-   * @param modelDeviation what the model's quantiles say of its deviation; 0 where they were not asked for
+   * @param modelDeviation by the model's quantiles; 0 where they were not requested
    */
   forecasted(medians: Float32Array | null, start = 0, modelDeviation = 0): void {
     assert(this.forecastDue, 'no forecast is due');

@@ -15,7 +15,7 @@ export function trialStepsOf(steps: number): number {
   return Math.min(steps, Math.max(TRIAL_STEPS_MIN, Math.ceil(steps * TRIAL_SHARE)));
 }
 
-/** Load changes: an older measurement says nothing. */
+/** Load changes: an older measurement has no weight. */
 const FRESH_MS = 600_000;
 
 interface StepTime {

@@ -32,7 +32,7 @@ export const TUNER_LIMITS: TunerLimits = {
 /** Somebody waits for the answer: it has its share of the processors, also beside a busy stream. */
 const NICENESS = 0;
 
-/** The first steps say how long all of them will take, where no earlier tuning has. */
+/** The first steps are a measure of all of them, where no earlier tuning is. */
 const TELLING_SHARE = 0.2;
 
 /** How many owners may have full queues at once. */

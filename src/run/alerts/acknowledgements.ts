@@ -15,7 +15,7 @@ export interface Acknowledgements {
   close(): Promise<void>;
 }
 
-/** The store is opened when it is first asked, and only where there is one: alerts need none. */
+/** The store is opened when it is first read, and only where there is one: alerts need none. */
 export function readAcknowledgements({ dataDir, storeUrl }: LoadedConfig): Acknowledgements {
   let store: Promise<Database> | null = null;
   const open = async (): Promise<Database | null> => {

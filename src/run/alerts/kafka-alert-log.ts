@@ -17,7 +17,7 @@ export interface KafkaAlertLogOptions extends KafkaConnection {
   readonly eventsTopic: string;
   /** Compacted, of one partition. */
   readonly stateTopic: string;
-  /** Of the processes that send the alerts of this state. */
+  /** Consumer group of the processes that send the alerts of this state. */
   readonly groupId: string;
   readonly sessionMs: number;
   readonly decode: DecodeEvent;
@@ -27,9 +27,9 @@ export interface KafkaAlertLogOptions extends KafkaConnection {
 }
 
 /**
- * The alert log on Kafka. The state is the only partition of a compacted topic; the consumer group of that topic says
- * whose it is, and a transactional producer fences whoever had it before. The positions in the events are part of the
- * state: what follows from an event and its position commit together.
+ * The alert log on Kafka. The state is the only partition of a compacted topic; the consumer group of that topic
+ * decides whose it is, and a transactional producer fences whoever had it before. The positions in the events are part
+ * of the state: what follows from an event and its position commit together.
  */
 export function createKafkaAlertLog(options: KafkaAlertLogOptions): AlertLog {
   const { stateTopic, groupId, sessionMs, eventsTopic, decode, from, onUnreadable, ...connection } = options;

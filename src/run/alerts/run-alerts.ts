@@ -14,7 +14,7 @@ import { collectAlerts, type Metrics } from '../../telemetry/metrics.ts';
 import { readAcknowledgements } from './acknowledgements.ts';
 import { createKafkaAlertLog } from './kafka-alert-log.ts';
 
-/** Of the group whose processes send these alerts; the topic of its state has the same name. */
+/** Name of the group whose processes send these alerts, and of the topic of its state. */
 export function alertsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
   return `${groupId}-alerts`;
 }

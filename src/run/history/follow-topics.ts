@@ -32,7 +32,7 @@ export async function followTopics(topics: FollowedTopics, following: Following)
   const { format, registry: config } = topics;
   const registry = config === null ? null : await connectRegistry(config);
   const problems = new Map<string, string>();
-  const say = (topic: string, problem: string | null) => {
+  const report = (topic: string, problem: string | null) => {
     if (problem === null) problems.delete(topic);
     else problems.set(topic, problem);
     following.onProblem(problems.values().next().value ?? null);
@@ -51,7 +51,7 @@ export async function followTopics(topics: FollowedTopics, following: Following)
           source: source as HistorySource,
           topic,
           read,
-          say: (problem) => say(topic, problem),
+          report: (problem) => report(topic, problem),
         }),
       ),
     );
@@ -76,11 +76,11 @@ interface FollowedTopic extends Following {
   readonly source: HistorySource;
   readonly topic: string;
   readonly read: ReadBatch;
-  say(problem: string | null): void;
+  report(problem: string | null): void;
 }
 
 async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise<void> {
-  const { signal, topic, source, history, say } = followed;
+  const { signal, topic, source, history, report } = followed;
   while (!signal.aborted) {
     const batches = new BatchStore(followed);
     let tail: TopicTail;
@@ -91,16 +91,16 @@ async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise
         { topic, from },
         {
           onRecords: (records, after) => batches.take(records, after),
-          onConnection: (error) => say(error?.message ?? null),
+          onConnection: (error) => report(error?.message ?? null),
         },
       );
     } catch (error) {
       // The topic is not there yet, or Kafka is away.
-      say((error as Error).message);
+      report((error as Error).message);
       await pause(signal);
       continue;
     }
-    say(null);
+    report(null);
     if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     await tail.stop();
     await batches.stored;
@@ -136,15 +136,15 @@ class BatchStore {
 
   /** Tries again until the thread ends (null): what is not stored is read again after a restart. */
   async #untilDone<T>(work: () => Promise<T>): Promise<T | null> {
-    const { signal, say } = this.#followed;
+    const { signal, report } = this.#followed;
     for (let failed = false; !signal.aborted; ) {
       try {
         const done = await work();
-        if (failed) say(null);
+        if (failed) report(null);
         return done;
       } catch (error) {
         failed = true;
-        say((error as Error).message);
+        report((error as Error).message);
         await pause(signal);
       }
     }

@@ -36,7 +36,7 @@ export function runHistory(config: HistoryConfiguration, { logger, metrics }: Hi
   let worker: Worker | null = null;
   let ended = Promise.resolve();
   let restart: NodeJS.Timeout | null = null;
-  let said: string | null = null;
+  let logged: string | null = null;
 
   const start = (kafka: KafkaConfig) => {
     const data: HistoryThreadData = { kafka, ...place };
@@ -47,11 +47,11 @@ export function runHistory(config: HistoryConfiguration, { logger, metrics }: Hi
     started.on('message', (message: HistoryMessage) => {
       remote.take(message);
       if (message.kind === 'stored') metrics.historyScores.inc(message.scores);
-      if (message.kind !== 'problem' || message.problem === said) return;
-      said = message.problem;
-      metrics.historyStalled.set(said === null ? 0 : 1);
-      if (said === null) logger.info('the history is kept');
-      else logger.warn({ reason: said }, 'nothing is added to the history now');
+      if (message.kind !== 'problem' || message.problem === logged) return;
+      logged = message.problem;
+      metrics.historyStalled.set(logged === null ? 0 : 1);
+      if (logged === null) logger.info('the history is kept');
+      else logger.warn({ reason: logged }, 'nothing is added to the history now');
     });
     started.on('error', (error: Error) => logger.error({ err: error }, 'the thread of the history failed'));
     started.once('exit', () => {

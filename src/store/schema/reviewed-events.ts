@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** What people said about events, and the letters that were sent again. An event outlives its history here. */
+/** Reviews of events by people, and the letters that were sent again. An event outlives its history here. */
 export const eventReviews: Migration = ({ integer, strict }) => [
   `CREATE TABLE event_reviews (
     event_id TEXT PRIMARY KEY,

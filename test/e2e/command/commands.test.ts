@@ -133,11 +133,11 @@ kafkaTest('feed and backtest end with the step that does not fit their detector'
   );
 });
 
-kafkaTest('topics says what it was asked for and cannot give', async () => {
+kafkaTest('topics names a number of partitions that it cannot give', async () => {
   const env = await environment(await freshTopics(2));
   const more = await runCommand(['topics', '--partitions', '8'], env);
   assert.equal(more.exitCode, 0);
-  assert.match(more.err.join('\n'), /--partitions 8 was asked for, but the topics are there with 2, and stay so/);
+  assert.match(more.err.join('\n'), /--partitions 8 was given, but the topics are there with 2, and stay so/);
   const missing = await environment({ ...(await freshTopics(1)), observations: 'nowhere' });
   const copies = await runCommand(['topics', '--replication-factor', '3'], missing);
   assert.equal(copies.exitCode, 2);

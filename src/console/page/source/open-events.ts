@@ -16,7 +16,7 @@ export interface OpenEventsState {
 
 const SHOWN_MAX = 200;
 const ENDED_MAX = 20;
-/** What was missed, as what people said about events, is read again this often. */
+/** What was missed, such as reviews of events, is read again this often. */
 const REFRESH_MS = 20_000;
 /** After a failure it is tried again sooner, such as while the service starts. */
 const RETRY_MS = 1_500;
@@ -82,7 +82,7 @@ export class OpenEvents {
     if (events === null) return;
     const known = events.find(({ event_id }) => event_id === event.event_id);
     const others = events.filter(({ event_id }) => event_id !== event.event_id);
-    // A message of the stream does not know what people said.
+    // A message of the stream has no reviews.
     const { acknowledged = null, muted = null, label = null } = known ?? {};
     const merged = { ...event, acknowledged, muted, label };
     if (event.ended_at === null) {

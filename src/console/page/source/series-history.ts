@@ -10,7 +10,7 @@ const WHOLE_POINTS = 1_200;
 const POINTS = 2_400;
 /** Newest scores that are shown at first. */
 const SHOWN_SCORES = 300;
-/** Of a range that has too many scores to show each, the share that is shown at first. */
+/** Share of a range that is shown at first, where it has too many scores to show each. */
 const SHOWN_SHARE = 0.1;
 const READ_AFTER_MS = 120;
 const DRAW_EVERY_MS = 250;

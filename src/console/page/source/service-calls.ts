@@ -1,6 +1,6 @@
 import { SourceFailure } from '../../view/console-source.ts';
 
-/** Called when the service no longer knows who asks. */
+/** Called when the service no longer knows the session. */
 let onSignedOut = () => {};
 
 export function whenSignedOut(handler: () => void): void {

@@ -49,7 +49,7 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
   const [busy, setBusy] = useState(false);
   const tried = series === '' ? (names.value?.series[0]?.id ?? '') : series;
   const given = Object.entries(changes).filter(([, text]) => text.trim() !== '');
-  const ask = async (event: Event) => {
+  const submit = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
     const valued = given.map(([name, text]) => [name, WHOLE.has(name) ? Number(text) : text.trim()] as const);
@@ -76,7 +76,7 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
   return html`<section class="panel">${title}
     ${
       app.mayOperate
-        ? html`<form class="what-if" onSubmit=${ask}>
+        ? html`<form class="what-if" onSubmit=${submit}>
           <div class="fields">
             <label>Series<input list="what-if-series" value=${tried}
               onChange=${(event: Event) => setSeries((event.target as HTMLInputElement).value)} /></label>
@@ -112,8 +112,8 @@ function SideBySide({ result, nowMs }: { readonly result: WhatIfAnswer; readonly
   const { series, before, after, observations } = result;
   return html`<div class="side-by-side" role="status">
     <p>${counted(observations, 'value')} of <a href=${routeTo('series', series)}>${series}</a> scored again:</p>
-    <${Labelled} said="real" labels=${result.labels.real} />
-    <${Labelled} said="no real ones" labels=${result.labels.not_real} />
+    <${Labelled} meaning="real" labels=${result.labels.real} />
+    <${Labelled} meaning="no real ones" labels=${result.labels.not_real} />
     <div class="halves">
       <${RaisedEvents} title="As it is set now" raised=${before} result=${result} nowMs=${nowMs} />
       <${RaisedEvents} title="As it would be" raised=${after} result=${result} nowMs=${nowMs} />
@@ -121,17 +121,17 @@ function SideBySide({ result, nowMs }: { readonly result: WhatIfAnswer; readonly
   </div>`;
 }
 
-/** How what people said about events fares. */
+/** How many labelled events the settings raise. */
 function Labelled({
-  said,
+  meaning,
   labels,
 }: {
-  readonly said: string;
+  readonly meaning: string;
   readonly labels: WhatIfAnswer['labels']['real'];
 }): Shown | null {
   const { labelled, before, after } = labels;
   if (labelled === 0) return null;
-  return html`<p>Of ${counted(labelled, 'event')} said to be ${said}, ${before} ${before === 1 ? 'is' : 'are'} raised
+  return html`<p>Of ${counted(labelled, 'event')} said to be ${meaning}, ${before} ${before === 1 ? 'is' : 'are'} raised
     now, ${after} would be.</p>`;
 }
 

@@ -25,7 +25,7 @@ interface EventDetailProps {
   readonly onChanged: () => void;
 }
 
-/** Why an event was raised, in words and numbers, and what people say about it. */
+/** Why an event was raised, in words and numbers, and its review by people. */
 export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps): Shown {
   const { kind, value, expected, lo, hi, severity, grade, started_at, ended_at, labels } = event;
   const facts: readonly (readonly [string, string])[] = [
@@ -81,7 +81,7 @@ function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown
       setFailure((error as Error).message);
     }
   };
-  const said = [
+  const notes = [
     acknowledged === null ? null : `Acknowledged by ${acknowledged.by}.`,
     muted === null ? null : `Muted until ${momentText(muted.until)}: ${muted.reason}.`,
   ].filter((text) => text !== null);
@@ -91,7 +91,7 @@ function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown
   ) => html`<button type="button" class="small text" aria-pressed=${label?.real === given}
     onClick=${() => act(() => app.source.label(id, label?.real === given ? null : given))}>${text}</button>`;
   return html`<footer>
-    ${said.length > 0 && html`<p class="aside">${said.join(' ')}</p>`}
+    ${notes.length > 0 && html`<p class="aside">${notes.join(' ')}</p>`}
     ${
       app.mayOperate
         ? html`<div class="buttons">

@@ -64,7 +64,7 @@ function KeyRow({ row, onChange }: KeyRowProps): Shown {
   const usage = useLoaded(`use of ${id}`, () =>
     getJson<KeyUsageAnswer>(`/v1/keys/${encodeURIComponent(id)}/usage`, { days: 1 }),
   );
-  const [asked, setAsked] = useState(false);
+  const [armed, setArmed] = useState(false);
   const credit = (event: Event) => {
     event.preventDefault();
     const tokens = Number(new FormData(event.target as HTMLFormElement).get('tokens'));
@@ -80,8 +80,8 @@ function KeyRow({ row, onChange }: KeyRowProps): Shown {
       html`<span class="buttons"><form class="buttons" onSubmit=${credit}>
         <input class="short" name="tokens" type="number" min="1" required placeholder="tokens"
           aria-label=${`Tokens for ${name}`} /><button class="small text" type="submit">Credit</button></form>
-        <button type="button" class="small text danger" onBlur=${() => setAsked(false)}
-          onClick=${() => (asked ? onChange(id, 'revoke', {}) : setAsked(true))}>
-          ${asked ? 'Revoke for good' : 'Revoke'}</button></span>`
+        <button type="button" class="small text danger" onBlur=${() => setArmed(false)}
+          onClick=${() => (armed ? onChange(id, 'revoke', {}) : setArmed(true))}>
+          ${armed ? 'Revoke for good' : 'Revoke'}</button></span>`
     }</td></tr>`;
 }
