@@ -14,7 +14,7 @@ export interface ClockMove {
   readonly give: GiveObservation;
   /** Whether the detector of a unit is in a pause, or begins one with its silence. */
   readonly isInPause: (one: DetectionUnit | StaleUnit) => boolean;
-  readonly beginsPause: (unit: DetectionUnit) => Promise<boolean>;
+  readonly beginsPause: (unit: DetectionUnit, offset: number) => Promise<boolean>;
   /** The unit that continues a stale state; null where there is nothing to continue. */
   readonly succeed: (stale: StaleUnit, offset: number) => DetectionUnit | null;
 }
@@ -31,7 +31,7 @@ export async function saySilent(move: ClockMove): Promise<void> {
       gate.silent.watch(unit);
       continue;
     }
-    if (await move.beginsPause(unit)) continue;
+    if (await move.beginsPause(unit, offset)) continue;
     // The other members of a group may still send what is older.
     if (unit.group === null) gate.flush(unit, give);
     give(unit, silenceMark(unit, { offset, cause: 'event-time', clockMs: gate.clock.ms }));

@@ -103,9 +103,12 @@ export class DetectorPauses {
     return true;
   }
 
+  get hasReturned(): boolean {
+    return this.#returns.length > 0;
+  }
+
   /** Ends the pauses of detectors that a record came for. */
   endReturned({ offset, sink }: Outlet): void {
-    if (this.#returns.length === 0) return;
     for (const { bound, timestampMs } of this.#returns.splice(0)) {
       const { name, settings } = bound.config;
       const event = this.#open.get(name);

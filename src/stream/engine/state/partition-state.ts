@@ -84,8 +84,9 @@ export class PartitionState {
     };
     const outlets = { give, sink };
     const succeed = (stale: StaleUnit, offset: number) => this.all.succeedUnmet(stale, { offset, sink });
+    const beginsPause = ({ bound }: DetectionUnit, offset: number) => this.#beginsPause(bound, offset, blocking);
     const isInPause = (one: DetectionUnit | StaleUnit) => this.pauses.covers(one);
-    const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed, isInPause };
+    const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed, isInPause, beginsPause };
     for (const observation of observations) {
       if (this.backfills.size > 0 && this.all.evicts(observation)) await this.#takeOutIdle(blocking);
       const unit = this.all.of(observation, sink);
@@ -97,12 +98,10 @@ export class PartitionState {
       this.all.meet(unit, observation.record, sink);
       const beforeMs = this.clock.ms;
       this.#gate.admit(unit, observation, outlets);
-      this.pauses.endReturned({ offset, sink });
+      if (this.pauses.hasReturned) this.pauses.endReturned({ offset, sink });
       const { silent, idle } = this.#gate;
-      const beginsPause = (one: DetectionUnit) => this.#beginsPause(one.bound, offset, blocking);
-      const move = { offset, beforeMs, beginsPause, ...surroundings };
-      if (silent.isDue(this.clock.ms)) await saySilent(move);
-      if (idle.isDue(this.clock.ms)) await this.#forgetIdle(move, blocking);
+      if (silent.isDue(this.clock.ms)) await saySilent({ offset, beforeMs, ...surroundings });
+      if (idle.isDue(this.clock.ms)) await this.#forgetIdle({ offset, beforeMs, ...surroundings }, blocking);
     }
     if (this.pauses.any) this.pauses.endAbandoned({ offset: observations.at(-1)?.record.offset ?? -1, sink });
     await blocking.resume();
