@@ -3,8 +3,8 @@ import type { RekeyedInput } from '../config/rekeyed-input.ts';
 import { checkRepartition, deleteCommitted } from '../kafka/admin/repartition-topics.ts';
 import { keyPartitioner } from '../kafka/produce/key-partition.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
-import type { StreamEvents } from '../stream/engine/stream-events.ts';
-import { startWorker, type Worker, type WorkerEvents } from '../stream/engine/stream-worker.ts';
+import type { EngineReports } from '../stream/engine/engine-reports.ts';
+import { startWorker, type Worker, type WorkerReports } from '../stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../stream/engine/unit/bound-detector.ts';
 import { createKafkaLog } from '../stream/log/kafka-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -57,7 +57,7 @@ export async function startRepartition(parts: RepartitionParts): Promise<Worker>
     encodeScore: nothing,
     encodeEvent: nothing,
     schemas: parts.schemas,
-    events: repartitionEvents(metrics, logger),
+    reports: repartitionReports(metrics, logger),
     nowMs: Date.now,
   });
   const deleteScored = () =>
@@ -79,7 +79,7 @@ function nothing(): Buffer {
 }
 
 /** Partitions are those of the input, not those of the metrics of scores: only what is carried over is counted. */
-function repartitionEvents(metrics: Metrics, logger: Logger): StreamEvents & WorkerEvents {
+function repartitionReports(metrics: Metrics, logger: Logger): EngineReports & WorkerReports {
   const ignore = () => {};
   return {
     assigned: (partitions) => logger.info({ partitions }, 'assigned, to be keyed anew'),
@@ -104,10 +104,10 @@ function repartitionEvents(metrics: Metrics, logger: Logger): StreamEvents & Wor
       logger.error({ partition, offset, err: error }, 'a record cannot be keyed anew and becomes a dead letter');
     },
     resumedFromState(partition, resume) {
-      logger.warn({ partition, ...resume }, "the group's offset is lost or older than what was keyed anew");
+      logger.warn({ partition, ...resume }, "the consumer group's offset is lost or older than what was keyed anew");
     },
     recordsSkipped(partition, { first, last }) {
-      logger.warn({ partition, first, last }, "the group's offset is ahead: these offsets are not keyed anew");
+      logger.warn({ partition, first, last }, "the consumer group's offset is ahead: these offsets are not keyed anew");
     },
     topicRecreated(partition) {
       logger.warn({ partition }, 'the input topic was created anew');

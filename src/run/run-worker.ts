@@ -11,7 +11,7 @@ import { ServiceError } from '../service-error.ts';
 import { createEventEncoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
-import { reportEvents, timeForecasts } from '../stream/engine/report-events.ts';
+import { metricReports, timeForecasts } from '../stream/engine/metric-reports.ts';
 import type { FindingReport } from '../stream/engine/report-findings.ts';
 import { FORECAST_ROWS_MAX } from '../stream/engine/state/supply-forecasts.ts';
 import { startWorker, type Worker } from '../stream/engine/stream-worker.ts';
@@ -156,8 +156,8 @@ async function startStream(
   const { format } = stream.output;
   const encodeScore = await createScoreEncoder(format, { topic: stream.topics.scores, registrar: registry });
   const encodeEvent = await createEventEncoder(format, { topic: stream.topics.events, registrar: registry });
-  const events = reportEvents(metrics, logger);
-  const { findings } = events;
+  const reports = metricReports(metrics, logger);
+  const { findings } = reports;
   findings.detectorsSet(stream.detectors);
   const log = createKafkaLog({
     config: kafka,
@@ -168,8 +168,8 @@ async function startStream(
     sessionMs: limits.sessionMs,
     compression: stream.output.compression,
     headers: stream.output.headers,
-    onFetch: ({ partition, endOffset }) => events.fetched(partition, endOffset),
-    onAnswer: (seconds) => events.fetchAnswered(seconds),
+    onFetch: ({ partition, endOffset }) => reports.fetched(partition, endOffset),
+    onAnswer: (seconds) => reports.fetchAnswered(seconds),
   });
   const partitions = await log.partitionCount();
   const repartition = repartitionOf(config.stream);
@@ -196,7 +196,7 @@ async function startStream(
     encodeScore,
     encodeEvent,
     schemas: registry,
-    events,
+    reports,
     nowMs: Date.now,
   };
   const worker = await startWorker(options);

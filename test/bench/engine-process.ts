@@ -2,7 +2,7 @@
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
 import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
-import { reportEvents, timeForecasts } from '../../src/stream/engine/report-events.ts';
+import { metricReports, timeForecasts } from '../../src/stream/engine/metric-reports.ts';
 import { startWorker } from '../../src/stream/engine/stream-worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -30,7 +30,7 @@ const models = model === 'free' ? [] : [(await openCatalog({ modelsDir: null }))
 const forecasters = models.length === 0 ? null : await Forecasters.start(models, { threads: inferenceThreads });
 const metrics = createMetrics({ collectProcess: false });
 const forecaster = forecasters?.forecasterFor(model, options.detectionSize) ?? FREE_FORECASTER;
-const events = reportEvents(metrics, createLogger('error'));
+const reports = metricReports(metrics, createLogger('error'));
 const meter = throughputMeter(observations, () => forecasters?.stats().cpuMs ?? 0, report);
 let restored = 0;
 
@@ -43,14 +43,14 @@ const worker = await startWorker({
       timeForecasts(forecaster, metrics, () => performance.now()),
     ),
   ],
-  events: {
-    ...events,
+  reports: {
+    ...reports,
     restored(partition, restore) {
-      events.restored(partition, restore);
+      reports.restored(partition, restore);
       if (++restored === PARTITIONS) report('restored');
     },
     committed(partition, commit, tally) {
-      events.committed(partition, commit, tally);
+      reports.committed(partition, commit, tally);
       if (observations > 0) meter(commit.records);
     },
   },

@@ -1,6 +1,6 @@
 /** A worker of the bench `partitions`. Reports its figures each second, and the first commit after each restore. */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
-import { reportEvents } from '../../src/stream/engine/report-events.ts';
+import { metricReports } from '../../src/stream/engine/metric-reports.ts';
 import { startWorker } from '../../src/stream/engine/stream-worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -37,7 +37,7 @@ export interface TakenOver {
 const { kafka, topics, groupId } = childOptions<PartitionsOptions>();
 const settings = { detectionSize: 24, alarms: true };
 const stopping = stopAsked();
-const events = reportEvents(createMetrics({ collectProcess: false }), createLogger('error'));
+const reports = metricReports(createMetrics({ collectProcess: false }), createLogger('error'));
 const counts = { transactions: 0, records: 0, retries: 0 };
 const restored = new Set<number>();
 
@@ -45,18 +45,18 @@ const worker = await startWorker({
   ...(await benchWorker({ kafka, topics, groupId, limits: { transactionsPerSMax: 100, shutdownMsMax: 60_000 } })),
   stream: benchStream(topics, groupId, settings),
   detectors: [boundBenchDetector(settings, FREE_FORECASTER)],
-  events: {
-    ...events,
+  reports: {
+    ...reports,
     restored(partition, restore) {
-      events.restored(partition, restore);
+      reports.restored(partition, restore);
       restored.add(partition);
     },
     retrying(partition, error, delayMs) {
-      events.retrying(partition, error, delayMs);
+      reports.retrying(partition, error, delayMs);
       counts.retries++;
     },
     committed(partition, commit, tally) {
-      events.committed(partition, commit, tally);
+      reports.committed(partition, commit, tally);
       counts.transactions++;
       counts.records += commit.records;
       if (!restored.delete(partition)) return;

@@ -18,14 +18,14 @@ import { assignSticky } from './sticky-assignment.ts';
 
 /** A member learns of a rebalance with its next heartbeat, and the other members wait for it. */
 const HEARTBEAT_MS = 1_000;
-/** How long the group waits for a member to join again. */
+/** How long the consumer group waits for a member to join again. */
 const REBALANCE_MS_MAX = 30_000;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 1_000;
 const CONFIRM_RETRY_MS = 200;
 
 const REBALANCE = 'REBALANCE_IN_PROGRESS';
-/** The group went on without this member: others own its partitions. */
+/** The consumer group went on without this member: others own its partitions. */
 const LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION']);
 /** Another member has joined under the id of this static one. */
 const REPLACED = 'FENCED_INSTANCE_ID';
@@ -156,7 +156,7 @@ export class GroupMembership {
     if (!isLost && type !== REBALANCE) return false;
     this.#generation = null;
     if (isLost) {
-      this.#connection.log?.('warn', 'The group went on without this member, which joins it again', {});
+      this.#connection.log?.('warn', 'The consumer group went on without this member, which joins it again', {});
       this.#memberId = '';
       this.#claim = { generation: -1, owned: [] };
       this.#handlers.onAssignment([]);

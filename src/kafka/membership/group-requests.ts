@@ -11,7 +11,7 @@ export interface MemberName {
   readonly instanceId: string | null;
 }
 
-/** A member of a group as its leader sees it. */
+/** A member of a consumer group as its leader sees it. */
 export interface JoinedMember {
   readonly memberId: string;
   readonly metadata: Buffer;

@@ -1,4 +1,4 @@
-/** A member of the group, and what it owned when it joined. */
+/** A member of the consumer group, and what it owned when it joined. */
 export interface GroupMember {
   readonly memberId: string;
   /** The generation in which it was given `owned`. The newest one counts where two members claim a partition. */

@@ -30,7 +30,7 @@ const OFFSET_FETCH = {
 };
 
 /**
- * The committed offset of a group for a partition, or null. Rejects with UNSTABLE_OFFSET_COMMIT while an open
+ * The committed offset of a consumer group for a partition, or null. Rejects with UNSTABLE_OFFSET_COMMIT while an open
  * transaction moves it: otherwise the answer would be the offset before that transaction.
  */
 export async function fetchCommittedOffset(
@@ -69,7 +69,7 @@ const TXN_OFFSET_COMMIT = {
   },
   answer: { clientSideThrottleTime: i32, topics: byTopic(struct({ partition: i32, errorCode: i16 })) },
 };
-/** Each partition is fenced by its producer, not by the generation of the group. */
+/** Each partition is fenced by its producer, not by the generation of the consumer group. */
 const NO_MEMBER = { generationId: -1, memberId: '', groupInstanceId: null };
 
 const OFFSET_METADATA_TOO_LARGE = 12;

@@ -46,7 +46,7 @@ export function createKafkaAlertLog(options: KafkaAlertLogOptions): AlertLog {
     async join({ onOwner, onConnection, onFatal }) {
       let owned: boolean | null = null;
       subscription = await log.subscribe({
-        // Called after each change of the group, also where nothing changes for this member.
+        // Called after each change of the consumer group, also where nothing changes for this member.
         onAssignment: (partitions) => {
           const owns = partitions.length > 0;
           if (owns !== owned) onOwner(owns);

@@ -8,6 +8,7 @@ import { QuietPartition } from './commit/quiet-partition.ts';
 import type { Scoring } from './commit/score-records.ts';
 import { type RecordTaking, takeRecords } from './commit/take-records.ts';
 import { CommitSchedule } from './commit-schedule.ts';
+import type { EngineReports } from './engine-reports.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
 import type { MemoryGuard } from './memory-guard.ts';
 import { PartitionInput } from './partition-input.ts';
@@ -16,7 +17,6 @@ import { PartitionState } from './state/partition-state.ts';
 import type { UnitPlaces } from './state/partition-units.ts';
 import { type Restored, refuseOtherPartitionCount, restorePartition } from './state/restore-partition.ts';
 import type { WorkerPace } from './state/worker-pace.ts';
-import type { StreamEvents } from './stream-events.ts';
 import { RETRY_MS_MAX, RETRY_MS_MIN } from './task-retry.ts';
 import type { BoundDetector } from './unit/bound-detector.ts';
 import { WakeableSleep } from './wakeable-sleep.ts';
@@ -32,7 +32,7 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring, RecordTakin
   readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
   readonly detectorsVersion: number;
   readonly places: UnitPlaces;
-  readonly events: StreamEvents;
+  readonly reports: EngineReports;
   readonly memory: MemoryGuard;
   readonly warmStart: WarmStart | null;
   /** Both of all partitions of the worker together. */
@@ -84,11 +84,11 @@ export class PartitionTask {
 
   constructor(options: PartitionTaskOptions) {
     this.#options = options;
-    const { place, limits, events, memory } = options;
+    const { place, limits, reports, memory } = options;
     const { partition } = place;
-    const onPaused = (paused: boolean) => events.paused(partition, paused);
+    const onPaused = (paused: boolean) => reports.paused(partition, paused);
     this.#input = new PartitionInput({ partition, queueRecordsMax: limits.queueRecordsMax, onPaused, memory });
-    this.#commits = new CommitWatch((error) => events.stalled(partition, error));
+    this.#commits = new CommitWatch((error) => reports.stalled(partition, error));
     const tried = Promise.withResolvers<void>();
     this.restoreTried = tried.promise;
     this.#onRestoreTried = tried.resolve;
@@ -143,7 +143,7 @@ export class PartitionTask {
         this.restoring = true;
         this.failure = error;
         this.#onRestoreTried();
-        this.#options.events.retrying(this.#options.place.partition, error, delayMs);
+        this.#options.reports.retrying(this.#options.place.partition, error, delayMs);
         await setTimeout(delayMs, null, { signal }).catch(() => null);
         delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
       }
@@ -153,16 +153,16 @@ export class PartitionTask {
   /** Whether a record is searched, or was found, that makes its transaction fail. */
   #searchRecord(error: Error): boolean {
     if (this.#tried === null || !isRecordFailure(error)) return false;
-    const { place, events } = this.#options;
+    const { place, reports } = this.#options;
     const { records } = this.#tried;
     const found = this.#failing.failed(this.#tried, error);
     this.#tried = null;
-    if (found !== null) events.recordFailed(place.partition, found, error);
+    if (found !== null) reports.recordFailed(place.partition, found, error);
     return records > 1 || found !== null;
   }
 
   async #own(onCommitted: () => void): Promise<void> {
-    const { log, place, events, places, placesKnown } = this.#options;
+    const { log, place, reports, places, placesKnown } = this.#options;
     this.#tried = null;
     await this.#subscription?.confirm(place.partition, this.#stop.signal);
     const session = await log.openPartition(place.partition, this.#stop.signal, (error) => {
@@ -179,8 +179,8 @@ export class PartitionTask {
       this.#onRestoreTried();
       this.#stop.signal.throwIfAborted();
       const seconds = (performance.now() - startedMs) / 1000;
-      events.restored(place.partition, { units: state.units.size, backfills: state.all.queued, seconds });
-      reportResume(events, session, { ...restored.resume, stale: state.stale.size });
+      reports.restored(place.partition, { units: state.units.size, backfills: state.all.queued, seconds });
+      reportResume(reports, session, { ...restored.resume, stale: state.stale.size });
       this.#commits.restored(offset);
       await placesKnown;
       this.#stop.signal.throwIfAborted();
@@ -199,7 +199,7 @@ export class PartitionTask {
     // Reading a changelog may take a minute, and the next owner waits. Closing the session ends it.
     const abandon = () => void session.close();
     signal.addEventListener('abort', abandon);
-    const onProgress = (share: number) => this.#options.events.restoring(this.#options.place.partition, share);
+    const onProgress = (share: number) => this.#options.reports.restoring(this.#options.place.partition, share);
     const restored = await restorePartition(session, state, { ...this.#options, onProgress }).finally(() =>
       signal.removeEventListener('abort', abandon),
     );
@@ -210,7 +210,7 @@ export class PartitionTask {
   async #scoreAndCommit(session: PartitionSession, task: RestoredTask): Promise<void> {
     const { state, onCommitted } = task;
     const { journal, resume } = task.restored;
-    const { limits, place, events, nowMs } = this.#options;
+    const { limits, place, reports, nowMs } = this.#options;
     const { signal } = this.#stop;
     let pending = firstCommit(this.#options, task);
     state.all.resumeBackfills(pending);
@@ -233,7 +233,7 @@ export class PartitionTask {
         onCommitted();
         this.#failing.committed(nextOffset);
         const seconds = (performance.now() - startedMs) / 1000;
-        events.committed(place.partition, { records, seconds, nextOffset, newestEventMs, backfills, findings }, tally);
+        reports.committed(place.partition, { records, seconds, nextOffset, newestEventMs, backfills, findings }, tally);
       } catch (error) {
         this.#tried = commitOf;
         failure = error;
@@ -258,7 +258,7 @@ export class PartitionTask {
           const { advances } = state;
           await this.#score(records, state, pending);
           if (state.advances > advances) quiet.heard();
-          events.holding(place.partition, {
+          reports.holding(place.partition, {
             units: state.units.size,
             queuedRecords: this.#input.records,
             journalBytes: journal.bytes,

@@ -7,10 +7,10 @@ import type { SchemaSource } from '../codec/schema-source.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
 import type { StreamLog, Subscription } from '../log/log.ts';
 import type { RecordRoute } from './commit/route-records.ts';
+import type { EngineReports } from './engine-reports.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
 import { WorkerPace } from './state/worker-pace.ts';
-import type { StreamEvents } from './stream-events.ts';
 import { type BoundDetector, matchDetectors } from './unit/bound-detector.ts';
 import type { WarmStart } from './warm-start.ts';
 
@@ -34,13 +34,13 @@ export interface WorkerOptions {
   readonly warmStart?: WarmStart | null;
   /** Needed for formats that are decoded by schema. */
   readonly schemas: SchemaSource | null;
-  readonly events: StreamEvents & WorkerEvents;
+  readonly reports: EngineReports & WorkerReports;
   readonly nowMs: () => number;
   /** For tests; else what the system says of this process. */
   readonly usedBytes?: () => number;
 }
 
-export interface WorkerEvents {
+export interface WorkerReports {
   assigned(partitions: readonly number[]): void;
   /** Kafka is out of reach (`error`) or back (null). */
   connection(error: Error | null): void;
@@ -60,13 +60,13 @@ export interface Worker {
    * partition under them. Series whose settings are the same go on where they were.
    */
   changeDetectors(detectors: readonly BoundDetector[], version: number): void;
-  /** Completes the transactions in flight, then leaves the group. */
+  /** Completes the transactions in flight, then leaves the consumer group. */
   stop(): Promise<void>;
 }
 
 /** Joins the consumer group and scores the assigned partitions. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { log, events } = options;
+  const { log, reports } = options;
   const partitionCount = await log.partitionCount();
   const { promise: finished, resolve: finish } = Promise.withResolvers<Error | null>();
   const { promise: subscribed, resolve: onSubscribed } = Promise.withResolvers<Subscription>();
@@ -103,7 +103,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       // Other workers may stop at the same time. Their partitions are not taken over.
       if (stopping) return;
       assigned = true;
-      events.assigned(partitions);
+      reports.assigned(partitions);
       if (partitions.some((partition) => partition >= partitionCount)) {
         const text = `topic ${options.stream.topics.observations} has got more than ${partitionCount} partitions`;
         finish(new ServiceError('topic-mismatch', `${text}; the worker must look at all topics anew`));
@@ -116,7 +116,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     onRecords: (partition, records) => tasks.get(partition)?.push(records),
     onConnection(error) {
       connectionError = error;
-      events.connection(error);
+      reports.connection(error);
     },
     onStalled(partition, error) {
       if (error === null) stalled.delete(partition);
@@ -125,7 +125,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     onFatal: finish,
   });
   onSubscribed(subscription);
-  if (connectionError === null) events.connection(null);
+  if (connectionError === null) reports.connection(null);
 
   return {
     finished,
@@ -179,7 +179,7 @@ function futureLimitMs(detector: BoundDetector | null): number {
 }
 
 function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
-  const { log, stream, limits, detectors, encodeScore, encodeEvent, schemas, events, nowMs } = options;
+  const { log, stream, limits, detectors, encodeScore, encodeEvent, schemas, reports, nowMs } = options;
   const hasGroups = detectors.some(({ config }) => config.group !== null);
   const detectorOf = matchDetectors(detectors);
   const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
@@ -194,7 +194,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     encodeEvent,
     timestamps: stream.output.timestamps,
     keyedBy: stream.input.keyedBy ?? 'series',
-    events,
+    reports,
     nowMs,
     detectorOf,
     detectorNamed: new Map(detectors.map((detector) => [detector.config.name, detector])),

@@ -9,8 +9,8 @@ import { type FirstCommitOptions, firstCommit, type RestoredState } from './comm
 import { PendingCommit } from './commit/pending-commit.ts';
 import { byTime, type PastObservation } from './commit/score-history.ts';
 import { loadMissingSchemas, type Scoring } from './commit/score-records.ts';
+import type { EngineReports } from './engine-reports.ts';
 import { PartitionState } from './state/partition-state.ts';
-import type { StreamEvents } from './stream-events.ts';
 import type { ScoreSink } from './unit/batch-outcome.ts';
 import type { DetectionUnit } from './unit/detection-unit.ts';
 
@@ -29,7 +29,7 @@ export interface WarmStart {
 
 export interface WarmStartOptions extends FirstCommitOptions, Scoring {
   readonly warmStart: WarmStart | null;
-  readonly events: Pick<StreamEvents, 'warmStarted'>;
+  readonly reports: Pick<EngineReports, 'warmStarted'>;
   readonly limits: Pick<WorkerLimits, 'seriesMax'>;
   readonly signal: AbortSignal;
 }
@@ -51,7 +51,7 @@ export async function fillFromHistory(
   task: RestoredState,
   options: WarmStartOptions,
 ): Promise<boolean> {
-  const { warmStart, place, events } = options;
+  const { warmStart, place, reports } = options;
   if (warmStart === null) return false;
   const { state, restored, offset } = task;
   const given = warmStart.observationsOf(place.partition);
@@ -82,7 +82,13 @@ export async function fillFromHistory(
   const leftToInput = given.length - used.length;
   const { refused } = past;
   const { source } = warmStart;
-  events.warmStarted(place.partition, { source, units: units.length, observations: used.length, leftToInput, refused });
+  reports.warmStarted(place.partition, {
+    source,
+    units: units.length,
+    observations: used.length,
+    leftToInput,
+    refused,
+  });
   return true;
 }
 

@@ -16,15 +16,15 @@ export interface KafkaLogOptions extends KafkaConnection {
   readonly topics: Topics;
   readonly groupId: string;
   /**
-   * Prefix of every transactional id; the group id by default. All workers of a group must use the same one to fence
-   * each other.
+   * Prefix of every transactional id; the consumer group's id by default. All of its workers must use the same one to
+   * fence each other.
    */
   readonly transactionalIdPrefix?: string;
   /** How long a transaction may take; left out: as for a worker. */
   readonly transactionMs?: number;
   /** Session time-out: how long a dead worker keeps its partitions. Brokers set a minimum, usually 6 s. */
   readonly sessionMs: number;
-  /** Of a static member of the group; left out, or null: a dynamic one. */
+  /** Of a static member of the consumer group; left out, or null: a dynamic one. */
   readonly instanceId?: string | null;
   /** Of batches of scores and events; none by default. */
   readonly compression?: Compression;

@@ -36,8 +36,8 @@ export interface Subscription {
    */
   start(partition: number, offset: number, topicId?: string | null): void;
   /**
-   * Resolves when the group has confirmed that the partition is assigned to this member. Until then no session may be
-   * opened: it could fence the true owner. Rejects with the reason of `signal`.
+   * Resolves when the consumer group has confirmed that the partition is assigned to this member. Until then no session
+   * may be opened: it could fence the true owner. Rejects with the reason of `signal`.
    */
   confirm(partition: number, signal: AbortSignal): Promise<void>;
   pause(partition: number): void;

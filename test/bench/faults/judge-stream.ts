@@ -9,7 +9,7 @@ import { isSilence, type ScoreRecord } from '../../../src/record/score-record.ts
 import { createScoreDecoder } from '../../../src/stream/codec/score-decoder.ts';
 import { startWorker } from '../../../src/stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../../../src/stream/engine/unit/bound-detector.ts';
-import { streamEvents } from '../../fixture/stream/stream-run.ts';
+import { ignoredReports } from '../../fixture/stream/stream-run.ts';
 import { benchWorker } from '../bench-worker.ts';
 import type { SeriesInput } from '../detection/labelled-data.ts';
 import { boundTo, defaultDetector, noVerdicts, takeScore, type Verdicts, withModel } from '../detection/product.ts';
@@ -96,8 +96,8 @@ async function work(
     ...(await benchWorker({ kafka: connection.config, topics, groupId, limits: LIMITS })),
     stream: streamOf(topics, groupId, detectors),
     detectors,
-    events: {
-      ...streamEvents(),
+    reports: {
+      ...ignoredReports(),
       committed(_partition, commit, tally) {
         for (const count of Object.values(tally.scored)) written += count;
         for (const [reason, count] of Object.entries(tally.deadLetters)) add(reason, count);

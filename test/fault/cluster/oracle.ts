@@ -45,7 +45,7 @@ export async function startOracle({ detectors: text, partitions, onOutputs }: Or
     encodeScore: await createScoreEncoder('json', { topic: stream.topics.scores, registrar: null }),
     encodeEvent: await createEventEncoder('json', { topic: stream.topics.events, registrar: null }),
     schemas: null,
-    events: silent(),
+    reports: silent(),
     nowMs: Date.now,
   });
   void worker.finished.then((error) => {
@@ -115,7 +115,7 @@ function oracleLog(
   return { log, deliver };
 }
 
-/** Listens to nothing, whatever events there are. */
-function silent(): WorkerOptions['events'] {
-  return new Proxy({} as WorkerOptions['events'], { get: () => () => undefined });
+/** Listens to nothing, whatever is reported. */
+function silent(): WorkerOptions['reports'] {
+  return new Proxy({} as WorkerOptions['reports'], { get: () => () => undefined });
 }

@@ -99,7 +99,7 @@ export function whySkipped({ first, last, reason }: SkippedRange): DeadLetterCau
     case 'records-truncated':
       return { reason, detail: `the broker lost ${range} after they were read; new records get these offsets` };
     case 'records-skipped':
-      return { reason, detail: `the group's offset was moved past ${range}, which the state has not seen` };
+      return { reason, detail: `the consumer group's offset was moved past ${range}, which the state has not seen` };
     case 'topic-recreated':
       return { reason, detail: `the topic was created anew: it has no offset ${first}, which was to be read next` };
   }

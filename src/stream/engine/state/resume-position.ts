@@ -9,9 +9,11 @@ export interface Resume {
   /** null: at the oldest record. */
   readonly offset: number | null;
   /**
-   * - `committed`: at the group's offset; at the oldest record where group and state have none. An offset that is ahead
-   *   of the state is an operator's, who wants the records between to be skipped: they may have been scored before.
-   * - `state`: the group's offset is lost or older than the state. Records that the state has seen would all be late.
+   * - `committed`: at the offset of the consumer group; at the oldest record where it and the state have none. An
+   *   offset that is ahead of the state is an operator's, who wants the records between to be skipped: they may have
+   *   been scored before.
+   * - `state`: the offset of the consumer group is lost or older than the state. Records that the state has seen would
+   *   all be late.
    * - `start-over`: the state belongs to an input topic that was deleted and created anew, or is only a part.
    */
   readonly from: 'committed' | 'state' | 'start-over';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseFrequency } from '../../../../src/calendar/frequency.ts';
 import { type DetectorConfig, settingsDigest } from '../../../../src/config/config.ts';
 import { decodeFindings } from '../../../../src/finding/offset-metadata.ts';
-import { reportEvents } from '../../../../src/stream/engine/report-events.ts';
+import { metricReports } from '../../../../src/stream/engine/metric-reports.ts';
 import { bindDetector } from '../../../../src/stream/engine/unit/bound-detector.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
@@ -22,9 +22,9 @@ async function reported(detectors: readonly DetectorConfig[], partitions = 1) {
   const metrics = createMetrics({ collectProcess: false });
   const lines: { level: string; msg: string }[] = [];
   const logger = createLogger('info', { write: (line: string) => lines.push(JSON.parse(line)) });
-  const events = reportEvents(metrics, logger);
-  events.findings.detectorsSet(detectors);
-  const worker = await run.start({}, events);
+  const reports = metricReports(metrics, logger);
+  reports.findings.detectorsSet(detectors);
+  const worker = await run.start({}, reports);
   const feed = async (series: readonly string[], from: number, to: number, every = 1) => {
     for (let step = from; step < to; step += every) {
       series.forEach((one, i) => {
@@ -36,7 +36,7 @@ async function reported(detectors: readonly DetectorConfig[], partitions = 1) {
   };
   const found = () =>
     lines.filter(({ level, msg }) => level === 'warn' || msg === 'this is over').map(({ msg }) => msg);
-  return { run, metrics, worker, events, feed, found };
+  return { run, metrics, worker, reports, feed, found };
 }
 
 const frequent = (alias: string, detector: Partial<DetectorConfig> = {}) =>
@@ -45,13 +45,13 @@ const frequent = (alias: string, detector: Partial<DetectorConfig> = {}) =>
 const names = (count: number, prefix = 's') => Array.from({ length: count }, (_, i) => `${prefix}-${i}`);
 
 test('observations that are dropped because freq is too long are logged once, with numbers and the remedy', async () => {
-  const { run, worker, events, metrics, feed, found } = await reported([frequent('6min')], 2);
+  const { run, worker, reports, metrics, feed, found } = await reported([frequent('6min')], 2);
   await feed(names(8), 0, 200);
   const [text, ...others] = found();
   assert.match(text, /^detector every: series arrive every min, freq is 6min: .* observations dropped as duplicates; /);
   assert.match(text, /set freq: min, or send them every 6min$/);
   assert.deepEqual(others, []);
-  assert.match(events.findings.warnings()[0], /^detector every: series arrive every min, freq is 6min/);
+  assert.match(reports.findings.warnings()[0], /^detector every: series arrive every min, freq is 6min/);
   assert.match(await metrics.registry.metrics(), /tidewatch_input_findings\{kind="step"\} 1/);
   assert.deepEqual(
     decodeFindings(run.broker.committedMetadata(1)).map(({ kind }) => kind),
@@ -92,34 +92,34 @@ test('the members of a group are counted apart', async () => {
 
 test('a flood of series that no detector watches any more is one line of the log, and is over once they are watched', async () => {
   const all = frequent('min', { name: 'all', series: ['*'] });
-  const { run, worker, events, feed, found } = await reported([all]);
+  const { run, worker, reports, feed, found } = await reported([all]);
   await feed(names(50), 0, 5);
   const few = frequent('min', { name: 'all', series: ['other-*'] });
   const bind = (config: DetectorConfig) =>
     bindDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config));
   worker.changeDetectors([bind(few)], 1);
-  events.findings.detectorsSet([few]);
+  reports.findings.detectorsSet([few]);
   await feed(names(50), 5, 245);
   assert.equal(run.deadLetters().length, 12_000);
   assert.match(JSON.stringify(run.deadLetters()[0]), /no detector watches series \\"s-0\\" any more/);
   assert.equal(found().length, 1);
   assert.match(found()[0], /records are of series that no detector watches, [\d,]+ of them .* scored before \("s-0", /);
   worker.changeDetectors([bind(all)], 2);
-  events.findings.detectorsSet([all]);
+  reports.findings.detectorsSet([all]);
   assert.deepEqual(found().slice(1), ['this is over']);
   await feed(names(50), 245, 250);
-  assert.deepEqual(events.findings.warnings(), []);
+  assert.deepEqual(reports.findings.warnings(), []);
   await worker.stop();
 });
 
 test('a glob that takes no series is reported at the start, and not again while it stays so', async () => {
   const detectors = [frequent('min', { name: 'all' }), frequent('min', { name: 'db', series: ['db-*'] })];
-  const { worker, events, feed, found } = await reported(detectors);
+  const { worker, reports, feed, found } = await reported(detectors);
   const text =
     'detector db: glob "db-*" takes no series: detector all stands before it and takes all of them; put db before all';
   assert.deepEqual(found(), [text]);
-  events.findings.detectorsSet(detectors);
+  reports.findings.detectorsSet(detectors);
   await feed(names(4), 0, 50);
-  assert.deepEqual([found(), events.findings.warnings()], [[text], [text]]);
+  assert.deepEqual([found(), reports.findings.warnings()], [[text], [text]]);
   await worker.stop();
 });

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../../src/service-error.ts';
+import type { EngineReports } from '../../../../src/stream/engine/engine-reports.ts';
 import { QUEUE_BYTES_MAX } from '../../../../src/stream/engine/partition-input.ts';
 import { COMMIT_BYTES_MAX } from '../../../../src/stream/engine/partition-task.ts';
-import type { StreamEvents } from '../../../../src/stream/engine/stream-events.ts';
-import type { Worker, WorkerEvents } from '../../../../src/stream/engine/stream-worker.ts';
+import type { Worker, WorkerReports } from '../../../../src/stream/engine/stream-worker.ts';
 import type { StreamLog, SubscriptionHandlers } from '../../../../src/stream/log/log.ts';
-import { observationRecord, streamEvents, streamRun } from '../../../fixture/stream/stream-run.ts';
+import { ignoredReports, observationRecord, streamRun } from '../../../fixture/stream/stream-run.ts';
 import { until } from '../../../fixture/until.ts';
 
 test('a worker that has joined reports the connection, although it was never lost', async () => {
   const said: (Error | null)[] = [];
-  const connection: WorkerEvents['connection'] = (error) => void said.push(error);
-  const worker = await streamRun().start({ events: { ...streamEvents(), connection } });
+  const connection: WorkerReports['connection'] = (error) => void said.push(error);
+  const worker = await streamRun().start({ reports: { ...ignoredReports(), connection } });
   assert.deepEqual(said, [null]);
   await worker.stop();
 });
@@ -49,7 +49,7 @@ test('readiness names a transaction that makes no progress, with the reason, unt
     return { ...session, commit: (...outputs) => hold.promise.then(() => session.commit(...outputs)) };
   };
   const reported: (string | null)[] = [];
-  const stalled: StreamEvents['stalled'] = (_partition, error) => void reported.push(error?.message ?? null);
+  const stalled: EngineReports['stalled'] = (_partition, error) => void reported.push(error?.message ?? null);
   const worker = await start({ log: { ...log, openPartition } }, { stalled });
   await until('it is ready', () => worker.notReady().length === 0);
   broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
@@ -173,11 +173,11 @@ test('the bytes of records bound transactions and queues, not only their number'
   for (let i = 0; i < count; i++) broker.append(0, null, large);
   const commits: number[] = [];
   const pauses: boolean[] = [];
-  const events = {
+  const reports = {
     committed: (_: number, { records }: { records: number }) => void commits.push(records),
     paused: (_: number, paused: boolean) => void pauses.push(paused),
   };
-  const worker = await start({}, events);
+  const worker = await start({}, reports);
   await settled();
   await worker.stop();
   assert.equal(deadLetters().length, count);

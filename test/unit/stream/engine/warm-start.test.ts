@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WarmStarted } from '../../../../src/stream/engine/stream-events.ts';
+import type { WarmStarted } from '../../../../src/stream/engine/engine-reports.ts';
 import type { WarmObservation } from '../../../../src/stream/engine/warm-start.ts';
 import {
   detectorConfig,

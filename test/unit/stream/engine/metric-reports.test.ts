@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportEvents, timeForecasts } from '../../../../src/stream/engine/report-events.ts';
+import { metricReports, timeForecasts } from '../../../../src/stream/engine/metric-reports.ts';
 import { emptyTally } from '../../../../src/stream/engine/unit/batch-outcome.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
@@ -9,13 +9,13 @@ function setUp() {
   const metrics = createMetrics({ collectProcess: false });
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line: string) => lines.push(line) });
-  return { metrics, lines, events: reportEvents(metrics, logger) };
+  return { metrics, lines, reports: metricReports(metrics, logger) };
 }
 
 const COMMIT = { records: 1, seconds: 0.01, nextOffset: 10, newestEventMs: null, backfills: 0, findings: null };
 
 test('the outcomes of records are counted', async () => {
-  const { metrics, events } = setUp();
+  const { metrics, reports } = setUp();
   const tally = {
     ...emptyTally(),
     deadLetters: { late: 2 },
@@ -27,8 +27,8 @@ test('the outcomes of records are counted', async () => {
   };
   tally.scored.scored = 90;
   tally.events.opened = 6;
-  events.committed(0, { ...COMMIT, records: 96 }, tally);
-  events.committed(1, { ...COMMIT, records: 4 }, emptyTally());
+  reports.committed(0, { ...COMMIT, records: 96 }, tally);
+  reports.committed(1, { ...COMMIT, records: 4 }, emptyTally());
   const text = await metrics.registry.metrics();
   for (const line of [
     'records_consumed_total 100',
@@ -46,15 +46,15 @@ test('the outcomes of records are counted', async () => {
 });
 
 test('a revoked partition is not reported any more', async () => {
-  const { metrics, events } = setUp();
-  events.assigned([0, 1]);
+  const { metrics, reports } = setUp();
+  reports.assigned([0, 1]);
   for (const partition of [0, 1]) {
-    events.holding(partition, { units: 5, queuedRecords: 6, journalBytes: 7, stateBytes: 8 });
-    events.committed(partition, { ...COMMIT, newestEventMs: 1_000 }, emptyTally());
-    events.fetched(partition, 12);
-    events.restoring(partition, 0.5);
+    reports.holding(partition, { units: 5, queuedRecords: 6, journalBytes: 7, stateBytes: 8 });
+    reports.committed(partition, { ...COMMIT, newestEventMs: 1_000 }, emptyTally());
+    reports.fetched(partition, 12);
+    reports.restoring(partition, 0.5);
   }
-  events.assigned([1]);
+  reports.assigned([1]);
   const text = await metrics.registry.metrics();
   assert.match(text, /^tidewatch_partitions_assigned 1$/m);
   assert.match(text, /^tidewatch_units_held\{partition="1"\} 5$/m);
@@ -62,32 +62,32 @@ test('a revoked partition is not reported any more', async () => {
 });
 
 test('the lag of a partition is told in records and in event time, after commits and fetches', async () => {
-  const { metrics, events } = setUp();
-  events.assigned([3]);
-  events.fetched(3, 100);
-  events.committed(3, { ...COMMIT, nextOffset: 70, newestEventMs: 1_735_689_600_000 }, emptyTally());
+  const { metrics, reports } = setUp();
+  reports.assigned([3]);
+  reports.fetched(3, 100);
+  reports.committed(3, { ...COMMIT, nextOffset: 70, newestEventMs: 1_735_689_600_000 }, emptyTally());
   const lagOf = async (line: string) => (await metrics.registry.metrics()).includes(`\ntidewatch_${line}\n`);
   assert.ok(await lagOf('lag_records{partition="3"} 30'));
   assert.ok(await lagOf('newest_event_time_seconds{partition="3"} 1735689600'));
-  events.fetched(3, 110);
+  reports.fetched(3, 110);
   assert.ok(await lagOf('lag_records{partition="3"} 40'));
-  events.committed(3, { ...COMMIT, nextOffset: 110 }, emptyTally());
+  reports.committed(3, { ...COMMIT, nextOffset: 110 }, emptyTally());
   assert.ok(await lagOf('lag_records{partition="3"} 0'));
 });
 
 test('assignments, lost connections, retries and changed settings are logged, batches are not', () => {
-  const { lines, events } = setUp();
-  events.committed(0, COMMIT, emptyTally());
-  events.holding(0, { units: 1, queuedRecords: 0, journalBytes: 0, stateBytes: 0 });
-  events.restoring(0, 1);
-  events.fetched(0, 10);
-  events.fetchAnswered(0.1);
-  events.paused(0, true);
+  const { lines, reports } = setUp();
+  reports.committed(0, COMMIT, emptyTally());
+  reports.holding(0, { units: 1, queuedRecords: 0, journalBytes: 0, stateBytes: 0 });
+  reports.restoring(0, 1);
+  reports.fetched(0, 10);
+  reports.fetchAnswered(0.1);
+  reports.paused(0, true);
   assert.deepEqual(lines, []);
-  events.assigned([0]);
-  events.connection(new Error('ECONNREFUSED'));
-  events.retrying(0, new Error('fenced'), 100);
-  events.settingsChanged(0, 12);
+  reports.assigned([0]);
+  reports.connection(new Error('ECONNREFUSED'));
+  reports.retrying(0, new Error('fenced'), 100);
+  reports.settingsChanged(0, 12);
   assert.deepEqual(
     lines.map((line) => (JSON.parse(line) as { level: string }).level),
     ['info', 'warn', 'warn', 'info'],

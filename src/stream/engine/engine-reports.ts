@@ -27,8 +27,8 @@ export interface WarmStarted {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** Events of the engine. The worker turns them into metrics and log lines. */
-export interface StreamEvents {
+/** What the engine reports. The worker turns it into metrics and log lines. */
+export interface EngineReports {
   /** A transaction was committed; `tally` is what became of its records. */
   committed(partition: number, commit: CommittedRecords, tally: Tally): void;
   /** The share of the changelog that a restore has read. */
@@ -56,14 +56,14 @@ export interface StreamEvents {
   /** The transactions of the partition make no progress (`error`), or do again (null). */
   stalled(partition: number, error: Error | null): void;
   /**
-   * Reading continues at `offset`, where the state ends: the group has lost its offset, or has the older one
+   * Reading continues at `offset`, where the state ends: the consumer group has lost its offset, or has the older one
    * `committedOffset`.
    */
   resumedFromState(
     partition: number,
     resume: { readonly offset: number; readonly committedOffset: number | null },
   ): void;
-  /** The group's offset is ahead of the state: these offsets are not scored. */
+  /** The consumer group's offset is ahead of the state: these offsets are not scored. */
   recordsSkipped(partition: number, skipped: SkippedRange): void;
   /** The input, or the changelog while a worker ran, was deleted and created anew. These units start over. */
   topicRecreated(partition: number, units: number): void;

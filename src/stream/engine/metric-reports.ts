@@ -1,22 +1,22 @@
 import { type Forecaster, hasQuantiles, type QuantileForecaster } from '../../forecast/forecaster.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { forgetPartition, type Metrics } from '../../telemetry/metrics.ts';
+import type { EngineReports } from './engine-reports.ts';
 import { FindingReport } from './report-findings.ts';
-import type { StreamEvents } from './stream-events.ts';
-import type { WorkerEvents } from './stream-worker.ts';
+import type { WorkerReports } from './stream-worker.ts';
 import type { Tally } from './unit/batch-outcome.ts';
 import type { MisplacedSeries } from './unit/misplaced-series.ts';
 
 /** Of more series that may be in several partitions, only the metric tells. */
 const MISPLACED_LOGGED = 1_000;
 
-export interface EventReport extends StreamEvents, WorkerEvents {
+export interface MetricReports extends EngineReports, WorkerReports {
   /** What is wrong with the input of the worker. */
   readonly findings: FindingReport;
 }
 
-/** Counts the events of the engine in metrics, and logs those that an operator should know. */
-export function reportEvents(metrics: Metrics, logger: Logger): EventReport {
+/** Counts what the engine reports in metrics, and logs what an operator should know. */
+export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
   let owned: readonly number[] = [];
   const lag = recordLag(metrics);
   const sayMisplaced = misplacedReport(metrics, logger);
@@ -86,10 +86,10 @@ export function reportEvents(metrics: Metrics, logger: Logger): EventReport {
       logger.error({ partition, offset, err: error }, 'a record cannot be scored and becomes a dead letter');
     },
     resumedFromState(partition, resume) {
-      logger.warn({ partition, ...resume }, "the group's offset is lost or older than the state, which continues");
+      logger.warn({ partition, ...resume }, "the consumer group's offset is lost or old: the state continues");
     },
     recordsSkipped(partition, { first, last }) {
-      logger.warn({ partition, first, last }, "the group's offset is ahead of the state: these offsets are not scored");
+      logger.warn({ partition, first, last }, "the consumer group's offset is ahead: these offsets are not scored");
     },
     topicRecreated(partition, units) {
       logger.warn(
