@@ -1,10 +1,10 @@
 import { ServiceError } from '../service-error.ts';
 import type { Compression } from './batch/compressed-batch.ts';
 import type { InputRecord, OutputRecord } from './batch/records.ts';
+import type { Cluster } from './cluster/cluster.ts';
 import type { ClusterLink, KafkaConnection } from './cluster/connection.ts';
 import { Coordinator, GROUP_COORDINATOR } from './cluster/coordinator.ts';
 import { explainFailure, protocolErrorType } from './cluster/failure.ts';
-import type { Cluster } from './cluster/kafkajs-internals.ts';
 import { topicIdOf } from './cluster/leader.ts';
 import { type Backoff, retryWithBackoff, unlessAborted } from './cluster/retry.ts';
 import type { SharedLink } from './cluster/shared-link.ts';

@@ -28,6 +28,9 @@ test('the detector, calendar and record rooms do no I/O and know neither clock n
   ]);
 });
 
+/** The one file that knows it. */
+const KAFKAJS = 'src/kafka/cluster/kafkajs.ts';
+
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string | readonly string[]>> = {
   '@fastify/cors': 'src/sidecar/http/',
@@ -42,7 +45,7 @@ const VENDORS: Readonly<Record<string, string | readonly string[]>> = {
   htm: 'src/console/page/',
   uplot: 'src/console/page/',
   'csv-parse': 'src/terminal/csv/',
-  kafkajs: 'src/kafka/',
+  kafkajs: KAFKAJS,
   nodemailer: 'src/alerts/receivers/',
   standardwebhooks: 'src/alerts/receivers/',
   pg: 'src/store/',
@@ -68,6 +71,8 @@ test('a vendor package is imported in its own room only, and every one has a roo
         return [`${path} imports ${target}, which belongs to ${rooms.join(' and ')}`];
       }),
   );
+  const others = new Map([...sources].filter(([path]) => path !== KAFKAJS));
+  none(matches(others, /\bcreateRequire\b|['"]kafkajs\//g));
   none(Object.keys(packageJson().dependencies).filter((name) => !(name in VENDORS)));
 });
 

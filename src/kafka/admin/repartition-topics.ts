@@ -1,6 +1,6 @@
-import type { Admin } from 'kafkajs';
 import type { RekeyedInput } from '../../config/rekeyed-input.ts';
 import type { KafkaConnection } from '../cluster/connection.ts';
+import type { Admin } from '../cluster/kafkajs.ts';
 import { asAdmin, checkTopics, ensureTopics, type TopicCreation } from './topic-admin.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { Topics } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import { adminClient, disconnect, type KafkaConnection } from '../cluster/connection.ts';
 import { explainFailure, isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
-import { errorFromCode } from '../cluster/kafkajs-internals.ts';
+import type { Admin, TopicConfig } from '../cluster/kafkajs.ts';
+import { errorFromCode, TOPIC_RESOURCE } from '../cluster/kafkajs.ts';
 import { isLeaderChange } from '../cluster/leader.ts';
 import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 
@@ -105,7 +105,7 @@ function isNotKnownYet(error: unknown): boolean {
   return ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'].includes(protocolErrorType(error));
 }
 
-function planTopic(topics: Topics, topic: string, creation: TopicCreation): ITopicConfig {
+function planTopic(topics: Topics, topic: string, creation: TopicCreation): TopicConfig {
   const config =
     topic === topics.changelog
       ? CHANGELOG_CONFIG
@@ -171,7 +171,7 @@ function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): s
 
 async function refuseLossyChangelog(admin: Admin, changelog: string): Promise<void> {
   const { resources } = await admin.describeConfigs({
-    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: changelog, configNames: ['cleanup.policy'] }],
+    resources: [{ type: TOPIC_RESOURCE, name: changelog, configNames: ['cleanup.policy'] }],
     includeSynonyms: false,
   });
   const policy = resources[0]?.configEntries.find(({ configName }) => configName === 'cleanup.policy')?.configValue;

@@ -1,5 +1,4 @@
-import type { BrokerConnection, BrokerConnections, ConnectionPool, ProtocolRequest } from './kafkajs-connections.ts';
-import type { Cluster } from './kafkajs-internals.ts';
+import type { BrokerConnection, BrokerConnections, ConnectionPair, ProtocolRequest } from './broker-connection.ts';
 
 /** A broker works on one request of a connection at a time, so each request in flight has a connection of its own. */
 const CONNECTIONS = 8;
@@ -29,21 +28,10 @@ const API_VERSIONS: ProtocolRequest<{ readonly clientSideThrottleTime: number }>
     apiKey: 18,
     apiVersion: 0,
     apiName: 'ApiVersions',
-    encode: async () => ({ buf: Buffer.alloc(0), buffer: Buffer.alloc(0) }),
+    encode: async () => ({ buffer: Buffer.alloc(0) }),
   },
   response: { decode: async () => ({ clientSideThrottleTime: 0 }), parse: async (answer) => answer },
 };
-
-/** Before the cluster is connected: its requests take connections as `SharedConnections` says. */
-export function shareConnections({ connectionPoolBuilder }: Cluster): void {
-  const build = connectionPoolBuilder.build.bind(connectionPoolBuilder) as (
-    to?: Pick<BrokerConnections, 'host' | 'port' | 'rack'>,
-  ) => Promise<ConnectionPool>;
-  connectionPoolBuilder.build = async (to) => {
-    const first = await build(to);
-    return new SharedConnections(first, () => build(first));
-  };
-}
 
 /**
  * The connections to one broker that the sessions of a worker share; it stands in for kafkajs's own pool of two. There
@@ -52,7 +40,7 @@ export function shareConnections({ connectionPoolBuilder }: Cluster): void {
  *
  * A connection that failed is not used again: kafkajs would go on reading in the middle of a response.
  */
-class SharedConnections implements BrokerConnections {
+export class SharedConnections implements BrokerConnections {
   readonly host: string;
   readonly port: number;
   rack: unknown;
@@ -63,15 +51,16 @@ class SharedConnections implements BrokerConnections {
   #versions: unknown = null;
   #supportsAuthentication: boolean | null = null;
 
-  /** @param make the pool that kafkajs would have, of which the first connection is used */
-  constructor(first: ConnectionPool, make: () => Promise<ConnectionPool>) {
+  /** @param make makes a pair, of which the first connection is used */
+  constructor(make: () => ConnectionPair) {
+    const first = make();
     this.host = first.host;
     this.port = first.port;
     this.rack = first.rack;
     this.sasl = first.sasl;
     this.connectionTimeout = first.connectionTimeout;
     const open = async () => {
-      const connection = await (await make()).getConnection();
+      const connection = await make().getConnection();
       if (this.#versions !== null) connection.setVersions(this.#versions);
       if (this.#supportsAuthentication !== null) {
         connection.setSupportAuthenticationProtocol(this.#supportsAuthentication);

@@ -1,18 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConnectionOptions } from 'node:tls';
-import kafkajs, { type Admin, type ISocketFactory, type KafkaConfig as KafkaJsConfig, type LogEntry } from 'kafkajs';
 import type { KafkaConfig, SaslConfig } from '../../config/config.ts';
-import { shareConnections } from './connection-pool.ts';
+import type { SocketFactory } from './broker-connection.ts';
+import type { Broker, Cluster } from './cluster.ts';
+import { SharedConnections } from './connection-pool.ts';
 import { likelyAliveFirst, nameOf } from './given-up.ts';
-import {
-  type Broker,
-  type Cluster,
-  ClusterConstructor,
-  type ClusterOptions,
-  createAdmin,
-  createKafkajsLogger,
-  defaultSocketFactory,
-} from './kafkajs-internals.ts';
+import { type Admin, createAdmin, createKafkajsLogger, defaultSocketFactory, KafkaCluster } from './kafkajs.ts';
 import { oauthLogin } from './oauth-login.ts';
 import { type AskConfigured, watchSilentBrokers } from './silent-brokers.ts';
 import { tlsOptions } from './tls-options.ts';
@@ -32,7 +24,9 @@ export type ClientLogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** How Kafka is reached, and where the client logs. Fault tests set `socketFactory`. */
 export interface KafkaConnection {
   readonly config: KafkaConfig;
-  readonly socketFactory?: ISocketFactory;
+  readonly socketFactory?: SocketFactory;
+  /** Receives by how much a quota of the brokers delays this client, each time. */
+  readonly onThrottled?: (ms: number) => void;
   readonly log?: (level: ClientLogLevel, text: string, detail?: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -54,8 +48,7 @@ export async function linkCluster(
   topics: readonly string[],
   { isShared = false }: { readonly isShared?: boolean } = {},
 ): Promise<ClusterLink> {
-  const { cluster, sockets, destroy } = makeCluster(connection, METADATA_AGE_MS_MAX);
-  if (isShared) shareConnections(cluster);
+  const { cluster, sockets, destroy } = makeCluster(connection, METADATA_AGE_MS_MAX, isShared);
   try {
     await cluster.connect();
     await cluster.addMultipleTargetTopics(topics);
@@ -69,34 +62,31 @@ export async function linkCluster(
 /** kafkajs's client for administration. `destroy` closes its connections at once. */
 export function adminClient(connection: KafkaConnection): { readonly admin: Admin; destroy(): void } {
   // It looks at the metadata anew before each use.
-  const { cluster, logger, destroy } = makeCluster(connection, 0);
+  const { cluster, logger, destroy } = makeCluster(connection, 0, false);
   return { admin: createAdmin({ logger, cluster, retry: RETRY }), destroy };
 }
 
 /** Not connected yet. Brokers that are silent are given up until `destroy`. */
-function makeCluster(connection: KafkaConnection, metadataMaxAge: number) {
+function makeCluster(connection: KafkaConnection, metadataMaxAge: number, isShared: boolean) {
+  const { config, log, onThrottled = () => {} } = connection;
+  const { clientId, tls, sasl } = config;
   const sockets = trackSockets(connection.socketFactory ?? defaultSocketFactory());
-  const { brokers, clientId, ssl, sasl } = clientOptions(connection);
-  const logger = createKafkajsLogger({
-    level: connection.log ? kafkajs.logLevel.INFO : kafkajs.logLevel.NOTHING,
-    logCreator: logTo(connection),
-  });
-  const options: ClusterOptions = {
+  const logger = createKafkajsLogger(log ? (text) => log('debug', text) : null);
+  const cluster = new KafkaCluster({
     logger,
     socketFactory: sockets.factory,
-    brokers: [...brokers],
+    brokers: likelyAliveFirst(config.brokers, performance.now()),
     clientId,
-    ssl: ssl ?? null,
-    sasl: sasl ?? null,
+    ssl: tls && tlsOptions(tls),
+    sasl: sasl && saslOptions(sasl),
     connectionTimeout: CONNECTION_MS_MAX,
     requestTimeout: REQUEST_MS_MAX,
     enforceRequestTimeout: true,
     metadataMaxAge,
-    allowAutoTopicCreation: false,
     retry: RETRY,
-    isolationLevel: 1,
-  };
-  const cluster = new ClusterConstructor(options);
+    onThrottled,
+    ...(isShared && { pool: (makePair) => new SharedConnections(makePair) }),
+  });
   const unwatch = watchSilentBrokers(cluster, sockets, askConfigured(connection));
   const destroy = () => {
     unwatch();
@@ -130,25 +120,8 @@ export async function disconnect(disconnecting: Promise<unknown>, destroy: () =>
   destroy();
 }
 
-function clientOptions({ config }: KafkaConnection): KafkaJsConfig & { brokers: string[]; clientId: string } {
-  const { tls, sasl } = config;
-  return {
-    brokers: likelyAliveFirst(config.brokers, performance.now()),
-    clientId: config.clientId,
-    ...(tls && { ssl: tlsOptions(tls) as ConnectionOptions }),
-    ...(sasl && { sasl: saslOptions(sasl) }),
-  };
-}
-
-function saslOptions(sasl: SaslConfig): NonNullable<KafkaJsConfig['sasl']> {
+function saslOptions(sasl: SaslConfig): object {
   if (sasl.mechanism === 'oauthbearer') return oauthLogin(sasl);
   const { mechanism, username, password } = sasl;
-  if (mechanism === 'plain') return { mechanism, username, password };
-  if (mechanism === 'scram-sha-256') return { mechanism, username, password };
   return { mechanism, username, password };
-}
-
-/** kafkajs logs expected events as errors (a rebalance, a retry). So every entry is logged at level `debug`. */
-function logTo({ log }: KafkaConnection): () => (entry: LogEntry) => void {
-  return () => (entry) => log?.('debug', `kafkajs ${entry.namespace}: ${entry.log.message}`);
 }

@@ -1,5 +1,5 @@
+import type { Broker, Cluster } from './cluster.ts';
 import { isConnectionFailure, protocolErrorType } from './failure.ts';
-import type { Broker, Cluster } from './kafkajs-internals.ts';
 import { type Backoff, type RetryOptions, retryWithBackoff } from './retry.ts';
 
 export const GROUP_COORDINATOR = 0;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster, PartitionMetadata } from './cluster.ts';
 import { protocolErrorType } from './failure.ts';
-import type { Cluster, PartitionMetadata } from './kafkajs-internals.ts';
 import { type Backoff, type RetryOptions, retryWithBackoff } from './retry.ts';
 
 /**

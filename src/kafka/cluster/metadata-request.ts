@@ -1,18 +1,24 @@
-import { array, decodeAnswer, encodeRequest, i8, i16, i32, string, struct, uuid } from './protocol-fields.ts';
+import type { Broker } from './cluster.ts';
+import { array, i8, i16, i32, string, struct, uuid } from './protocol-fields.ts';
+import { ask } from './protocol-request.ts';
 
-/** Versions of the Metadata request: kafkajs stops at 6. From 7 on the answer has the epoch of each leader. */
-export const LEADER_EPOCHS = 7;
-/** From 10 on (Kafka 2.8) it has topic ids, in the compact encoding. */
-export const TOPIC_IDS = 10;
+/** The versions of the Metadata request that are used: kafkajs stops at 6. */
+export const METADATA = 3;
+/** From 7 on the answer has the epoch of each leader; from 10 on (Kafka 2.8) topic ids, in the compact encoding. */
+const LEADER_EPOCHS = 7;
+const TOPIC_IDS = 10;
+export const METADATA_VERSIONS = [LEADER_EPOCHS, TOPIC_IDS];
 
 const NO_ID = '0'.repeat(32);
-const names = array(struct({ id: uuid, topic: string }));
+const REPLICA_NOT_AVAILABLE = 9;
+
 /** Without a name: all topics. */
-const topics: typeof names = {
-  write: (writer, named) => (named.length === 0 ? writer.length(-1, i32) : names.write(writer, named)),
-  read: names.read,
-};
-const REQUEST = { topics, allowAutoTopicCreation: i8, includeClusterOperations: i8, includeTopicOperations: i8 };
+function namesOf<T>(names: ReturnType<typeof array<T>>): ReturnType<typeof array<T>> {
+  return {
+    write: (writer, named) => (named.length === 0 ? writer.length(-1, i32) : names.write(writer, named)),
+    read: names.read,
+  };
+}
 
 const nodes = array(i32);
 const partitionMetadata = array(
@@ -33,38 +39,50 @@ const CLUSTER = {
   controllerId: i32,
 };
 const TOPIC = { topicErrorCode: i16, topic: string };
-const ANSWER = {
-  ...CLUSTER,
-  topicMetadata: array(struct({ ...TOPIC, isInternal: i8, partitionMetadata })),
+const WITH_EPOCHS = {
+  ...{ name: 'Metadata', key: METADATA, version: LEADER_EPOCHS, isCompact: false },
+  request: { topics: namesOf(array(string)), allowAutoTopicCreation: i8 },
+  answer: { ...CLUSTER, topicMetadata: array(struct({ ...TOPIC, isInternal: i8, partitionMetadata })) },
 };
-const ANSWER_WITH_IDS = {
-  ...CLUSTER,
-  topicMetadata: array(struct({ ...TOPIC, id: uuid, isInternal: i8, partitionMetadata, operations: i32 })),
+const WITH_IDS = {
+  ...{ name: 'Metadata', key: METADATA, version: TOPIC_IDS, isCompact: true },
+  request: {
+    topics: namesOf(array(struct({ id: uuid, topic: string }))),
+    ...{ allowAutoTopicCreation: i8, includeClusterOperations: i8, includeTopicOperations: i8 },
+  },
+  answer: {
+    ...CLUSTER,
+    topicMetadata: array(struct({ ...TOPIC, id: uuid, isInternal: i8, partitionMetadata, operations: i32 })),
+  },
 };
 
-export interface MetadataQuestion {
-  readonly topics: readonly string[];
-  readonly allowAutoTopicCreation?: boolean;
-}
-
-/** In the version of topic ids. */
-export function encodeMetadataRequest({ topics: named, allowAutoTopicCreation = true }: MetadataQuestion): Buffer {
-  const values = {
-    topics: named.map((topic) => ({ id: NO_ID, topic })),
-    allowAutoTopicCreation: Number(allowAutoTopicCreation),
-    includeClusterOperations: 0,
-    includeTopicOperations: 0,
-  };
-  return encodeRequest({ isCompact: true, request: REQUEST }, values);
-}
-
-/** What kafkajs reads of it, and with each partition the id of its topic, in hexadecimal. */
-export function decodeMetadata(payload: Buffer, version: typeof LEADER_EPOCHS | typeof TOPIC_IDS) {
-  if (version === LEADER_EPOCHS) return decodeAnswer({ isCompact: false, answer: ANSWER }, payload);
-  const answer = decodeAnswer({ isCompact: true, answer: ANSWER_WITH_IDS }, payload);
-  const topicMetadata = answer.topicMetadata.map(({ id, ...topic }) => {
+/**
+ * Metadata as kafkajs's cluster reads them, and with each partition the epoch of its leader and the id of its topic, in
+ * hexadecimal. kafkajs would refuse the whole answer where one partition has an error, e.g. no leader: then all
+ * partitions of all topics would stall. Here such a partition has leader -1, and the others are used.
+ */
+export async function fetchMetadata(broker: Broker, version: number, named: readonly string[]) {
+  const { brokers, ...answer } =
+    version < TOPIC_IDS ? await fetchWithEpochs(broker, named) : await fetchWithIds(broker, named);
+  const topicMetadata = answer.topicMetadata.map(({ id, partitionMetadata: partitions, ...topic }) => {
     const topicId = id === NO_ID ? null : id;
-    return { ...topic, partitionMetadata: topic.partitionMetadata.map((partition) => ({ ...partition, topicId })) };
+    const known = partitions.map((partition) => ({ ...partition, leader: leaderIn(partition), topicId }));
+    return { ...topic, partitionMetadata: known };
   });
-  return { ...answer, topicMetadata };
+  return { ...answer, topicMetadata, brokers: brokers.map((one) => ({ ...one, host: one.host ?? '' })) };
+}
+
+function leaderIn({ partitionErrorCode, leader }: { readonly partitionErrorCode: number; readonly leader: number }) {
+  return partitionErrorCode === 0 || partitionErrorCode === REPLICA_NOT_AVAILABLE ? leader : -1;
+}
+
+async function fetchWithEpochs(broker: Broker, topics: readonly string[]) {
+  const answer = await ask(broker, WITH_EPOCHS, { topics, allowAutoTopicCreation: 0 });
+  return { ...answer, topicMetadata: answer.topicMetadata.map((topic) => ({ ...topic, id: NO_ID })) };
+}
+
+function fetchWithIds(broker: Broker, named: readonly string[]) {
+  const topics = named.map((topic) => ({ id: NO_ID, topic }));
+  const none = { allowAutoTopicCreation: 0, includeClusterOperations: 0, includeTopicOperations: 0 };
+  return ask(broker, WITH_IDS, { topics, ...none });
 }

@@ -1,4 +1,3 @@
-import type { Mechanism } from 'kafkajs';
 import type { SaslConfig } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import { isConnectionFailure } from './failure.ts';
@@ -8,6 +7,19 @@ type OauthConfig = Extract<SaslConfig, { readonly mechanism: 'oauthbearer' }>;
 
 const SEPARATOR = '\u0001';
 
+/** A login of our own, as kafkajs takes it. */
+interface LoginMechanism {
+  readonly mechanism: string;
+  authenticationProvider(of: { saslAuthenticate(exchange: LoginExchange): Promise<unknown> }): {
+    authenticate(): Promise<void>;
+  };
+}
+
+interface LoginExchange {
+  readonly request: { encode(): Promise<Buffer> };
+  readonly response: { decode(answer: Buffer): Promise<Buffer>; parse(answer: Buffer): Promise<Buffer> };
+}
+
 /** One configuration has the same tokens for all connections of the process. */
 const tokensOf = new WeakMap<OauthConfig, LoginTokens>();
 
@@ -15,7 +27,7 @@ const tokensOf = new WeakMap<OauthConfig, LoginTokens>();
  * Logs in by SASL OAUTHBEARER (RFC 7628). kafkajs's own login does not read the answer: after a refused token it goes
  * on as if it was logged in, until the broker closes the connection.
  */
-export function oauthLogin(sasl: OauthConfig): Mechanism {
+export function oauthLogin(sasl: OauthConfig): LoginMechanism {
   const tokens = tokensOf.get(sasl) ?? makeTokens(sasl);
   tokensOf.set(sasl, tokens);
   const extensions = Object.entries(sasl.extensions).map(([name, value]) => `${name}=${value}${SEPARATOR}`);

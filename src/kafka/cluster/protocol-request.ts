@@ -1,5 +1,5 @@
-import type { Headroom } from './kafkajs-connections.ts';
-import type { Broker } from './kafkajs-internals.ts';
+import type { Headroom } from './broker-connection.ts';
+import type { Broker } from './cluster.ts';
 import { type AnswerFields, decodeAnswer, encodeRequest, type StructFields } from './protocol-fields.ts';
 
 /** Every answer has it: kafkajs delays requests by this field when the broker throttles. */
@@ -40,7 +40,7 @@ export function sendEncoded<Answer extends Throttled>(
   waitMsMax?: number,
 ): Promise<Answer> {
   const body = headroom.whole.subarray(headroom.at);
-  const encode = async () => ({ buf: body, buffer: body, headroom });
+  const encode = async () => ({ buffer: body, headroom });
   return connectionPool.send({
     request: { apiKey: key, apiVersion: version, apiName: name, encode },
     response: { decode: async (payload) => decode(payload), parse: async (answer) => answer },

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ISocketFactory } from 'kafkajs';
+import type { SocketFactory } from './broker-connection.ts';
 import { type BrokerAddress, isRefused } from './given-up.ts';
 
 /** A connection that waits for the peer: to be opened, or for an answer. */
@@ -12,7 +12,7 @@ export interface WaitingConnection extends BrokerAddress {
 }
 
 export interface TrackedSockets {
-  readonly factory: ISocketFactory;
+  readonly factory: SocketFactory;
   waiting(nowMs: number): WaitingConnection[];
   drop(address: BrokerAddress): void;
   destroy(): void;
@@ -25,7 +25,7 @@ interface TrackedSocket extends BrokerAddress {
 }
 
 /** Destroys sockets with an error: kafkajs notices a bare `socket.destroy()` only at the time-out of a request. */
-export function trackSockets(factory: ISocketFactory): TrackedSockets {
+export function trackSockets(factory: SocketFactory): TrackedSockets {
   const sockets = new Map<Socket, TrackedSocket>();
   let destroyed = false;
   const end = (socket: Socket) => socket.destroy(new Error('The connection was closed on our side'));

@@ -1,4 +1,5 @@
-import { type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { errorFromCode } from '../cluster/kafkajs.ts';
 import { leaderOf } from '../cluster/leader.ts';
 import { byTopic, i16, i32, i64, struct } from '../cluster/protocol-fields.ts';
 import { ask } from '../cluster/protocol-request.ts';

@@ -1,7 +1,8 @@
 import { endOffset } from '../batch/record-batch-decoder.ts';
+import type { Broker } from '../cluster/cluster.ts';
 import type { ClusterLink } from '../cluster/connection.ts';
 import { explainFailure, protocolErrorType } from '../cluster/failure.ts';
-import { type Broker, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLedElsewhere, leaderEpochOf, leaderOf, refreshLeaders, topicIdOf } from '../cluster/leader.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic, restOf, timed } from './fetch.ts';
 import type { FetchHandlers } from './fetch-handlers.ts';
@@ -70,7 +71,6 @@ export class FetchLoop {
     else this.#fetchIdle();
   }
 
-  /** Forgets all other partitions. */
   keepOnly(partitions: ReadonlySet<number>): void {
     this.#handlers.epochs.keepOnly(partitions);
     for (const [partition, reading] of this.#readings) {

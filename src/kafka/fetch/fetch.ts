@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AbortedTransaction, readInt64 } from '../batch/record-batch-decoder.ts';
-import { type Broker, fetchRequest } from '../cluster/kafkajs-internals.ts';
+import type { Broker } from '../cluster/cluster.ts';
+import { array, byTopic, encodeRequest, i8, i32, i64, string, struct } from '../cluster/protocol-fields.ts';
+import { sendEncoded } from '../cluster/protocol-request.ts';
 
 export interface FetchPosition {
   readonly partition: number;
@@ -38,35 +40,41 @@ export interface FetchedTopic {
   readonly partitions: readonly FetchedPartition[];
 }
 
+/** Kafka 2.3 and later. Its answer is decoded by hand: it is most of what is received. */
+const FETCH = { name: 'Fetch', key: 1, version: 11 };
+const REQUEST = {
+  ...{
+    replicaId: i32,
+    waitMs: i32,
+    bytesMin: i32,
+    bytesMax: i32,
+    isolationLevel: i8,
+    sessionId: i32,
+    sessionEpoch: i32,
+  },
+  topics: byTopic(struct({ partition: i32, leaderEpoch: i32, offset: i64, logStartOffset: i64, bytesMax: i32 })),
+  forgottenTopics: array(i32),
+  rackId: string,
+};
+const CONSUMER = { replicaId: -1, logStartOffset: -1, rackId: '' };
+const READ_COMMITTED = 1;
+const NO_SESSION = { sessionId: 0, sessionEpoch: -1, forgottenTopics: [] };
+
 /**
  * Reads committed records of partitions that `broker` leads. Waits for the first byte, `waitMsMax` at most. Rejects
  * when the broker is out of reach. The error of a single partition is in its `errorCode`.
  */
 export function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRequest): Promise<FetchedTopic> {
-  const partitions = positions.map(({ partition, offset, leaderEpoch = -1 }) => ({
-    partition,
-    currentLeaderEpoch: leaderEpoch,
-    fetchOffset: offset,
-    maxBytes: limits.partitionBytesMax,
-  }));
-  return broker.connectionPool.send({
-    request: fetchRequest({
-      replicaId: -1,
-      isolationLevel: 1,
-      sessionId: 0,
-      sessionEpoch: -1,
-      forgottenTopics: [],
-      maxWaitTime: limits.waitMsMax,
-      minBytes: 1,
-      maxBytes: limits.responseBytesMax,
-      topics: [{ topic, partitions }],
-      rackId: '',
-    }),
-    response: {
-      decode: (payload: Buffer) => Promise.resolve(decodeResponse(payload)),
-      parse: (response: FetchedTopic) => Promise.resolve(response),
-    },
+  const { logStartOffset, ...consumer } = CONSUMER;
+  const partitions = positions.map(({ partition, offset, leaderEpoch = -1 }) => {
+    return { partition, leaderEpoch, offset, logStartOffset, bytesMax: limits.partitionBytesMax };
   });
+  const values = {
+    ...{ ...consumer, ...NO_SESSION, isolationLevel: READ_COMMITTED, topics: [{ topic, partitions }] },
+    ...{ waitMs: limits.waitMsMax, bytesMin: 1, bytesMax: limits.responseBytesMax },
+  };
+  const whole = encodeRequest({ isCompact: false, request: REQUEST }, values);
+  return sendEncoded(broker, FETCH, { whole, at: 0 }, decodeResponse);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { SkippedRange } from '../batch/records.ts';
-import type { Cluster } from '../cluster/kafkajs-internals.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { refreshLeaders, topicIdOf } from '../cluster/leader.ts';
 import { askLeader, type EpochQuestion } from './epoch-end.ts';
 import { stableRange } from './partition-reader.ts';

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../service-error.ts';
 import { decodeRecords, endOffset, type RecordSink } from '../batch/record-batch-decoder.ts';
-import { type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLeaderChange, leaderEpochOf, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
 import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';

@@ -1,5 +1,5 @@
 import type { SkippedRange } from '../batch/records.ts';
-import type { Cluster } from '../cluster/kafkajs-internals.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { isLedElsewhere, leaderEpochOf, topicIdOf } from '../cluster/leader.ts';
 import { LeaderEpochs } from './leader-epochs.ts';
 import { findTruncation, isRecreated, locatePosition } from './out-of-range.ts';

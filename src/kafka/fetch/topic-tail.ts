@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeRecords, endOffset } from '../batch/record-batch-decoder.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
 import { explainFailure } from '../cluster/failure.ts';
-import { type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import { errorFromCode } from '../cluster/kafkajs.ts';
 import { leaderEpochOf, leaderOf, refreshLeaders } from '../cluster/leader.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { isRecreated } from './out-of-range.ts';

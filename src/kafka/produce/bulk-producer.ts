@@ -1,8 +1,8 @@
-import kafkajs from 'kafkajs';
 import { encodeRecordBatch } from '../batch/record-batch-encoder.ts';
 import type { EncodableRecord } from '../batch/records.ts';
 import { type KafkaConnection, linkCluster } from '../cluster/connection.ts';
 import { explainFailure } from '../cluster/failure.ts';
+import { recordPartitioner } from './key-partition.ts';
 import { produceBatches } from './produce.ts';
 import { planRounds } from './transaction-plan.ts';
 
@@ -25,18 +25,16 @@ const NO_IDENTITY = { producerId: -1, producerEpoch: 0, firstSequence: 0, transa
 
 /** Opens a topic for writing. Throws a ServiceError. */
 export async function openBulkProducer(connection: KafkaConnection, topic: string): Promise<BulkProducer> {
-  const partitioner = kafkajs.Partitioners.DefaultPartitioner();
+  const partitionOf = recordPartitioner();
   const link = await explained(topic, () => linkCluster(connection, [topic]));
-  const partitionOf = (
-    record: ProducerRecord,
-    partitionMetadata: Parameters<typeof partitioner>[0]['partitionMetadata'],
-  ) => record.partition ?? partitioner({ topic, partitionMetadata, message: { key: record.key, value: record.value } });
   return {
     send: (records) =>
       explained(topic, async () => {
         await link.cluster.refreshMetadataIfNecessary();
-        const metadata = link.cluster.findTopicPartitionMetadata(topic) as Parameters<typeof partitionOf>[1];
-        const placed = records.map((record) => ({ ...record, topic, partition: partitionOf(record, metadata) }));
+        const metadata = link.cluster.findTopicPartitionMetadata(topic);
+        const placed = records.map((record) => {
+          return { ...record, topic, partition: record.partition ?? partitionOf(record.key, metadata) };
+        });
         for (const round of planRounds(placed)) {
           const batches = round.map(({ partition, records: planned }) => {
             return { topic, partition, batch: encodeRecordBatch(planned, NO_IDENTITY, Date.now()) };

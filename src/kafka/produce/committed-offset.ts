@@ -1,6 +1,8 @@
-import { type Broker, errorFromCode, type ProducerIdentity } from '../cluster/kafkajs-internals.ts';
+import type { Broker } from '../cluster/cluster.ts';
+import { errorFromCode } from '../cluster/kafkajs.ts';
 import { byTopic, i8, i16, i32, i64, string, struct } from '../cluster/protocol-fields.ts';
 import { ask } from '../cluster/protocol-request.ts';
+import type { ProducerIdentity } from './transaction-requests.ts';
 
 /** A partition as a consumer group sees it. */
 export interface GroupPartition {
@@ -82,7 +84,7 @@ export async function commitInTransaction(
 ): Promise<void> {
   const { groupId, topic, partition, offset, leaderEpoch, metadata } = moved;
   const answer = await ask(coordinator, TXN_OFFSET_COMMIT, {
-    ...{ transactionalId, groupId, producerId: Number(producerId), producerEpoch },
+    ...{ transactionalId, groupId, producerId, producerEpoch },
     ...NO_MEMBER,
     topics: [{ topic, partitions: [{ partition, offset, leaderEpoch, metadata }] }],
   });

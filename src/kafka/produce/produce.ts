@@ -1,5 +1,6 @@
+import type { Broker, Cluster } from '../cluster/cluster.ts';
 import { isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
-import { type Broker, type Cluster, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLeaderChange, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
 import { sendEncoded } from '../cluster/protocol-request.ts';
 import type { RetryOptions } from '../cluster/retry.ts';

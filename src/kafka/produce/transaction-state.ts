@@ -1,4 +1,5 @@
-import { type Broker, errorFromCode } from '../cluster/kafkajs-internals.ts';
+import type { Broker } from '../cluster/cluster.ts';
+import { errorFromCode } from '../cluster/kafkajs.ts';
 import { array, first, i16, i32, i64, string } from '../cluster/protocol-fields.ts';
 import { ask } from '../cluster/protocol-request.ts';
 

@@ -1,13 +1,21 @@
 import { type Compression, compressBatch } from '../batch/compressed-batch.ts';
 import { encodeRecordBatch } from '../batch/record-batch-encoder.ts';
 import type { OutputRecord } from '../batch/records.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from '../cluster/coordinator.ts';
 import { isConnectionFailure } from '../cluster/failure.ts';
-import type { Cluster, ProducerIdentity } from '../cluster/kafkajs-internals.ts';
 import type { RetryOptions } from '../cluster/retry.ts';
 import { commitInTransaction, type MovedOffset } from './committed-offset.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
 import { type PlannedBatch, planRounds } from './transaction-plan.ts';
+import {
+  addOffsets,
+  addPartitions,
+  endTransaction,
+  initProducer,
+  type ProducerIdentity,
+  type TopicPartitions,
+} from './transaction-requests.ts';
 import { fetchTransactionState, wasDecidedToCommit } from './transaction-state.ts';
 
 /** After this time the broker aborts an open transaction, and readers of its topics can continue. */
@@ -28,11 +36,6 @@ export interface TransactionalProducer {
    * decided: see `settleOffset`. Its records in `places` and its offsets of the group become visible, or are discarded.
    */
   finish(places: readonly TopicPartitions[], groupId: string): Promise<void>;
-}
-
-export interface TopicPartitions {
-  readonly topic: string;
-  readonly partitions: readonly number[];
 }
 
 export interface ProducerOptions {
@@ -61,17 +64,14 @@ export async function fenceTransactionalProducer(
   // Not the true owner: the partition may be another one's since.
   signal?.throwIfAborted();
   let unanswered = 0;
-  const { producerId, producerEpoch } = await coordinator.send((broker) =>
-    broker.initProducerId({ transactionalId, transactionTimeout: transactionMs }).catch((error: unknown) => {
+  const producer = await coordinator.send((broker) =>
+    initProducer(broker, { transactionalId, transactionMs }).catch((error: unknown) => {
       if (isConnectionFailure(error)) unanswered++;
       throw error;
     }),
   );
-  const earlierCommit = wasDecidedToCommit(before, { epoch: producerEpoch, unanswered });
-  return createProducer(
-    { cluster, coordinator, signal, onRetry, earlierCommit, compressionOf },
-    { transactionalId, producerId, producerEpoch },
-  );
+  const earlierCommit = wasDecidedToCommit(before, { epoch: producer.producerEpoch, unanswered });
+  return createProducer({ cluster, coordinator, signal, onRetry, earlierCommit, compressionOf }, producer);
 }
 
 interface ProducerParts extends ProducerOptions {
@@ -100,8 +100,8 @@ function createProducer(
     const at = `${topic}/${partition}`;
     const firstSequence = sequences.get(at) ?? 0;
     sequences.set(at, (firstSequence + records.length) % SEQUENCE_MODULUS);
-    const { producerEpoch } = producer;
-    const identity = { producerId: Number(producer.producerId), producerEpoch, firstSequence, transactional: true };
+    const { producerId, producerEpoch } = producer;
+    const identity = { producerId, producerEpoch, firstSequence, transactional: true };
     const batch = encodeRecordBatch(records, identity, Date.now());
     return { topic, partition, batch: compressBatch(batch, compressionOf(topic)) };
   };
@@ -112,17 +112,8 @@ function createProducer(
     for (const round of rounds) await produceBatches(cluster, round.map(encode), { transactionalId, signal, onRetry });
   };
 
-  const addPartitions = (topics: readonly TopicPartitions[]) =>
-    coordinator.send((broker) => broker.addPartitionsToTxn({ ...producer, topics }));
-
-  const addOffsets = (groupId: string) =>
-    coordinator.send((broker) => broker.addOffsetsToTxn({ ...producer, groupId }));
-
   const commitOffset = (moved: MovedOffset): Promise<void> =>
     groupCoordinator(moved.groupId).send((broker) => commitInTransaction(broker, producer, moved));
-
-  const endTransaction = (transactionResult: boolean) =>
-    coordinator.send((broker) => broker.endTxn({ ...producer, transactionResult }));
 
   return {
     earlierCommit,
@@ -136,18 +127,18 @@ function createProducer(
           topic,
           partitions: batches.map(({ partition }) => partition),
         }));
-        await addPartitions(topics);
+        await coordinator.send((broker) => addPartitions(broker, producer, topics));
       }
-      await Promise.all([produce(rounds), addOffsets(moved.groupId)]);
+      await Promise.all([produce(rounds), coordinator.send((broker) => addOffsets(broker, producer, moved.groupId))]);
       // Not beside the records: for each of the two the broker asks the coordinator whether the transaction is open
       // (KIP-890). Of two such questions of one producer that wait together it refuses one.
       await commitOffset(moved);
-      await endTransaction(true);
+      await coordinator.send((broker) => endTransaction(broker, producer, true));
     },
     async finish(places, groupId) {
-      await addPartitions(places);
-      await addOffsets(groupId);
-      await endTransaction(earlierCommit);
+      await coordinator.send((broker) => addPartitions(broker, producer, places));
+      await coordinator.send((broker) => addOffsets(broker, producer, groupId));
+      await coordinator.send((broker) => endTransaction(broker, producer, earlierCommit));
     },
   };
 }

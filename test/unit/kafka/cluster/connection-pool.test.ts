@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shareConnections } from '../../../../src/kafka/cluster/connection-pool.ts';
-import type { ProtocolRequest } from '../../../../src/kafka/cluster/kafkajs-connections.ts';
-import type { Cluster } from '../../../../src/kafka/cluster/kafkajs-internals.ts';
+import type { ConnectionPair, ProtocolRequest } from '../../../../src/kafka/cluster/broker-connection.ts';
+import { SharedConnections } from '../../../../src/kafka/cluster/connection-pool.ts';
 
 const FETCH = 1;
 const API_VERSIONS = 18;
@@ -38,10 +37,8 @@ async function pool({ sasl }: { readonly sasl?: object } = {}) {
     };
     return { socket: { destroy }, isConnected: () => isOpen, setVersions: () => undefined, send };
   };
-  const build = async () => ({ host: 'broker', port: 9092, sasl, getConnection: open });
-  const cluster = { connectionPoolBuilder: { build } } as unknown as Cluster;
-  shareConnections(cluster);
-  return { connections: await cluster.connectionPoolBuilder.build(), sent, closed, first };
+  const makePair = () => ({ host: 'broker', port: 9092, sasl, getConnection: open }) as unknown as ConnectionPair;
+  return { connections: new SharedConnections(makePair), sent, closed, first };
 }
 
 const request = (apiKey: number) => ({ request: { apiKey } }) as unknown as ProtocolRequest<void>;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from '../../../../src/kafka/cluster/cluster.ts';
 import { isRefused, likelyAliveFirst } from '../../../../src/kafka/cluster/given-up.ts';
-import type { Cluster } from '../../../../src/kafka/cluster/kafkajs-internals.ts';
 import { watchSilentBrokers } from '../../../../src/kafka/cluster/silent-brokers.ts';
 import type { TrackedSockets } from '../../../../src/kafka/cluster/tracked-sockets.ts';
 import { until } from '../../../fixture/until.ts';

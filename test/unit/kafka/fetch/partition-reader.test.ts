@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeRecordBatch } from '../../../../src/kafka/batch/record-batch-encoder.ts';
-import type { Cluster } from '../../../../src/kafka/cluster/kafkajs-internals.ts';
+import type { Cluster } from '../../../../src/kafka/cluster/cluster.ts';
 import type { FetchedTopic } from '../../../../src/kafka/fetch/fetch.ts';
 import { readPartition } from '../../../../src/kafka/fetch/partition-reader.ts';
 

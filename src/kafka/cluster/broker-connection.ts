@@ -1,8 +1,16 @@
 import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 
-/** The body of a request, under both names that kafkajs uses. */
+/** Opens a socket to a broker. */
+export type SocketFactory = (to: {
+  readonly host: string;
+  readonly port: number;
+  readonly ssl: ConnectionOptions;
+  onConnect(): void;
+}) => Socket;
+
+/** The body of a request. */
 export interface EncodedRequest {
-  readonly buf: Buffer;
   readonly buffer: Buffer;
   readonly headroom?: Headroom;
 }
@@ -22,6 +30,7 @@ export interface ProtocolRequest<Data> {
     encode(): Promise<EncodedRequest>;
   };
   readonly response: { decode(payload: Buffer): Promise<Data>; parse(data: Data): Promise<Data> };
+  /** For an answer that takes longer than the others. */
   readonly requestTimeout?: number;
 }
 
@@ -37,7 +46,14 @@ export interface BrokerConnection {
   send<Data>(request: ProtocolRequest<Data>): Promise<Data>;
 }
 
-/** The connections to a broker, as kafkajs uses them. */
+/** A broker's address, as metadata name it. */
+export interface BrokerPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly rack?: unknown;
+}
+
+/** The connections to a broker. */
 export interface BrokerConnections {
   readonly host: string;
   readonly port: number;
@@ -48,14 +64,14 @@ export interface BrokerConnections {
   isAuthenticated(): boolean;
   setVersions(versions: unknown): void;
   setSupportAuthenticationProtocol(isSupported: boolean): void;
-  /** While kafkajs connects to the broker. */
+  /** While the broker is connected to. */
   getConnection(): Promise<Pick<BrokerConnection, 'getSupportAuthenticationProtocol' | 'authenticate'>>;
   send<Data>(request: ProtocolRequest<Data>): Promise<Data>;
   destroy(): Promise<void>;
 }
 
-/** kafkajs's own: a connection for fetches, and one for all else. */
-export interface ConnectionPool extends BrokerConnections {
+/** A connection for fetches, and one for all else. */
+export interface ConnectionPair extends BrokerConnections {
   /** Connects the one for all else. */
   getConnection(): Promise<BrokerConnection>;
 }

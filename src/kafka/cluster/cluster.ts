@@ -1,0 +1,47 @@
+import type { BrokerConnections } from './broker-connection.ts';
+
+/** A connection to one broker, with the requests that we send. */
+export interface Broker {
+  readonly nodeId: number;
+  /** The requests that the broker knows, by api key; null before the connection is open. */
+  readonly versions: Readonly<Record<number, { readonly maxVersion: number }>> | null;
+  connect(): Promise<void>;
+  metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>;
+  readonly connectionPool: Pick<BrokerConnections, 'host' | 'port' | 'send'>;
+}
+
+export interface PartitionMetadata {
+  readonly partitionId: number;
+  /** -1: none. */
+  readonly leader: number;
+  /** Rises with each change of the leader; -1 or left out: not known. */
+  readonly leaderEpoch?: number;
+  /** Of its topic, in hexadecimal; null or left out: not known. */
+  readonly topicId?: string | null;
+  /** The replicas in sync. */
+  readonly isr: readonly number[];
+}
+
+interface TopicOffsets {
+  readonly topic: string;
+  readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+}
+
+/** The brokers and metadata of a Kafka cluster. Each instance has connections of its own. */
+export interface Cluster {
+  readonly targetTopics: ReadonlySet<string>;
+  /** The brokers of the newest metadata, by node. */
+  readonly brokerPool: { readonly brokers: Readonly<Record<string, Broker>> };
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+  isConnected(): boolean;
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  refreshMetadata(): Promise<void>;
+  refreshMetadataIfNecessary(): Promise<void>;
+  findTopicPartitionMetadata(topic: string): readonly PartitionMetadata[];
+  findBroker(of: { nodeId: number }): Promise<Broker>;
+  findGroupCoordinator(of: { groupId: string; coordinatorType: 0 | 1 }): Promise<Broker>;
+  fetchTopicsOffset(
+    topics: readonly { topic: string; partitions: readonly { partition: number }[]; fromBeginning: boolean }[],
+  ): Promise<readonly TopicOffsets[]>;
+}
