@@ -57,7 +57,7 @@ export const startCommand: RunnableCommand = {
     const sidecar = await runSidecar({ config, catalog: models.catalog, metrics, logger, operations });
     let kafka: DemoKafka | null = null;
     try {
-      printAddress(sidecar, io);
+      await printAddress(sidecar, io);
       const found = config.kafka === null ? await startLocalKafka(config.dataDir, io) : clusterOf(config.kafka);
       if (io.stop.aborted) return DONE;
       if (found === null) return await serveAlone(config, { metrics, sidecar }, io);
@@ -92,9 +92,11 @@ export const startCommand: RunnableCommand = {
   },
 };
 
-function printAddress({ url, madeKey }: RunningSidecar, io: CommandIo): void {
+async function printAddress({ url, madeKey, signInLink }: RunningSidecar, io: CommandIo): Promise<void> {
   const key = madeKey === null ? '.' : `; the first key, shown once and stored: ${madeKey}`;
   io.out(`The console is at ${url}/console${key}`);
+  const link = await signInLink();
+  if (link !== null) io.out(`Sign in, once and within ${link.minutes} minutes: ${link.url}`);
   // A configured key is a secret and is not printed. Of a stored key only the digest is known.
   io.out(`Try: curl -H "Authorization: Bearer ${madeKey ?? '$TIDEWATCH_API_KEY'}" ${url}/validate_api_key`);
   if (madeKey === null) io.out('If you have no key any more: npm start -- keys create');

@@ -60,7 +60,7 @@ interface Installation {
  *
  * - `cacheDir`: where jars are kept from one run to the next (fetched by Maven when absent, 44 MB).
  * - `dataDir`: the broker's data, kept when it stops; at most one broker may use it at a time.
- * - `port`: a free one when absent.
+ * - `port`: when absent that of the last run with these data, or a free one where another program has it.
  * - `sessionMs`: how long the broker may be silent until its controller takes its partitions away.
  * - `secure`: a listener beside the open one.
  *
@@ -75,8 +75,8 @@ export async function startKafka(options: {
 }): Promise<LocalKafka> {
   const installation = await install(resolve(options.cacheDir));
   const dataDir = resolve(options.dataDir);
-  const port = options.port ?? (await freePort());
   await refuseDataInUse(dataDir);
+  const port = options.port ?? (await freePort(await portOf(dataDir, 'PLAINTEXT')));
   await format(installation, { dataDir, port, secure: options.secure, sessionMs: options.sessionMs ?? SESSION_MS });
   let broker = await startBroker(installation, dataDir, []);
   return {
@@ -156,9 +156,15 @@ function startBroker(installation: Installation, dataDir: string, options: reado
  * whether the first one runs.
  */
 async function refuseDataInUse(dataDir: string): Promise<void> {
+  const port = await portOf(dataDir, 'CONTROLLER');
+  if (port !== undefined && (await isListening(port))) throw dataInUse(dataDir);
+}
+
+/** The port of a listener in the last run with these data. */
+async function portOf(dataDir: string, listener: 'PLAINTEXT' | 'CONTROLLER'): Promise<number | undefined> {
   const properties = await readFile(propertiesFile(dataDir), 'utf8').catch(() => '');
-  const port = /CONTROLLER:\/\/127\.0\.0\.1:(\d+)$/m.exec(properties)?.[1];
-  if (port !== undefined && (await isListening(Number(port)))) throw dataInUse(dataDir);
+  const port = new RegExp(`^listeners=.*${listener}://127\\.0\\.0\\.1:(\\d+)`, 'm').exec(properties)?.[1];
+  return port === undefined ? undefined : Number(port);
 }
 
 function dataInUse(dataDir: string): ServiceError {

@@ -2,6 +2,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { fileScorer } from '../backtest/score-dropped-file.ts';
 import type { HttpConfig, LoadedConfig } from '../config/config.ts';
 import { consoleFiles } from '../console/page-files.ts';
+import { signInRoute } from '../console/view/route.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/onnx-forecaster.ts';
 import { WeightsCache } from '../model/tuned-weights.ts';
@@ -11,6 +12,7 @@ import { KeyRing } from '../sidecar/accounts/key-ring.ts';
 import { Calls } from '../sidecar/accounts/metering.ts';
 import { RetentionSweeper } from '../sidecar/accounts/retention-sweeper.ts';
 import { countTokens } from '../sidecar/accounts/service-metrics.ts';
+import { SIGN_IN_MS_MAX, SignInCode } from '../sidecar/accounts/sign-in-code.ts';
 import { startHttpServer } from '../sidecar/http/server.ts';
 import { FinetunedJobs } from '../sidecar/jobs/finetuned-jobs.ts';
 import { JOB_LIMITS } from '../sidecar/jobs/job-limits.ts';
@@ -21,10 +23,11 @@ import { serveModels } from '../sidecar/models/served-models.ts';
 import { tuneInSandbox } from '../sidecar/models/tuned-models.ts';
 import { reportTunings } from '../sidecar/models/tuning-progress.ts';
 import type { Operations } from '../sidecar/operations/operations.ts';
-import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
+import { ensureFirstKey, isUsable, listApiKeys } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { jobBacklog } from '../store/job-backlog.ts';
+import { hasRole } from '../store/key-role.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase, weightsFolder } from '../store/open-store.ts';
 import { StoreClock } from '../store/store-clock.ts';
@@ -32,10 +35,17 @@ import { type StoreTiming, timedDatabase } from '../store/timed-database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { collectService, type Metrics } from '../telemetry/metrics.ts';
 
+export interface SignInLink {
+  readonly url: string;
+  readonly minutes: number;
+}
+
 export interface RunningSidecar {
   readonly url: string;
   /** The secret of a key that was created because there was none. The caller prints it once. */
   readonly madeKey: string | null;
+  /** Opens the console signed in, once; null where no admin's key is usable. */
+  signInLink(): Promise<SignInLink | null>;
   forecasts(): ForecasterStats;
   /** One sentence each. */
   reasonsNotReady(): readonly string[];
@@ -62,11 +72,9 @@ export interface SidecarOptions {
 export async function runSidecar(options: SidecarOptions): Promise<RunningSidecar> {
   const { config, catalog, metrics, logger, operations } = options;
   const { http, worker: limits, dataDir, storeUrl } = config;
-  const models = catalog.names.map((name) => catalog.get(name));
-  if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
+  const models = modelsOf(catalog);
   const place = { dataDir, url: storeUrl };
-  const timing: StoreTiming = (operation, seconds) => metrics.storeSeconds.observe({ operation }, seconds);
-  const store = timedDatabase(await openDatabase(place), timing);
+  const store = timedDatabase(await openDatabase(place), timingOf(metrics));
   const opened: (() => Promise<unknown>)[] = [() => store.close()];
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
@@ -97,6 +105,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       observe: countJobs(metrics, onSettled),
       limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
     });
+    const signInCode = new SignInCode();
     const files = fileScorer(catalog);
     opened.push(() => files.close());
     const server = await startHttpServer({
@@ -114,6 +123,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       finetuned,
       jobs,
       consolePage: consoleFiles(),
+      signInCode,
       scoreFile: files.scoreFile,
       operations,
       nowMs,
@@ -127,6 +137,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       url: server.url,
       // Last: a new key must reach the caller, so nothing after it may fail.
       madeKey: await firstKey(store, http, logger),
+      signInLink: () => signInLink(server.url, { store, signInCode, nowMs }),
       forecasts: () => forecasters.stats(),
       reasonsNotReady: () => [calls.trouble, forecasters.trouble, server.trouble()].filter((reason) => reason !== null),
       stop: closeAll,
@@ -135,6 +146,27 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     await closeAll();
     throw error;
   }
+}
+
+function modelsOf(catalog: ModelCatalog) {
+  const models = catalog.names.map((name) => catalog.get(name));
+  if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
+  return models;
+}
+
+function timingOf({ storeSeconds }: Metrics): StoreTiming {
+  return (operation, seconds) => storeSeconds.observe({ operation }, seconds);
+}
+
+/** A session of an admin's key, as whoever starts the service is one. */
+async function signInLink(
+  url: string,
+  { store, signInCode, nowMs }: { store: Database; signInCode: SignInCode; nowMs: () => number },
+): Promise<SignInLink | null> {
+  const admin = (await listApiKeys(store)).find((key) => hasRole(key.role, 'admin') && isUsable(key, nowMs()));
+  if (admin === undefined) return null;
+  const code = signInCode.make(admin.id, nowMs());
+  return { url: `${url}/console${signInRoute(code)}`, minutes: SIGN_IN_MS_MAX / 60_000 };
 }
 
 async function backlogOf(store: Database, nowMs: () => number) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleFiles } from '../../src/console/page-files.ts';
+import { SignInCode } from '../../src/sidecar/accounts/sign-in-code.ts';
 import type { NewApiKey } from '../../src/store/api-keys.ts';
 import { SESSION_IDLE_MS, SESSION_MS_MAX } from '../../src/store/console-sessions.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
@@ -24,6 +25,26 @@ test('a key begins a session that no script reads and no other site sends', asyn
   assert.equal((await app.inject({ url: '/validate_api_key', headers })).statusCode, 200);
   const { role } = (await app.inject({ url: SESSION, headers })).json().session;
   assert.equal(role, 'admin');
+});
+
+test('a code begins one session of its key, and opens nothing else', async () => {
+  const signInCode = new SignInCode();
+  const app = await startApp(undefined, { consolePage: consoleFiles(), key: { role: 'admin' }, signInCode });
+  const [{ id }] = (await app.inject({ url: '/v1/keys', headers: AUTHORIZED })).json().keys;
+  const authorization = `Bearer ${signInCode.make(id, 0)}`;
+  assert.equal((await app.inject({ url: '/usage', headers: { authorization } })).statusCode, 401);
+  const post = () => app.inject({ method: 'POST', url: SESSION, headers: { ...SAME_SITE, authorization } });
+  const first = await post();
+  assert.deepEqual([first.statusCode, first.json().session.role], [200, 'admin']);
+  assert.equal((await post()).statusCode, 401, 'it was used');
+});
+
+test('a code of a key that was revoked meanwhile begins no session', async () => {
+  const signInCode = new SignInCode();
+  const app = await startApp(undefined, { consolePage: consoleFiles(), signInCode });
+  const authorization = `Bearer ${signInCode.make('no-such-key', 0)}`;
+  const { statusCode } = await app.inject({ method: 'POST', url: SESSION, headers: { ...SAME_SITE, authorization } });
+  assert.equal(statusCode, 401);
 });
 
 test('no key, no session', async () => {

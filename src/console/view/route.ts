@@ -31,3 +31,16 @@ export function routeTo(
   const search = kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
   return `#/${page}${subject === null ? '' : `/${encodeURIComponent(subject)}`}${search}`;
 }
+
+const SIGN_IN = 'sign-in';
+
+/** Where a code signs in. Browsers send what is behind # to no server. */
+export function signInRoute(code: string): string {
+  return routeTo(SIGN_IN, code);
+}
+
+/** The code of an address that signs in; null for others. */
+export function signInCodeOf(hash: string): string | null {
+  const { page, subject } = parseRoute(hash);
+  return page === SIGN_IN ? subject : null;
+}

@@ -46,7 +46,8 @@ export const ROUTE_TABLE: RouteTable = {
   // They look for a session themselves.
   'GET /console/session': OPEN,
   'DELETE /console/session': OPEN,
-  'POST /console/session': READ,
+  // It takes a key, or a code that signs in once.
+  'POST /console/session': OPEN,
   'GET /v1/sessions': READ,
   // A key ends its own sessions; admins end those of others, too.
   'DELETE /v1/sessions': READ,

@@ -33,6 +33,22 @@ before(async () => {
 });
 after(() => service.stop());
 
+test('a link signs in once, stays in no address, and works in a page that is open already', async () => {
+  const { page, troubles } = await openPage(service.url);
+  await page.waitForSelector('#key');
+  const link = await service.signInLink();
+  await page.goto(link);
+  await page.waitForSelector('.rail');
+  assert.equal(await page.evaluate('location.href.includes("sign-in")'), false);
+  assert.deepEqual(troubles, []);
+  const other = (await openPage(service.url)).page;
+  await other.goto(link);
+  await other.getByText('This link was used, or has expired.').waitFor();
+  assert.equal(await other.evaluate('location.href.includes("sign-in")'), false);
+  await signIn(other);
+  await other.waitForSelector('.rail');
+});
+
 test('a key opens the console, the browser keeps a session that scripts cannot read, and signing out ends it', async () => {
   const { page, troubles } = await openPage(service.url, { tour: true });
   await signIn(page, 'not-a-key');

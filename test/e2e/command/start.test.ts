@@ -74,6 +74,14 @@ async function knocks(out: string): Promise<number> {
   return (await fetch(url!, { headers: { authorization: `Bearer ${key}` } })).status;
 }
 
+/** Signs in twice as the page does with the link that `start` prints; gives the statuses. */
+async function signInTwice(out: string): Promise<number[]> {
+  const [, url, code] = /^Sign in, once and within 15 minutes: (\S+)\/console#\/sign-in\/(\S+)$/m.exec(out)!;
+  const post = () =>
+    fetch(`${url}/console/session`, { method: 'POST', headers: { authorization: `Bearer ${code}`, origin: url! } });
+  return [(await post()).status, (await post()).status];
+}
+
 /** What a stopped demo has left behind. */
 async function scoresOnDisk(): Promise<{ readonly scores: readonly ScoreRecord[]; readonly deadLetters: number }> {
   const kafka = await startKafka({ cacheDir: cacheFolder(), dataDir: join(dataDir, 'kafka') });
@@ -139,9 +147,11 @@ kafkaTest('start shows scored, flagged and faulty records, ends at Ctrl-C, and c
   const { newest } = scoredWithoutGap(before.scores);
 
   assert.match(first.out, /the first key, shown once/);
+  const brokerOf = (out: string) => /KAFKA_BROKERS=(\S+)/.exec(out)![1];
   const second = await runUntil(/Continuing at[\s\S]*\n[! ] \d[\s\S]*\n[! ] \d/, ['start']);
   assert.deepEqual([second.code, second.err], [0, '']);
   assert.doesNotMatch(second.out, /History|shown once/);
+  assert.equal(brokerOf(second.out), brokerOf(first.out), 'the local Kafka keeps its port');
   const after = await scoresOnDisk();
   const continued = scoredWithoutGap(after.scores);
   assert.ok(continued.newest > newest);
@@ -189,6 +199,7 @@ test('start without Java reports it in one sentence and serves HTTP alone, until
   await command.until(() => said().length > 0);
   assert.match(said()[0], /no working java is on the path.*KAFKA_BROKERS/);
   assert.equal(await knocks(command.out.join('\n')), 200);
+  assert.deepEqual(await signInTwice(command.out.join('\n')), [200, 401]);
   command.interrupt();
   assert.deepEqual([await command.exitCode, said().length, command.err], [0, 1, []]);
 });

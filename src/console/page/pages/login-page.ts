@@ -4,10 +4,17 @@ import { html, type Shown } from '../element/html.ts';
 import { Wave } from '../element/wave.ts';
 import { type Session, signIn } from '../source/service-calls.ts';
 
+interface LoginPageProps {
+  readonly onSession: (session: Session) => void;
+  /** Whether a link that signs in once did not. */
+  readonly linkFailed: boolean;
+}
+
 /** The key is sent once; what stays in the browser is a session that its scripts cannot read. */
-export function LoginPage({ onSession }: { readonly onSession: (session: Session) => void }): Shown {
+export function LoginPage({ onSession, linkFailed }: LoginPageProps): Shown {
   const [key, setKey] = useState('');
-  const [failure, setFailure] = useState<string | null>(null);
+  const [wrongKey, setFailure] = useState<string | null>(null);
+  const failure = wrongKey ?? (linkFailed ? 'This link was used, or has expired. A key signs in as well.' : null);
   const [busy, setBusy] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
@@ -33,7 +40,7 @@ export function LoginPage({ onSession }: { readonly onSession: (session: Session
       ${failure !== null && html`<p class="failure" role="alert">${failure}</p>`}
       <button class="primary" type="submit" disabled=${busy || key.trim() === ''}>Sign in</button>
       <p id="key-hint" class="hint">
-        <code>npm start</code> prints the first key once. If you have none any more:
+        <code>npm start</code> prints a link that signs in once, and the first key once. If you have no key any more:
         <code>npm start -- keys create</code>.
       </p>
     </form>

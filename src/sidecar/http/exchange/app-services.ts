@@ -3,6 +3,7 @@ import type { KeyRing } from '../../accounts/key-ring.ts';
 import type { Calls } from '../../accounts/metering.ts';
 import type { OwnerSlots } from '../../accounts/owner-slots.ts';
 import type { RefusedCalls } from '../../accounts/refused-calls.ts';
+import type { SignInCode } from '../../accounts/sign-in-code.ts';
 import type { JobQueue } from '../../jobs/job-queue.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
@@ -40,6 +41,8 @@ export interface AppServices extends FinetunedServices {
   readonly scoreFile?: ScoreFile;
   /** The web page at `/console`; none where it is left out. */
   readonly consolePage?: ServedPage;
+  /** Signs in at the console once; none where it is left out. */
+  readonly signInCode?: SignInCode;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   /** Memory budget of all request bodies. */
   readonly bodies?: BodyBudget;

@@ -85,6 +85,6 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /** The token of `Authorization: Bearer TOKEN`; null for anything else. */
-function bearerToken(header: string | undefined): string | null {
+export function bearerToken(header: string | undefined): string | null {
   return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? null;
 }

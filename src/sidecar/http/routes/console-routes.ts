@@ -1,8 +1,10 @@
-import type { ApiKey } from '../../../store/api-keys.ts';
+import type { FastifyRequest } from 'fastify';
+import { type ApiKey, findKeyById, isUsable } from '../../../store/api-keys.ts';
+import { invalidKey } from '../../wire/problem.ts';
 import type { AppServices, ServedPage } from '../exchange/app-services.ts';
 import { sessionKey, startSession, stopSession } from '../exchange/console-session.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { callerOf } from '../exchange/require-key.ts';
+import { bearerToken } from '../exchange/require-key.ts';
 
 /** They serve the page of this service alone: clients use the endpoints behind it. */
 const HIDDEN = { hide: true } as const;
@@ -25,10 +27,24 @@ export function addConsoleRoutes(app: App, services: AppServices): void {
     return { session: null };
   });
   app.post(SESSION_PATH, { schema: HIDDEN }, async (request, reply) => {
-    const { key } = callerOf(request);
+    const key = await signInKey(request, services);
+    if (key === null) throw invalidKey(request.id);
     await startSession(request, reply, { ...services, keyId: key.id });
     return { session: shownSession(key) };
   });
+}
+
+/** The key that a request signs in with, or whose code it has. */
+async function signInKey(
+  { headers, ip }: FastifyRequest,
+  { keys, signInCode, store, nowMs }: AppServices,
+): Promise<ApiKey | null> {
+  const token = bearerToken(headers.authorization);
+  if (token === null) return null;
+  const keyId = signInCode?.use(token, nowMs()) ?? null;
+  if (keyId === null) return keys.find(token, ip);
+  const key = await findKeyById(store, keyId);
+  return key !== null && isUsable(key, nowMs()) ? key : null;
 }
 
 function addFile(app: App, { path, contentType, body, immutable }: ServedPage['files'][number], policy: string): void {
