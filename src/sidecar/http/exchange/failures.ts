@@ -5,7 +5,7 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { HttpProblem, problemOf } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
 
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 
 /** Tasks of public clients that this service does not have, and what it does instead. */
 const NOT_HERE: ReadonlyMap<string, string> = new Map([

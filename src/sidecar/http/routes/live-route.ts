@@ -10,6 +10,11 @@ import { callerOf, isStillAdmitted } from '../exchange/require-key.ts';
 
 /** Until a place of the owner may be free. */
 const RETRY_MS = 5_000;
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // A proxy would hold messages back.
+  'x-accel-buffering': 'no',
+};
 const WORST = { fallback: 100, max: 1_000 };
 
 const DESCRIPTION =
@@ -40,15 +45,12 @@ export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, '
       if (readers.ofOwner(owner) >= READERS_OF_OWNER_MAX) {
         throw tooManyCalls(`Keys of one owner may read live ${READERS_OF_OWNER_MAX} times at once`, RETRY_MS);
       }
+      if (request.method === 'HEAD') return reply.headers(HEADERS).send('');
       reply.hijack();
-      reply.raw.writeHead(200, {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        // A proxy would hold messages back.
-        'x-accel-buffering': 'no',
-      });
+      reply.raw.writeHead(200, HEADERS);
       const reader = { owner, isAdmitted: () => isStillAdmitted(request, { keys }) };
       readers.add(reply.raw, reader, { series: query.series ?? null, limit: countOf(query.limit, WORST) });
+      return reply;
     },
   );
 }
