@@ -1,47 +1,129 @@
-/** `npm run screenshots`: pictures of the console for the README, light and dark, over a fleet that never changes. */
-import { writeFile } from 'node:fs/promises';
+/**
+ * `npm run screenshots`: pictures of the console for the README, light and dark. They show what `npm start` shows: its
+ * series, scored by a worker from a real Kafka.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import type { EventAnswer, EventsAnswer } from '../../src/sidecar/wire/schema/event-schema.ts';
 import { startChromium } from '../fixture/console/chromium.ts';
-import { COMPANY, startConsole, TROUBLES } from '../fixture/console/console-service.ts';
 import { goTo, signIn } from '../fixture/console/page-steps.ts';
+import { until } from '../fixture/until.ts';
 
-const FOLDER = new URL('../../src/console/screenshots/', import.meta.url);
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const PICTURES = new URL('../../src/console/screenshots/', import.meta.url);
 const SIZE = { width: 1_280, height: 800 };
 const BYTES_MAX = 300_000;
+const KEY = 'the-key-of-the-pictures-of-the-readme';
+/** A second is five minutes of event time, once the history is scored. */
+const WAIT = { waitMsMax: 1_800_000, everyMs: 1_000 };
+/** When the pictures are taken: so much is open, and a series has moved to another level. */
+const OPEN_MIN = 3;
 
-const PICTURES = [
-  { name: 'now', hash: '#/now', selector: '.line' },
-  { name: 'series', hash: `#/series/${encodeURIComponent('web-2/latency-p95')}`, selector: '.event-detail' },
-  { name: 'events', hash: '#/events', selector: '.table' },
-  { name: 'detectors', hash: '#/detectors/hosts', selector: '.what-if' },
-] as const;
+interface Demo {
+  readonly url: string;
+  stop(): Promise<void>;
+}
 
-const service = await startConsole({ names: COMPANY, incidents: TROUBLES });
-const browser = await startChromium();
-for (const colorScheme of ['light', 'dark'] as const) {
-  const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', viewport: SIZE, colorScheme });
+async function startDemo(dataDir: string): Promise<Demo> {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, TIDEWATCH_API_KEY: KEY };
+  const child = spawn(process.execPath, [MAIN, 'start'], {
+    env: { ...env, HTTP_PORT: '0', OPS_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  let out = '';
+  child.stdout.on('data', (chunk) => {
+    out = `${out}${chunk}`.slice(-10_000);
+  });
+  let url: string | undefined;
+  await until(
+    'the console has an address',
+    () => {
+      url ??= /console is at (\S+?)\/console/.exec(out)?.[1];
+      return url !== undefined || child.exitCode !== null;
+    },
+    WAIT,
+  );
+  if (url === undefined) throw new Error(`the demo ended: ${out}`);
+  return {
+    url,
+    async stop() {
+      child.kill('SIGINT');
+      await ended;
+    },
+  };
+}
+
+/** An open event that shows in its chart: a level shift with the highest severity. */
+async function shownEvent(url: string): Promise<EventAnswer> {
+  let found: EventAnswer | undefined;
+  const look = async () => {
+    const headers = { authorization: `Bearer ${KEY}` };
+    const response = await fetch(`${url}/v1/events?open=true`, { headers }).catch(() => null);
+    if (!response?.ok) return false;
+    const { events } = (await response.json()) as EventsAnswer;
+    const shifts = events.filter(({ kind, series_id }) => kind === 'level_shift' && series_id !== null);
+    found = shifts.toSorted((a, b) => (b.severity ?? 0) - (a.severity ?? 0))[0];
+    return events.length >= OPEN_MIN && found !== undefined;
+  };
+  await until(`${OPEN_MIN} events are open, a level shift among them`, look, WAIT);
+  return found as EventAnswer;
+}
+
+async function takePictures(browser: Browser, url: string, event: EventAnswer): Promise<void> {
+  const series = event.series_id ?? '';
+  const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', viewport: SIZE });
   await context.addInitScript("localStorage.setItem('tidewatch.tour', 'seen')");
   const page = await context.newPage();
-  await page.goto(`${service.url}/console`);
-  await signIn(page);
-  for (const { name, hash, selector } of PICTURES) {
-    await page.waitForSelector('.rail');
-    await goTo(page, hash, selector);
-    await page.mouse.move(SIZE.width - 1, SIZE.height - 1);
-    if (name === 'detectors') await tryOtherSettings();
-    await page.waitForTimeout(1_200);
-    const picture = await page.screenshot();
-    if (picture.length > BYTES_MAX) throw new Error(`${name} has ${picture.length} bytes`);
-    await writeFile(new URL(`${name}-${colorScheme}.png`, FOLDER), picture);
-    console.log(`${name}-${colorScheme}.png ${Math.round(picture.length / 1_000)} KB`);
-  }
-  await context.close();
+  await page.goto(`${url}/console`);
+  await signIn(page, KEY);
+  await page.waitForSelector('.rail');
+  await goTo(page, '#/now', '.line');
+  await takePicture(page, 'now');
+  await goTo(page, `#/series/${encodeURIComponent(series)}?event=${event.event_id}`, '.event-detail');
+  await takePicture(page, 'series');
+  await goTo(page, '#/events', '.table');
+  await takePicture(page, 'events');
+  await goTo(page, `#/detectors/${event.detector}`, '.what-if');
+  await tryOtherSettings(page, series);
+  await takePicture(page, 'detectors');
+}
 
-  async function tryOtherSettings(): Promise<void> {
-    await page.getByLabel('Series', { exact: true }).fill('web-2/latency-p95');
-    await page.getByLabel('False alarms').fill('1/month');
-    await page.getByRole('button', { name: 'Try it' }).click();
-    await page.getByText('As it would be').waitFor();
+async function tryOtherSettings(page: Page, series: string): Promise<void> {
+  await page.getByLabel('Series', { exact: true }).fill(series);
+  await page.getByLabel('False alarms').fill('1/week');
+  await page.getByRole('button', { name: 'Try it' }).click();
+  await page.getByText('As it would be').waitFor({ timeout: WAIT.waitMsMax });
+}
+
+/** One moment in both themes. */
+async function takePicture(page: Page, name: string): Promise<void> {
+  await page.mouse.move(SIZE.width - 1, SIZE.height - 1);
+  await page.waitForTimeout(3_000);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(300);
+    const picture = await page.screenshot();
+    const file = `${name}-${colorScheme}.png`;
+    if (picture.length > BYTES_MAX) throw new Error(`${file} has ${picture.length} bytes`);
+    await writeFile(new URL(file, PICTURES), picture);
+    console.log(`${file} ${Math.round(picture.length / 1_000)} KB`);
   }
 }
-await browser.close();
-await service.stop();
+
+const folder = await mkdtemp(join(tmpdir(), 'tidewatch-screenshots-'));
+const demo = await startDemo(folder);
+try {
+  const event = await shownEvent(demo.url);
+  const browser = await startChromium();
+  await takePictures(browser, demo.url, event);
+  await browser.close();
+} finally {
+  await demo.stop();
+  await rm(folder, { recursive: true, force: true });
+}
