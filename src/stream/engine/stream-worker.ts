@@ -132,7 +132,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     notReady() {
       if (connectionError !== null) return [`Kafka is out of reach: ${connectionError.message}`];
       if (!assigned) return ['the consumer group has not assigned partitions yet'];
-      return whyPartitionsWait(tasks, stalled, scoring.taskOptions.memory.reason());
+      return whyPartitionsWait(tasks, stalled, [scoring.taskOptions.memory.reason(), log.delayedBy()]);
     },
     changeDetectors(detectors, version) {
       if (stopping) return;
@@ -154,7 +154,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 function whyPartitionsWait(
   tasks: ReadonlyMap<number, PartitionTask>,
   stalled: ReadonlyMap<number, Error>,
-  memory: string | null,
+  ofAll: readonly (string | null)[],
 ): string[] {
   const restoring = Array.from(tasks).filter(([, task]) => task.restoring);
   const stalledCommits = Array.from(tasks).flatMap(([partition, { restoring: waits, stalled: error }]) => {
@@ -165,10 +165,10 @@ function whyPartitionsWait(
       const after = failure === null ? '' : ` after a failure: ${failure.message}`;
       return `partition ${partition} is being restored${after}`;
     }),
-    ...(memory === null ? [] : [memory]),
     ...[...stalled, ...stalledCommits].map(([partition, error]) => {
       return `partition ${partition} makes no progress: ${error.message}`;
     }),
+    ...ofAll.filter((reason) => reason !== null),
   ];
 }
 

@@ -2,6 +2,7 @@ import type { Topics } from '../../config/config.ts';
 import type { Compression } from '../../kafka/batch/compressed-batch.ts';
 import { type KafkaConnection, linkCluster } from '../../kafka/cluster/connection.ts';
 import { explainFailure } from '../../kafka/cluster/failure.ts';
+import { QuotaDelays } from '../../kafka/cluster/quota-delays.ts';
 import { SharedLink } from '../../kafka/cluster/shared-link.ts';
 import type { FetchReport } from '../../kafka/fetch/fetch-handlers.ts';
 import { FetchLoop } from '../../kafka/fetch/fetch-loop.ts';
@@ -38,7 +39,9 @@ export interface KafkaLogOptions extends KafkaConnection {
 }
 
 /** The stream log on Kafka (2.5 or later). Exactly once, by one transactional producer for each input partition. */
-export function createKafkaLog(options: KafkaLogOptions): StreamLog {
+export function createKafkaLog(given: KafkaLogOptions): StreamLog {
+  const { delayedBy, onThrottled } = watchQuotas(given);
+  const options: KafkaLogOptions = { ...given, onThrottled };
   const { topics, groupId } = options;
   const subscriptions = new Set<Subscription>();
   const sessions = new Set<PartitionSession>();
@@ -47,6 +50,7 @@ export function createKafkaLog(options: KafkaLogOptions): StreamLog {
   const shared = new SharedLink(() => linkCluster(options, [...new Set(Object.values(topics))], { isShared: true }));
 
   return {
+    delayedBy,
     partitionCount: async () => {
       try {
         const link = await linkCluster(options, [topics.observations]);
@@ -175,6 +179,20 @@ async function subscribe(
       await membership.leave();
     },
   };
+}
+
+function watchQuotas({ config, log }: KafkaLogOptions) {
+  const delays = new QuotaDelays();
+  const delayedBy = () => {
+    const share = delays.share(performance.now());
+    if (share === null) return null;
+    const text = `a quota delays client ${config.clientId}, ${Math.round(100 * share)} % of the time`;
+    return `${text}: raise its quota for bytes or requests on the brokers`;
+  };
+  const onThrottled = (ms: number) => {
+    if (delays.add(ms, performance.now())) log?.('warn', delayedBy() ?? '');
+  };
+  return { delayedBy, onThrottled };
 }
 
 /** Kafka is out of reach while either part says so. Only changes are reported. */

@@ -49,6 +49,8 @@ export interface Subscription {
 export interface StreamLog {
   /** Partition count of the input topic. */
   partitionCount(): Promise<number>;
+  /** Why the log delays this client, in a sentence; null where it does not. */
+  delayedBy(): string | null;
   subscribe(handlers: SubscriptionHandlers): Promise<Subscription>;
   /** `onFailure` receives each failure that is retried: while the partition is opened, and in calls of its session. */
   openPartition(partition: number, signal?: AbortSignal, onFailure?: (error: Error) => void): Promise<PartitionSession>;

@@ -81,6 +81,7 @@ function oracleLog(
     setImmediate(flush, partition);
   };
   const log: StreamLog = {
+    delayedBy: () => null,
     partitionCount: async () => partitions,
     subscribe: async (given) => {
       handlers = given;
