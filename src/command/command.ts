@@ -1,5 +1,5 @@
 import type { Command } from '../config/command-line.ts';
-import type { Flags } from '../config/option-reader.ts';
+import type { Flags } from '../config/given-options.ts';
 import { type CommandIo, type ExitCode, WRONG_USE } from '../terminal/command-io.ts';
 
 /** A command that can run. `main.ts` prints the message of a ServiceError that it throws. */

@@ -1,7 +1,7 @@
 import { readFlags } from '../config/command-line.ts';
+import type { Flags } from '../config/given-options.ts';
 import { durationMs, integerFrom, oneOf, text, textOf } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import type { Flags } from '../config/option-reader.ts';
 import { commandFlag, processOptions, storeOptions } from '../config/options.ts';
 import {
   type ApiKey,

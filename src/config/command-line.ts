@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { type Flags, GivenOptions, type OptionSchema, type OptionValues } from './given-options.ts';
 import { boolean } from './kinds.ts';
-import { type Flags, OptionReader } from './option-reader.ts';
-import type { Option, OptionWithDefault } from './options.ts';
+import type { Option } from './options.ts';
 import { nearestOf, notKnown } from './problems.ts';
 
 /** A command, as the command line describes it. */
@@ -73,28 +73,14 @@ function readArguments(args: readonly string[], { options, operands: expected = 
   return { flags, operands, problems };
 }
 
-type Values<O> = {
-  readonly [K in keyof O]: O[K] extends OptionWithDefault<infer T>
-    ? T
-    : O[K] extends Option<infer T>
-      ? T | undefined
-      : never;
-};
-
 export type ReadFlags<O> =
-  | { readonly kind: 'values'; readonly values: Values<O> }
+  | { readonly kind: 'values'; readonly values: OptionValues<O> }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
 /** Parses the flags that only this command has. Reports all problems at once. */
-export function readFlags<O extends Readonly<Record<string, Option<unknown>>>>(flags: Flags, own: O): ReadFlags<O> {
-  const reader = new OptionReader(flags, {});
-  const values = Object.entries(own).map(([name, option]) => {
-    const value = reader.read(option);
-    return [name, value ?? ('fallback' in option ? option.fallback : undefined)];
-  });
-  const { problems } = reader;
-  if (problems.length > 0) return { kind: 'problems', problems };
-  return { kind: 'values', values: Object.fromEntries(values) as Values<O> };
+export function readFlags<O extends OptionSchema>(flags: Flags, own: O): ReadFlags<O> {
+  const { values, problems } = new GivenOptions(own, { flags, env: {}, readFile: () => '' });
+  return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'values', values };
 }
 
 function overview(commands: readonly Command[]): string {

@@ -1,66 +1,109 @@
-import type { KafkaConfig, RegistryConfig } from './config.ts';
-import { type ReadFile, readPem } from './named-file.ts';
-import type { OptionReader } from './option-reader.ts';
-import { options } from './options.ts';
-import { readSasl } from './sasl-section.ts';
-import { readSecret } from './secrets.ts';
+import type { HttpConfig, KafkaConfig, RegistryConfig, SaslConfig } from './config.ts';
+import type { GivenOptions } from './given-options.ts';
+import type { options } from './options.ts';
 
-const REGISTRY_PASSWORD = { value: options.registryPassword, file: options.registryPasswordFile };
+export type Given = GivenOptions<typeof options>;
 
 /** How to reach Kafka; null without brokers. Every option is checked all the same. */
-export function readKafka(reader: OptionReader, readFile: ReadFile): KafkaConfig | null {
-  const brokers = reader.read(options.brokers);
-  const clientId = reader.readOr(options.clientId);
-  const tls = readTls(reader, readFile);
-  const sasl = readSasl(reader, readFile);
+export function kafkaOf(given: Given): KafkaConfig | null {
+  const { brokers, clientId } = given.values;
+  const tls = tlsOf(given);
+  const sasl = saslOf(given);
   return brokers === undefined ? null : { brokers, clientId, tls, sasl };
 }
 
-function readTls(reader: OptionReader, readFile: ReadFile): KafkaConfig['tls'] {
-  const on = reader.read(options.tls);
-  if (on === undefined && reader.isSet(options.tls)) return null;
-  const parts = [options.tlsCa, options.tlsCert, options.tlsKey, options.tlsRejectUnauthorized];
-  if (!on) {
-    for (const part of parts.filter((part) => reader.isSet(part))) {
-      reader.problems.push(`${reader.nameOf(part)} is set, but ${options.tls.env} is not true`);
-    }
+function tlsOf(given: Given): KafkaConfig['tls'] {
+  const { tls, tlsCa, tlsCert, tlsKey, tlsRejectUnauthorized: rejectUnauthorized } = given.values;
+  if (!given.isValid('tls')) return null;
+  if (!tls) {
+    given.refuse(['tlsCa', 'tlsCert', 'tlsKey', 'tlsRejectUnauthorized'], 'KAFKA_TLS is not true');
     return null;
   }
-  reader.bothOrNone(options.tlsCert, options.tlsKey);
-  const ca = readPem(reader, options.tlsCa, readFile);
-  const cert = readPem(reader, options.tlsCert, readFile);
-  const key = readPem(reader, options.tlsKey, readFile);
-  const rejectUnauthorized = reader.readOr(options.tlsRejectUnauthorized);
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    rejectUnauthorized,
-    files: filesOf(reader),
-  };
+  given.bothOrNone('tlsCert', 'tlsKey');
+  const texts = { ca: given.pem('tlsCa'), cert: given.pem('tlsCert'), key: given.pem('tlsKey') };
+  const files = { ca: tlsCa, cert: tlsCert, key: tlsKey };
+  return { ...defined(texts), rejectUnauthorized, files: defined(files) };
 }
 
-function filesOf(reader: OptionReader) {
-  const [ca, cert, key] = [options.tlsCa, options.tlsCert, options.tlsKey].map((option) => reader.read(option));
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  };
+/** The fields that are not undefined. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+const OF_PASSWORDS = ['saslUsername', 'saslPassword'] as const;
+const OF_ENDPOINT = ['saslClientId', 'saslClientSecret', 'saslScope'] as const;
+const OF_TOKENS = ['saslTokenFile', 'saslTokenUrl', ...OF_ENDPOINT, 'saslExtensions'] as const;
+
+/** How the client logs in; null where it need not. */
+function saslOf(given: Given): SaslConfig | null {
+  const { saslMechanism: mechanism, saslUsername: username, saslPassword: password } = given.values;
+  given.text('saslTokenFile');
+  if (!given.isSet('saslMechanism')) {
+    if ([...OF_PASSWORDS, ...OF_TOKENS].some((key) => given.isSet(key))) given.missing('saslMechanism');
+    return null;
+  }
+  // What belongs to an unknown mechanism is not known.
+  if (mechanism === undefined) return null;
+  if (mechanism === 'oauthbearer') {
+    given.refuse(OF_PASSWORDS, 'is of the other mechanisms');
+    return tokensOf(given);
+  }
+  given.refuse(OF_TOKENS, 'is of the mechanism oauthbearer');
+  for (const key of OF_PASSWORDS) given.need(key, 'saslMechanism');
+  return username && password ? { mechanism, username, password } : null;
+}
+
+function tokensOf(given: Given): SaslConfig | null {
+  const {
+    saslTokenFile: file,
+    saslTokenUrl: url,
+    saslClientId: clientId,
+    saslClientSecret: clientSecret,
+  } = given.values;
+  const { saslScope: scope = null, saslExtensions: extensions = {} } = given.values;
+  const isFile = given.isSet('saslTokenFile');
+  if (isFile === given.isSet('saslTokenUrl')) {
+    given.problems.push('Set one of KAFKA_SASL_TOKEN_FILE and KAFKA_SASL_TOKEN_URL for oauthbearer');
+    return null;
+  }
+  if (isFile) {
+    given.refuse(OF_ENDPOINT, 'is of KAFKA_SASL_TOKEN_URL');
+    return file === undefined ? null : { mechanism: 'oauthbearer', tokens: { file }, extensions };
+  }
+  given.need('saslClientId', 'saslTokenUrl');
+  given.need('saslClientSecret', 'saslTokenUrl');
+  if (url === undefined || clientId === undefined || clientSecret === undefined) return null;
+  return { mechanism: 'oauthbearer', tokens: { url, clientId, clientSecret, scope }, extensions };
 }
 
 /** The schema registry; null without a URL. */
-export function readRegistry(reader: OptionReader, readFile: ReadFile): RegistryConfig | null {
-  const url = reader.read(options.registryUrl);
-  const username = reader.read(options.registryUsername);
-  const password = readSecret(reader, REGISTRY_PASSWORD, readFile);
-  const passwordOption = reader.isSet(options.registryPasswordFile)
-    ? options.registryPasswordFile
-    : options.registryPassword;
-  reader.bothOrNone(options.registryUsername, passwordOption);
-  if (username !== undefined && !reader.isSet(options.registryUrl)) {
-    reader.problem(options.registryUrl, `set, as ${reader.nameOf(options.registryUsername)} is`);
-  }
+export function registryOf(given: Given): RegistryConfig | null {
+  const { registryUrl: url, registryUsername: username, registryPassword: password } = given.values;
+  given.bothOrNone('registryUsername', 'registryPassword');
+  if (username !== undefined) given.need('registryUrl', 'registryUsername');
   if (url === undefined) return null;
   return username !== undefined && password !== undefined ? { url, username, password } : { url };
+}
+
+/** Address, TLS, first key and limits of the HTTP service. */
+export function httpOf(given: Given): HttpConfig {
+  const { values } = given;
+  const { httpTlsCert: certPath, httpTlsKey: keyPath } = values;
+  given.bothOrNone('httpTlsCert', 'httpTlsKey');
+  // The paths are kept: the service reads the files again when they change.
+  for (const key of ['httpTlsCert', 'httpTlsKey'] as const) given.pem(key);
+  return {
+    host: values.httpHost,
+    port: values.httpPort,
+    tls: certPath === undefined || keyPath === undefined ? null : { certPath, keyPath },
+    trustedProxies: values.httpTrustedProxies ?? [],
+    corsOrigins: values.httpCorsOrigins ?? [],
+    connectionsMax: values.httpConnectionsMax,
+    connectionsPerAddressMax: values.httpConnectionsPerAddressMax,
+    apiKey: values.apiKey ?? null,
+    drainMs: values.drainMs,
+    jobsInFlightMax: values.jobsInFlightMax,
+    jobMemoryMbMax: values.jobMemoryMbMax,
+    finetunedModelsMax: values.finetunedModelsMax,
+  };
 }

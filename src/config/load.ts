@@ -1,19 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { ConfigResult, LoadedConfig, LogLevel, Topics, WorkerLimits } from './config.ts';
-import { readKafka, readRegistry } from './connections.ts';
+import { type Given, httpOf, kafkaOf, registryOf } from './connections.ts';
 import { type DetectorsFile, noDetectorsFile, readDetectorsFile, type WrittenTopics } from './detectors-file.ts';
-import { readHttp } from './http-config.ts';
-import { type ReadFile, readNamedFile } from './named-file.ts';
-import { type Environment, type Flags, OptionReader } from './option-reader.ts';
+import { type Flags, GivenOptions, type OptionSources } from './given-options.ts';
+import { readNamedFile } from './named-file.ts';
 import { options, workerLimits } from './options.ts';
-import { readSecret } from './secrets.ts';
+import { unknownVariables } from './unknown-variables.ts';
 
-export interface ConfigSources {
-  /** Flags that only one command has are ignored. */
-  readonly flags: Flags;
-  readonly env: Environment;
-  readonly readFile: ReadFile;
+/** Flags that only one command has are ignored. */
+export interface ConfigSources extends OptionSources {
   readonly processors: number;
   /** Options that the command requires. */
   readonly requires: readonly ('brokers' | 'detectors' | 'routes')[];
@@ -45,65 +41,57 @@ function withChangelog(
   return { topics: { ...topics, changelog }, earlierChangelog: isEarlier ? null : EARLIER_CHANGELOG };
 }
 
-const STORE_URL = { value: options.storeUrl, file: options.storeUrlFile };
-const HISTORY_URL = { value: options.historyUrl, file: options.historyUrlFile };
-
 /**
  * Reads the configuration: flags win over environment, environment over the detectors file, the file over defaults.
  * Reports all problems at once. A wrong value is never replaced by a default.
  */
 export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
-  const reader = new OptionReader(sources.flags, sources.env);
-  const kafka = readKafka(reader, sources.readFile);
-  const registry = readRegistry(reader, sources.readFile);
-  const groupId = reader.readOr(options.groupId);
-  const groupInstanceId = reader.read(options.groupInstanceId) ?? null;
-  const file = loadDetectorsFile(reader, sources);
+  const given = new GivenOptions(options, sources);
+  const { values, problems } = given;
+  const kafka = kafkaOf(given);
+  const registry = registryOf(given);
+  const { groupId, groupInstanceId = null } = values;
+  const file = loadDetectorsFile(given, sources);
   const config: LoadedConfig = {
     kafka,
     registry,
     stream: { groupId, groupInstanceId, ...file.stream, ...withChangelog(groupId, file.stream.topics) },
-    worker: readWorkerLimits(reader, file.worker, sources.processors),
-    http: readHttp(reader, sources.readFile),
-    opsHost: reader.readOr(options.opsHost),
-    opsPort: reader.readOr(options.opsPort),
-    dataDir: reader.readOr(options.dataDir),
-    storeUrl: readSecret(reader, STORE_URL, sources.readFile) ?? null,
-    detectorsTopic: reader.readOr(options.detectorsTopic),
-    detectorsFile: reader.read(options.detectors) ?? sources.fallbacks?.detectors ?? null,
-    history: {
-      days: reader.readOr(options.historyDays),
-      gb: reader.readOr(options.historyGb),
-      url: readSecret(reader, HISTORY_URL, sources.readFile) ?? null,
-    },
-    modelsDir: reader.read(options.modelsDir) ?? null,
-    routes: reader.read(options.routes) ?? null,
-    logLevel: reader.read(options.logLevel) ?? sources.fallbacks?.logLevel ?? options.logLevel.fallback,
+    worker: workerLimitsOf(given, file.worker, sources.processors),
+    http: httpOf(given),
+    opsHost: values.opsHost,
+    opsPort: values.opsPort,
+    dataDir: values.dataDir,
+    storeUrl: values.storeUrl ?? null,
+    detectorsTopic: values.detectorsTopic,
+    detectorsFile: values.detectors ?? sources.fallbacks?.detectors ?? null,
+    history: { days: values.historyDays, gb: values.historyGb, url: values.historyUrl ?? null },
+    modelsDir: values.modelsDir ?? null,
+    routes: values.routes ?? null,
+    logLevel: given.isSet('logLevel') ? values.logLevel : (sources.fallbacks?.logLevel ?? values.logLevel),
   };
-  reader.checkEnvironment();
-  for (const need of sources.requires) {
-    if (!reader.isSet(options[need])) reader.problem(options[need], NEEDED[need]);
-  }
+  const known = Object.values(options).flatMap(({ env }) => env ?? []);
+  problems.push(...unknownVariables(sources.env, known));
+  for (const need of sources.requires) if (!given.isSet(need)) given.missing(need, NEEDED[need]);
   for (const side of ['input', 'output'] as const) {
     const { format } = file.stream[side];
-    if (format === 'json' || reader.isSet(options.registryUrl)) continue;
-    reader.problem(options.registryUrl, `set, as ${side}.format is ${format}`);
+    if (format === 'json' || given.isSet('registryUrl')) continue;
+    given.missing('registryUrl', `set, as ${side}.format is ${format}`);
   }
-  const { problems } = reader;
   return problems.length === 0 ? { kind: 'config', config } : { kind: 'problems', problems };
 }
 
-function loadDetectorsFile(reader: OptionReader, { readFile, fallbacks }: ConfigSources): DetectorsFile {
-  const path = reader.read(options.detectors) ?? fallbacks?.detectors;
+function loadDetectorsFile(given: Given, { readFile, fallbacks }: ConfigSources): DetectorsFile {
+  const path = given.values.detectors ?? fallbacks?.detectors;
   if (path === undefined) return noDetectorsFile;
-  const content = readNamedFile({ key: reader.nameOf(options.detectors), path }, readFile, reader.problems);
+  const content = readNamedFile({ key: given.nameOf('detectors'), path }, readFile, given.problems);
   if (content === null) return noDetectorsFile;
-  return readDetectorsFile(path, content, reader.problems) ?? noDetectorsFile;
+  return readDetectorsFile(path, content, given.problems) ?? noDetectorsFile;
 }
 
-function readWorkerLimits(reader: OptionReader, file: Partial<WorkerLimits>, processors: number): WorkerLimits {
-  const limits = Object.entries(workerLimits).map(([name, limit]) => {
-    return [name, reader.read(limit) ?? file[name as keyof WorkerLimits] ?? limit.fallback ?? processors];
+function workerLimitsOf(given: Given, file: Partial<WorkerLimits>, processors: number): WorkerLimits {
+  const limits = (Object.keys(workerLimits) as (keyof WorkerLimits)[]).map((name) => {
+    const value = given.values[name];
+    return [name, (given.isSet(name) ? value : (file[name] ?? value)) ?? processors];
   });
   return Object.fromEntries(limits) as WorkerLimits;
 }

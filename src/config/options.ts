@@ -10,6 +10,8 @@ export interface Option<T> {
   readonly flag: string | null;
   readonly kind: Kind<T>;
   readonly help: string;
+  /** The option whose value, a secret, is in the file that this one names. */
+  readonly holds?: string;
 }
 
 export interface OptionWithDefault<T> extends Option<T> {
@@ -30,9 +32,9 @@ function secret(env: string, help: string): Option<string> {
   return { env, flag: null, kind: text, help };
 }
 
-/** The file that holds a secret, as orchestrators mount it. */
-function secretFile(env: string): Option<string> {
-  return setting(`${env}_FILE`, text, `file that holds ${env}`);
+/** The file that holds a secret, as orchestrators mount it. @param holds the option of that secret */
+function secretFile(env: string, holds: string): Option<string> {
+  return { ...setting(`${env}_FILE`, text, `file that holds ${env}`), holds };
 }
 
 /** A flag that only some commands have, such as `--rate` of `feed`. */
@@ -107,12 +109,12 @@ export const kafkaOptions = {
   saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, mechanism.expected),
   saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user of the brokers'),
   saslPassword: secret('KAFKA_SASL_PASSWORD', 'password of that user'),
-  saslPasswordFile: secretFile('KAFKA_SASL_PASSWORD'),
+  saslPasswordFile: secretFile('KAFKA_SASL_PASSWORD', 'saslPassword'),
   saslTokenFile: setting('KAFKA_SASL_TOKEN_FILE', text, 'oauthbearer: file with a token, read at each login'),
   saslTokenUrl: setting('KAFKA_SASL_TOKEN_URL', tokenUrl, 'oauthbearer: where tokens are requested'),
   saslClientId: setting('KAFKA_SASL_CLIENT_ID', text, 'client that requests tokens'),
   saslClientSecret: secret('KAFKA_SASL_CLIENT_SECRET', 'secret of that client'),
-  saslClientSecretFile: secretFile('KAFKA_SASL_CLIENT_SECRET'),
+  saslClientSecretFile: secretFile('KAFKA_SASL_CLIENT_SECRET', 'saslClientSecret'),
   saslScope: setting('KAFKA_SASL_SCOPE', text, 'scope of the tokens'),
   saslExtensions: setting('KAFKA_SASL_EXTENSIONS', saslExtensions, 'oauthbearer: NAME=VALUE for the brokers'),
 };
@@ -121,7 +123,7 @@ export const registryOptions = {
   registryUrl: setting('SCHEMA_REGISTRY_URL', registryUrl, 'schema registry, for formats other than json'),
   registryUsername: setting('SCHEMA_REGISTRY_USERNAME', text, 'user of the schema registry'),
   registryPassword: secret('SCHEMA_REGISTRY_PASSWORD', 'password of that user'),
-  registryPasswordFile: secretFile('SCHEMA_REGISTRY_PASSWORD'),
+  registryPasswordFile: secretFile('SCHEMA_REGISTRY_PASSWORD', 'registryPassword'),
 };
 
 /**
@@ -197,7 +199,7 @@ export const storeOptions = {
     ...secret('STORE_URL', 'Postgres that replicas share, postgres://…; unset: SQLite in DATA_DIR'),
     kind: postgresUrl,
   },
-  storeUrlFile: secretFile('STORE_URL'),
+  storeUrlFile: secretFile('STORE_URL', 'storeUrl'),
 };
 
 /** Where scores and events are kept for looking at, and how many. */
@@ -208,7 +210,7 @@ export const historyOptions = {
     ...secret('HISTORY_URL', 'Postgres of the history that replicas share, postgres://…; unset: DuckDB in DATA_DIR'),
     kind: postgresUrl,
   },
-  historyUrlFile: secretFile('HISTORY_URL'),
+  historyUrlFile: secretFile('HISTORY_URL', 'historyUrl'),
 };
 
 /** Where versions of the detectors file are published. */
@@ -248,7 +250,7 @@ export const httpOptions = {
     ),
     kind: bearerToken,
   },
-  apiKeyFile: secretFile('TIDEWATCH_API_KEY'),
+  apiKeyFile: secretFile('TIDEWATCH_API_KEY', 'apiKey'),
   httpTlsCert: setting('HTTP_TLS_CERT', text, 'PEM file of the certificate; with it the interface uses HTTPS'),
   httpTlsKey: setting('HTTP_TLS_KEY', text, 'PEM file of its key'),
   httpTrustedProxies: setting('HTTP_TRUSTED_PROXIES', networks, 'proxies whose X-Forwarded-For is believed'),

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Config, ConfigResult, KafkaConfig, LoadedConfig } from '../config/config.ts';
+import type { Flags } from '../config/given-options.ts';
 import { type CommandFallbacks, loadProcessConfig } from '../config/load.ts';
-import type { Flags } from '../config/option-reader.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { newestSaved } from './newest-detectors.ts';
 import { type RunningWorker, resolveWithModels } from './run-worker.ts';
