@@ -30,12 +30,9 @@ export interface QueuedRecord extends HeldRecord {
 
 /** What a unit knows of the times of its records. */
 export interface ArrivalState {
-  /** Newest event time of any record that was not held; NaN before the first. */
+  /** Newest event time of any record whose time is confirmed; NaN before the first. */
   readonly arrivedMs: number;
-  /** Records that wait for confirmation, in the order of their offsets. */
-  readonly held: readonly HeldRecord[];
-  /** Records that wait for older ones, by event time. */
-  readonly buffered: readonly HeldRecord[];
+  readonly waiting: WaitingRecords;
   /** Newest event time of any record that did not wait, NaN before the first; left out where it is `arrivedMs`. */
   readonly takenMs?: number;
   /** Event time of the partition at the newest record of a series that was far behind it; -Infinity for others. */
@@ -44,11 +41,19 @@ export interface ArrivalState {
   readonly silent: boolean;
   /** Whether a series has started over, and no score has said so. */
   readonly restartUnsaid?: boolean;
-  /** Records that wait for a backfill, in the order in which they are to be taken; null, or left out, without one. */
-  readonly queued?: readonly QueuedRecord[] | null;
 }
 
-export const NO_HELD: readonly never[] = [];
+/** Records that were not taken so far. */
+export interface WaitingRecords {
+  /** For another one that agrees with their time, in the order of their offsets. */
+  readonly unconfirmed: readonly HeldRecord[];
+  /** For older ones, by event time. */
+  readonly outOfOrder: readonly HeldRecord[];
+  /** In the order in which they are to be taken; null: the unit awaits no backfill. */
+  readonly forBackfill: readonly QueuedRecord[] | null;
+}
+
+export const NO_RECORDS: readonly never[] = [];
 
 const SILENT_FLAG = 1;
 const BEHIND_FLAG = 2;
@@ -58,16 +63,17 @@ const RESTART_FLAG = 8;
 const CAUSES = [null, 'event-time', 'clock'] as const;
 
 export function writeArrivals(writer: StateWriter, arrivals: ArrivalState): void {
-  const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, held, buffered, silent, queued = null } = arrivals;
+  const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, silent } = arrivals;
+  const { unconfirmed, outOfOrder, forBackfill: queued } = arrivals.waiting;
   const isBehind = heardMs !== Number.NEGATIVE_INFINITY;
   const isQueued = queued !== null && queued.length > 0;
   const flags = (silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0) | (isQueued ? QUEUED_FLAG : 0);
   writer.number(arrivedMs);
   writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0));
   if (isBehind) writer.number(heardMs);
-  writeRecords(writer, held);
-  writeRecords(writer, buffered);
-  if (buffered.length > 0 || isQueued) writer.number(takenMs ?? Number.NaN);
+  writeRecords(writer, unconfirmed);
+  writeRecords(writer, outOfOrder);
+  if (outOfOrder.length > 0 || isQueued) writer.number(takenMs ?? Number.NaN);
   if (isQueued) writeQueue(writer, queued);
 }
 
@@ -103,25 +109,24 @@ export function readArrivals(reader: StateReader): ArrivalState {
     return {
       arrivedMs: unknown,
       heardMs: Number.NEGATIVE_INFINITY,
-      held: NO_HELD,
-      buffered: NO_HELD,
+      waiting: { unconfirmed: NO_RECORDS, outOfOrder: NO_RECORDS, forBackfill: null },
       silent: false,
     };
   }
   const [arrivedMs, flags] = [reader.number(), reader.u8()];
   const heardMs = (flags & BEHIND_FLAG) !== 0 ? reader.number() : Number.NEGATIVE_INFINITY;
   const silent = (flags & SILENT_FLAG) !== 0;
-  const [held, buffered] = [readRecords(reader), readRecords(reader)];
+  const [unconfirmed, outOfOrder] = [readRecords(reader), readRecords(reader)];
   const isQueued = (flags & QUEUED_FLAG) !== 0;
-  const takenMs = buffered.length > 0 || isQueued ? reader.number() : arrivedMs;
-  const queued = isQueued ? readQueue(reader) : null;
+  const takenMs = outOfOrder.length > 0 || isQueued ? reader.number() : arrivedMs;
+  const waiting = { unconfirmed, outOfOrder, forBackfill: isQueued ? readQueue(reader) : null };
   const restartUnsaid = (flags & RESTART_FLAG) !== 0;
-  return { arrivedMs, takenMs, heardMs, held, buffered, silent, queued, restartUnsaid };
+  return { arrivedMs, takenMs, heardMs, waiting, silent, restartUnsaid };
 }
 
 function readRecords(reader: StateReader): readonly HeldRecord[] {
   const count = reader.u8();
-  if (count === 0) return NO_HELD;
+  if (count === 0) return NO_RECORDS;
   return Array.from({ length: count }, () => readRecord(reader));
 }
 

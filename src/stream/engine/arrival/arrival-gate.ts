@@ -1,5 +1,4 @@
 import { type Frequency, gridPosition, meanStepMs } from '../../../calendar/frequency.ts';
-import { NO_HELD } from '../../changelog/arrival-state.ts';
 import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import { silenceMs } from '../unit/silence-records.ts';
@@ -13,13 +12,6 @@ import type { StaleUnit } from './stale-unit.ts';
 const AGREEMENT_STEPS = 3;
 /** Shorter jumps pass at once: what is late after them is soon over. */
 const JUMP_STEPS_MIN = 12;
-/** Records that one unit holds, and the bytes of each. What is beyond is refused at once. */
-const HELD_MAX = 16;
-const HELD_BYTES_MAX = 8_192;
-
-/** Records of a unit that wait for older ones, and their bytes; the oldest of more of them does not wait. */
-const BUFFERED_MAX = 128;
-const BUFFERED_BYTES_MAX = 131_072;
 /** Records of a series that jump ahead of each other: the oldest of more of them is taken to be right. */
 const JUMPS_HELD = 2;
 
@@ -57,21 +49,22 @@ export class ArrivalGate {
     const { series, timestampMs } = observation;
     const { give, sink } = outlets;
     // Sent twice, it would agree with itself.
-    if (unit.held.length > 0 && unit.held.some((held) => held.series === series && held.timestampMs === timestampMs)) {
+    const { unconfirmed } = unit.waiting;
+    if (unconfirmed.length > 0 && unconfirmed.some((one) => one.series === series && one.timestampMs === timestampMs)) {
       sink.duplicate(unit.bound, 0);
       return;
     }
-    if (unit.held.length > 0 && timestampMs > unit.arrivedMs && this.#judgeHeld(unit, observation, outlets)) return;
+    if (unconfirmed.length > 0 && timestampMs > unit.arrivedMs && this.#judgeHeld(unit, observation, outlets)) return;
     if (!isJump(unit, timestampMs) || this.#isReached(unit, timestampMs)) this.#pass(unit, observation, give);
     else if (this.#passAgreeing(unit, timestampMs, give)) this.#pass(unit, observation, give);
-    else if (isHoldable(unit, observation)) this.#hold(unit, observation);
+    else if (unit.waiting.awaitConfirmation(observation)) this.#hold(unit, observation);
     else refuse(unit, observation, sink);
   }
 
   /** The next record of a series confirms or refutes those that wait. Returns whether it has passed with them. */
   #judgeHeld(unit: DetectionUnit, observation: ReceivedObservation, { give, sink }: GateOutlets): boolean {
     const { series, timestampMs } = observation;
-    const own = unit.held.filter((held) => held.series === series);
+    const own = unit.waiting.unconfirmed.filter((held) => held.series === series);
     const goesOn = isJump(unit, timestampMs);
     const agreed = goesOn && own.some((held) => agree(unit, held.timestampMs, timestampMs));
     const ahead = (held: ReceivedObservation) =>
@@ -90,30 +83,27 @@ export class ArrivalGate {
 
   /** Nothing older is waited for: the unit is silent, or the input has ended. */
   flush(unit: DetectionUnit, give: GiveObservation): void {
-    const { buffered } = unit;
-    unit.buffered = NO_HELD;
-    for (const observation of buffered) give(unit, observation);
+    for (const observation of unit.waiting.takeOutOfOrder()) give(unit, observation);
   }
 
   /** What the unit holds becomes dead letters: its state is given up, or the input has ended. */
   refuseHeld(unit: DetectionUnit, sink: ScoreSink): void {
-    for (const { record, series } of unit.buffered) {
+    for (const { record, series } of unit.waiting.takeOutOfOrder()) {
       const detail = 'its series was forgotten, or started over, while it waited for older records';
       sink.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
     }
-    unit.buffered = NO_HELD;
-    for (const observation of unit.held) refuse(unit, observation, sink);
-    unit.held = NO_HELD;
+    for (const observation of unit.waiting.takeUnconfirmed()) refuse(unit, observation, sink);
     this.#holding.delete(unit);
   }
 
   /** After a restore of the unit. */
   adopt(unit: DetectionUnit): void {
     // A silent series whose next record waits has returned, and may fall silent again.
-    if (!unit.silent || unit.buffered.length > 0 || unit.queued !== null) this.silent.watch(unit);
+    const { unconfirmed, outOfOrder, forBackfill } = unit.waiting;
+    if (!unit.silent || outOfOrder.length > 0 || forBackfill !== null) this.silent.watch(unit);
     this.idle.watch(unit);
-    if (unit.held.length > 0) this.#holding.add(unit);
-    for (const held of unit.held) this.#awaitWitness(unit, held);
+    if (unconfirmed.length > 0) this.#holding.add(unit);
+    for (const held of unconfirmed) this.#awaitWitness(unit, held);
   }
 
   /** What the unit holds is another one's from now on. */
@@ -141,8 +131,8 @@ export class ArrivalGate {
       if (isFirst) this.idle.watch(unit);
     }
     // Records may still wait under a lateness that is none any more.
-    if (latenessMs === 0 && unit.buffered.length === 0) give(unit, observation);
-    else reorder(unit, observation, give);
+    if (latenessMs === 0 && unit.waiting.outOfOrder.length === 0) give(unit, observation);
+    else for (const one of unit.waiting.reorder(observation, unit.arrivedMs - latenessMs)) give(unit, one);
     // It is known now that the member is not silent any more.
     if (unit.group !== null && silenceAfter !== null) this.silent.watch(unit);
     if (this.clock.ms >= this.#witnessedMs) this.#releaseWitnessed(give);
@@ -152,7 +142,7 @@ export class ArrivalGate {
   #releaseWitnessed(give: GiveObservation): void {
     this.#witnessedMs = Number.POSITIVE_INFINITY;
     for (const unit of [...this.#holding]) {
-      for (const observation of unit.held) {
+      for (const observation of unit.waiting.unconfirmed) {
         if (this.#isReached(unit, observation.timestampMs)) {
           this.#release(unit, observation);
           this.#pass(unit, observation, give);
@@ -165,7 +155,7 @@ export class ArrivalGate {
   #passAgreeing(unit: DetectionUnit, timestampMs: number, give: GiveObservation): boolean {
     let found = false;
     for (const other of [...this.#holding]) {
-      for (const observation of other.held) {
+      for (const observation of other.waiting.unconfirmed) {
         if (!agree(unit, observation.timestampMs, timestampMs)) continue;
         found = true;
         this.#release(other, observation);
@@ -184,15 +174,13 @@ export class ArrivalGate {
   }
 
   #hold(unit: DetectionUnit, observation: ReceivedObservation): void {
-    unit.held = [...unit.held, observation];
     this.#holding.add(unit);
     this.#awaitWitness(unit, observation);
   }
 
   #release(unit: DetectionUnit, observation: ReceivedObservation): void {
-    const rest = unit.held.filter((held) => held !== observation);
-    unit.held = rest.length === 0 ? NO_HELD : rest;
-    if (rest.length === 0) this.#holding.delete(unit);
+    unit.waiting.decided(observation);
+    if (unit.waiting.unconfirmed.length === 0) this.#holding.delete(unit);
   }
 }
 
@@ -215,34 +203,6 @@ function witnessMs(unit: DetectionUnit, timestampMs: number): number {
   return timestampMs - AGREEMENT_STEPS * meanStepMs(freqOf(unit));
 }
 
-/** Inserts a record by its time, and gives what nothing older is waited for any more. */
-function reorder(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
-  const records = [...unit.buffered, observation];
-  for (let at = records.length - 1; at > 0 && records[at - 1].timestampMs > observation.timestampMs; at--) {
-    [records[at], records[at - 1]] = [records[at - 1], records[at]];
-  }
-  const dueMs = unit.arrivedMs - unit.bound.config.settings.latenessMs;
-  const first = records.findIndex(({ timestampMs }) => timestampMs > dueMs);
-  const due = Math.max(first < 0 ? records.length : first, records.length - BUFFERED_MAX);
-  const over = fitting(records, due);
-  unit.buffered = over === records.length ? NO_HELD : records.slice(over);
-  for (const one of records.slice(0, over)) give(unit, one);
-}
-
-/** From which record on, `from` or later, they are few enough bytes for one record of the changelog. */
-function fitting(records: readonly ReceivedObservation[], from: number): number {
-  let bytes = 0;
-  for (let at = records.length - 1; at >= from; at--) {
-    bytes += bytesOf(records[at]);
-    if (bytes > BUFFERED_BYTES_MAX) return at + 1;
-  }
-  return from;
-}
-
-function bytesOf({ record }: ReceivedObservation): number {
-  return (record.key?.length ?? 0) + (record.value?.length ?? 0);
-}
-
 function isJump(unit: DetectionUnit, timestampMs: number): boolean {
   const { freq, detectionSize } = unit.bound.config.settings;
   return gridPosition(freq, unit.arrivedMs, timestampMs) > Math.max(detectionSize, JUMP_STEPS_MIN);
@@ -250,10 +210,6 @@ function isJump(unit: DetectionUnit, timestampMs: number): boolean {
 
 function agree(unit: DetectionUnit, aMs: number, bMs: number): boolean {
   return Math.abs(gridPosition(freqOf(unit), aMs, bMs)) <= AGREEMENT_STEPS;
-}
-
-function isHoldable({ held }: DetectionUnit, observation: ReceivedObservation): boolean {
-  return held.length < HELD_MAX && bytesOf(observation) <= HELD_BYTES_MAX;
 }
 
 function refuse(unit: DetectionUnit, { record, series, timestampMs }: ReceivedObservation, sink: ScoreSink): void {

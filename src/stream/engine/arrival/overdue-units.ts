@@ -45,7 +45,7 @@ function unitOf(one: DetectionUnit | StaleUnit, { holds, offset, succeed }: Cloc
   if (holds(one)) return isStale(one) ? succeed(one, offset) : one;
   const successor = isStale(one) ? one.successor : null;
   // A group has records that wait for older ones, and nothing since. Series are watched by their own times.
-  const isUnheard = successor !== null && successor.group !== null && successor.queued?.length === 0;
+  const isUnheard = successor !== null && successor.group !== null && successor.waiting.forBackfill?.length === 0;
   return isUnheard && holds(successor) ? successor : null;
 }
 

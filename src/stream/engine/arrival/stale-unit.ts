@@ -95,6 +95,7 @@ export function retiredUnit(
 
 /** What arrived since is kept with the old state, until the new one replaces it. */
 function copyArrivals(from: DetectionUnit, to: DetectionUnit): void {
-  const { newestOffset, arrivedMs, heardMs, held, buffered, queued, silent } = from;
-  Object.assign(to, { newestOffset, arrivedMs, heardMs, held, buffered, queued, silent });
+  const { newestOffset, arrivedMs, heardMs, silent } = from;
+  Object.assign(to, { newestOffset, arrivedMs, heardMs, silent });
+  to.waiting.take(from.waiting);
 }

@@ -151,10 +151,10 @@ interface Standing {
 /** The newest record of each series among those that wait for older ones. */
 type Waiting = ReadonlyMap<string, Omit<Standing, 'member'>>;
 
-function newestWaiting({ buffered, originMs, bound }: SilentGroup): Waiting {
+function newestWaiting({ waiting, originMs, bound }: SilentGroup): Waiting {
   const { freq } = bound.config.settings;
   return new Map(
-    buffered.map(({ series, timestampMs, value, record }) => {
+    waiting.outOfOrder.map(({ series, timestampMs, value, record }) => {
       const seen = { timestampMs, value, offset: record.offset };
       return [series, { position: gridPosition(freq, originMs, timestampMs), seen }];
     }),

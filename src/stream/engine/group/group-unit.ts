@@ -3,7 +3,7 @@ import { type GroupDetection, GroupDetector } from '../../../detector/series/gro
 import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
 import type { RestartReason } from '../../../record/score-record.ts';
-import { type ArrivalState, NO_HELD } from '../../changelog/arrival-state.ts';
+import type { ArrivalState } from '../../changelog/arrival-state.ts';
 import { type ChangelogSeries, memberKey } from '../../changelog/changelog-series.ts';
 import {
   type GroupState,
@@ -21,8 +21,8 @@ import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-o
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
 import { whyLate } from '../unit/lateness.ts';
-import { resumedArrivals } from '../unit/resumed-arrivals.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
+import { WaitingArrivals } from '../unit/waiting-arrivals.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
 import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
 import { fitting, hasRoomFor, whyFull } from './group-room.ts';
@@ -64,10 +64,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   #heardMs = Number.NEGATIVE_INFINITY;
   readonly silence = new GroupSilence();
   silent = false;
-  held: readonly ReceivedObservation[] = NO_HELD;
-  buffered: readonly ReceivedObservation[] = NO_HELD;
-  waiting: ReceivedObservation[] | null = null;
-  queued: ReceivedObservation[] | null = null;
+  readonly waiting = new WaitingArrivals();
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
@@ -196,7 +193,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
 
   /** The observation is taken, but the step that it completed waits for forecasts. */
   #stall(): true {
-    this.waiting ??= [];
+    this.waiting.awaitForecast(null);
     return true;
   }
 
@@ -242,7 +239,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   resumeArrivals(arrivals: ArrivalState): void {
-    Object.assign(this, resumedArrivals(arrivals, { group: this.group, partition: this.place.partition }));
+    this.waiting.resume(arrivals.waiting, { group: this.group, partition: this.place.partition });
+    this.heardMs = arrivals.heardMs ?? Number.NEGATIVE_INFINITY;
+    this.silent = arrivals.silent;
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;

@@ -56,7 +56,7 @@ export function inspectSeries({ state }: RestoredPartition, glob: string): Inspe
       calibrated: series.detector.rings.calibration.samples,
       newestMs: unit.arrivedMs,
       silent: unit.silent,
-      waiting: unit.held.length + unit.buffered.length,
+      waiting: unit.waiting.unconfirmed.length + unit.waiting.outOfOrder.length,
     })),
   );
 }

@@ -82,7 +82,7 @@ export class Backfills {
 
   /** From now on the records of the unit wait for its turn, which comes after its first one. */
   add(unit: DetectionUnit, stale: StaleUnit | null, records: readonly ReceivedObservation[]): void {
-    unit.queued = [];
+    unit.waiting.awaitBackfill();
     this.#all.set(unit, { unit, stale, windows: new Map(), backfilled: [], bytes: 0 });
     if (stale !== null) {
       stale.successor = unit;
@@ -95,7 +95,7 @@ export class Backfills {
   queue(unit: DetectionUnit, observation: ReceivedObservation): boolean {
     const backfill = this.#all.get(unit)!;
     const { key, value } = observation.record;
-    unit.queued!.push(observation);
+    unit.waiting.queue(observation);
     backfill.bytes += (key?.length ?? 0) + (value?.length ?? 0) + RECORD_BYTES;
     if (!this.#active.includes(backfill)) this.#turns.add(backfill);
     return backfill.bytes <= (unit.group === null ? SERIES_BYTES_MAX : GROUP_BYTES_MAX);
@@ -117,8 +117,7 @@ export class Backfills {
     this.#complete(backfill, sink);
     if (this.#active.includes(backfill)) this.#detached = this.#round;
     this.#active = this.#active.filter((one) => one !== backfill);
-    unit.waiting = unit.queued;
-    unit.queued = null;
+    unit.waiting.endBackfillAtOnce();
     this.#forget(backfill);
   }
 
@@ -173,7 +172,8 @@ export class Backfills {
   /** Returns whether forecasts are due. Otherwise the unit has no backfill any more. */
   #advance(backfill: Backfill, sink: ScoreSink): boolean {
     const { unit } = backfill;
-    const queued = unit.queued!;
+    const { waiting } = unit;
+    const queued = waiting.forBackfill!;
     if (backfill.stale !== null) {
       if (!unit.replay(queued[0], this.#deferred(backfill))) return true;
       this.#complete(backfill, sink);
@@ -181,11 +181,11 @@ export class Backfills {
     sink.touched(unit);
     while (queued.length > 0) {
       if (!unit.settle(sink) || !unit.take(queued[0], sink)) return true;
-      unit.waiting = null;
-      queued.shift();
+      waiting.endForecast();
+      waiting.shift();
     }
     if (!unit.settle(sink)) return true;
-    unit.queued = null;
+    waiting.endBackfill();
     this.#forget(backfill);
     return false;
   }

@@ -22,7 +22,7 @@ export class BlockedUnits {
   /** No further observation is waited for. The unit may wait for forecasts of what it has. */
   finish(unit: DetectionUnit, sink: ScoreSink): void {
     if (unit.settle(sink, true)) return;
-    unit.waiting = [];
+    unit.waiting.awaitForecast(null);
     this.#units.push(unit);
   }
 
@@ -37,19 +37,17 @@ export class BlockedUnits {
 
 /** Returns whether the unit became blocked: it waits for forecasts from now on. */
 function offer(unit: DetectionUnit, observation: ReceivedObservation, sink: ScoreSink): boolean {
-  if (unit.waiting !== null) {
-    unit.waiting.push(observation);
+  if (unit.waiting.awaitsForecast) {
+    unit.waiting.awaitForecast(observation);
     return false;
   }
-  if (!unit.take(observation, sink)) unit.waiting = [observation];
-  return unit.waiting !== null;
+  if (!unit.take(observation, sink)) unit.waiting.awaitForecast(observation);
+  return unit.waiting.awaitsForecast;
 }
 
 /** Continues after forecasts were supplied. Returns whether the unit is still blocked. */
 function resume(unit: DetectionUnit, sink: ScoreSink): boolean {
-  const observations = unit.waiting ?? [];
   if (!unit.settle(sink)) return true;
-  unit.waiting = null;
-  for (const observation of observations) offer(unit, observation, sink);
-  return unit.waiting !== null;
+  for (const observation of unit.waiting.endForecast()) offer(unit, observation, sink);
+  return unit.waiting.awaitsForecast;
 }

@@ -160,10 +160,11 @@ export class DetectorPauses {
     const { silenceAfter = null } = detectorOf(one)?.config.settings ?? {};
     if (silenceLimitOf(one) === null) return 0;
     if (isStale(one)) return one.retired?.seriesAwaited(silenceAfter) ?? 0;
-    if (one.queued === null) return one.seriesAwaited(silenceAfter);
+    const queued = one.waiting.forBackfill;
+    if (queued === null) return one.seriesAwaited(silenceAfter);
     // It has seen nothing before its backfill.
     const past = this.#units.backfills.continuedBy(one)?.retired ?? null;
-    return one.queued.at(-1)?.silence === undefined ? (past?.seriesAwaited(silenceAfter) ?? 0) : 0;
+    return queued.at(-1)?.silence === undefined ? (past?.seriesAwaited(silenceAfter) ?? 0) : 0;
   }
 
   /** Whether a detector has a unit, or a stale state, of which that is true. */

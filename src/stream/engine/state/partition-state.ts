@@ -106,7 +106,7 @@ export class PartitionState {
     if (this.pauses.any) this.pauses.endAbandoned({ offset: observations.at(-1)?.record.offset ?? -1, sink });
     await blocking.resume();
     // A failure is thrown again by the next call that needs one of these forecasts.
-    const units = [...touched].filter(({ queued }) => queued === null);
+    const units = [...touched].filter(({ waiting }) => waiting.forBackfill === null);
     this.#supply(units, signal).catch(() => undefined);
   }
 
@@ -121,7 +121,7 @@ export class PartitionState {
 
   /** Hands an observation to its unit, or lets it wait for the backfill of that. */
   #give(unit: DetectionUnit, observation: ReceivedObservation, blocking: Blocking): void {
-    if (unit.queued === null) blocking.blocked.offer(unit, observation, blocking.sink);
+    if (unit.waiting.forBackfill === null) blocking.blocked.offer(unit, observation, blocking.sink);
     else if (!this.backfills.queue(unit, observation)) this.#takeOut(unit, blocking);
   }
 
@@ -133,7 +133,7 @@ export class PartitionState {
   }
 
   #takeOut(unit: DetectionUnit, { blocked, sink }: Blocking): void {
-    if (unit.queued === null) return;
+    if (unit.waiting.forBackfill === null) return;
     this.backfills.takeOut(unit, sink);
     blocked.add(unit);
   }
@@ -166,7 +166,7 @@ export class PartitionState {
 
   /** Scores what waits for older records. */
   #flush(unit: DetectionUnit, blocking: Blocking): void {
-    if (unit.buffered.length === 0) return;
+    if (unit.waiting.outOfOrder.length === 0) return;
     blocking.sink.touched(this.backfills.entryOf(unit));
     this.#gate.flush(unit, (one, observation) => this.#give(one, observation, blocking));
   }
@@ -244,5 +244,6 @@ export class PartitionState {
 /** Whether it was said that a unit is silent, or will be with its backfill. */
 function isSaid(one: DetectionUnit | StaleUnit): boolean {
   if (isStale(one)) return false;
-  return (one.silent && one.buffered.length === 0) || one.queued?.at(-1)?.silence !== undefined;
+  const { outOfOrder, forBackfill } = one.waiting;
+  return (one.silent && outOfOrder.length === 0) || forBackfill?.at(-1)?.silence !== undefined;
 }

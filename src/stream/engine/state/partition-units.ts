@@ -85,16 +85,19 @@ export class PartitionUnits {
   /** After a restore: how many units and stale states have records that wait for a backfill. */
   get queued(): number {
     const units = [...this.units.values(), ...Array.from(this.stale.values(), ({ retired }) => retired)];
-    return units.filter((unit) => (unit?.queued ?? null) !== null).length;
+    return units.filter((unit) => (unit?.waiting.forBackfill ?? null) !== null).length;
   }
 
   /** After a restore: records that wait for a backfill wait again. Where nobody takes them, they are dead letters. */
   resumeBackfills(sink: ScoreSink): void {
-    for (const unit of this.units.values()) if (unit.queued !== null) this.backfills.add(unit, null, unit.queued);
+    for (const unit of this.units.values()) {
+      const { forBackfill } = unit.waiting;
+      if (forBackfill !== null) this.backfills.add(unit, null, forBackfill);
+    }
     for (const stale of [...this.stale.values()]) {
       const { retired, taker } = stale;
       // Records that wait elsewhere had met a successor, too, or are its first ones.
-      const first = retired?.queued?.[0] ?? retired?.buffered[0] ?? retired?.held[0];
+      const first = retired?.waiting.all[0];
       if (!retired || first === undefined) continue;
       if (taker === null) refuseQueued(stale, sink);
       else this.succeedUnmet(stale, { offset: first.record.offset, sink });
@@ -150,13 +153,13 @@ export class PartitionUnits {
   succeedUnmet(stale: StaleUnit, { offset, sink }: Outlet): DetectionUnit | null {
     const { retired, taker } = stale;
     if (retired === null || taker === null) return null;
-    const waits = retired.queued?.some(({ silence }) => silence === undefined) ?? false;
+    const waits = retired.waiting.forBackfill?.some(({ silence }) => silence === undefined) ?? false;
     if (waits || keepsPast(retired, taker)) {
       return this.#succeed(stale, { group: retired.group, bound: taker }, { offset, sink });
     }
-    if (retired.held.length + retired.buffered.length > 0 || retired.queued !== null) {
+    if (retired.waiting.all.length > 0 || retired.waiting.forBackfill !== null) {
       this.#options.gate.refuseHeld(retired, sink);
-      retired.queued = null;
+      retired.waiting.endBackfill();
       sink.touched(stale);
     }
     return null;
@@ -173,9 +176,10 @@ export class PartitionUnits {
       if (retired !== null) gate.refuseHeld(retired, sink);
       this.#replace(stale, unit, sink);
     }
-    if (retired === null || !(continues || retired.queued)) return unit;
+    const queued = retired?.waiting.forBackfill ?? null;
+    if (retired === null || !(continues || queued)) return unit;
     if (!continues) takeOverQueue(retired, unit);
-    this.backfills.add(unit, continues ? stale : null, retired.queued ?? []);
+    this.backfills.add(unit, continues ? stale : null, queued ?? []);
     gate.forget(retired);
     gate.adopt(unit);
     return unit;
@@ -212,7 +216,7 @@ export class PartitionUnits {
 
   longestIdle(): (DetectionUnit | StaleUnit)[] {
     return [...this.units.values(), ...this.stale.values()]
-      .filter((unit) => (isStale(unit) ? unit.successor === null : unit.waiting === null))
+      .filter((unit) => (isStale(unit) ? unit.successor === null : !unit.waiting.awaitsForecast))
       .sort((a, b) => a.newestOffset - b.newestOffset)
       .slice(0, Math.max(1, Math.floor(this.#options.unitsMax * EVICTED_SHARE)));
   }
@@ -256,9 +260,9 @@ function keyOf({ series, group, bound }: RoutedObservation): string {
 
 function refuseQueued(stale: StaleUnit, sink: ScoreSink): void {
   const detail = 'its detector was removed while the record waited for a backfill';
-  for (const { record, series, silence } of stale.retired?.queued ?? []) {
+  for (const { record, series, silence } of stale.retired?.waiting.forBackfill ?? []) {
     if (silence === undefined) sink.deadLetter(record, { reason: 'series-unknown', detail, series });
   }
-  if (stale.retired !== null) stale.retired.queued = null;
+  stale.retired?.waiting.endBackfill();
   sink.touched(stale);
 }

@@ -44,10 +44,9 @@ export function retireUnit(
 }
 
 /** Members, and series that wait to be ones. */
-function seriesOf({ members, joining, pending, queued, buffered, held }: GroupUnit): string[] {
-  const waiting = [...(queued ?? []), ...buffered, ...held];
+function seriesOf({ members, joining, pending, waiting }: GroupUnit): string[] {
   const pendingSeries = pending.flatMap(({ observations }) => [...observations.keys()]);
-  return [...members, ...waiting].map(({ series }) => series).concat([...joining.keys()], pendingSeries);
+  return [...members, ...waiting.all].map(({ series }) => series).concat([...joining.keys()], pendingSeries);
 }
 
 /** A group follows its members to the detector that watches them, where its own was renamed. */

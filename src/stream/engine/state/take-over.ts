@@ -14,8 +14,7 @@ export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offse
   unit.newestOffset = old.newestOffset;
   unit.arrivedMs = old.arrivedMs;
   unit.heardMs = old.heardMs;
-  unit.held = old.held;
-  unit.buffered = old.buffered;
+  unit.waiting.take(old.waiting);
   unit.silent = old.silent;
   return true;
 }
@@ -31,11 +30,11 @@ export function keepsPast(old: SeriesUnit | GroupUnit, bound: BoundDetector): bo
  * silences wait, its newest time stays unknown.
  */
 export function takeOverQueue(
-  { newestOffset, queued }: Pick<DetectionUnit, 'newestOffset' | 'queued'>,
+  { newestOffset, waiting }: Pick<DetectionUnit, 'newestOffset' | 'waiting'>,
   unit: Pick<DetectionUnit, 'newestOffset' | 'arrivedMs'>,
 ): void {
   unit.newestOffset = newestOffset;
-  for (const { silence, timestampMs } of queued ?? []) {
+  for (const { silence, timestampMs } of waiting.forBackfill ?? []) {
     if (silence === undefined && !(timestampMs <= unit.arrivedMs)) unit.arrivedMs = timestampMs;
   }
 }

@@ -8,6 +8,7 @@ import type { StateReader } from '../../changelog/state-bytes.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { UnitEvents } from './unit-events.ts';
+import type { WaitingArrivals } from './waiting-arrivals.ts';
 
 /** What a unit is made with. */
 export interface UnitOptions {
@@ -26,20 +27,13 @@ export interface DetectionUnit extends JournalEntry {
   readonly events: UnitEvents;
   /** Input offset of the newest record. The unit that was idle for longest has the smallest. */
   newestOffset: number;
-  /** Newest event time of any record that was not held; NaN where it is not known. */
+  /** Newest event time of any record whose time is confirmed; NaN where it is not known. */
   arrivedMs: number;
   /** Event time of the partition at the newest record of a unit that was far behind it; -Infinity for others. */
   heardMs: number;
   /** Whether it was said that the unit is silent. */
   silent: boolean;
-  /** Records whose time waits for confirmation, in the order of their offsets. */
-  held: readonly ReceivedObservation[];
-  /** Records that wait for older ones, by event time. */
-  buffered: readonly ReceivedObservation[];
-  /** Observations that wait for forecasts; null while none waits. */
-  waiting: ReceivedObservation[] | null;
-  /** Records that wait for the turn of its backfill, in the order in which they are to be taken; null without one. */
-  queued: ReceivedObservation[] | null;
+  readonly waiting: WaitingArrivals;
   /** Returns false when forecasts are due first: offer the same observation again after they were supplied. */
   take(observation: ReceivedObservation, sink: ScoreSink): boolean;
   /** Scores what was taken, and if this `isLast` what waits for others. Returns false while forecasts are due. */

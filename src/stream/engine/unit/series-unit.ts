@@ -6,7 +6,7 @@ import { contextValues } from '../../../detector/series/context-values.ts';
 import { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import { type InputPlace, inputAt } from '../../../record/input-place.ts';
 import type { RestartReason, SilenceCause } from '../../../record/score-record.ts';
-import { type ArrivalState, type FoundSilence, NO_HELD } from '../../changelog/arrival-state.ts';
+import type { ArrivalState, FoundSilence } from '../../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalRecord } from '../../changelog/journal.ts';
 import {
@@ -21,11 +21,11 @@ import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { whyLate } from './lateness.ts';
-import { resumedArrivals } from './resumed-arrivals.ts';
 import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
 import { isNewsSilent, silenceRecord } from './silence-records.ts';
 import { type EventOwner, UnitEvents } from './unit-events.ts';
+import { WaitingArrivals } from './waiting-arrivals.ts';
 
 interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
   readonly missing: number;
@@ -50,10 +50,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   heardMs = Number.NEGATIVE_INFINITY;
   silent = false;
   restartUnsaid = false;
-  held: readonly ReceivedObservation[] = NO_HELD;
-  buffered: readonly ReceivedObservation[] = NO_HELD;
-  waiting: ReceivedObservation[] | null = null;
-  queued: ReceivedObservation[] | null = null;
+  readonly waiting = new WaitingArrivals();
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
@@ -210,7 +207,9 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   }
 
   resumeArrivals(arrivals: ArrivalState): void {
-    Object.assign(this, resumedArrivals(arrivals, { group: null, partition: this.place.partition }));
+    this.waiting.resume(arrivals.waiting, { group: null, partition: this.place.partition });
+    this.heardMs = arrivals.heardMs ?? Number.NEGATIVE_INFINITY;
+    this.silent = arrivals.silent;
     this.restartUnsaid = arrivals.restartUnsaid ?? false;
     const { freq } = this.bound.config.settings;
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { FoundSilence } from '../../../../../src/stream/changelog/arrival-state.ts';
 import { takeOverQueue } from '../../../../../src/stream/engine/state/take-over.ts';
 import type { ReceivedObservation } from '../../../../../src/stream/engine/unit/batch-outcome.ts';
+import { WaitingArrivals } from '../../../../../src/stream/engine/unit/waiting-arrivals.ts';
 
 function waiting(timestampMs: number, silence?: FoundSilence): ReceivedObservation {
   const record = { partition: 0, offset: 7, timestampMs, key: null, value: null };
@@ -11,7 +12,10 @@ function waiting(timestampMs: number, silence?: FoundSilence): ReceivedObservati
 
 function newestMs(queued: readonly ReceivedObservation[]): number {
   const unit = { newestOffset: -1, arrivedMs: Number.NaN };
-  takeOverQueue({ newestOffset: 7, queued: [...queued] }, unit);
+  const waits = new WaitingArrivals();
+  waits.awaitBackfill();
+  for (const observation of queued) waits.queue(observation);
+  takeOverQueue({ newestOffset: 7, waiting: waits }, unit);
   assert.equal(unit.newestOffset, 7);
   return unit.arrivedMs;
 }
