@@ -5,7 +5,6 @@ import { isOfDetector, subjectName } from '../../view/event-words.ts';
 import { NO_SCORES, type ShownScores } from '../../view/shown-scores.ts';
 import { sparklineOf } from '../../view/sparkline.ts';
 import { html, type Shown } from '../element/html.ts';
-import { inTurn } from './in-turn.ts';
 
 const WIDTH = 150;
 const HEIGHT = 34;
@@ -14,6 +13,26 @@ const POINTS = 72;
 const LEAD = 1.5;
 const LEAD_MS_MIN = 3_600_000;
 const EVERY_MS = 15_000;
+
+/** Requests of small drawings that run at once. */
+const AT_ONCE_MAX = 4;
+
+const waiting: (() => void)[] = [];
+let running = 0;
+
+/** Runs background reads a few at a time, so that they do not stand before what a person requested. */
+async function inTurn(read: () => Promise<void>): Promise<void> {
+  if (running >= AT_ONCE_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
+  running++;
+  try {
+    await read();
+  } catch {
+    // A drawing that cannot be read stays empty; the page itself shows why.
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+}
 
 interface EventSparklineProps {
   readonly source: ConsoleSource;

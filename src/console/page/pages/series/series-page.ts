@@ -1,12 +1,88 @@
-import type { Route } from '../../../view/route.ts';
-import type { Console } from '../../element/hooks.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { SeriesListQuery } from '../../../view/console-source.ts';
+import { counted } from '../../../view/number-words.ts';
+import { type Route, routeTo } from '../../../view/route.ts';
+import type { ShownSeries } from '../../../view/shown-scores.ts';
+import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
+import { Empty, Failure, Loading } from '../../element/page-states.ts';
 import { OneSeries } from './one-series.ts';
-import { SeriesList } from './series-list.ts';
+import { SeriesTile } from './series-tile.ts';
+
+const PAGE_ROWS = 60;
+const VALUES = 60;
+const EVERY_MS = 10_000;
+/** Typing is over when no key came for so long. */
+const TYPED_MS = 200;
 
 /** All series, or the one of the address. */
 export function SeriesPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const { subject } = route;
   if (subject === null) return html`<${SeriesList} app=${app} route=${route} />`;
   return html`<${OneSeries} key=${subject} app=${app} series=${subject} eventId=${route.query.event ?? null} />`;
+}
+
+/** Every series as a tile: searched, sorted, page by page. */
+function SeriesList({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+  const { search = '', sort = 'grade', detector = '' } = route.query;
+  const [typed, setTyped] = useState(search);
+  const [more, setMore] = useState<{ key: string; series: readonly ShownSeries[]; next: string | null } | null>(null);
+  const query: SeriesListQuery = {
+    search,
+    detector,
+    sort: sort === 'name' ? 'name' : 'grade',
+    limit: PAGE_ROWS,
+    recent: VALUES,
+  };
+  const key = JSON.stringify(query);
+  const first = useLoaded(key, () => app.source.seriesList(query), EVERY_MS);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (typed !== search) location.replace(routeTo('series', null, { ...route.query, search: typed }));
+    }, TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const added = more?.key === key ? more : null;
+  const next = added === null ? (first.value?.next_cursor ?? null) : added.next;
+  const readMore = async () => {
+    const page = await app.source.seriesList({ ...query, cursor: next ?? '' });
+    setMore({ key, series: [...(added?.series ?? []), ...page.series], next: page.next_cursor });
+  };
+  const shown = new Map([...(first.value?.series ?? []), ...(added?.series ?? [])].map((row) => [row.id, row]));
+  return html`<div class="page">
+    <header class="page-head">
+      <h1>Series</h1>
+      <p class="aside">
+      ${first.value !== null && counted(first.value.total, 'series', 'series')}${detector !== '' && ` of ${detector}`}
+      </p>
+      <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+        <label class="sr" for="search">Search series</label>
+        <input id="search" type="search" placeholder="Search, e.g. web-1" value=${typed} autocomplete="off"
+          onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)} />
+        <label class="sr" for="sort">Order</label>
+        <select id="sort" value=${sort} onChange=${(event: Event) =>
+          location.replace(
+            routeTo('series', null, { ...route.query, sort: (event.target as HTMLSelectElement).value }),
+          )}>
+          <option value="grade">Most unusual first</option><option value="name">By name</option>
+        </select>
+      </form>
+    </header>
+    ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
+    ${first.value === null && first.failure === null && html`<${Loading} what="series" />`}
+    ${first.value !== null && shown.size === 0 && html`<${NoSeries} search=${search} />`}
+    <ul class="tiles">${[...shown.values()].map((row) => html`<${SeriesTile} key=${row.id} row=${row} />`)}</ul>
+    ${next !== null && html`<p class="more"><button type="button" onClick=${readMore}>More</button></p>`}
+  </div>`;
+}
+
+function NoSeries({ search }: { readonly search: string }): Shown {
+  if (search !== '') {
+    return html`<${Empty} title=${`No series contains “${search}”`}>
+      A search compares any part of the id. <a href=${routeTo('series')}>Show all series</a>
+    <//>`;
+  }
+  return html`<${Empty} title="No series yet">
+    Series appear with their first observation. <code>npm start -- feed FILE</code> writes a CSV file to the stream.
+  <//>`;
 }
