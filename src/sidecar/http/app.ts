@@ -13,7 +13,7 @@ import { schemaCheck } from '../wire/schema/schema-problems.ts';
 import { jsonOf } from '../wire/wire-answer.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDocsPage } from './docs-page.ts';
-import { protectAnswers } from './exchange/answer-headers.ts';
+import { PROTECTED, protectAnswers } from './exchange/answer-headers.ts';
 import type { AppServices, GivenServices } from './exchange/app-services.ts';
 import { readCookies } from './exchange/console-session.ts';
 import { compressAnswers } from './exchange/content-encoding.ts';
@@ -67,7 +67,8 @@ export async function createApp(
     routerOptions: { maxParamLength: 16_384 },
     // No hook runs for an undecodable path, so the answer is written here.
     frameworkErrors: ({ statusCode = 400, message }, _request, reply) => {
-      reply.raw.writeHead(statusCode, { 'content-type': 'application/json' }).end(JSON.stringify({ detail: message }));
+      const headers = { 'content-type': 'application/json', ...PROTECTED };
+      reply.raw.writeHead(statusCode, headers).end(JSON.stringify({ detail: message }));
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 

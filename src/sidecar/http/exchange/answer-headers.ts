@@ -4,6 +4,9 @@ import { rulesOf } from './route-rules.ts';
 /** Browsers use TLS to this host for so long. They ignore it where the connection has none. */
 const TLS_ONLY_S = 31_536_000;
 
+/** Headers of an answer without a route, such as to an undecodable path: no hook runs for it. */
+export const PROTECTED = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+
 /**
  * Sets the headers of every answer, also of those that are written past the framework: nobody guesses its type, and
  * nobody keeps it unless the route says otherwise.
