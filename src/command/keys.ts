@@ -1,6 +1,7 @@
 import { readFlags } from '../config/command-line.ts';
+import { detectorKinds } from '../config/detector-keys.ts';
 import type { Flags } from '../config/given-options.ts';
-import { durationMs, integerFrom, oneOf, text, textOf } from '../config/kinds.ts';
+import { commaList, durationMs, integerFrom, oneOf, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, processOptions, storeOptions } from '../config/options.ts';
 import {
@@ -24,10 +25,7 @@ import { printProblems, type RunnableCommand } from './command.ts';
 const TOKENS_MAX = 1_000_000_000_000;
 const LIMIT_MAX = 1_000_000;
 
-const modelNames = textOf('names of models, separated by commas', (value) => {
-  const names = value.split(',').map((name) => name.trim());
-  return names.every((name) => name !== '') ? (names as readonly string[]) : undefined;
-});
+const modelNames = commaList('names of models', (name) => detectorKinds.model.parse(name) !== undefined);
 
 const ownFlags = {
   name: commandFlag('name', text, 'create: whom or what the key is for'),

@@ -1,11 +1,13 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
 
 /** Characters of a settings text: a longer one would hold the process that parses it for seconds. */
 export const SETTINGS_CHARACTERS_MAX = 262_144;
+/** Tokens of YAML in a settings text: words, separators, line breaks. */
+export const SETTINGS_TOKENS_MAX = 100_000;
 /** Aliases of a settings text. */
 export const SETTINGS_ALIASES_MAX = 1_000;
 /** Mappings, lists and scalars of a settings text, with every alias written out. */
-export const SETTINGS_VALUES_MAX = 100_000;
+export const SETTINGS_VALUES_MAX = 50_000;
 /** Problems of one settings text that are reported; the rest is counted. */
 export const SETTINGS_PROBLEMS_MAX = 100;
 
@@ -39,6 +41,10 @@ export function parseSettingsText(name: string, text: string, problems: string[]
     problems.push(`${name} must have at most ${SETTINGS_CHARACTERS_MAX} characters, got ${text.length}`);
     return null;
   }
+  if (hasMoreTokens(text, SETTINGS_TOKENS_MAX)) {
+    problems.push(`${name} must have at most ${SETTINGS_TOKENS_MAX} words and separators`);
+    return null;
+  }
   const lines = new LineCounter();
   // Its own check of repeated keys compares each with every other.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
@@ -49,6 +55,13 @@ export function parseSettingsText(name: string, text: string, problems: string[]
   const root = reading.node(document.contents);
   problems.push(...settingsProblems(name, reading.faults));
   return reading.faults.length > 0 ? null : root;
+}
+
+/** Tokens are cheap to count, and each costs the parser alike. */
+function hasMoreTokens(text: string, max: number): boolean {
+  let tokens = 0;
+  for (const _ of new Lexer().lex(text)) if (++tokens > max) return true;
+  return false;
 }
 
 /** What is wrong on a line of a settings text. */

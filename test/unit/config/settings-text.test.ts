@@ -5,6 +5,7 @@ import {
   SETTINGS_ALIASES_MAX,
   SETTINGS_CHARACTERS_MAX,
   SETTINGS_PROBLEMS_MAX,
+  SETTINGS_TOKENS_MAX,
   SETTINGS_VALUES_MAX,
   type SettingsNode,
 } from '../../../src/config/settings-text.ts';
@@ -32,7 +33,10 @@ test('values have their lines, and an alias is the value that it stands for', ()
 test('60,000 aliases are refused, not written out', () => {
   const { root, problems } = parse(`a: &a 1\ndetectors: [${'*a,'.repeat(60_000)}]`);
   assert.equal(root, null);
-  assert.deepEqual(problems, [`s.yaml:2: a settings text must have at most ${SETTINGS_ALIASES_MAX} aliases`]);
+  assert.deepEqual(problems, ['s.yaml must have at most 100000 words and separators']);
+  const fewer = parse(`a: &a 1\ndetectors: [${'*a,'.repeat(SETTINGS_ALIASES_MAX + 1)}]`);
+  assert.equal(fewer.root, null);
+  assert.deepEqual(fewer.problems, ['s.yaml:2: a settings text must have at most 1000 aliases']);
 });
 
 test('aliases of aliases count as what they write out', () => {
@@ -43,6 +47,12 @@ test('aliases of aliases count as what they write out', () => {
   assert.match(problems[0], new RegExp(`at most ${SETTINGS_VALUES_MAX} values, with its aliases written out$`));
 });
 
+test('a text of separators is refused before it is parsed', () => {
+  const { root, problems } = parse(`[${','.repeat(SETTINGS_TOKENS_MAX)}]`);
+  assert.equal(root, null);
+  assert.deepEqual(problems, ['s.yaml must have at most 100000 words and separators']);
+});
+
 test('a long text is refused before it is parsed', () => {
   const { root, problems } = parse(`#${' '.repeat(SETTINGS_CHARACTERS_MAX)}`);
   assert.equal(root, null);
@@ -51,9 +61,9 @@ test('a long text is refused before it is parsed', () => {
 });
 
 test('thousands of keys, of which some repeat, are compared by name', () => {
-  const keys = Array.from({ length: 30_000 }, (_, i) => `k${i}:`);
+  const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}:`);
   assert.deepEqual(parse([...keys, 'k7:'].join('\n')).problems, [
-    's.yaml:30001: k7 is set twice: the keys of a mapping must be unique',
+    's.yaml:20001: k7 is set twice: the keys of a mapping must be unique',
   ]);
 });
 
