@@ -6,9 +6,7 @@ import { commandFlag, workerOptions } from '../config/options.ts';
 import { mustBe } from '../config/problems.ts';
 import { bindToModel, type DetectorModels } from '../detector-models.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
-import { topicsInUse } from '../kafka/admin/changelog-name.ts';
 import { readConsumerGroup } from '../kafka/admin/consumer-group.ts';
-import { requireTopics } from '../kafka/admin/topic-admin.ts';
 import { newestSaved } from '../run/newest-detectors.ts';
 import { repartitionState } from '../run/repartition-state.ts';
 import { resolveWithModels } from '../run/run-worker.ts';
@@ -23,6 +21,8 @@ import type { DetectorLookup } from '../stream/engine/state/restore-partition.ts
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
 import { createKafkaLog } from '../stream/log/kafka-log.ts';
 import type { StreamLog } from '../stream/log/log.ts';
+import { topicsInUse } from '../stream/topics/changelog-name.ts';
+import { requireTopics } from '../stream/topics/topic-admin.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
 import { quotedField } from '../terminal/csv/score-rows.ts';
 import { openOutput } from '../terminal/output-file.ts';

@@ -6,12 +6,12 @@ import { commandFlag, kafkaOptions, streamOptions, withDefault } from '../config
 import { repartitionOf } from '../config/rekeyed-input.ts';
 import { findingText } from '../finding/finding.ts';
 import { shadowedGlobs } from '../finding/shadowed-globs.ts';
-import { topicsInUse } from '../kafka/admin/changelog-name.ts';
-import { checkRepartition, ensureRepartition } from '../kafka/admin/repartition-topics.ts';
-import { checkTopics, ensureTopics } from '../kafka/admin/topic-admin.ts';
 import type { KafkaConnection } from '../kafka/cluster/connection.ts';
 import { readFindings } from '../run/operations/input-findings.ts';
 import { ServiceError } from '../service-error.ts';
+import { topicsInUse } from '../stream/topics/changelog-name.ts';
+import { checkRepartition, ensureRepartition } from '../stream/topics/repartition-topics.ts';
+import { checkTopics, ensureTopics } from '../stream/topics/topic-admin.ts';
 import { DONE } from '../terminal/command-io.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
 

@@ -1,5 +1,5 @@
 import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
-import { asAdmin } from '../kafka/admin/topic-admin.ts';
+import { asAdmin } from '../kafka/admin/admin-client.ts';
 import { retryWithBackoff } from '../kafka/cluster/retry.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Logger } from '../telemetry/logger.ts';

@@ -1,5 +1,5 @@
 import type { KafkaConfig } from '../config/config.ts';
-import { explainUnreached } from '../kafka/admin/topic-admin.ts';
+import { explainUnreached } from '../kafka/admin/admin-client.ts';
 import { readTail, type TopicRecord } from '../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../service-error.ts';
 

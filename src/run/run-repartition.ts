@@ -1,12 +1,12 @@
 import type { KafkaConfig, StreamConfig, WorkerLimits } from '../config/config.ts';
 import type { RekeyedInput } from '../config/rekeyed-input.ts';
-import { checkRepartition, deleteCommitted } from '../kafka/admin/repartition-topics.ts';
 import { keyPartitioner } from '../kafka/produce/key-partition.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
 import type { EngineReports } from '../stream/engine/engine-reports.ts';
 import { startWorker, type Worker, type WorkerReports } from '../stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../stream/engine/unit/bound-detector.ts';
 import { createKafkaLog } from '../stream/log/kafka-log.ts';
+import { checkRepartition, deleteCommitted } from '../stream/topics/repartition-topics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 

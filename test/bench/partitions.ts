@@ -1,9 +1,9 @@
 /** Many partitions on a few workers: memory, connections and transactions of each, and what a rebalance takes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readTopicEnds } from '../../src/kafka/admin/consumer-group.ts';
-import { ensureTopics } from '../../src/kafka/admin/topic-admin.ts';
 import type { KafkaConnection } from '../../src/kafka/cluster/connection.ts';
 import { type BulkProducer, openBulkProducer } from '../../src/kafka/produce/bulk-producer.ts';
+import { ensureTopics } from '../../src/stream/topics/topic-admin.ts';
 import type { Figures } from './bench.ts';
 import { type Child, startChild } from './child.ts';
 import { withBroker } from './local-broker.ts';

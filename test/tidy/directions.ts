@@ -259,6 +259,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   store: ['store/schema'],
   'store/schema': [],
   'stream/log': [],
+  'stream/topics': [],
   'stream/codec': [],
   'stream/changelog': [],
   'stream/engine': [

@@ -1,6 +1,6 @@
 import type { KafkaConnection } from '../cluster/connection.ts';
 import { decodeAssignment } from '../membership/group-protocol.ts';
-import { asAdmin } from './topic-admin.ts';
+import { asAdmin } from './admin-client.ts';
 
 export interface ConsumedPartition {
   readonly partition: number;

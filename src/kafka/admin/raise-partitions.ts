@@ -3,7 +3,7 @@ import { explainFailure } from '../cluster/failure.ts';
 import { isLeaderChange } from '../cluster/leader.ts';
 import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 import { readPartition, stableRange } from '../fetch/partition-reader.ts';
-import { asAdmin } from './topic-admin.ts';
+import { asAdmin } from './admin-client.ts';
 
 const UNTIL_LEADERS_ARE_KNOWN: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 30_000 };
 

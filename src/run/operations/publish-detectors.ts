@@ -1,7 +1,7 @@
 import type { KafkaConfig } from '../../config/config.ts';
-import { ensureStateTopic } from '../../kafka/admin/topic-admin.ts';
 import { produceRecords } from '../../kafka/produce/bulk-producer.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
+import { ensureStateTopic } from '../../stream/topics/topic-admin.ts';
 
 /** The only key of the topic: compaction keeps the newest version. */
 export const DETECTORS_KEY = 'detectors';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { asAdmin } from '../../../src/kafka/admin/topic-admin.ts';
+import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { asAdmin } from '../../../src/kafka/admin/topic-admin.ts';
+import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { DeadLetterReason } from '../../../src/record/dead-letter.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { asAdmin } from '../../../src/kafka/admin/topic-admin.ts';
+import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import type { TailPlace } from '../../../src/kafka/fetch/tail-place.ts';
 import { type TailOptions, tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';

@@ -1,7 +1,8 @@
 import type { RekeyedInput } from '../../config/rekeyed-input.ts';
-import type { KafkaConnection } from '../cluster/connection.ts';
-import type { Admin } from '../cluster/kafkajs.ts';
-import { asAdmin, checkTopics, ensureTopics, type TopicCreation } from './topic-admin.ts';
+import { asAdmin } from '../../kafka/admin/admin-client.ts';
+import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
+import type { Admin } from '../../kafka/cluster/kafkajs.ts';
+import { checkTopics, ensureTopics, type TopicCreation } from './topic-admin.ts';
 
 /**
  * Creates the topics of a repartition that are missing, the input among them. Returns the names of the created ones.

@@ -1,7 +1,7 @@
 import type { StreamConfig, Topics } from '../../config/config.ts';
 import { scoredTopics } from '../../config/rekeyed-input.ts';
-import type { KafkaConnection } from '../cluster/connection.ts';
-import { asAdmin } from './topic-admin.ts';
+import { asAdmin } from '../../kafka/admin/admin-client.ts';
+import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
 
 /**
  * The topics with the records that are scored, and the changelog that the group really has. Earlier versions gave the
