@@ -103,6 +103,17 @@ test('the map of the code names only functions that are there', () => {
   none(named.filter((name) => !new RegExp(`function ${name}\\b|^  (?:async )?${name}\\(`, 'm').test(code)));
 });
 
+test('the requests that the Kafka client sends stand in its README, with their versions', () => {
+  const kafka = [...sources].filter(([path]) => path.startsWith('src/kafka/')).map(([, text]) => text);
+  const sent = [...kafka.join('\n').matchAll(/name: '(\w+)',\s*key: \d+,\s*version: (\d+)/g)];
+  const versions = new Map<string, string[]>();
+  for (const [, name, version] of sent) versions.set(name, [...(versions.get(name) ?? []), version]);
+  const rows = [...read('src/kafka/README.md').matchAll(/^\| ([A-Z]\w+) +\| ([\d, ]+?) +\|/gm)];
+  const said = new Map(rows.map(([, name, listed]) => [name, listed]));
+  none([...versions].flatMap(([name, all]) => (said.get(name) === all.join(', ') ? [] : [`${name} ${all}`])));
+  none([...said.keys()].filter((name) => !versions.has(name)));
+});
+
 /** Rows of the settings of operators, by the variables in them. */
 const settingRows = read('deploy/book/settings.md')
   .split('\n')

@@ -2,13 +2,6 @@ import type { Broker } from './cluster.ts';
 import { array, i8, i16, i32, string, struct, uuid } from './protocol-fields.ts';
 import { ask } from './protocol-request.ts';
 
-/** The versions of the Metadata request that are used: kafkajs stops at 6. */
-export const METADATA = 3;
-/** From 7 on the answer has the epoch of each leader; from 10 on (Kafka 2.8) topic ids, in the compact encoding. */
-const LEADER_EPOCHS = 7;
-const TOPIC_IDS = 10;
-export const METADATA_VERSIONS = [LEADER_EPOCHS, TOPIC_IDS];
-
 const NO_ID = '0'.repeat(32);
 const REPLICA_NOT_AVAILABLE = 9;
 
@@ -39,13 +32,15 @@ const CLUSTER = {
   controllerId: i32,
 };
 const TOPIC = { topicErrorCode: i16, topic: string };
+/** From version 7 on (kafkajs stops at 6) the answer has the epoch of each leader. */
 const WITH_EPOCHS = {
-  ...{ name: 'Metadata', key: METADATA, version: LEADER_EPOCHS, isCompact: false },
+  ...{ name: 'Metadata', key: 3, version: 7, isCompact: false },
   request: { topics: namesOf(array(string)), allowAutoTopicCreation: i8 },
   answer: { ...CLUSTER, topicMetadata: array(struct({ ...TOPIC, isInternal: i8, partitionMetadata })) },
 };
+/** From version 10 on (Kafka 2.8) it has topic ids. */
 const WITH_IDS = {
-  ...{ name: 'Metadata', key: METADATA, version: TOPIC_IDS, isCompact: true },
+  ...{ name: 'Metadata', key: 3, version: 10, isCompact: true },
   request: {
     topics: namesOf(array(struct({ id: uuid, topic: string }))),
     ...{ allowAutoTopicCreation: i8, includeClusterOperations: i8, includeTopicOperations: i8 },
@@ -56,6 +51,9 @@ const WITH_IDS = {
   },
 };
 
+export const METADATA = WITH_IDS.key;
+export const METADATA_VERSIONS = [WITH_EPOCHS.version, WITH_IDS.version];
+
 /**
  * Metadata as kafkajs's cluster reads them, and with each partition the epoch of its leader and the id of its topic, in
  * hexadecimal. kafkajs would refuse the whole answer where one partition has an error, e.g. no leader: then all
@@ -63,7 +61,7 @@ const WITH_IDS = {
  */
 export async function fetchMetadata(broker: Broker, version: number, named: readonly string[]) {
   const { brokers, ...answer } =
-    version < TOPIC_IDS ? await fetchWithEpochs(broker, named) : await fetchWithIds(broker, named);
+    version < WITH_IDS.version ? await fetchWithEpochs(broker, named) : await fetchWithIds(broker, named);
   const topicMetadata = answer.topicMetadata.map(({ id, partitionMetadata: partitions, ...topic }) => {
     const topicId = id === NO_ID ? null : id;
     const known = partitions.map((partition) => ({ ...partition, leader: leaderIn(partition), topicId }));
