@@ -160,8 +160,8 @@ test('tasks that this service does not have are answered with what it does inste
   const app = await startApp();
   for (const [path, instead] of [
     ['/v2/simulate', /level/],
-    ['/v2/explain/async', /feature_contributions/],
-    ['/v2/explain/jobs/ex-1', /feature_contributions/],
+    ['/v2/simulate/async', /level/],
+    ['/v2/simulate/jobs/sm-1', /level/],
     ['/v2/execute_step/async', /prepare the data/],
   ] as const) {
     const answer = await app.inject({ method: path.includes('jobs') ? 'GET' : 'POST', url: path, headers: AUTHORIZED });

@@ -23,6 +23,12 @@ const TASKS = [
     url: '/v2/online_anomaly_detection',
     body: { series, freq: 'h', h: 4, detection_size: 6, level: 99, refit: true, multivariate: false },
   },
+  {
+    task: 'explain',
+    prefix: 'ex-',
+    url: '/v2/explain',
+    body: { series: { ...series, X: [y.map((value) => -value), y.map((_, i) => i % 5)] }, method: 'transfer_entropy' },
+  },
 ] as const;
 
 async function get(app: App, url: string) {
@@ -68,11 +74,14 @@ for (const { task, prefix, url, body } of TASKS) {
 
   test(`${task}: an invalid request is refused before a job is created`, async () => {
     const app = await startApp();
-    const wrong = [
+    const ofModels = [
       [{ ...body, h: 0 }, ['body', 'h']],
-      [{ ...body, series: { y, sizes: [60] } }, ['body', 'series', 'sizes']],
       [{ ...body, model: 'unheard-of' }, ['body', 'model']],
       [{ ...body, finetune_steps: -1 }, ['body', 'finetune_steps']],
+    ] as const;
+    const wrong = [
+      ...('freq' in body ? ofModels : []),
+      [{ ...body, series: { ...body.series, sizes: [60] } }, ['body', 'series', 'sizes']],
       [{ ...body, job_options: { timeout_seconds: 0 } }, ['body', 'job_options', 'timeout_seconds']],
       [{ ...body, job_options: { timeout_seconds: 301 } }, ['body', 'job_options', 'timeout_seconds']],
       [{ ...body, job_options: { priority: 1 } }, ['body', 'job_options', 'priority']],
@@ -82,7 +91,7 @@ for (const { task, prefix, url, body } of TASKS) {
       assert.equal(status, 422, JSON.stringify(loc));
       assert.deepEqual(refusal.detail[0].loc, loc);
     }
-    assert.equal((await submit(app, task, { ...body, finetuned_model_id: 'mine' })).status, 404);
+    if ('freq' in body) assert.equal((await submit(app, task, { ...body, finetuned_model_id: 'mine' })).status, 404);
     assert.deepEqual((await get(app, '/v2/async/jobs')).body, { jobs: [], next_page_token: null });
   });
 }
@@ -95,7 +104,7 @@ test('jobs run one after the other; a pending and a running job can be cancelled
   while ((await jobOf(app, 'forecast', first)).status === 'pending') await wait(2);
   const counts = async () => (await get(app, '/v2/async/jobs/status')).body;
   const none = { pending: 0, running: 0 };
-  const others = { anomaly_detection: none, cross_validation: none, finetune: none };
+  const others = { anomaly_detection: none, cross_validation: none, explain: none, finetune: none };
   assert.deepEqual(await counts(), { ...others, forecast: { pending: 2, running: 1 } });
   for (const id of [second, first]) {
     const answer = await cancel(app, id);

@@ -171,6 +171,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   'console/view': [],
   forecast: [],
   'forecast/exogenous': ['forecast'],
+  'forecast/relevance': ['forecast', 'forecast/exogenous'],
   'sidecar/http': [
     'sidecar/http/routes',
     'sidecar/http/exchange',
@@ -204,6 +205,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'sidecar/tasks/in-sample',
     'sidecar/tasks/online-detection',
     'sidecar/tasks/finetune',
+    'sidecar/tasks/explain',
     'sidecar/models',
     'sidecar/accounts',
     'sidecar/wire/schema',
@@ -240,6 +242,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'sidecar/wire',
   ],
   'sidecar/tasks/finetune': ['sidecar/tasks/series', 'sidecar/models', 'sidecar/accounts', 'sidecar/wire/schema'],
+  'sidecar/tasks/explain': ['sidecar/tasks/series', 'sidecar/accounts', 'sidecar/wire/schema', 'sidecar/wire'],
   'sidecar/tasks/series': ['sidecar/models', 'sidecar/accounts', 'sidecar/wire/schema', 'sidecar/wire'],
   'sidecar/operations': ['sidecar/wire/schema', 'sidecar/wire'],
   'sidecar/models': ['sidecar/accounts', 'sidecar/wire'],

@@ -4,6 +4,7 @@ import * as admin from '../wire/schema/admin-schema.ts';
 import * as answers from '../wire/schema/answer-schemas.ts';
 import * as detectors from '../wire/schema/detectors-schema.ts';
 import * as events from '../wire/schema/event-schema.ts';
+import * as explain from '../wire/schema/explain-schema.ts';
 import * as finetune from '../wire/schema/finetune-schema.ts';
 import * as forecast from '../wire/schema/forecast-schema.ts';
 import * as history from '../wire/schema/history-schema.ts';
@@ -28,6 +29,7 @@ const MODULES: readonly object[] = [
   inSample,
   forecast,
   finetune,
+  explain,
   tunedModels,
   jobs,
   jobList,

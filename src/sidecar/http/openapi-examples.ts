@@ -7,6 +7,9 @@ const WEEKS = [
   [20, 22, 23, 23, 25, 31, 60],
 ];
 
+/** Days with a promotion, aligned with the values. */
+const PROMOTED = WEEKS.map((_, week) => [0, 0, 0, 0, week % 2, 1, 0]);
+
 const series = { y: WEEKS.flat(), sizes: [35] };
 const common = { series, freq: 'D', model: 'tsmodel-1' };
 
@@ -17,6 +20,7 @@ const EXAMPLES: Readonly<Record<string, object>> = {
   '/v2/historic_forecast': { ...common, level: [80] },
   '/v2/forecast': { ...common, h: 7, level: [80, 95] },
   '/v2/cross_validation': { ...common, h: 7, n_windows: 2, level: [80] },
+  '/v2/explain': { series: { ...series, X: [PROMOTED.flat()] }, method: 'granger' },
   '/v2/finetune': { ...common, finetune_steps: 2 },
   '/v1/keys': { name: 'shop', role: 'operator', calls_per_minute: 600, credits: 5_000_000 },
   '/model_params': { model: 'tsmodel-1', freq: 'D' },

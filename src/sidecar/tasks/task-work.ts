@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import type { Work } from '../accounts/metering.ts';
 import type { NewlyTuned } from '../models/prepared-model.ts';
 import type { ServedModels } from '../models/served-models.ts';
+import type { ExplainBody } from '../wire/schema/explain-schema.ts';
 import type { FinetuneAnswer, FinetuneBody } from '../wire/schema/finetune-schema.ts';
 import type { CrossValidationBody, ForecastBody } from '../wire/schema/forecast-schema.ts';
 import type { HistoricForecastRequest, InSampleDetectionRequest } from '../wire/schema/in-sample-schema.ts';
@@ -10,6 +11,9 @@ import type { TaskName } from '../wire/task-names.ts';
 import { wholeHistoryAnswer, windowsAnswer } from './cross-validation/cross-validation-answer.ts';
 import { readWholeHistory, readWindows } from './cross-validation/cross-validation-question.ts';
 import { runWindows } from './cross-validation/cross-validation-run.ts';
+import { explainAnswer } from './explain/explain-answer.ts';
+import { readExplain } from './explain/explain-question.ts';
+import { runExplain } from './explain/explain-run.ts';
 import { readFinetune } from './finetune/finetune-question.ts';
 import { runFinetune } from './finetune/finetune-run.ts';
 import { forecastAnswer } from './forecast/forecast-answer.ts';
@@ -57,6 +61,11 @@ export function historicForecastWork(body: Static<typeof HistoricForecastRequest
   return workOf(question, async (signal) => historicForecastAnswer(question, await runInSample(question, signal)));
 }
 
+export function explainWork(body: ExplainBody): Work {
+  const question = readExplain(body);
+  return workOf(question, async (signal) => explainAnswer(question, await runExplain(question, signal)));
+}
+
 /** Takes a fine-tuned model, to be stored when it is charged, and returns its id. */
 type KeepTuned = (tuned: NewlyTuned) => Promise<string>;
 
@@ -85,6 +94,7 @@ function taskOf<B>(body: string, work: (body: B, models: ServedModels, keep: Kee
 export const TASK_WORK: Readonly<Record<TaskName, TaskWork>> = {
   anomaly_detection: taskOf('detectionJob', onlineDetectionWork),
   cross_validation: taskOf('crossValidationJob', crossValidationWork),
+  explain: taskOf('explainJob', explainWork),
   finetune: taskOf('finetuneJob', finetuneWork),
   forecast: taskOf('forecastJob', forecastWork),
 };

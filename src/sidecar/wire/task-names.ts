@@ -2,6 +2,7 @@
 export const JOB_ID_PREFIXES = {
   anomaly_detection: 'ad',
   cross_validation: 'cv',
+  explain: 'ex',
   finetune: 'ft',
   forecast: 'fc',
 } as const;

@@ -10,10 +10,6 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 /** Tasks of public clients that this service does not have, and what it does instead. */
 const NOT_HERE: ReadonlyMap<string, string> = new Map([
   ['simulate', 'There is no simulation here: /v2/forecast with `level` gives the quantiles of every step'],
-  [
-    'explain',
-    'There is no explain here: /v2/forecast with `feature_contributions` says what each variable contributes',
-  ],
   ['execute_step', 'There are no steps here: prepare the data, and send them to /v2/forecast or to a detection'],
 ]);
 

@@ -16,7 +16,13 @@ import { callerOf } from './require-key.ts';
 import { rulesOf } from './route-rules.ts';
 
 /** Bodies that are stored as received, for jobs. */
-const KEPT: ReadonlySet<string> = new Set(['detectionJob', 'forecastJob', 'crossValidationJob', 'finetuneJob']);
+const KEPT: ReadonlySet<string> = new Set([
+  'detectionJob',
+  'forecastJob',
+  'crossValidationJob',
+  'finetuneJob',
+  'explainJob',
+]);
 /** Numbers in JSON gain little from trying harder. */
 const KEPT_LEVEL = 1;
 const zstdCompress = promisify(zstd);

@@ -12,12 +12,14 @@ import { checkModelQuota } from '../../models/prepared-model.ts';
 import { TASK_WORK } from '../../tasks/task-work.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import { answers, Detail, InvalidRequest, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { ExplainAnswer } from '../../wire/schema/explain-schema.ts';
 import { FinetuneAnswer, type FinetuneBody } from '../../wire/schema/finetune-schema.ts';
 import { CrossValidationAnswer, ForecastAnswer } from '../../wire/schema/forecast-schema.ts';
 import { Jobs, JobsQuery, OpenJobsByTask } from '../../wire/schema/job-list-schema.ts';
 import {
   CrossValidationJob,
   DetectionJob,
+  ExplainJob,
   FinetuneJob,
   ForecastJob,
   JOB_SECONDS_MAX,
@@ -49,6 +51,7 @@ const JOB_TASKS: readonly JobTask[] = [
   { name: 'forecast', request: ForecastJob, answer: ForecastAnswer },
   { name: 'cross_validation', request: CrossValidationJob, answer: CrossValidationAnswer },
   { name: 'finetune', request: FinetuneJob, answer: FinetuneAnswer },
+  { name: 'explain', request: ExplainJob, answer: ExplainAnswer },
 ];
 
 const JobHeaders = idempotencyHeaders('the id of the first job, while that is kept');

@@ -3,12 +3,14 @@ import type { Work } from '../../accounts/metering.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import {
   crossValidationWork,
+  explainWork,
   forecastWork,
   historicForecastWork,
   inSampleDetectionWork,
   onlineDetectionWork,
 } from '../../tasks/task-work.ts';
 import { seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { ExplainAnswer, ExplainRequest } from '../../wire/schema/explain-schema.ts';
 import * as forecast from '../../wire/schema/forecast-schema.ts';
 import * as inSample from '../../wire/schema/in-sample-schema.ts';
 import { OnlineDetectionAnswer, OnlineDetectionRequest } from '../../wire/schema/online-detection-schema.ts';
@@ -30,7 +32,7 @@ interface TaskRoute<B extends TSchema> {
 /** The date is in the format of RFC 9745: 2026-01-01. */
 const DEPRECATED = { deprecation: '@1767225600', link: '</v2/cross_validation>; rel="successor-version"' };
 
-/** Detection and forecasts that are answered at once. */
+/** Detection, forecasts and explanations that are answered at once. */
 export function addTaskRoutes(app: App, services: AppServices): void {
   const add = <B extends TSchema>(path: string, { body, answer, work, deprecated, ...named }: TaskRoute<B>) => {
     const shown = deprecated === undefined ? named : { ...named, deprecated: true };
@@ -76,5 +78,12 @@ export function addTaskRoutes(app: App, services: AppServices): void {
     body: forecast.CrossValidationRequest,
     answer: forecast.CrossValidationAnswer,
     work: crossValidationWork,
+  });
+  add('/v2/explain', {
+    operationId: 'explain',
+    summary: 'Weighs features by how relevant their past is to the next values of the series',
+    body: ExplainRequest,
+    answer: ExplainAnswer,
+    work: explainWork,
   });
 }

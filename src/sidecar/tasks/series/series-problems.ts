@@ -20,7 +20,7 @@ const SERIES = ['body', 'series'] as const;
 const COLUMNS_MAX = 200;
 
 /** Inconsistencies of a request that matches its schema. */
-export function seriesProblems(request: SeriesRequest): FieldProblem[] {
+export function seriesProblems(request: Pick<SeriesRequest, 'series'>): FieldProblem[] {
   const {
     y,
     sizes,
@@ -30,7 +30,7 @@ export function seriesProblems(request: SeriesRequest): FieldProblem[] {
     start_datetime: starts,
     texts,
   } = request.series;
-  const problems = exogenousProblems(request);
+  const problems: FieldProblem[] = [];
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total !== y.length) {
     problems.push(fieldProblem([...SERIES, 'sizes'], `sizes add up to ${total}, but y has ${y.length} values`));
@@ -63,7 +63,8 @@ export function seriesProblems(request: SeriesRequest): FieldProblem[] {
   return problems;
 }
 
-function exogenousProblems({ series, hist_exog: pastOnly }: SeriesRequest): FieldProblem[] {
+/** Problems of variables that a regression would use. */
+export function exogenousProblems({ series, hist_exog: pastOnly }: SeriesRequest): FieldProblem[] {
   const columns = series.X?.length ?? 0;
   const problems: FieldProblem[] = [];
   const used = columnsOf(series);

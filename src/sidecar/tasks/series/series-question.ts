@@ -13,7 +13,7 @@ import { type FieldProblem, invalidRequest } from '../../wire/problem.ts';
 import { alignSeries } from './alignment.ts';
 import { loadProblems, type ModelLoad } from './request-limits.ts';
 import { RequestSeries } from './request-series.ts';
-import { type SeriesRequest, seriesProblems } from './series-problems.ts';
+import { exogenousProblems, type SeriesRequest, seriesProblems } from './series-problems.ts';
 
 /** A checked request with series. */
 export interface SeriesQuestion {
@@ -48,7 +48,7 @@ export function readSeriesRequest(
   { models, frequency, problems: own, load, tunedBy = 'finetune_steps' }: RequestReading,
 ): Omit<SeriesQuestion, 'tokens'> {
   const { finetune_steps: steps = 0, finetune_loss: loss = 'default', finetune_depth: depth = 1 } = request;
-  const problems = [...seriesProblems(request), ...own];
+  const problems = [...exogenousProblems(request), ...seriesProblems(request), ...own];
   const model = models.finetuned ?? models.find(request.model ?? DEFAULT_MODEL);
   if (model === null) problems.push(unknownModel(models, 'body'));
   if (load !== undefined) {

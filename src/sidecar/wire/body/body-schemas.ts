@@ -3,10 +3,11 @@ import { CreditRequest, NewKeyRequest, RoleRequest } from '../schema/admin-schem
 import { BacktestRequest } from '../schema/backtest-schema.ts';
 import { DetectorsRequest, WhatIfRequest } from '../schema/detectors-schema.ts';
 import { AcknowledgeRequest, LabelRequest, MuteRequest } from '../schema/event-schema.ts';
+import { ExplainRequest } from '../schema/explain-schema.ts';
 import { FinetuneRequest } from '../schema/finetune-schema.ts';
 import { CrossValidationRequest, ForecastRequest } from '../schema/forecast-schema.ts';
 import { HistoricForecastRequest, InSampleDetectionRequest } from '../schema/in-sample-schema.ts';
-import { CrossValidationJob, DetectionJob, FinetuneJob, ForecastJob } from '../schema/job-schema.ts';
+import { CrossValidationJob, DetectionJob, ExplainJob, FinetuneJob, ForecastJob } from '../schema/job-schema.ts';
 import { ModelParamsQuery } from '../schema/model-params-schema.ts';
 import { OnlineDetectionRequest } from '../schema/online-detection-schema.ts';
 import { schemaCheck } from '../schema/schema-problems.ts';
@@ -21,10 +22,12 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   forecast: ForecastRequest,
   crossValidation: CrossValidationRequest,
   finetune: FinetuneRequest,
+  explain: ExplainRequest,
   detectionJob: DetectionJob,
   forecastJob: ForecastJob,
   crossValidationJob: CrossValidationJob,
   finetuneJob: FinetuneJob,
+  explainJob: ExplainJob,
   newKey: NewKeyRequest,
   keyRole: RoleRequest,
   keyCredit: CreditRequest,

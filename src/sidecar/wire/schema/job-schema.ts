@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { ExplainRequest } from './explain-schema.ts';
 import { FinetuneRequest } from './finetune-schema.ts';
 import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
 import { JobStatusField } from './job-list-schema.ts';
@@ -34,6 +35,7 @@ export const DetectionJob = Type.Object({ ...OnlineDetectionRequest.properties, 
 export const ForecastJob = Type.Object({ ...ForecastRequest.properties, ...Options });
 export const CrossValidationJob = Type.Object({ ...CrossValidationRequest.properties, ...Options });
 export const FinetuneJob = Type.Object({ ...FinetuneRequest.properties, ...Options });
+export const ExplainJob = Type.Object({ ...ExplainRequest.properties, ...Options });
 
 /** Fields of every job request. */
 export interface JobBody {

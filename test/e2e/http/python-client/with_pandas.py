@@ -221,6 +221,48 @@ def asynchronous_jobs():
     np.testing.assert_allclose(parts.sort_values("unique_id")["TimeGPT"], now["TimeGPT"], rtol=1e-6)
 
 
+def retail():
+    """A year of demand, as the documentation of the client makes it."""
+    rng = np.random.default_rng(7)
+    n, ahead = 365, 14
+    days = np.arange(n + ahead)
+    price = 20 + 1.8 * np.sin(2 * np.pi * days / 90) + rng.normal(0, 0.35, n + ahead)
+    promotion = (days % 42 >= 35).astype(int)
+    temperature = 18 + 9 * np.sin(2 * np.pi * (days - 30) / 365) + rng.normal(0, 0.8, n + ahead)
+    known = pd.DataFrame({"price": price, "promotion": promotion, "temperature": temperature})[:n]
+    demand = 118 - 2.4 * known["price"] + 16 * known["promotion"] + 0.55 * known["temperature"]
+    demand += 6 * np.sin(2 * np.pi * days[:n] / 7) + rng.normal(0, 2.0, n)
+    times = pd.date_range("2024-01-01", periods=n, freq="D")
+    return known.assign(unique_id="store", ds=times, y=demand)
+
+
+@check
+def features_are_weighed_as_the_documentation_shows():
+    if VERSION < (0, 9):
+        return
+    published = {"granger": [0.000, 0.863, 0.137], "transfer_entropy": [0.502, 0.046, 0.452]}
+    for method, weights in published.items():
+        found = client.explain(retail(), method=method, freq="D", poll_interval=0.05)
+        assert list(found["feature"]) == ["price", "promotion", "temperature"]
+        tolerance = 0.001 if method == "granger" else 0.025
+        np.testing.assert_allclose(found["weight"], weights, atol=tolerance)
+        np.testing.assert_allclose(found["weight"].sum(), 1)
+        assert set(found["method"]) == {method}
+
+
+@check
+def categories_and_missing_values_are_weighed():
+    if VERSION < (0, 9):
+        return
+    known = retail()
+    known["kind"] = np.where(known["promotion"] == 1, "sale", None)
+    known.loc[3, "price"] = np.nan
+    job = client.jobs.explain(known, features=["price", "kind"], categorical_exog_list=["kind"], freq="D")
+    found = job.wait(poll_interval=0.05)
+    assert list(found["feature"]) == ["price", "kind"]
+    assert found["weight"].between(0, 1).all()
+
+
 @check
 def asynchronous_job_is_cancelled():
     if VERSION < (0, 9):
