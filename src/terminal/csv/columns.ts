@@ -1,3 +1,5 @@
+import { shortened } from './shortened.ts';
+
 /** Column names from flags; undefined where the usual names are looked up in the header. */
 export interface WantedColumns {
   readonly series?: string | undefined;
@@ -19,6 +21,10 @@ export type FoundColumns =
   | { readonly kind: 'columns'; readonly columns: CsvColumns }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
+/** Columns of a message, and characters of one. */
+const NAMES_MAX = 20;
+const NAME_CHARACTERS_MAX = 50;
+
 /** Default column names, in order of preference. */
 const USUAL_NAMES = {
   series: ['series', 'unique_id'],
@@ -34,12 +40,13 @@ export function findColumns(header: readonly string[], wanted: WantedColumns): F
     const at = name === undefined ? usual(header, USUAL_NAMES[part]) : header.indexOf(name);
     if (at >= 0 || (part === 'series' && name === undefined)) return at;
     const missing = name === undefined ? USUAL_NAMES[part].join(', ') : JSON.stringify(name);
-    problems.push(`there is no ${part} column: ${missing} (--${part}-column) is not among ${header.join(', ')}`);
+    problems.push(`there is no ${part} column: ${missing} (--${part}-column) is not among ${namesOf(header)}`);
     return at;
   };
   const [series, time, value] = [find('series'), find('time'), find('value')];
   if (wanted.onlySeriesNamed && series >= 0) {
-    problems.push(`--series does not go with a series column, and there is ${JSON.stringify(header[series])}`);
+    const there = JSON.stringify(shortened(header[series], NAME_CHARACTERS_MAX));
+    problems.push(`--series does not go with a series column, and there is ${there}`);
   }
   if (problems.length > 0) return { kind: 'problems', problems };
   return { kind: 'columns', columns: { count: header.length, series: series < 0 ? null : series, time, value } };
@@ -48,4 +55,10 @@ export function findColumns(header: readonly string[], wanted: WantedColumns): F
 function usual(header: readonly string[], names: readonly string[]): number {
   const lower = header.map((name) => name.toLowerCase());
   return names.map((name) => lower.indexOf(name)).find((at) => at >= 0) ?? -1;
+}
+
+function namesOf(header: readonly string[]): string {
+  const shown = header.slice(0, NAMES_MAX).map((name) => shortened(name, NAME_CHARACTERS_MAX));
+  const more = header.length - shown.length;
+  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
 }

@@ -2,7 +2,8 @@ import type { TimeUnit } from '../../config/config.ts';
 import { EVENT_TIME_MS_MAX, isPlausible, readEventTime } from '../../stream/codec/event-time.ts';
 import { compileMapping } from '../../stream/codec/mapping.ts';
 import { type CsvColumns, findColumns, type WantedColumns } from './columns.ts';
-import { type BrokenCsv, type CsvRow, readCsvRows } from './rows.ts';
+import { DecimalMarks } from './decimal-marks.ts';
+import { type BrokenCsv, type CsvRow, type FoundSeparator, readCsvRows } from './rows.ts';
 
 export interface CsvReading extends WantedColumns {
   /** The series of a file that has no column for it. */
@@ -23,6 +24,9 @@ export type CsvItem =
   | { readonly kind: 'refused'; readonly line: number; readonly reason: string }
   /** Once, before the first observation. */
   | { readonly kind: 'time-unit'; readonly unit: TimeUnit; readonly detected: boolean }
+  | FoundSeparator
+  /** Once, before the first number that has one. */
+  | { readonly kind: 'decimal-comma'; readonly line: number }
   /** Nothing can be read: columns are missing. */
   | { readonly kind: 'no-observations'; readonly problems: readonly string[] }
   | BrokenCsv;
@@ -42,10 +46,16 @@ export async function* readObservations(
 ): AsyncGenerator<CsvItem> {
   let columns: CsvColumns | null = null;
   let observationOf: ReturnType<typeof rowReader> | null = null;
+  let marks = new DecimalMarks(',');
   for await (const row of readCsvRows(source)) {
     if (row.kind === 'broken') {
       yield row;
       return;
+    }
+    if (row.kind === 'separator') {
+      marks = new DecimalMarks(row.separator);
+      yield row;
+      continue;
     }
     if (columns === null) {
       const found = findColumns(row.fields, reading);
@@ -63,9 +73,11 @@ export async function* readObservations(
         continue;
       }
       yield { kind: 'time-unit', unit, detected: reading.timeUnit === undefined };
-      observationOf = rowReader(columns, reading.onlySeries, unit);
+      observationOf = rowReader(columns, { onlySeries: reading.onlySeries, timeUnit: unit, marks });
     }
-    yield observationOf(row);
+    const item = observationOf(row);
+    if (marks.takeComma()) yield { kind: 'decimal-comma', line: row.line };
+    yield item;
   }
   if (columns === null)
     yield { kind: 'no-observations', problems: ['the file is empty: its first line must name the columns'] };
@@ -76,17 +88,25 @@ export function timeUnitOf(time: string | undefined): TimeUnit | null {
   return TIME_UNITS.find((unit) => isPlausible(readEventTime(time, unit), EVENT_TIME_MS_MAX)) ?? null;
 }
 
-function rowReader(columns: CsvColumns, onlySeries: string, timeUnit: TimeUnit): (row: CsvRow) => CsvItem {
+interface RowReading {
+  readonly onlySeries: string;
+  readonly timeUnit: TimeUnit;
+  readonly marks: DecimalMarks;
+}
+
+function rowReader(columns: CsvColumns, { onlySeries, timeUnit, marks }: RowReading): (row: CsvRow) => CsvItem {
   const mapping = { format: 'json', series: [SERIES], time: TIME, timeUnit, value: VALUE } as const;
   const decode = compileMapping({ ...mapping, futureMsMax: Number.POSITIVE_INFINITY });
   return ({ line, fields }) => {
     if (fields.length !== columns.count) {
       return { kind: 'refused', line, reason: `the row has ${fields.length} fields, the header ${columns.count}` };
     }
+    const number = marks.read(fields[columns.value]);
+    if (number.kind === 'refused') return { ...number, line };
     const record = {
       [SERIES]: columns.series === null ? onlySeries : fields[columns.series],
       [TIME]: fields[columns.time] || null,
-      [VALUE]: fields[columns.value] || null,
+      [VALUE]: number.text || null,
     };
     const decoded = decode(record, 0);
     if (decoded.kind === 'dead-letter') return { kind: 'refused', line, reason: decoded.detail };

@@ -1,5 +1,6 @@
 import type { CsvItem } from './observations.ts';
 import { Refusals } from './refused-rows.ts';
+import { SEPARATORS } from './separator.ts';
 
 export type CsvObservation = Extract<CsvItem, { kind: 'observation' }>;
 
@@ -25,6 +26,12 @@ export function pullObservations(items: AsyncIterable<CsvItem>, report: (line: s
           break;
         case 'refused':
           refusals.add(item.line, item.reason);
+          break;
+        case 'separator':
+          report(`The columns are separated by ${SEPARATORS[item.separator]}`);
+          break;
+        case 'decimal-comma':
+          report('Numbers are read with a decimal comma: 1,5 is one and a half');
           break;
         case 'time-unit':
           if (item.detected && item.unit !== 'iso')

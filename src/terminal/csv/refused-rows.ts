@@ -1,4 +1,8 @@
+import { shortened } from './shortened.ts';
+
 const SHOWN_MAX = 10;
+/** A reason quotes a field, which may be as long as a record. */
+const REASON_CHARACTERS_MAX = 300;
 
 /** Refused rows: the first ones with line and reason, the others counted. */
 export class Refusals {
@@ -7,7 +11,7 @@ export class Refusals {
 
   add(line: number, reason: string): void {
     this.count++;
-    if (this.#shown.length < SHOWN_MAX) this.#shown.push(`  line ${line}: ${reason}`);
+    if (this.#shown.length < SHOWN_MAX) this.#shown.push(`  line ${line}: ${shortened(reason, REASON_CHARACTERS_MAX)}`);
   }
 
   /** Lines to print; none where nothing was refused. */

@@ -1,4 +1,5 @@
 import { type CsvError, parse } from 'csv-parse';
+import { readHead, type Separator } from './separator.ts';
 
 /** One record of a CSV file: its fields without surrounding quotes and blanks. */
 export interface CsvRow {
@@ -17,15 +18,28 @@ export interface BrokenCsv {
 /** A quote that is never closed would make one record of the rest of the file. */
 const RECORD_BYTES_MAX = 1024 * 1024;
 
+/** Once, before the first row, where it is no comma. */
+export interface FoundSeparator {
+  readonly kind: 'separator';
+  readonly separator: Separator;
+}
+
 /**
- * Parses comma-separated records as the bytes arrive (RFC 4180; empty lines are left out). Rejects when the source
- * does.
+ * Parses separated records as the bytes arrive (RFC 4180; empty lines are left out). The first line decides what
+ * separates them. Rejects when the source does.
  */
-export async function* readCsvRows(source: AsyncIterable<Buffer | string>): AsyncGenerator<CsvRow | BrokenCsv> {
+export async function* readCsvRows(
+  source: AsyncIterable<Buffer | string>,
+): AsyncGenerator<FoundSeparator | CsvRow | BrokenCsv> {
+  const chunks = source[Symbol.asyncIterator]();
+  const { chunks: head, separator } = await readHead(chunks);
+  if (separator !== ',') yield { kind: 'separator', separator };
   let rows: CsvRow[] = [];
   let broken: CsvError | Error | null = null;
   const parser = parse({
+    delimiter: separator,
     bom: true,
+    // Blanks around fields, but not the tabs between them.
     trim: true,
     skip_empty_lines: true,
     relax_quotes: true,
@@ -41,7 +55,7 @@ export async function* readCsvRows(source: AsyncIterable<Buffer | string>): Asyn
     broken = error;
   });
   parser.resume();
-  for await (const chunk of source) {
+  for await (const chunk of continued(head, chunks)) {
     await new Promise((resolve) => parser.write(chunk, resolve));
     yield* rows;
     rows = [];
@@ -52,4 +66,12 @@ export async function* readCsvRows(source: AsyncIterable<Buffer | string>): Asyn
     yield* rows;
   }
   if (broken !== null) yield { kind: 'broken', reason: (broken as Error).message };
+}
+
+async function* continued(
+  head: readonly (Buffer | string)[],
+  rest: AsyncIterator<Buffer | string>,
+): AsyncGenerator<Buffer | string> {
+  yield* head;
+  yield* { [Symbol.asyncIterator]: () => rest };
 }

@@ -6,6 +6,7 @@ import {
   readObservations,
   timeUnitOf,
 } from '../../../../src/terminal/csv/observations.ts';
+import { Refusals } from '../../../../src/terminal/csv/refused-rows.ts';
 
 async function read(text: string | readonly string[], reading: Partial<CsvReading> = {}): Promise<CsvItem[]> {
   async function* source() {
@@ -104,4 +105,48 @@ test('without its columns a file is not read', async () => {
   ]);
   const [missing, ...rest] = await read('a,value\n1,2\n');
   assert.deepEqual([missing?.kind, rest], ['no-observations', []]);
+});
+
+test('columns by semicolon or tab, and numbers with a decimal comma, are read, and said', async () => {
+  const rows = ['serie 1;2014-02-14 12:00;21,5', 'serie 1;2014-02-14 12:00;-,25', 'serie 1;2014-02-14 12:00;1,5e3'];
+  const text = `series;timestamp;value\n${rows.join('\n')}\n`;
+  const found = [
+    { kind: 'time-unit', unit: 'iso', detected: true },
+    { kind: 'decimal-comma', line: 2 },
+    observation(2, 21.5, 'serie 1'),
+    observation(3, -0.25, 'serie 1'),
+    observation(4, 1_500, 'serie 1'),
+  ];
+  assert.deepEqual(await read(text), [{ kind: 'separator', separator: ';' }, ...found]);
+  assert.deepEqual(await read([...text]), await read(text), 'the bytes may be split anywhere');
+  assert.deepEqual(await read(text.replaceAll(';', '\t')), [{ kind: 'separator', separator: '\t' }, ...found]);
+  const quoted = '\uFEFF\r\n"series";"timestamp";"value, in C"\r\na;2014-02-14 12:00;"1,5"\r\n';
+  assert.deepEqual((await read(quoted, { value: 'value, in C' })).at(-1), observation(3, 1.5, 'a'));
+  assert.deepEqual((await read('timestamp;value;a,b\n2014-02-14 12:00;7;x\n')).at(-1), observation(2, 7));
+});
+
+test('a number with another decimal mark than those before it is refused: it could be wrong by a thousand', async () => {
+  const at = '2014-02-14 12:00';
+  const items = await read(`timestamp;value\n${at};7\n${at};1,5\n${at};1.234\n${at};1.234,5\n${at};2,5\n`);
+  assert.deepEqual(items.slice(2), [
+    observation(2, 7),
+    { kind: 'decimal-comma', line: 3 },
+    observation(3, 1.5),
+    refused(4, 'the value is "1.234", and numbers before it have a decimal comma'),
+    refused(5, 'the value is "1.234,5", not a decimal number'),
+    observation(6, 2.5),
+  ]);
+  const points = await read(`timestamp;value\n${at};1.5\n${at};1,234\n`);
+  assert.deepEqual(points.at(-1), refused(3, 'the value is "1,234", and numbers before it have a decimal point'));
+  const commas = await read(`timestamp,value\n${at},"1,5"\n`);
+  assert.deepEqual(commas.at(-1), refused(2, 'the value is "1,5", not a decimal number'));
+});
+
+test('messages quote a file in part: a header and a field of a megabyte give short problems', async () => {
+  const names = Array.from({ length: 100_000 }, (_, i) => `column-${i}-${'x'.repeat(60)}`);
+  const [problem] = await read(names.slice(0, 10_000).join(','));
+  assert.ok(problem.kind === 'no-observations' && problem.problems.join('').length < 5_000);
+  const refusals = new Refusals();
+  refusals.add(1, `the value is "${'9'.repeat(1_000_000)}x"`);
+  assert.ok(refusals.lines().join('').length < 1_000);
 });

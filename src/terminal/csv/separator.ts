@@ -1,0 +1,37 @@
+/** What may separate the fields of a row, with its name. */
+export const SEPARATORS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as const;
+export type Separator = keyof typeof SEPARATORS;
+
+/** Bytes in which the first line is looked for. */
+const HEAD_BYTES_MAX = 64 * 1024;
+const FIRST_LINE = /^\s*\S.*[\r\n]/;
+
+/** The beginning of a file: the chunks that hold its first line. */
+export interface CsvHead {
+  readonly chunks: readonly (Buffer | string)[];
+  readonly separator: Separator;
+}
+
+/** Reads chunks until the first line that is not empty is there, and finds its separator. */
+export async function readHead(source: AsyncIterator<Buffer | string>): Promise<CsvHead> {
+  const chunks: (Buffer | string)[] = [];
+  const decoder = new TextDecoder();
+  let begin = '';
+  while (begin.length < HEAD_BYTES_MAX && !FIRST_LINE.test(begin)) {
+    const { done, value } = await source.next();
+    if (done) break;
+    chunks.push(value);
+    begin += typeof value === 'string' ? value : decoder.decode(value, { stream: true });
+  }
+  return { chunks, separator: separatorOf(begin) };
+}
+
+/** The separator that stands most often in the first line, outside of quotes; a comma where there is none. */
+function separatorOf(begin: string): Separator {
+  const [line = ''] = begin.split(/[\r\n]+/).filter((text) => text.trim() !== '');
+  const bare = line.replace(/"[^"]*"/g, '');
+  const counted = (Object.keys(SEPARATORS) as Separator[]).map((separator) => {
+    return { separator, count: bare.split(separator).length - 1 };
+  });
+  return counted.reduce((most, next) => (next.count > most.count ? next : most)).separator;
+}
