@@ -31,11 +31,7 @@ export interface DetectorModels {
  * Throws a ServiceError for one that cannot be used.
  */
 export async function findDetectorModels(loaded: LoadedConfig, catalog: ModelCatalog): Promise<DetectorModels> {
-  const byName = new Map<string, DetectorModel>();
-  for (const name of [...catalog.names, ...catalog.aliases]) {
-    const model = catalog.get(name);
-    byName.set(name, { model, weights: null, digest: model.digest });
-  }
+  const byName = catalogModels(catalog);
   const missing = new Set(loaded.stream.detectors.map(({ model }) => model).filter((name) => !byName.has(name)));
   if (missing.size === 0) return { catalog, byName };
   const place = { dataDir: loaded.dataDir, url: loaded.storeUrl };
@@ -52,8 +48,14 @@ export async function findDetectorModels(loaded: LoadedConfig, catalog: ModelCat
   return { catalog, byName };
 }
 
-/** null where there is no fine-tuned model of this id. */
-async function loadFinetuned(
+/** The models of a catalog, by name and alias. */
+export function catalogModels(catalog: ModelCatalog): Map<string, DetectorModel> {
+  const named = [...catalog.names, ...catalog.aliases].map((name) => [name, catalog.get(name)] as const);
+  return new Map(named.map(([name, model]) => [name, { model, weights: null, digest: model.digest }]));
+}
+
+/** null where there is no fine-tuned model of this id. Throws a ServiceError for one that cannot be used. */
+export async function loadFinetuned(
   id: string,
   { database, kept, catalog }: { database: Database; kept: FinetunedWeights; catalog: ModelCatalog },
 ): Promise<DetectorModel | null> {

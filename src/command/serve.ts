@@ -49,7 +49,7 @@ export const serveCommand: RunnableCommand = {
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady });
     try {
       const { config } = loaded;
-      const stream = config.kafka === null ? null : runOperations({ config, catalog, logger, metrics });
+      const stream = config.kafka === null ? null : runOperations({ config, logger, metrics });
       const operations = stream?.operations ?? null;
       const running = await runSidecar({ config, catalog, metrics, logger, operations });
       if (config.kafka !== null) stream?.begin(config.kafka);

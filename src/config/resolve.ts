@@ -15,9 +15,21 @@ export function resolveConfig(
   config: LoadedConfig,
   modelLimits: ReadonlyMap<string, Pick<ForecastLimits, 'context' | 'horizonMax'>>,
 ): ConfigResult<Config> {
+  const resolved = resolveDetectors(config.stream.detectors, modelLimits);
+  if (resolved.kind === 'problems') return resolved;
+  return { kind: 'config', config: { ...config, stream: { ...config.stream, detectors: resolved.detectors } } };
+}
+
+/** The same for detectors alone. */
+export function resolveDetectors(
+  written: readonly WrittenDetector[],
+  modelLimits: ReadonlyMap<string, Pick<ForecastLimits, 'context' | 'horizonMax'>>,
+):
+  | { readonly kind: 'detectors'; readonly detectors: DetectorConfig[] }
+  | Extract<ConfigResult<never>, { kind: 'problems' }> {
   const problems: string[] = [];
   const detectors: DetectorConfig[] = [];
-  for (const [index, detector] of config.stream.detectors.entries()) {
+  for (const [index, detector] of written.entries()) {
     const key = `detectors[${index}]`;
     const limits = modelLimits.get(detector.model);
     if (limits === undefined) {
@@ -36,8 +48,7 @@ export function resolveConfig(
     }
     detectors.push(completedBy(limits, detector));
   }
-  if (problems.length > 0) return { kind: 'problems', problems };
-  return { kind: 'config', config: { ...config, stream: { ...config.stream, detectors } } };
+  return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'detectors', detectors };
 }
 
 /** A detector with what it takes from its model. Only a gap longer than the context makes a series start over. */

@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
-import { fileScorer } from '../backtest/score-dropped-file.ts';
+import { BacktestSandbox } from '../backtest/backtest-sandbox.ts';
 import type { HttpConfig, LoadedConfig } from '../config/config.ts';
 import { consoleFiles } from '../console/page-files.ts';
 import { signInRoute } from '../console/view/route.ts';
@@ -106,8 +106,8 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
     });
     const signInCode = new SignInCode();
-    const files = fileScorer(catalog);
-    opened.push(() => files.close());
+    const backtests = new BacktestSandbox({ catalog, database: store, kept });
+    opened.push(() => backtests.close());
     const server = await startHttpServer({
       host: http.host,
       port: http.port,
@@ -124,7 +124,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       jobs,
       consolePage: consoleFiles(),
       signInCode,
-      scoreFile: files.scoreFile,
+      backtests,
       operations,
       nowMs,
       metrics,

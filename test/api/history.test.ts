@@ -241,32 +241,6 @@ test('detectors are shown, compared, saved as the next version, and rolled back;
   assert.equal((await operator.send('PUT', '/v1/detectors', { text, base_version: null })).status, 403);
 });
 
-test('what if: values that are kept are scored again, and problems of the settings are named', async () => {
-  const raised = { events: [anomalyEvent('e')], alarms: 3, alarmsPerWeek: 2.5 };
-  const text = 'detectors: []';
-  const asked: unknown[] = [];
-  const { operations, send } = await start({
-    async scoreAgain({ series, values }, changes) {
-      asked.push([series, [...values], changes]);
-      if (changes.h === 9) return { kind: 'problems', problems: ['h must be at most 4'] };
-      return {
-        kind: 'scored',
-        scored: { detector: 'metrics', observations: 10, before: raised, after: { ...raised, alarms: 0 }, text },
-      };
-    },
-  });
-  await filled(operations);
-  const { body } = await send('POST', '/v1/what-if', { series: 'host/1 <b>', changes: { direction: 'up' } });
-  assert.deepEqual([body.detector, body.observations, body.before.alarms, body.after.alarms], ['metrics', 10, 3, 0]);
-  const none = { labelled: 0, before: 0, after: 0 };
-  assert.deepEqual(body.labels, { real: none, not_real: none });
-  assert.deepEqual([body.before.events[0].kind, body.before.events[0].started_at], ['spike', START_MS]);
-  assert.deepEqual(asked[0], ['host/1 <b>', [1, 5, 9, 13, 17, 21, 25, 29, 33, 37], { direction: 'up' }]);
-  const wrong = await send('POST', '/v1/what-if', { series: 'host/1 <b>', changes: { h: 9 } });
-  assert.deepEqual([wrong.status, wrong.body.detail[0].ctx.error], [422, 'h must be at most 4']);
-  assert.equal((await send('POST', '/v1/what-if', { series: 'none', changes: {} })).status, 404);
-});
-
 test('the service shows lag, dead letters and workers, also where Kafka does not answer', async () => {
   const { operations, get, send } = await start();
   await filled(operations);

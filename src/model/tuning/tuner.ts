@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Sandbox } from '../../sandbox/sandbox.ts';
+import { Turns } from '../../sandbox/turns.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { Model } from '../catalog.ts';
 import { currentOwner } from '../request-owner.ts';
@@ -8,7 +9,6 @@ import { tunableModels } from './in-thread-tuner.ts';
 import { StepTimes } from './step-times.ts';
 import type { Tuned } from './tune.ts';
 import { inputBytes, readOutput, type TuningRequest } from './tuning-bytes.ts';
-import { Turns } from './turns.ts';
 
 export interface TunerLimits {
   /** A tuning that takes longer is stopped. */

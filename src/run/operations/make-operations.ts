@@ -3,7 +3,7 @@ import { scoredTopics } from '../../config/rekeyed-input.ts';
 import { readConsumerGroup, readTopicEnds } from '../../kafka/admin/consumer-group.ts';
 import { produceRecords } from '../../kafka/produce/bulk-producer.ts';
 import { ServiceError } from '../../service-error.ts';
-import type { DetectorsPort, Operations, ScoreAgain } from '../../sidecar/operations/operations.ts';
+import type { DetectorsPort, Operations } from '../../sidecar/operations/operations.ts';
 import type { RunningHistory } from '../history/run-history.ts';
 import { readFindings } from './input-findings.ts';
 
@@ -11,11 +11,10 @@ export interface OperationsOptions {
   readonly config: Pick<LoadedConfig, 'stream' | 'history'>;
   readonly history: RunningHistory;
   readonly detectors: DetectorsPort;
-  readonly scoreAgain: ScoreAgain;
 }
 
 /** Connects what the sidecar knows of the stream with the history, Kafka and the detectors file. */
-export function makeOperations({ config, history, detectors, scoreAgain }: OperationsOptions): Operations {
+export function makeOperations({ config, history, detectors }: OperationsOptions): Operations {
   const { stream, history: bounds } = config;
   const { topics } = stream;
   const { remote } = history;
@@ -29,7 +28,6 @@ export function makeOperations({ config, history, detectors, scoreAgain }: Opera
     topics: sources,
     problem: () => remote.problem,
     detectors,
-    scoreAgain,
     cluster: {
       async historyEnds() {
         const ends = await readTopicEnds(connection(), Object.values(sources));

@@ -1,6 +1,4 @@
-import { keptValuesScorer } from '../../backtest/score-kept-values.ts';
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
-import type { ModelCatalog } from '../../model/catalog.ts';
 import type { Operations } from '../../sidecar/operations/operations.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -20,16 +18,14 @@ export interface RunningOperations {
 
 export interface OperationsToRun {
   readonly config: LoadedConfig;
-  readonly catalog: ModelCatalog;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** What the sidecar knows of the stream: the history, the detectors, and what other settings would have raised. */
-export function runOperations({ config, catalog, logger, metrics }: OperationsToRun): RunningOperations {
+/** What the sidecar knows of the stream: the history and the detectors. */
+export function runOperations({ config, logger, metrics }: OperationsToRun): RunningOperations {
   const history = runHistory(config, { logger, metrics });
   const { detectorsFile, detectorsTopic: topic, stream } = config;
-  const again = keptValuesScorer({ config, catalog });
   const detectors = {
     fileText: () => detectorsFileText(detectorsFile),
     describe: describingThreads(),
@@ -37,10 +33,8 @@ export function runOperations({ config, catalog, logger, metrics }: OperationsTo
       publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.observations }, next),
   };
   return {
-    operations: makeOperations({ config, history, detectors, scoreAgain: again.scoreAgain }),
+    operations: makeOperations({ config, history, detectors }),
     begin: history.begin,
-    async stop() {
-      await Promise.all([history.stop(), again.close()]);
-    },
+    stop: () => history.stop(),
   };
 }

@@ -27,12 +27,15 @@ const BUSY_RETRY_MS = 2_000;
 const UNLIMITED: KeyStanding = { minute: null, credits: null };
 
 /** A validated request with its price. */
-export interface Work {
+export interface Work<A extends object = object> {
+  /** What is held before the work. */
   readonly tokens: TokenCount;
   /** What the client should know before it uses the answer. */
   readonly warning?: string | null;
   /** Computes the answer. Rejects soon after `signal` aborts. */
-  run(signal: AbortSignal): Promise<object>;
+  run(signal: AbortSignal): Promise<A>;
+  /** What is charged for an answer, at most what was held; null: nothing. Without it, all of it is. */
+  due?(answer: A): TokenCount | null;
   /** What is stored in the transaction that settles the call. */
   readonly effect?: CallEffect;
 }
@@ -49,8 +52,11 @@ export interface CallEffect {
 export interface Call {
   /** What its key has left. */
   readonly standing: KeyStanding;
-  /** Settles the call with its effect. Throws an HttpProblem 429 when it may no longer be answered. */
-  settle(effect?: CallEffect): Promise<void>;
+  /**
+   * Settles the call with its effect, for what was held or less. Throws an HttpProblem 429 when it may no longer be
+   * answered.
+   */
+  settle(effect?: CallEffect, due?: TokenCount): Promise<void>;
   /** Releases the hold of a call that is not answered. */
   release(): Promise<void>;
 }
@@ -99,9 +105,9 @@ export class Calls {
       });
     return {
       standing: call.standing,
-      settle: async (effect) => {
-        if ((await end(tokenSum(tokens), effect)) === 'exhausted') throw creditsExhausted(caller.requestId);
-        this.#onSettled(caller.key.id, tokenSum(tokens));
+      settle: async (effect, due = tokens) => {
+        if ((await end(tokenSum(due), effect)) === 'exhausted') throw creditsExhausted(caller.requestId);
+        this.#onSettled(caller.key.id, tokenSum(due));
       },
       release: async () => {
         if (call.holdId === null) return;
@@ -140,15 +146,17 @@ interface ChargedRequest {
 }
 
 /** Runs the work of a request. Its tokens are held before the work, and settled before the answer is sent. */
-export async function charged(
+export async function charged<A extends object>(
   { calls, caller, signal, onAdmitted }: ChargedRequest,
-  { tokens, run, effect }: Work,
-): Promise<object> {
+  { tokens, run, due, effect }: Work<A>,
+): Promise<A> {
   const call = await calls.begin(caller, tokens);
   onAdmitted?.(call.standing);
   try {
     const answer = await runForOwner(caller.key.owner, () => run(signal));
-    await call.settle(effect);
+    const charge = due === undefined ? tokens : due(answer);
+    if (charge === null) await call.release();
+    else await call.settle(effect, charge);
     return answer;
   } catch (error) {
     await call.release();

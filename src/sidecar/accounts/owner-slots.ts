@@ -1,4 +1,4 @@
-import { OwnerQueues } from '../../model/tuning/turns.ts';
+import { OwnerQueues } from '../../sandbox/turns.ts';
 
 /** Limits how much work of one owner runs at once. Further work waits, first in, first out. */
 export class OwnerSlots {

@@ -2,6 +2,7 @@ import { BODY_BYTES_MAX } from '../wire/body/read-bytes.ts';
 import type { RouteRules, RouteTable } from './exchange/route-rules.ts';
 
 const KIB = 1_024;
+const MIB = 1_024 * KIB;
 
 /** What needs no key. */
 const OPEN: RouteRules = {
@@ -100,8 +101,8 @@ export const ROUTE_TABLE: RouteTable = {
   'POST /v1/dead-letters/:id/redrive': { ...CHANGE, bodyBytesMax: null },
   'GET /v1/detectors': READ,
   'PUT /v1/detectors': { ...ADMIN_CHANGE, atOnce: 2, bodyBytesMax: 4_096 * KIB },
-  'POST /v1/what-if': { ...CHANGE, perMinute: 'of-key' },
-  'POST /v1/backtest': { ...CHANGE, perMinute: 'of-key', bodyBytesMax: BODY_BYTES_MAX },
+  'POST /v1/what-if': { ...CALL, bodyBytesMax: 64 * KIB, queue: 'scoring' },
+  'POST /v1/backtest': { ...CALL, bodyBytesMax: 64 * MIB, queue: 'scoring' },
 
   'GET /v1/keys': ADMIN_READ,
   'GET /v1/keys/:id': ADMIN_READ,

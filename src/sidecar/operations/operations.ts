@@ -1,6 +1,5 @@
 import type { Finding } from '../../finding/finding.ts';
 import type { HistoryFeed, HistoryReader, HistoryState } from '../../history/history-port.ts';
-import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';
 
@@ -32,40 +31,6 @@ export interface DetectorsPort {
   /** Publishes the next version to workers; null where they do not listen. */
   readonly publish: ((next: DetectorVersion) => Promise<void>) | null;
 }
-
-export interface ScoredAgain {
-  readonly detector: string;
-  readonly observations: number;
-  readonly before: RaisedAgain;
-  readonly after: RaisedAgain;
-  /** The detectors file with the changes. */
-  readonly text: string;
-}
-
-export interface RaisedAgain {
-  /** Newest revisions. */
-  readonly events: readonly AnomalyEvent[];
-  readonly alarms: number;
-  readonly alarmsPerWeek: number | null;
-}
-
-export interface KeptValues {
-  /** The detectors file that workers score by. */
-  readonly detectorsText: string;
-  readonly series: string;
-  readonly timestamps: Float64Array;
-  readonly values: Float64Array;
-}
-
-/** Scores kept values again, in a sandbox, by the settings as they are and as they would be. */
-export type ScoreAgain = (
-  past: KeptValues,
-  changes: Readonly<Record<string, string | number>>,
-  signal: AbortSignal,
-) => Promise<
-  | { readonly kind: 'scored'; readonly scored: ScoredAgain }
-  | { readonly kind: 'problems'; readonly problems: readonly string[] }
->;
 
 export interface WorkerPartition {
   readonly topic: string;
@@ -107,7 +72,6 @@ export interface Operations {
   /** Why nothing is added now; null while all is well. */
   problem(): string | null;
   readonly detectors: DetectorsPort;
-  readonly scoreAgain: ScoreAgain;
   readonly cluster: ClusterPort;
 }
 

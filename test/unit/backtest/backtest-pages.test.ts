@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Value from 'typebox/value';
 import { BacktestPages } from '../../../src/backtest/backtest-pages.ts';
+import { backtestTokens } from '../../../src/sidecar/operations/scoring-price.ts';
 import { BacktestAnswer } from '../../../src/sidecar/wire/schema/backtest-schema.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
@@ -12,7 +13,7 @@ test('a report has scores and events by the names that HTTP describes', () => {
   pages.addEvent(anomalyEvent({ revision: 0 }));
   pages.addEvent(anomalyEvent({ revision: 1 }));
   const report = pages.data('Backtest of past.csv');
-  assert.equal(Value.Check(BacktestAnswer, { kind: 'report', report, notes: [] }), true);
+  assert.equal(Value.Check(BacktestAnswer, { kind: 'report', report, notes: [], ...backtestTokens(2) }), true);
   const [{ scores }] = report.series;
   assert.deepEqual(
     [scores.forecast, scores.alarms],

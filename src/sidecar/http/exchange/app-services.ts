@@ -7,11 +7,12 @@ import type { SignInCode } from '../../accounts/sign-in-code.ts';
 import type { JobQueue } from '../../jobs/job-queue.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import type { FinetunedServices } from '../../models/tuned-models.ts';
+import type { Backtests } from '../../operations/backtests.ts';
 import type { Operations } from '../../operations/operations.ts';
-import type { ScoreFile } from '../../operations/score-file.ts';
 import type { BodyBudget } from '../../wire/body/body-budget.ts';
 import type { BodyThreads } from '../../wire/body/body-threads.ts';
 import type { TransferRate } from '../../wire/body/read-bytes.ts';
+import { HttpProblem } from '../../wire/problem.ts';
 
 /** Files of a web page, read when the service starts. */
 export interface ServedPage {
@@ -37,8 +38,8 @@ export interface AppServices extends FinetunedServices {
   readonly jobs: JobQueue;
   /** What the service knows of the stream; null where it reads none. */
   readonly operations: Operations | null;
-  /** Scores files of callers; none where it is left out. */
-  readonly scoreFile?: ScoreFile;
+  /** Scores files of callers and kept values; none where it is left out. */
+  readonly backtests?: Backtests;
   /** The web page at `/console`; none where it is left out. */
   readonly consolePage?: ServedPage;
   /** Signs in at the console once; none where it is left out. */
@@ -54,3 +55,9 @@ export interface AppServices extends FinetunedServices {
 
 /** The services that an application is built with; it adds the others. */
 export type GivenServices = Omit<AppServices, 'largeWork' | 'refusedCalls'>;
+
+/** Throws an HttpProblem 404 where nothing is scored on request. */
+export function backtestsOf({ backtests }: Pick<AppServices, 'backtests'>): Backtests {
+  if (backtests === undefined) throw new HttpProblem(404, 'This service scores no files');
+  return backtests;
+}

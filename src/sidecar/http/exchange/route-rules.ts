@@ -14,8 +14,11 @@ export interface RouteRules {
   readonly atOnce: 'of-key' | number | null;
   /** Bytes of a body, uncompressed; null: it takes none. */
   readonly bodyBytesMax: number | null;
-  /** Where its work waits for its turn: `owner`: large requests of one owner wait for each other. */
-  readonly queue: 'owner' | 'jobs' | null;
+  /**
+   * Where its work waits for its turn. `owner`: large requests of one owner wait for each other; `scoring`: for the
+   * sandbox that scores one file after the other.
+   */
+  readonly queue: 'owner' | 'jobs' | 'scoring' | null;
   /** `own`: the handler says how long its answer may be kept. */
   readonly cache: 'no-store' | 'own';
 }

@@ -41,8 +41,19 @@ export interface Exchange {
 }
 
 /** Runs the work of a request, charges it, and sends the answer. A handler returns what this returns. */
-export async function answerWith({ services, request, reply }: Exchange, work: Work): Promise<FastifyReply> {
-  warn(reply, work);
+export async function answerWith(exchange: Exchange, work: Work): Promise<FastifyReply> {
+  warn(exchange.reply, work);
+  const answer = await chargedAnswer(exchange, work);
+  const long = numbersIn(answer) >= STREAMED_NUMBERS_MIN;
+  const body = long ? Readable.from(jsonPieces(answer)) : jsonOf(answer);
+  return exchange.reply.type('application/json; charset=utf-8').send(body);
+}
+
+/** Runs the work of a request and charges it. The answer may be sent. */
+export async function chargedAnswer<A extends object>(
+  { services, request, reply }: Exchange,
+  work: Work<A>,
+): Promise<A> {
   const { calls, largeWork } = services;
   const caller = callerOf(request);
   const onAdmitted = (standing: KeyStanding) => {
@@ -52,8 +63,5 @@ export async function answerWith({ services, request, reply }: Exchange, work: W
   const waits = rulesOf(request)?.queue === 'owner' && tokenSum(work.tokens) >= LARGE_TOKENS_MIN;
   const run = (signal: AbortSignal) =>
     waits ? largeWork.run(caller.key.owner, signal, () => work.run(signal)) : work.run(signal);
-  const answer = await charged({ calls, caller, signal: clientGone(reply), onAdmitted }, { ...work, run });
-  const long = numbersIn(answer) >= STREAMED_NUMBERS_MIN;
-  const body = long ? Readable.from(jsonPieces(answer)) : jsonOf(answer);
-  return reply.type('application/json; charset=utf-8').send(body);
+  return charged({ calls, caller, signal: clientGone(reply), onAdmitted }, { ...work, run });
 }

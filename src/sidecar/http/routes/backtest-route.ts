@@ -1,30 +1,42 @@
 import type { FastifyReply } from 'fastify';
-import { HttpProblem } from '../../wire/problem.ts';
+import { DEFAULT_MODEL, modelsOfKey } from '../../models/served-models.ts';
+import { backtestTokens, observationsAtMost } from '../../operations/scoring-price.ts';
 import { bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
 import { BacktestAnswer, BacktestRequest } from '../../wire/schema/backtest-schema.ts';
-import type { AppServices } from '../exchange/app-services.ts';
-import { clientGone } from '../exchange/client-gone.ts';
+import { type AppServices, backtestsOf } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
+import { callerOf } from '../exchange/require-key.ts';
+import { chargedAnswer } from '../exchange/send-answer.ts';
 
-/** A file that somebody drops onto the console. */
-export function addBacktestRoute(app: App, { scoreFile }: Pick<AppServices, 'scoreFile'>): void {
+/** A file of the caller's own. Its lines are held, its observations are charged, and problems cost nothing. */
+export function addBacktestRoute(app: App, services: AppServices): void {
   app.post(
     '/v1/backtest',
     {
       schema: {
-        operationId: 'backtestFile',
+        operationId: 'backtest',
         summary: 'Scores a CSV file as the stream would, in a sandbox, and returns scores and events',
         body: BacktestRequest,
         response: { ...bodyAnswers(BacktestAnswer), 404: Detail },
       },
     },
     async (request, reply) => {
-      if (scoreFile === undefined) throw new HttpProblem(404, 'This service scores no files');
+      const backtests = backtestsOf(services);
+      const { key } = callerOf(request);
+      // Throws where the key may not use it.
+      modelsOfKey(services.models, key).find(DEFAULT_MODEL);
       const { name, csv, ...settings } = request.body;
-      const outcome = await scoreFile({ name, csv, settings }, clientGone(reply));
+      const outcome = await chargedAnswer(
+        { services, request, reply },
+        {
+          tokens: backtestTokens(observationsAtMost(csv)),
+          run: (signal) => backtests.backtest({ name, csv, settings }, { owner: key.owner, signal }),
+          due: (answered) => (answered.kind === 'problems' ? null : backtestTokens(answered.observations)),
+        },
+      );
       reply.header('content-type', 'application/json; charset=utf-8');
       // Passed on as the sandbox wrote it: it may be long.
-      return (reply as FastifyReply).send(outcome.kind === 'answer' ? outcome.json : JSON.stringify(outcome));
+      return (reply as FastifyReply).send(outcome.kind === 'report' ? outcome.json : JSON.stringify(outcome));
     },
   );
 }

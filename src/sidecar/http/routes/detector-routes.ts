@@ -5,45 +5,19 @@ import { addDetectorVersion, type DetectorVersion, listDetectorVersions } from '
 import { audit } from '../../accounts/audit-log.ts';
 import { changedDetectors } from '../../operations/detector-changes.ts';
 import { type DescribedDetector, type DetectorsPort, operationsOf } from '../../operations/operations.ts';
-import { scoredAgain } from '../../operations/score-again.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { answers, bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
-import {
-  DetectorsAnswer,
-  DetectorsRequest,
-  DetectorsSaved,
-  WhatIfAnswer,
-  WhatIfRequest,
-} from '../../wire/schema/detectors-schema.ts';
+import { DetectorsAnswer, DetectorsRequest, DetectorsSaved } from '../../wire/schema/detectors-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
-import { clientGone } from '../exchange/client-gone.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** The detectors that workers score by, and what other settings would have raised. */
+/** The detectors that workers score by. */
 export function addDetectorRoutes(app: App, services: AppServices): void {
   addDetectors(app, services);
   addSaving(app, services);
-  app.post(
-    '/v1/what-if',
-    {
-      schema: {
-        operationId: 'scoreAgain',
-        summary: 'Scores kept values of a series again with other settings, beside what its settings raise',
-        body: WhatIfRequest,
-        response: { ...bodyAnswers(WhatIfAnswer), 404: Detail },
-      },
-    },
-    async (request, reply) => {
-      const operations = operationsOf(services.operations);
-      const { store } = services;
-      const [newest] = await listDetectorVersions(store);
-      const { text } = newest ?? (await fileVersion(operations.detectors));
-      return scoredAgain(operations, { body: request.body, detectorsText: text, store }, clientGone(reply));
-    },
-  );
 }
 
 function addDetectors(app: App, { operations, store, nowMs }: AppServices): void {

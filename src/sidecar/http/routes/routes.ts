@@ -15,6 +15,7 @@ import { addSeriesRoutes } from './series-routes.ts';
 import { addServiceRoutes } from './service-routes.ts';
 import { addSessionRoutes } from './session-routes.ts';
 import { addTaskRoutes } from './task-routes.ts';
+import { addWhatIfRoute } from './what-if-route.ts';
 
 /** Adds every endpoint. */
 export function addRoutes(app: App, services: AppServices): void {
@@ -33,6 +34,7 @@ export function addRoutes(app: App, services: AppServices): void {
   addDetectorRoutes(app, services);
   addServiceRoutes(app, services);
   addBacktestRoute(app, services);
+  addWhatIfRoute(app, services);
 }
 
 const Health = Type.Object({ status: Type.Literal('ok') });

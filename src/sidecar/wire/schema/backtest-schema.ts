@@ -2,13 +2,17 @@ import Type from 'typebox';
 import { AnomalyEventAnswer } from './event-schema.ts';
 import { SeriesScoresAnswer } from './history-schema.ts';
 import { NullableText } from './query-fields.ts';
+import { TokenFields } from './token-schema.ts';
 
 /** Characters of one file. */
 const CSV_LENGTH_MAX = 32 * 1024 * 1024;
 
 export const BacktestRequest = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the file.' }),
-  csv: Type.String({ maxLength: CSV_LENGTH_MAX, description: 'CSV with columns series, timestamp and value.' }),
+  csv: Type.String({
+    maxLength: CSV_LENGTH_MAX,
+    description: 'CSV with columns series, timestamp and value, by comma, semicolon or tab.',
+  }),
   freq: Type.Optional(Type.String({ maxLength: 20, description: 'Step of the series. Default: seen in the file.' })),
   h: Type.Optional(Type.Integer({ minimum: 1, description: 'Default: detection_size.' })),
   detection_size: Type.Optional(Type.Integer({ minimum: 1, description: 'Default: 24.' })),
@@ -39,7 +43,11 @@ export const BacktestAnswer = Type.Union([
     kind: Type.Literal('report'),
     report: Report,
     notes: Type.Array(Type.String(), { description: 'Rows that were refused, and how the file was read.' }),
+    ...TokenFields,
   }),
-  Type.Object({ kind: Type.Literal('problems'), problems: Type.Array(Type.String()) }),
+  Type.Object({
+    kind: Type.Literal('problems'),
+    problems: Type.Array(Type.String(), { description: 'At most 101. They cost no tokens.' }),
+  }),
 ]);
 export type BacktestAnswer = Type.Static<typeof BacktestAnswer>;

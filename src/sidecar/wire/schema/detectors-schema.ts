@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { FINDING_KINDS } from '../../../finding/finding.ts';
 import { AnomalyEventAnswer } from './event-schema.ts';
 import { NullableNumber, NullableText, NullableTime } from './query-fields.ts';
+import { TokenFields } from './token-schema.ts';
 
 /** A detectors file may be this long. */
 const TEXT_LENGTH_MAX = 1_000_000;
@@ -130,5 +131,6 @@ export const WhatIfAnswer = Type.Object({
   after: Raised,
   labels: Type.Object({ real: Labelled, not_real: Labelled }),
   text: Type.String({ description: 'The detectors file with the changes, ready to be saved.' }),
+  ...TokenFields,
 });
 export type WhatIfAnswer = Type.Static<typeof WhatIfAnswer>;

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { Finetuning, Freq, MODEL_ID, ModelName, Series, TokenFields } from './series-schema.ts';
+import { Finetuning, Freq, MODEL_ID, ModelName, Series } from './series-schema.ts';
+import { TokenFields } from './token-schema.ts';
 
 export const FinetuneRequest = Type.Object({
   series: Series,

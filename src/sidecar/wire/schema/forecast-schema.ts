@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import * as fields from './series-schema.ts';
+import { TokenFields } from './token-schema.ts';
 
 const Forecasting = {
   freq: fields.Freq,
@@ -17,7 +18,7 @@ export const ForecastRequest = Type.Object({ series: fields.SeriesWithFuture, ..
 export type ForecastBody = Type.Static<typeof ForecastRequest>;
 
 export const ForecastAnswer = Type.Object({
-  ...fields.TokenFields,
+  ...TokenFields,
   mean: fields.Mean,
   intervals: fields.Intervals,
   weights_x: fields.Weights,
@@ -42,7 +43,7 @@ export const CrossValidationRequest = Type.Object({
 export type CrossValidationBody = Type.Static<typeof CrossValidationRequest>;
 
 export const CrossValidationAnswer = Type.Object({
-  ...fields.TokenFields,
+  ...TokenFields,
   mean: fields.Mean,
   sizes: fields.Sizes,
   idxs: fields.Positions,

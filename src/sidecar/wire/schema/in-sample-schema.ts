@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import * as fields from './series-schema.ts';
+import { TokenFields } from './token-schema.ts';
 
 const InSample = {
   series: fields.Series,
@@ -21,7 +22,7 @@ export const HistoricForecastRequest = Type.Object({
 });
 
 const InSampleForecast = {
-  ...fields.TokenFields,
+  ...TokenFields,
   mean: fields.Mean,
   sizes: fields.Sizes,
   intervals: fields.Intervals,

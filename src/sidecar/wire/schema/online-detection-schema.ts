@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../record/anomaly-event.ts';
 import * as fields from './series-schema.ts';
+import { TokenFields } from './token-schema.ts';
 
 interface DetectionParameters {
   readonly calibration?: 'plain' | 'robust' | null;
@@ -97,7 +98,7 @@ const DetectionEvents = Type.Array(
 );
 
 export const OnlineDetectionAnswer = Type.Object({
-  ...fields.TokenFields,
+  ...TokenFields,
   mean: fields.Mean,
   sizes: fields.Sizes,
   idxs: fields.Positions,

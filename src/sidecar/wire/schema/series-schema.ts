@@ -151,11 +151,6 @@ export const StepSize = Type.Optional(
 const numbers = (item: object) => Type.Unsafe<WireNumbers>({ type: 'array', items: item });
 const NumbersOrNulls = numbers({ type: ['number', 'null'] });
 
-export const TokenFields = {
-  input_tokens: Type.Integer(),
-  output_tokens: Type.Integer(),
-  finetune_tokens: Type.Integer(),
-};
 export const Mean = NumbersOrNulls;
 export const Scores = NumbersOrNulls;
 export const Sizes = Type.Array(Type.Integer());

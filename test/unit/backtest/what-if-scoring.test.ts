@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { keptValuesScorer } from '../../../src/backtest/score-kept-values.ts';
-import { loadConfig } from '../../../src/config/load.ts';
+import { BacktestSandbox } from '../../../src/backtest/backtest-sandbox.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
+import { describeDetectors } from '../../../src/run/operations/describe-detectors.ts';
+import type { WhatIfOutcome } from '../../../src/sidecar/operations/backtests.ts';
+import { FinetunedWeights } from '../../../src/store/finetuned-weights.ts';
 import { freshFolder } from '../../fixture/http/served.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
+import { openMemoryStore } from '../../fixture/store/memory-store.ts';
 
 const TEXT = `# What we watch.
 detectors:
@@ -19,24 +22,31 @@ detectors:
 const [modelsDir, pretrainedDir] = [await freshFolder(), await freshFolder()];
 await writeModelFolder(modelsDir, 'tsmodel-1');
 const catalog = await openCatalog({ modelsDir, pretrainedDir });
-const loaded = loadConfig({ flags: {}, env: {}, readFile: () => '', processors: 1, requires: [] });
-assert.equal(loaded.kind, 'config');
-const asking = keptValuesScorer({ config: loaded.config, catalog });
-after(() => asking.close());
-const { signal } = new AbortController();
+const database = await openMemoryStore();
+const backtests = new BacktestSandbox({ catalog, database, kept: new FinetunedWeights(database, null) });
+after(() => backtests.close());
+const turn = { owner: 'owner', signal: new AbortController().signal };
+
+async function whatIf(series: string, changes: Readonly<Record<string, string | number>>): Promise<WhatIfOutcome> {
+  const described = describeDetectors(TEXT);
+  assert.equal(described.kind, 'detectors');
+  const found = await backtests.detectorOf(described.detectors, series);
+  if (found.kind === 'problems') return found;
+  const past = { series, timestamps, values };
+  return backtests.whatIf({ past, detectorsText: TEXT, detector: found.detector, changes }, turn);
+}
 
 const START_MS = Date.UTC(2026, 0, 1);
 const LENGTH = 2_000;
 const SPIKE_AT = 1_500;
 const values = Float64Array.from({ length: LENGTH }, (_, i) => (i === SPIKE_AT ? 90 : 50 + ((i * 7919) % 13) / 10));
 const timestamps = Float64Array.from({ length: LENGTH }, (_, i) => START_MS + i * 60_000);
-const past = { detectorsText: TEXT, series: 'host-1', timestamps, values };
 
 test('values are scored twice, and other settings raise other events', async () => {
-  const result = await asking.scoreAgain(past, { direction: 'down', min_deviation: '5%' }, signal);
+  const result = await whatIf('host-1', { direction: 'down', min_deviation: '5%' });
   assert.equal(result.kind, 'scored');
-  const { detector, observations, before, after: then, text } = result.scored;
-  assert.deepEqual([detector, observations], ['hosts', LENGTH]);
+  const { observations, before, after: then, text } = result.scored;
+  assert.equal(observations, LENGTH);
   const spike = before.events.find(({ startedAtMs }) => startedAtMs === timestamps[SPIKE_AT]);
   assert.equal(spike?.direction, 'up');
   assert.ok(before.alarms > 0 && before.alarmsPerWeek! > 0);
@@ -52,7 +62,7 @@ test('values are scored twice, and other settings raise other events', async () 
 });
 
 test('the same settings raise the same events', async () => {
-  const result = await asking.scoreAgain(past, {}, signal);
+  const result = await whatIf('host-1', {});
   assert.equal(result.kind, 'scored');
   assert.deepEqual(result.scored.after, result.scored.before);
   assert.equal(result.scored.text.replaceAll(/\s/g, ''), TEXT.replaceAll(/\s/g, ''));
@@ -60,7 +70,7 @@ test('the same settings raise the same events', async () => {
 
 test('what the settings, the model or the file refuse is said', async () => {
   const problemsOf = async (series: string, changes: Record<string, string | number>) => {
-    const result = await asking.scoreAgain({ ...past, series }, changes, signal);
+    const result = await whatIf(series, changes);
     return result.kind === 'problems' ? result.problems.join() : result.kind;
   };
   assert.match(await problemsOf('host-1', { h: 9 }), /h must be at most detection_size \(4\)/);

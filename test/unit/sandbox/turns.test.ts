@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Turns } from '../../../../src/model/tuning/turns.ts';
+import { Turns } from '../../../src/sandbox/turns.ts';
 
 const never = new AbortController().signal;
 

@@ -1,0 +1,166 @@
+import { dirname } from 'node:path';
+import { loadFinetuned } from '../detector-models.ts';
+import type { ModelCatalog } from '../model/catalog.ts';
+import { bytesOfWeights } from '../model/tuned-weights.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
+import type { SandboxOutcome } from '../sandbox/sandbox-run.ts';
+import { Turns } from '../sandbox/turns.ts';
+import { ServiceError } from '../service-error.ts';
+import { decodeEnvelope, type Envelope, encodeEnvelope } from '../sidecar/jobs/envelope.ts';
+import type {
+  BacktestFile,
+  BacktestOutcome,
+  Backtests,
+  KeptValues,
+  ScoringTurn,
+  WhatIfOutcome,
+  WhatIfQuestion,
+} from '../sidecar/operations/backtests.ts';
+import { tooManyCalls } from '../sidecar/wire/problem.ts';
+import type { Database } from '../store/database.ts';
+import type { FinetunedWeights } from '../store/finetuned-weights.ts';
+import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import type { BacktestSetup, ScoringAnswerHeader, ScoringHeader } from './backtest-program.ts';
+import { noDetector } from './detector-of-text.ts';
+
+export interface BacktestLimits {
+  /** A file, or a what-if, that takes longer is stopped. */
+  readonly scoringMsMax: number;
+  /** Files and what-ifs of one owner that run or wait. One more is refused with 429. */
+  readonly ofOwnerMax: number;
+  /** Those of all owners. One more is refused as `overloaded`. */
+  readonly ofAllMax: number;
+}
+
+export const BACKTEST_LIMITS: BacktestLimits = { scoringMsMax: 120_000, ofOwnerMax: 4, ofAllMax: 32 };
+
+/** `Retry-After` of an owner that has enough waiting. */
+const RETRY_AFTER_MS = 10_000;
+
+export interface BacktestParts {
+  readonly catalog: ModelCatalog;
+  readonly database: Database;
+  readonly kept: FinetunedWeights;
+  readonly limits?: Partial<BacktestLimits>;
+}
+
+/** Scores files and kept values in a sandboxed process, one at a time. Owners take turns. */
+export class BacktestSandbox implements Backtests {
+  readonly #parts: BacktestParts;
+  readonly #limits: BacktestLimits;
+  readonly #sandbox: Sandbox;
+  readonly #turns = new Turns();
+  readonly #closing = new AbortController();
+
+  constructor(parts: BacktestParts) {
+    const { catalog, limits } = parts;
+    this.#parts = parts;
+    this.#limits = { ...BACKTEST_LIMITS, ...limits };
+    const models = catalog.names.map((name) => catalog.get(name));
+    const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
+    const setup: BacktestSetup = { models, aliases };
+    this.#sandbox = new Sandbox({
+      entry: new URL('./backtest-program.ts', import.meta.url),
+      setup: Buffer.from(JSON.stringify(setup)),
+      readable: [...new Set(models.map(({ graphPath }) => dirname(graphPath)))],
+    });
+  }
+
+  async backtest({ name, csv, settings }: BacktestFile, turn: ScoringTurn): Promise<BacktestOutcome> {
+    const answer = await this.#score(turn, () => ({
+      header: { kind: 'backtest', name, settings },
+      bytes: Buffer.from(csv),
+    }));
+    if (answer.kind === 'problems') return answer;
+    const { header, bytes } = answer;
+    if (header.kind !== 'backtest') throw new TypeError(`a backtest was answered as ${header.kind}`);
+    return { kind: 'report', json: bytes, observations: header.observations };
+  }
+
+  async detectorOf(...[detectors, series]: Parameters<Backtests['detectorOf']>): ReturnType<Backtests['detectorOf']> {
+    const found = matchDetectors(detectors.map((config) => ({ config })))(series)?.config;
+    if (found === undefined) return { kind: 'problems', problems: [noDetector(series)] };
+    const { catalog, database, kept } = this.#parts;
+    const { name, model } = found;
+    const isPretrained = [...catalog.names, ...catalog.aliases].includes(model);
+    if (isPretrained) return { kind: 'detector', detector: { name, model, pretrained: model, weights: null } };
+    const tuned = await loadFinetuned(model, { database, kept, catalog });
+    if (tuned?.weights == null) return { kind: 'problems', problems: [`${name}: there is no model ${model}`] };
+    const { theta } = tuned.weights;
+    return {
+      kind: 'detector',
+      detector: { name, model, pretrained: tuned.model.name, weights: bytesOfWeights(theta) },
+    };
+  }
+
+  async whatIf({ past, detectorsText, detector, changes }: WhatIfQuestion, turn: ScoringTurn): Promise<WhatIfOutcome> {
+    const { model, pretrained, weights } = detector;
+    const answer = await this.#score(turn, () => ({
+      header: {
+        ...{ kind: 'what-if', series: past.series, count: past.values.length, text: detectorsText, changes },
+        tuned: weights === null ? null : { name: model, base: pretrained },
+      },
+      bytes: Buffer.concat([numbersOf(past), weights ?? new Uint8Array()]),
+    }));
+    if (answer.kind === 'problems') return answer;
+    const { header } = answer;
+    if (header.kind !== 'what-if') throw new TypeError(`a what-if was answered as ${header.kind}`);
+    return { kind: 'scored', scored: header.scored };
+  }
+
+  /** Stops what runs and what waits, and ends the child. */
+  async close(): Promise<void> {
+    this.#closing.abort(new ServiceError('overloaded', 'the service is ending', { retryable: true }));
+    await this.#sandbox.close();
+  }
+
+  /** @param input made in its turn, so that what waits holds no copies */
+  async #score({ owner, signal }: ScoringTurn, input: () => Envelope<ScoringHeader>): Promise<Scored> {
+    const { scoringMsMax, ofOwnerMax, ofAllMax } = this.#limits;
+    if (this.#turns.heldBy(owner) >= ofOwnerMax) {
+      throw tooManyCalls(`Keys of one owner may have ${ofOwnerMax} files and what-ifs in turn`, RETRY_AFTER_MS);
+    }
+    if (this.#turns.held >= ofAllMax) {
+      throw new ServiceError('overloaded', `${ofAllMax} files and what-ifs wait already`, { retryable: true });
+    }
+    const stopped = AbortSignal.any([signal, this.#closing.signal]);
+    const outcome = await this.#turns.run(owner, stopped, () =>
+      this.#sandbox.run(encodeEnvelope(input()), { timeoutMs: scoringMsMax, signal: stopped }),
+    );
+    if (outcome.kind !== 'output') return { kind: 'problems', problems: [problemOf(outcome, stopped, scoringMsMax)] };
+    const { header, bytes } = decodeEnvelope<ScoringAnswerHeader>(outcome.output);
+    return header.kind === 'problems' ? header : { kind: 'answer', header, bytes: Buffer.from(bytes) };
+  }
+}
+
+type Scored =
+  | { readonly kind: 'problems'; readonly problems: readonly string[] }
+  | {
+      readonly kind: 'answer';
+      readonly header: Exclude<ScoringAnswerHeader, { readonly kind: 'problems' }>;
+      readonly bytes: Buffer;
+    };
+
+function numbersOf({ timestamps, values }: KeptValues): Buffer {
+  return Buffer.concat([timestamps, values].map((column) => Buffer.from(column.slice().buffer)));
+}
+
+/** Throws where the program failed, or nobody waits any more; what the caller can change is a problem. */
+function problemOf(
+  outcome: Exclude<SandboxOutcome, { readonly kind: 'output' }>,
+  { reason }: AbortSignal,
+  scoringMsMax: number,
+): string {
+  switch (outcome.kind) {
+    case 'stopped':
+      throw reason;
+    case 'timeout':
+      return `scoring takes longer than ${scoringMsMax / 1_000} s: send fewer observations, or a larger h`;
+    case 'out-of-memory':
+    case 'output-too-large':
+      return 'scoring needs too much memory: send fewer observations';
+    case 'problem':
+    case 'ended':
+      throw new ServiceError('internal', `scoring failed: ${outcome.text}`);
+  }
+}

@@ -1,0 +1,108 @@
+import { inferFrequency } from '../calendar/infer-frequency.ts';
+import { bindToModel } from '../detector-models.ts';
+import type { Envelope } from '../sidecar/jobs/envelope.ts';
+import { backtestTokens, OBSERVATIONS_MAX } from '../sidecar/operations/scoring-price.ts';
+import type { BacktestAnswer } from '../sidecar/wire/schema/backtest-schema.ts';
+import { type PastObservation, scoreHistory } from '../stream/engine/commit/score-history.ts';
+import { csvReading } from '../terminal/csv/flags.ts';
+import { readObservations } from '../terminal/csv/observations.ts';
+import { pullObservations } from '../terminal/csv/pull.ts';
+import { BacktestPages } from './backtest-pages.ts';
+import { detectorOfText } from './detector-of-text.ts';
+import { boundedTexts, type ProblemsHeader, problemsHeader, type ScoringModels } from './scoring-models.ts';
+
+/** The bytes of the file follow. */
+export interface BacktestHeader {
+  readonly kind: 'backtest';
+  readonly name: string;
+  /** Keys of a detector, as a detectors file has them. */
+  readonly settings: Readonly<Record<string, string | number>>;
+}
+
+/** The answer as JSON follows. */
+export interface BacktestAnswerHeader {
+  readonly kind: 'backtest';
+  readonly observations: number;
+}
+
+const WINDOW_DEFAULT = 24;
+/** The file is read in pieces: reading ends where it has too many observations. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Reads a CSV file that somebody sent, and scores it as the stream would. */
+export async function scoreBacktest(
+  { header, bytes }: Envelope<BacktestHeader>,
+  models: ScoringModels,
+  signal: AbortSignal,
+): Promise<Envelope<BacktestAnswerHeader | ProblemsHeader>> {
+  const { history, notes, problems } = await readHistory(header.name, bytes, signal);
+  const found =
+    problems.length > 0 ? { kind: 'problems' as const, problems } : detectorFor(header, history, models.byName);
+  if (found.kind === 'problems') return { header: problemsHeader(found.problems), bytes: new Uint8Array() };
+  const bound = bindToModel(found.detector, models, models.forecasterFor);
+  const pages = new BacktestPages();
+  const options = {
+    ...{ source: header.name, detectors: [bound], group: null },
+    onScores: (scores: Parameters<typeof pages.add>[0]) => pages.add(scores),
+    onEvent: (event: Parameters<typeof pages.addEvent>[0]) => pages.addEvent(event),
+  };
+  await scoreHistory(history, options, signal);
+  const report = pages.data(`Backtest of ${header.name}`);
+  const { length: observations } = history;
+  const tokens = backtestTokens(observations);
+  const answer: BacktestAnswer = { kind: 'report', report, notes: [...boundedTexts(notes)], ...tokens };
+  return { header: { kind: 'backtest', observations }, bytes: Buffer.from(JSON.stringify(answer)) };
+}
+
+async function readHistory(name: string, bytes: Uint8Array, signal: AbortSignal) {
+  const notes: string[] = [];
+  const reading = csvReading(name, {
+    ...{ seriesColumn: undefined, timeColumn: undefined, valueColumn: undefined, series: undefined },
+    timeUnit: undefined,
+  });
+  const pull = pullObservations(readObservations(inPieces(bytes, signal), reading), (remark) => notes.push(remark));
+  const history: PastObservation[] = [];
+  const problems: string[] = [];
+  for await (const { series, timestampMs, value } of pull.observations) {
+    if (history.length >= OBSERVATIONS_MAX) {
+      problems.push(`at most ${OBSERVATIONS_MAX} observations are scored here: npm start -- backtest takes more`);
+      break;
+    }
+    history.push({ series, timestampMs, value });
+  }
+  problems.push(...pull.problems);
+  if (history.length === 0 && problems.length === 0) problems.push('there is nothing to score');
+  return { history, notes: [...notes, ...pull.refusals.lines()], problems };
+}
+
+async function* inPieces(bytes: Uint8Array, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    signal.throwIfAborted();
+    yield Buffer.from(bytes.subarray(start, start + PIECE_BYTES));
+  }
+}
+
+/** One detector for all series, of the settings given and the step of the file. */
+function detectorFor(
+  { settings }: BacktestHeader,
+  history: readonly PastObservation[],
+  models: ScoringModels['byName'],
+) {
+  const bySeries = [...Map.groupBy(history, ({ series }) => series).values()];
+  const freq =
+    settings.freq ?? inferFrequency(bySeries.map((past) => past.map(({ timestampMs }) => timestampMs)))?.alias;
+  if (freq === undefined) {
+    return {
+      kind: 'problems' as const,
+      problems: ['no two observations of a series follow each other: give their step'],
+    };
+  }
+  const detectionSize = settings.detection_size ?? settings.h ?? WINDOW_DEFAULT;
+  const detector = {
+    ...{ name: 'backtest', series: '*', h: detectionSize, detection_size: detectionSize },
+    ...settings,
+    freq,
+  };
+  // JSON is YAML.
+  return detectorOfText(JSON.stringify({ detectors: [detector] }), history[0].series, models);
+}

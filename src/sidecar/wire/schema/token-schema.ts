@@ -1,0 +1,8 @@
+import Type from 'typebox';
+
+/** What an answer cost. */
+export const TokenFields = {
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+  finetune_tokens: Type.Integer(),
+};
