@@ -1,34 +1,24 @@
-import { alertsCommand } from './command/alerts.ts';
-import { backtestCommand } from './command/backtest.ts';
-import { brokerCommand } from './command/broker.ts';
 import type { RunnableCommand } from './command/command.ts';
-import { feedCommand } from './command/feed.ts';
-import { keysCommand } from './command/keys.ts';
-import { modelsCommand } from './command/models.ts';
-import { serveCommand } from './command/serve.ts';
-import { startCommand } from './command/start.ts';
-import { stateCommand } from './command/state.ts';
-import { topicsCommand } from './command/topics.ts';
-import { watchCommand } from './command/watch.ts';
-import { workerCommand } from './command/worker.ts';
 import { parseCommandLine } from './config/command-line.ts';
+import { keepCompiledModules } from './config/compiled-modules.ts';
 import { ServiceError } from './service-error.ts';
 import { type CommandIo, FAILED, WRONG_USE } from './terminal/command-io.ts';
 
-const COMMANDS: readonly RunnableCommand[] = [
-  startCommand,
-  workerCommand,
-  serveCommand,
-  alertsCommand,
-  feedCommand,
-  watchCommand,
-  backtestCommand,
-  brokerCommand,
-  topicsCommand,
-  stateCommand,
-  keysCommand,
-  modelsCommand,
-];
+/** A command is loaded where it is used: a worker has no room for the modules of the HTTP service. */
+const COMMANDS: Readonly<Record<string, () => Promise<RunnableCommand>>> = {
+  start: async () => (await import('./command/start.ts')).startCommand,
+  worker: async () => (await import('./command/worker.ts')).workerCommand,
+  serve: async () => (await import('./command/serve.ts')).serveCommand,
+  alerts: async () => (await import('./command/alerts.ts')).alertsCommand,
+  feed: async () => (await import('./command/feed.ts')).feedCommand,
+  watch: async () => (await import('./command/watch.ts')).watchCommand,
+  backtest: async () => (await import('./command/backtest.ts')).backtestCommand,
+  broker: async () => (await import('./command/broker.ts')).brokerCommand,
+  topics: async () => (await import('./command/topics.ts')).topicsCommand,
+  state: async () => (await import('./command/state.ts')).stateCommand,
+  keys: async () => (await import('./command/keys.ts')).keysCommand,
+  models: async () => (await import('./command/models.ts')).modelsCommand,
+};
 
 /** Exit code after a second Ctrl-C, which does not wait for an orderly shutdown. */
 const EXIT_INTERRUPTED = 130;
@@ -38,11 +28,13 @@ const SAME_SIGNAL_MS = 500;
 /** Requests that a command no longer waits for may keep the process alive for at most this time. */
 const LEFTOVERS_MS_MAX = 500;
 
+keepCompiledModules();
 process.exitCode = await main(process.argv.slice(2));
 setTimeout(() => process.exit(), LEFTOVERS_MS_MAX).unref();
 
 async function main(args: readonly string[]): Promise<number> {
-  const line = parseCommandLine(args.length === 0 ? ['start'] : args, COMMANDS);
+  const named = args.length === 0 ? ['start'] : args;
+  const line = parseCommandLine(named, await commandsOf(named[0]));
   switch (line.kind) {
     case 'help':
       console.log(line.text);
@@ -54,6 +46,12 @@ async function main(args: readonly string[]): Promise<number> {
     case 'run':
       return run(line.command, line.operands, line.flags);
   }
+}
+
+/** The command of this name; all of them, to be listed, where there is none. */
+async function commandsOf(name: string): Promise<readonly RunnableCommand[]> {
+  if (Object.hasOwn(COMMANDS, name)) return [await COMMANDS[name]()];
+  return Promise.all(Object.values(COMMANDS).map((load) => load()));
 }
 
 async function run(

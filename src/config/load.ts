@@ -64,7 +64,12 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     storeUrl: values.storeUrl ?? null,
     detectorsTopic: values.detectorsTopic,
     detectorsFile: values.detectors ?? sources.fallbacks?.detectors ?? null,
-    history: { days: values.historyDays, gb: values.historyGb, url: values.historyUrl ?? null },
+    history: {
+      days: values.historyDays,
+      gb: values.historyGb,
+      memoryMb: values.historyMemoryMb,
+      url: values.historyUrl ?? null,
+    },
     modelsDir: values.modelsDir ?? null,
     routes: values.routes ?? null,
     logLevel: given.isSet('logLevel') ? values.logLevel : (sources.fallbacks?.logLevel ?? values.logLevel),

@@ -206,6 +206,10 @@ export const storeOptions = {
 export const historyOptions = {
   historyDays: withDefault(setting('HISTORY_DAYS', integerFrom(1, 3_650), 'days that scores and events are kept'), 14),
   historyGb: withDefault(setting('HISTORY_GB', integerFrom(1, 100_000), 'GB that they may take'), 10),
+  historyMemoryMb: withDefault(
+    setting('HISTORY_MEMORY_MB', integerFrom(64, 1_048_576), 'MiB of memory of DuckDB, beyond which it sorts on disk'),
+    256,
+  ),
   historyUrl: {
     ...secret('HISTORY_URL', 'Postgres of the history that replicas share, postgres://…; unset: DuckDB in DATA_DIR'),
     kind: postgresUrl,

@@ -35,19 +35,22 @@ const CHUNK_ROWS = 2_048;
 const READERS = 3;
 
 export interface DuckdbLimits {
-  readonly threads: number;
   /** Memory of the database; beyond it sorting goes to disk. */
   readonly memoryMb: number;
+  readonly threads?: number;
 }
 
-const LIMITS: DuckdbLimits = { threads: 2, memoryMb: 512 };
+const THREADS = 2;
 
 /**
  * A DuckDB database in a file. One process at a time may have it open. Throws a ServiceError: retryable
  * `store-unavailable` while another process has it, `configuration` when it cannot be opened.
  */
-export async function openDuckdb(path: string, { threads, memoryMb }: DuckdbLimits = LIMITS): Promise<HistoryDatabase> {
-  const options = { threads: String(threads), memory_limit: `${memoryMb}MB`, autoinstall_known_extensions: 'false' };
+export async function openDuckdb(
+  path: string,
+  { memoryMb, threads = THREADS }: DuckdbLimits,
+): Promise<HistoryDatabase> {
+  const options = { threads: String(threads), memory_limit: `${memoryMb}MiB`, autoinstall_known_extensions: 'false' };
   try {
     const instance = await DuckDBInstance.create(path, options);
     const [writer, ...readers] = await Promise.all(Array.from({ length: 1 + READERS }, () => instance.connect()));

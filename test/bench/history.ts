@@ -28,9 +28,10 @@ interface OpenedHistory {
   close(): Promise<void>;
 }
 
-/** @param args `duckdb` (default) or `postgres`; series (10,000); scores of a series in a day (144) */
-export async function run([kind = 'duckdb', series = '10000', perDay = '144']: readonly string[]): Promise<Figures> {
-  const { database, close } = kind === 'postgres' ? await openPostgres() : await openFile();
+/** @param args `duckdb` (default) or `postgres`; series (10,000); scores of a series in a day (144); its MiB (256) */
+export async function run(args: readonly string[]): Promise<Figures> {
+  const [kind = 'duckdb', series = '10000', perDay = '144', memoryMb = '256'] = args;
+  const { database, close } = kind === 'postgres' ? await openPostgres() : await openFile(Number(memoryMb));
   const history = await openHistory(database, { bounds: { days: DAYS, gb: 1_000 } });
   try {
     const fleet = { series: Number(series), steps: DAYS * Number(perDay), stepMs: DAY_MS / Number(perDay) };
@@ -52,9 +53,9 @@ export async function run([kind = 'duckdb', series = '10000', perDay = '144']: r
   }
 }
 
-async function openFile(): Promise<OpenedHistory> {
+async function openFile(memoryMb: number): Promise<OpenedHistory> {
   const folder = await mkdtemp(join(tmpdir(), 'tidewatch-bench-history-'));
-  const database = await openDuckdb(join(folder, 'history.duckdb'));
+  const database = await openDuckdb(join(folder, 'history.duckdb'), { memoryMb });
   return { database, close: () => rm(folder, { recursive: true, force: true }) };
 }
 

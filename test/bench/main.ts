@@ -13,6 +13,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   fairness: () => import('./fairness.ts'),
   faults: () => import('./faults/run.ts'),
   finetune: () => import('./finetune.ts'),
+  footprint: () => import('./footprint.ts'),
   forecast: () => import('./forecast.ts'),
   history: () => import('./history.ts'),
   hostile: () => import('./hostile/run.ts'),

@@ -27,6 +27,8 @@ export interface HistoryThreadData {
   /** `postgres://…`; null: DuckDB in the folder. */
   readonly url: string | null;
   readonly bounds: HistoryBounds;
+  /** Of DuckDB. */
+  readonly memoryMb: number;
 }
 
 /** The file of DuckDB. */
@@ -73,7 +75,7 @@ async function open(): Promise<HistoryStore | null> {
 async function openDatabase(): Promise<HistoryDatabase> {
   if (data.url !== null) return postgresHistory(postgresDatabase(data.url));
   mkdirSync(data.dataDir, { recursive: true });
-  return openDuckdb(join(data.dataDir, HISTORY_FILE));
+  return openDuckdb(join(data.dataDir, HISTORY_FILE), { memoryMb: data.memoryMb });
 }
 
 async function keep(kept: HistoryStore): Promise<void> {

@@ -6,6 +6,8 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import type { HistoryThreadData } from './history-thread.ts';
 
 const RESTART_MS = 5_000;
+/** Records live for one batch: more room would fill with garbage before it is collected. */
+const YOUNG_MB_MAX = 16;
 
 export interface RunningHistory {
   readonly remote: RemoteHistory;
@@ -27,9 +29,9 @@ export interface HistoryReports {
 /** Keeps the history in a thread of its own, so that requests never wait for it. A thread that fails is replaced. */
 export function runHistory(config: HistoryConfiguration, { logger, metrics }: HistoryReports): RunningHistory {
   const { registry, stream, dataDir, history } = config;
-  const { days, gb, url } = history;
+  const { days, gb, memoryMb, url } = history;
   const { topics, output } = stream;
-  const place = { registry, topics, format: output.format, dataDir, url, bounds: { days, gb } };
+  const place = { registry, topics, format: output.format, dataDir, url, bounds: { days, gb }, memoryMb };
   const remote = new RemoteHistory();
   let stopping = false;
   let cluster: KafkaConfig | null = null;
@@ -40,7 +42,8 @@ export function runHistory(config: HistoryConfiguration, { logger, metrics }: Hi
 
   const start = (kafka: KafkaConfig) => {
     const data: HistoryThreadData = { kafka, ...place };
-    const started = new Worker(new URL('./history-thread.ts', import.meta.url), { workerData: data });
+    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB_MAX };
+    const started = new Worker(new URL('./history-thread.ts', import.meta.url), { workerData: data, resourceLimits });
     worker = started;
     ended = new Promise((resolve) => started.once('exit', () => resolve()));
     remote.connect(started);
