@@ -2,8 +2,8 @@ import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { EventPlace } from './state/event-place.ts';
 
 /**
- * Where events come from and where the state of alerting is kept. One process at a time has both: `AlertLog` says
- * which. Whoever takes them over reads what the one before has committed.
+ * Where events come from and where the state of alerting is kept. One process at a time has both, by
+ * `AlertLog`. Whoever takes them over reads what the one before has committed.
  */
 export interface AlertLog {
   /**

@@ -174,7 +174,10 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     const tally = await scoreHistory(
       history,
       {
-        ...{ source, detectors, group, onScores },
+        source,
+        detectors,
+        group,
+        onScores,
         onEvent: (event) => {
           events.revisions.push(event);
           pages?.addEvent(event);

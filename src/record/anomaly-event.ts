@@ -91,7 +91,7 @@ export interface AnomalyEvent {
   readonly members: readonly EventMember[];
   /** Labels of the detector. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Of a pause of the detector in a partition: the series that have stopped; otherwise null. */
+  /** How many series have stopped, where the detector pauses in a partition; otherwise null. */
   readonly seriesCount: number | null;
 }
 

@@ -23,7 +23,7 @@ export interface AlertRoute {
   readonly continues: boolean;
   /** Whether each revision is sent, or only the first and the last. */
   readonly updates: boolean;
-  /** Fields whose values events of one message share; null: each event is told by itself. */
+  /** Fields whose values events of one message share; null: each event has messages of its own. */
   readonly groupBy: readonly string[] | null;
   /** How long a message waits for further events of its group. */
   readonly groupWaitMs: number;

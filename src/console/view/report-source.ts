@@ -53,7 +53,9 @@ export function reportSource({ series: saved, events }: ReportData): ConsoleSour
       return { detector, group, ...bucketed(scores, { from, to, points }) };
     },
     watch: () => () => {},
-    ...{ acknowledge: refuse, mute: refuse, label: refuse },
+    acknowledge: refuse,
+    mute: refuse,
+    label: refuse,
   };
 }
 
@@ -76,7 +78,11 @@ function newestOf(
   const alarm = scores.alarms.some((count) => count > 0);
   const shown = bucketed(scores, { from: undefined, to: undefined, points: Math.max(1, recent) });
   return {
-    ...{ id, detector, group, state, alarm },
+    id,
+    detector,
+    group,
+    state,
+    alarm,
     timestamp: scores.timestamp.at(-1) ?? 0,
     value: scores.value.at(-1) ?? null,
     grade: grades.length === 0 ? null : grades.reduce((worst, grade) => Math.max(worst, grade), 0),

@@ -32,7 +32,7 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   severity: number | null;
   peak: EventPeak;
   shares: MemberShares;
-  /** Of a pause: the series that have stopped. Left out for other events. */
+  /** How many series have stopped, where the event is a pause. Left out for other events. */
   readonly seriesCount?: number;
 }
 

@@ -7,7 +7,7 @@ import { conclude, type EventMoment, newEvent, type OpenEvent } from './open-eve
 interface SilentSince extends EventMoment {
   /** Input offset of the last observation. */
   readonly offset: number;
-  /** Of a pause of many series: how many. */
+  /** How many series have stopped, where many pause together. */
   readonly seriesCount?: number;
 }
 

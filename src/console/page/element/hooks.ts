@@ -40,7 +40,9 @@ export interface Loaded<T> {
  */
 export function useLoaded<T>(key: string, load: () => Promise<T>, everyMs: number | null = null): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | null; failure: string | null }>({
-    ...{ key, value: null, failure: null },
+    key,
+    value: null,
+    failure: null,
   });
   const newest = useRef(0);
   const latest = useRef(load);

@@ -26,7 +26,12 @@ const SHOW_MS = 500;
 /** The open events, followed while they change. One for the whole page. */
 export class OpenEvents {
   state: OpenEventsState = {
-    ...{ events: null, total: 0, ended: [], worst: new Map(), connected: false, failure: null },
+    events: null,
+    total: 0,
+    ended: [],
+    worst: new Map(),
+    connected: false,
+    failure: null,
   };
   readonly #source: ConsoleSource;
   readonly #listeners = new Set<(state: OpenEventsState) => void>();

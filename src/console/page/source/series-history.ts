@@ -100,7 +100,10 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   };
   const last = (ms: number) => ({ from: newest.current - ms, to: newest.current });
   return {
-    ...{ columns, range, failure, live },
+    columns,
+    range,
+    failure,
+    live,
     whole: whole ?? NO_SCORES,
     about: whole,
     spans: [...SPANS, { name: 'all', ms: newest.current - (whole?.timestamp[0] ?? newest.current - HOUR_MS) }],
@@ -127,7 +130,9 @@ function useArrivedScores(source: ConsoleSource, series: string, take: (arrived:
     const none = () => {};
     const stop = source.watch(series, {
       onScores: (scores) => waiting.push(...scores),
-      ...{ onEvent: none, onWorst: none, onConnected: none },
+      onEvent: none,
+      onWorst: none,
+      onConnected: none,
     });
     const timer = setInterval(() => {
       if (waiting.length === 0 || document.hidden) return;

@@ -68,7 +68,10 @@ function AllEvents({ app, query }: AllEventsProps): Shown {
   const span = SPANS.find(([name]) => name === days)?.[2];
   const key = JSON.stringify(query);
   const filter = {
-    ...{ kind, detector, series, limit: PAGE_ROWS },
+    kind,
+    detector,
+    series,
+    limit: PAGE_ROWS,
     ...(open === '' ? {} : { open: open === 'true' }),
     ...(span === undefined ? {} : { from: Math.round(app.source.nowMs() - span) }),
   };
