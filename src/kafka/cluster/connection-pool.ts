@@ -94,7 +94,7 @@ export class SharedConnections implements BrokerConnections {
     }
   }
 
-  /** What kafkajs asks of a connection while it connects to the broker. */
+  /** What kafkajs needs of a connection while it connects to the broker. */
   async getConnection(): Promise<Pick<BrokerConnection, 'getSupportAuthenticationProtocol' | 'authenticate'>> {
     await this.#requests.use(async () => undefined);
     return {

@@ -6,7 +6,7 @@ import { SharedConnections } from './connection-pool.ts';
 import { likelyAliveFirst, nameOf } from './given-up.ts';
 import { type Admin, createAdmin, createKafkajsLogger, defaultSocketFactory, KafkaCluster } from './kafkajs.ts';
 import { oauthLogin } from './oauth-login.ts';
-import { type AskConfigured, watchSilentBrokers } from './silent-brokers.ts';
+import { type ListConfigured, watchSilentBrokers } from './silent-brokers.ts';
 import { tlsOptions } from './tls-options.ts';
 import { trackSockets } from './tracked-sockets.ts';
 
@@ -87,7 +87,7 @@ function makeCluster(connection: KafkaConnection, metadataMaxAge: number, isShar
     onThrottled,
     ...(isShared && { pool: (makePair) => new SharedConnections(makePair) }),
   });
-  const unwatch = watchSilentBrokers(cluster, sockets, askConfigured(connection));
+  const unwatch = watchSilentBrokers(cluster, sockets, listConfigured(connection));
   const destroy = () => {
     unwatch();
     sockets.destroy();
@@ -95,7 +95,7 @@ function makeCluster(connection: KafkaConnection, metadataMaxAge: number, isShar
   return { cluster, logger, sockets, destroy };
 }
 
-function askConfigured(connection: KafkaConnection): AskConfigured {
+function listConfigured(connection: KafkaConnection): ListConfigured {
   const { config } = connection;
   return async (silent, topics) => {
     const names = new Set(silent.map(nameOf));

@@ -11,7 +11,7 @@ const COORDINATOR_CHANGES = new Set([
   'GROUP_COORDINATOR_NOT_AVAILABLE',
   'GROUP_LOAD_IN_PROGRESS',
 ]);
-/** The previous transaction of the producer is still being completed: ask the same coordinator again. */
+/** The previous transaction of the producer is still being completed: the same coordinator is tried again. */
 const TRANSACTION_IN_COMPLETION = 'CONCURRENT_TRANSACTIONS';
 /**
  * The markers of a transaction that was decided wait for each leader. A broker that is frozen costs them the time-out

@@ -26,7 +26,7 @@ export function doubt(broker: BrokerAddress, nowMs: number): void {
   doubted.set(nameOf(broker), nowMs);
 }
 
-/** It does not answer, and another broker says that it is gone. */
+/** It does not answer, and another broker reports it gone. */
 export function giveUp(broker: BrokerAddress, nowMs: number): void {
   doubt(broker, nowMs);
   refused.set(nameOf(broker), nowMs);

@@ -25,7 +25,7 @@ export function isLeaderChange(error: unknown): boolean {
 
 /**
  * Sends requests to partition leaders. Refreshes the metadata and retries while leaders change, for 25 s at most. Other
- * errors are retried where `isRetryable` says so.
+ * errors are retried where `isRetryable` holds.
  */
 export function retryOnLeaderChange<T>(
   cluster: Cluster,

@@ -6,11 +6,11 @@ import { ServiceError } from '../../service-error.ts';
 const RENEWAL_SHARE = 0.8;
 /** What is left of a token at least: kafkajs logs in again 10 s before the session of its login ends. */
 const LEFT_MS_MIN = 15_000;
-/** Of a token that does not say when it expires. */
+/** Of a token without an expiry. */
 const LIFETIME_MS_UNKNOWN = 60_000;
 const RESPONSE_MS_MAX = 10_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
-/** An endpoint that failed is not asked again before. */
+/** An endpoint that failed receives no request before. */
 const RETRY_MS = 1_000;
 /** What `Authorization: Bearer` can carry. */
 const BEARER_TOKEN = /^[\x21-\x7e]+$/;
@@ -44,7 +44,7 @@ export function fileTokens(path: string): LoginTokens {
 
 interface EndpointOptions {
   readonly nowMs?: () => number;
-  readonly ask?: typeof fetch;
+  readonly send?: typeof fetch;
 }
 
 /**
@@ -53,15 +53,15 @@ interface EndpointOptions {
  */
 export function endpointTokens(
   endpoint: TokenEndpoint,
-  { nowMs = Date.now, ask = fetch }: EndpointOptions = {},
+  { nowMs = Date.now, send = fetch }: EndpointOptions = {},
 ): LoginTokens {
   let held: IssuedToken | null = null;
-  let asking: Promise<IssuedToken> | null = null;
+  let requesting: Promise<IssuedToken> | null = null;
   let failure: { readonly error: unknown; readonly atMs: number } | null = null;
   const renew = async (): Promise<IssuedToken> => {
     if (failure !== null && nowMs() < failure.atMs + RETRY_MS) throw failure.error;
     try {
-      held = await requestToken(endpoint, ask, nowMs());
+      held = await requestToken(endpoint, send, nowMs());
       failure = null;
       return held;
     } catch (error) {
@@ -72,10 +72,10 @@ export function endpointTokens(
   return rememberedTokens({
     async current() {
       if (held !== null && nowMs() < held.renewAtMs) return held.token;
-      asking ??= renew().finally(() => {
-        asking = null;
+      requesting ??= renew().finally(() => {
+        requesting = null;
       });
-      const issued = await asking.catch((error: unknown) => {
+      const issued = await requesting.catch((error: unknown) => {
         if (held === null || nowMs() >= held.expiresMs) throw error;
         return held;
       });
@@ -121,11 +121,11 @@ interface IssuedToken {
   readonly expiresMs: number;
 }
 
-async function requestToken(endpoint: TokenEndpoint, ask: typeof fetch, nowMs: number): Promise<IssuedToken> {
+async function requestToken(endpoint: TokenEndpoint, send: typeof fetch, nowMs: number): Promise<IssuedToken> {
   const { url, clientId, clientSecret, scope } = endpoint;
   const credentials = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
   const form = { grant_type: 'client_credentials', ...(scope !== null && { scope }) };
-  const response = await ask(url, {
+  const response = await send(url, {
     method: 'POST',
     headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}`, accept: 'application/json' },
     body: new URLSearchParams(form),

@@ -1,6 +1,6 @@
 import type { Broker } from './cluster.ts';
 import { array, i8, i16, i32, string, struct, uuid } from './protocol-fields.ts';
-import { ask } from './protocol-request.ts';
+import { sendRequest } from './protocol-request.ts';
 
 const NO_ID = '0'.repeat(32);
 const REPLICA_NOT_AVAILABLE = 9;
@@ -75,12 +75,12 @@ function leaderIn({ partitionErrorCode, leader }: { readonly partitionErrorCode:
 }
 
 async function fetchWithEpochs(broker: Broker, topics: readonly string[]) {
-  const answer = await ask(broker, WITH_EPOCHS, { topics, allowAutoTopicCreation: 0 });
+  const answer = await sendRequest(broker, WITH_EPOCHS, { topics, allowAutoTopicCreation: 0 });
   return { ...answer, topicMetadata: answer.topicMetadata.map((topic) => ({ ...topic, id: NO_ID })) };
 }
 
 function fetchWithIds(broker: Broker, named: readonly string[]) {
   const topics = named.map((topic) => ({ id: NO_ID, topic }));
   const none = { allowAutoTopicCreation: 0, includeClusterOperations: 0, includeTopicOperations: 0 };
-  return ask(broker, WITH_IDS, { topics, ...none });
+  return sendRequest(broker, WITH_IDS, { topics, ...none });
 }

@@ -36,7 +36,7 @@ export function oauthLogin(sasl: OauthConfig): LoginMechanism {
     authenticationProvider: ({ saslAuthenticate }) => ({
       async authenticate() {
         const token = await tokens.current();
-        const say = async (text: string) => {
+        const exchange = async (text: string) => {
           const response = {
             decode: async (bytes: Buffer) => bytes.subarray(4),
             parse: async (bytes: Buffer) => bytes,
@@ -44,9 +44,10 @@ export function oauthLogin(sasl: OauthConfig): LoginMechanism {
           return (await saslAuthenticate({ request: { encode: () => withLength(text) }, response })) as Buffer;
         };
         try {
-          const answer = await say(`n,,${SEPARATOR}auth=Bearer ${token}${SEPARATOR}${extensions.join('')}${SEPARATOR}`);
+          const login = `auth=Bearer ${token}${SEPARATOR}${extensions.join('')}`;
+          const answer = await exchange(`n,,${SEPARATOR}${login}${SEPARATOR}`);
           // An answer is a refusal. The broker ends the login when it is acknowledged.
-          if (answer.length > 0) await say(SEPARATOR);
+          if (answer.length > 0) await exchange(SEPARATOR);
         } catch (error) {
           if (isConnectionFailure(error)) throw error;
           const retryable = tokens.refused(token);

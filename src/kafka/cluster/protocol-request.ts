@@ -21,7 +21,7 @@ export interface RequestSchema<Request, Answer> extends RequestName {
 }
 
 /** @param waitMsMax for an answer that takes longer than REQUEST_MS_MAX */
-export function ask<Request, Answer extends Throttled>(
+export function sendRequest<Request, Answer extends Throttled>(
   broker: Broker,
   schema: RequestSchema<Request, Answer>,
   request: NoInfer<Request>,

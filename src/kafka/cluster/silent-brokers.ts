@@ -4,7 +4,7 @@ import { type BrokerAddress, doubt, giveUp, isDoubtful } from './given-up.ts';
 import { refreshLeaders } from './leader.ts';
 import type { TrackedSockets, WaitingConnection } from './tracked-sockets.ts';
 
-/** A broker that does not answer for so long is asked for at another one. A fetch waits for records a tenth of it. */
+/** A broker that does not answer for so long is looked up at another one. A fetch waits for records a tenth of it. */
 const SILENT_MS_MAX = 2_000;
 /** The same for a broker that was given up lately. */
 const DOUBTFUL_MS_MAX = 500;
@@ -14,11 +14,11 @@ const CHECK_MS = 250;
 /** A longer pause between two checks: this process stood still, and answers may wait to be read. */
 const AWAKE_MS_MAX = 1_000;
 /** For the answer of a known broker; and of one of the configuration, with connection and login. */
-const ASK_MS_MAX = 1_000;
-const ASK_CONFIGURED_MS_MAX = 3_000;
+const LIST_MS_MAX = 1_000;
+const LIST_CONFIGURED_MS_MAX = 3_000;
 
 /** The brokers that those of the configuration know, past the silent ones; null where none answers. */
-export type AskConfigured = (
+export type ListConfigured = (
   silent: readonly BrokerAddress[],
   topics: readonly string[],
 ) => Promise<readonly BrokerAddress[] | null>;
@@ -29,12 +29,12 @@ const watched = new Set<TrackedSockets>();
 /**
  * Gives up the connections to brokers that the cluster has given up. A machine that lost its power or its network
  * closes no connection: requests to it would wait for their time-outs long after its partitions have new leaders. So
- * when a broker is silent, another one is asked whether it is still there. Returns how to end.
+ * when a broker is silent, another one is queried whether it is still there. Returns how to end.
  */
 export function watchSilentBrokers(
   cluster: Cluster,
   sockets: TrackedSockets,
-  askConfigured: AskConfigured,
+  listConfigured: ListConfigured,
 ): () => void {
   let checking = false;
   let lastMs = performance.now();
@@ -45,7 +45,7 @@ export function watchSilentBrokers(
     const silent = wasAwake && !checking ? sockets.waiting(nowMs).filter((waiting) => isSilent(waiting, nowMs)) : [];
     if (silent.length === 0) return;
     checking = true;
-    const alive = await knownBrokers(cluster, silent, askConfigured);
+    const alive = await knownBrokers(cluster, silent, listConfigured);
     if (dropDead(silent, alive)) await refreshLeaders(cluster).catch(() => undefined);
     checking = false;
   };
@@ -88,17 +88,17 @@ function dropAll(sockets: TrackedSockets, dead: readonly BrokerAddress[], nowMs:
 async function knownBrokers(
   { brokerPool, targetTopics }: Cluster,
   silent: readonly BrokerAddress[],
-  askConfigured: AskConfigured,
+  listConfigured: ListConfigured,
 ): Promise<readonly BrokerAddress[] | null> {
   const topics = [...targetTopics].slice(0, 1);
   const brokers = Object.values(brokerPool.brokers);
   const isQuick = ({ connectionPool }: Broker) => !includes(silent, connectionPool);
   for (const broker of [...brokers.filter(isQuick), ...brokers.filter((one) => !isQuick(one))]) {
-    const found = await within(ASK_MS_MAX, askBroker(broker, topics));
+    const found = await within(LIST_MS_MAX, listBrokers(broker, topics));
     if (found !== null) return found;
   }
   // The metadata may name the silent ones alone: the others were away when they were loaded.
-  return within(ASK_CONFIGURED_MS_MAX, askConfigured(silent, topics));
+  return within(LIST_CONFIGURED_MS_MAX, listConfigured(silent, topics));
 }
 
 /** null where it takes longer. */
@@ -110,7 +110,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
 }
 
 /** Connects to it where that is needed: a member of a group may know its coordinator alone. */
-async function askBroker(broker: Broker, topics: readonly string[]): Promise<readonly BrokerAddress[] | null> {
+async function listBrokers(broker: Broker, topics: readonly string[]): Promise<readonly BrokerAddress[] | null> {
   try {
     await broker.connect();
     return (await broker.metadata(topics)).brokers;

@@ -2,14 +2,14 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { leaderOf } from '../cluster/leader.ts';
 import { byTopic, i16, i32, i64, struct } from '../cluster/protocol-fields.ts';
-import { ask } from '../cluster/protocol-request.ts';
+import { sendRequest } from '../cluster/protocol-request.ts';
 
-export interface EpochQuestion {
+export interface EpochRequest {
   readonly topic: string;
   readonly partition: number;
-  /** Of the leader that is asked, as the metadata say. */
+  /** Of the leader that receives the request, as in the metadata. */
   readonly leaderEpoch: number;
-  /** The epoch whose end is asked for. */
+  /** The epoch whose end is requested. */
   readonly epoch: number;
 }
 
@@ -31,11 +31,11 @@ const OFFSET_FOR_LEADER_EPOCH = {
 const CONSUMER = -1;
 
 /** Where the records of an epoch end in the log of the present leader; null where it does not know. */
-export async function askLeader(cluster: Cluster, question: EpochQuestion): Promise<number | null> {
-  const { topic, partition, leaderEpoch: currentLeaderEpoch, epoch: leaderEpoch } = question;
+export async function fetchEpochEnd(cluster: Cluster, request: EpochRequest): Promise<number | null> {
+  const { topic, partition, leaderEpoch: currentLeaderEpoch, epoch: leaderEpoch } = request;
   const leader = await cluster.findBroker({ nodeId: leaderOf(cluster, topic, partition) });
   const topics = [{ topic, partitions: [{ partition, currentLeaderEpoch, leaderEpoch }] }];
-  const answer = await ask(leader, OFFSET_FOR_LEADER_EPOCH, { replicaId: CONSUMER, topics });
+  const answer = await sendRequest(leader, OFFSET_FOR_LEADER_EPOCH, { replicaId: CONSUMER, topics });
   const { errorCode, endOffset } = answer.topics[0].partitions[0];
   if (errorCode !== 0) throw errorFromCode(errorCode);
   return endOffset < 0 ? null : endOffset;

@@ -9,7 +9,7 @@ import type { FetchHandlers } from './fetch-handlers.ts';
 import { decodeInput, recordOfSkipped } from './input-records.ts';
 import { findTruncation, isRecreated, locatePosition, type NewPosition } from './out-of-range.ts';
 import { hangingTransaction } from './partition-reader.ts';
-import { type AskedPartition, FETCH_RETRY_MS_MAX, PartitionReading, positionsInTurn } from './partition-reading.ts';
+import { FETCH_RETRY_MS_MAX, PartitionReading, positionsInTurn, type SentPartition } from './partition-reading.ts';
 
 /** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
 const LIMITS: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
@@ -146,14 +146,14 @@ export class FetchLoop {
     try {
       await link.cluster.refreshMetadataIfNecessary();
       broker = await link.cluster.findBroker({ nodeId });
-      const asked = new Map(readings.map((reading) => [reading.partition, { reading, epoch: reading.checkedEpoch }]));
+      const sent = new Map(readings.map((reading) => [reading.partition, { reading, epoch: reading.checkedEpoch }]));
       const request = { topic: this.#topic, positions: positionsInTurn(readings, this.#turn++), limits: LIMITS };
       const { partitions } = await timed(fetchTopic(broker, request), this.#handlers.onAnswer);
       // A response of a destroyed link is discarded. Its partitions are fetched again below.
       if (!this.#stopped && this.#link === link) {
         this.#reconnectMs = RECONNECT_MS_MIN;
         this.#handlers.onConnection(null);
-        for (const fetched of partitions) await this.#receive(link, asked.get(fetched.partition), fetched);
+        for (const fetched of partitions) await this.#receive(link, sent.get(fetched.partition), fetched);
       }
     } catch (error) {
       if (broker !== null) link.dropBroker(broker);
@@ -169,10 +169,10 @@ export class FetchLoop {
     this.#fetchIdle();
   }
 
-  async #receive(link: ClusterLink, asked: AskedPartition | undefined, fetched: FetchedPartition): Promise<void> {
-    const { reading } = asked ?? {};
+  async #receive(link: ClusterLink, sent: SentPartition | undefined, fetched: FetchedPartition): Promise<void> {
+    const { reading } = sent ?? {};
     // A response of an earlier leader is discarded: its log may have been truncated since.
-    if (reading === undefined || !this.#isCurrent(reading) || reading.checkedEpoch !== asked?.epoch) return;
+    if (reading === undefined || !this.#isCurrent(reading) || reading.checkedEpoch !== sent?.epoch) return;
     try {
       if (fetched.errorCode !== 0) {
         const error = errorFromCode(fetched.errorCode);

@@ -7,7 +7,7 @@ import { sendEncoded } from '../cluster/protocol-request.ts';
 export interface FetchPosition {
   readonly partition: number;
   readonly offset: number;
-  /** Of the leader, as the metadata say: a leader with another epoch refuses. Left out: any. */
+  /** Of the leader, as in the metadata: a leader with another epoch refuses. Left out: any. */
   readonly leaderEpoch?: number;
 }
 
@@ -114,7 +114,7 @@ function decodeResponse(payload: Buffer): FetchedTopic & { readonly clientSideTh
   return { throttledMs, clientSideThrottleTime: throttledMs, partitions };
 }
 
-/** Awaits a response, and tells how long it took. */
+/** Awaits a response, and reports how long it took. */
 export async function timed<T>(response: Promise<T>, onAnswer?: (seconds: number) => void): Promise<T> {
   const startMs = performance.now();
   const answered = await response;

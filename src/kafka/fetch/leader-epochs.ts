@@ -11,7 +11,7 @@ const EPOCHS_MAX = 16;
 
 /**
  * Under which leaders the records were written that are delivered, by partition (KIP-320). After an unclean leader
- * election a log may end earlier under the new leader, and grow again: the offset alone does not tell.
+ * election a log may end earlier under the new leader, and grow again: the offset alone does not show it.
  */
 export class LeaderEpochs {
   readonly #starts = new Map<number, EpochStart[]>();

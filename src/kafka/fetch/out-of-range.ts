@@ -1,7 +1,7 @@
 import type { SkippedRange } from '../batch/records.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { refreshLeaders, topicIdOf } from '../cluster/leader.ts';
-import { askLeader, type EpochQuestion } from './epoch-end.ts';
+import { type EpochRequest, fetchEpochEnd } from './epoch-end.ts';
 import { stableRange } from './partition-reader.ts';
 
 export interface LostPosition {
@@ -22,10 +22,10 @@ export interface NewPosition {
 /** Where the log of a new leader ends, or went on with other records, before the position; null: not before it. */
 export async function findTruncation(
   cluster: Cluster,
-  question: EpochQuestion,
+  request: EpochRequest,
   position: Pick<LostPosition, 'offset' | 'topicId'>,
 ): Promise<NewPosition | null> {
-  const end = await askLeader(cluster, question);
+  const end = await fetchEpochEnd(cluster, request);
   return end !== null && end < position.offset ? truncatedTo(end, position) : null;
 }
 
@@ -33,7 +33,7 @@ function truncatedTo(end: number, { offset, topicId }: Pick<LostPosition, 'offse
   return { offset: end, topicId, skipped: { first: end, last: offset - 1, reason: 'records-truncated' } };
 }
 
-/** Whether the topic was created anew since: the offset says nothing about its records. */
+/** Whether the topic was created anew since: the offset belongs to none of its records. */
 export function isRecreated(cluster: Cluster, { topic, topicId }: Pick<LostPosition, 'topic' | 'topicId'>): boolean {
   const presentId = topicIdOf(cluster, topic);
   return topicId !== null && presentId !== null && presentId !== topicId;

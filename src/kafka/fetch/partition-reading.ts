@@ -40,7 +40,7 @@ export class PartitionReading {
   }
 
   /**
-   * Whether the leader of this epoch may be fetched from. Otherwise it has to be asked first whether its log holds the
+   * Whether the leader of this epoch may be fetched from. Otherwise it has to confirm first that its log holds the
    * position, which follows a record of `epoch`. Epochs that are not known (-1) cannot be compared.
    */
   isChecked(leaderEpoch: number, epoch: number): boolean {
@@ -92,9 +92,9 @@ export class PartitionReading {
 }
 
 /** A partition of a fetch that is in flight. */
-export interface AskedPartition {
+export interface SentPartition {
   readonly reading: PartitionReading;
-  /** Of the leader that was asked. */
+  /** Of the leader that received the request. */
   readonly epoch: number | null;
 }
 

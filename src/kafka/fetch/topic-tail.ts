@@ -139,8 +139,8 @@ export async function readTail(
 }
 
 /**
- * Reads every committed record that a topic has now, partition by partition. `onRecords` is told how many partitions
- * the topic has. Throws a ServiceError.
+ * Reads every committed record that a topic has now, partition by partition. `onRecords` receives the number of its
+ * partitions as well. Throws a ServiceError.
  */
 export async function readWholeTopic(
   connection: KafkaConnection,
@@ -210,7 +210,7 @@ async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingP
   return { records: batches.flat(), moved, failure };
 }
 
-/** The answers for all partitions that can be fetched; `fail` is told of the others. */
+/** The answers for all partitions that can be fetched; `fail` receives the others. */
 async function fetchFromLeaders(
   cluster: Cluster,
   { topic, positions }: Pick<TailPlace, 'positions'> & { readonly topic: string },
@@ -224,10 +224,10 @@ async function fetchFromLeaders(
       return fail(error);
     }
   });
-  const answers = [...Map.groupBy(led, ({ nodeId }) => nodeId)].map(async ([nodeId, asked]) => {
+  const answers = [...Map.groupBy(led, ({ nodeId }) => nodeId)].map(async ([nodeId, led]) => {
     try {
       const broker = await cluster.findBroker({ nodeId });
-      return (await fetchTopic(broker, { topic, positions: asked, limits: LIMITS })).partitions;
+      return (await fetchTopic(broker, { topic, positions: led, limits: LIMITS })).partitions;
     } catch (error) {
       return fail(error);
     }

@@ -48,7 +48,7 @@ export interface GroupOptions {
 /**
  * Membership in a consumer group:
  *
- *   join -> sync -> heartbeat, heartbeat, ... -> rebalance: join again, and say what is owned
+ *   join -> sync -> heartbeat, heartbeat, ... -> rebalance: join again, and state what is owned
  *                                             -> lost: everything is revoked; join as a new member
  *                                             -> out of reach: look for the coordinator, and go on as a member
  */

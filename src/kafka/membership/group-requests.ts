@@ -1,7 +1,7 @@
 import type { Broker } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { array, bytes, i8, i16, i32, string, struct } from '../cluster/protocol-fields.ts';
-import { ask } from '../cluster/protocol-request.ts';
+import { sendRequest } from '../cluster/protocol-request.ts';
 
 /** A member of a consumer group, as it names itself. */
 export interface MemberName {
@@ -69,9 +69,9 @@ export interface JoinGroupRequest extends MemberName {
   readonly protocols: readonly { readonly name: string; readonly metadata: Buffer }[];
 }
 
-/** Joins a group. A new member is given its id first, and asks again with it. */
+/** Joins a group. A new member is given its id first, and joins again with it. */
 export async function joinGroup(broker: Broker, request: JoinGroupRequest): Promise<JoinedGroup> {
-  const answer = await askToJoin(broker, request);
+  const answer = await requestJoin(broker, request);
   const memberId = answer.memberId ?? '';
   if (answer.errorCode === MEMBER_ID_REQUIRED) return joinGroup(broker, { ...request, memberId });
   refuseError(answer);
@@ -80,13 +80,13 @@ export async function joinGroup(broker: Broker, request: JoinGroupRequest): Prom
   return { memberId, generationId: answer.generationId, isLeader, divides: isLeader && !answer.skips, members };
 }
 
-async function askToJoin(broker: Broker, request: JoinGroupRequest) {
-  const asked = { ...request, protocolType: CONSUMER };
+async function requestJoin(broker: Broker, request: JoinGroupRequest) {
+  const values = { ...request, protocolType: CONSUMER };
   const waitMsMax = Math.max(request.rebalanceMs, request.sessionMs) + NETWORK_MS;
   if ((broker.versions?.[JOIN_GROUP.key]?.maxVersion ?? 0) < JOIN_GROUP_AGAIN.version) {
-    return { ...(await ask(broker, JOIN_GROUP, asked, waitMsMax)), skips: false };
+    return { ...(await sendRequest(broker, JOIN_GROUP, values, waitMsMax)), skips: false };
   }
-  const answer = await ask(broker, JOIN_GROUP_AGAIN, { ...asked, reason: null }, waitMsMax);
+  const answer = await sendRequest(broker, JOIN_GROUP_AGAIN, { ...values, reason: null }, waitMsMax);
   return { ...answer, skips: answer.skipsAssignment !== 0 };
 }
 
@@ -114,7 +114,7 @@ export async function syncGroup(
   broker: Broker,
   request: GroupGeneration & { readonly assignments: readonly MemberAssignment[] },
 ): Promise<Buffer> {
-  return refuseError(await ask(broker, SYNC_GROUP, request)).assignment;
+  return refuseError(await sendRequest(broker, SYNC_GROUP, request)).assignment;
 }
 
 const HEARTBEAT = {
@@ -124,7 +124,7 @@ const HEARTBEAT = {
 };
 
 export async function sendHeartbeat(broker: Broker, request: GroupGeneration): Promise<void> {
-  refuseError(await ask(broker, HEARTBEAT, request));
+  refuseError(await sendRequest(broker, HEARTBEAT, request));
 }
 
 const LEAVE_GROUP = {
@@ -134,7 +134,7 @@ const LEAVE_GROUP = {
 };
 
 export async function leaveGroup(broker: Broker, { groupId, ...member }: MemberName): Promise<void> {
-  refuseError(await ask(broker, LEAVE_GROUP, { groupId, members: [member] }));
+  refuseError(await sendRequest(broker, LEAVE_GROUP, { groupId, members: [member] }));
 }
 
 function refuseError<Answer extends { readonly errorCode: number }>(answer: Answer): Answer {

@@ -1,7 +1,7 @@
 import type { Broker } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { byTopic, i8, i16, i32, i64, string, struct } from '../cluster/protocol-fields.ts';
-import { ask } from '../cluster/protocol-request.ts';
+import { sendRequest } from '../cluster/protocol-request.ts';
 import type { ProducerIdentity } from './transaction-requests.ts';
 
 /** A partition as a consumer group sees it. */
@@ -40,7 +40,7 @@ export async function fetchCommittedOffset(
   { groupId, topic, partition }: GroupPartition,
 ): Promise<CommittedOffset | null> {
   const topics = [{ topic, partitions: [partition] }];
-  const answer = await ask(coordinator, OFFSET_FETCH, { groupId, topics, requireStable: 1 });
+  const answer = await sendRequest(coordinator, OFFSET_FETCH, { groupId, topics, requireStable: 1 });
   const found = answer.topics[0]?.partitions[0];
   const errorCode = found?.errorCode || answer.errorCode;
   if (errorCode !== 0) throw errorFromCode(errorCode);
@@ -83,7 +83,7 @@ export async function commitInTransaction(
   moved: MovedOffset,
 ): Promise<void> {
   const { groupId, topic, partition, offset, leaderEpoch, metadata } = moved;
-  const answer = await ask(coordinator, TXN_OFFSET_COMMIT, {
+  const answer = await sendRequest(coordinator, TXN_OFFSET_COMMIT, {
     ...{ transactionalId, groupId, producerId, producerEpoch },
     ...NO_MEMBER,
     topics: [{ topic, partitions: [{ partition, offset, leaderEpoch, metadata }] }],

@@ -1,7 +1,7 @@
 import type { Broker } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { byTopic, i8, i16, i32, i64, string, struct } from '../cluster/protocol-fields.ts';
-import { ask } from '../cluster/protocol-request.ts';
+import { sendRequest } from '../cluster/protocol-request.ts';
 
 export interface ProducerIdentity {
   readonly transactionalId: string;
@@ -28,7 +28,7 @@ export async function initProducer(
   coordinator: Broker,
   request: { readonly transactionalId: string; readonly transactionMs: number },
 ): Promise<ProducerIdentity> {
-  const { errorCode, producerId, producerEpoch } = await ask(coordinator, INIT_PRODUCER_ID, request);
+  const { errorCode, producerId, producerEpoch } = await sendRequest(coordinator, INIT_PRODUCER_ID, request);
   if (errorCode !== 0) throw errorFromCode(errorCode);
   return { transactionalId: request.transactionalId, producerId, producerEpoch };
 }
@@ -44,7 +44,7 @@ export async function addPartitions(
   producer: ProducerIdentity,
   topics: readonly TopicPartitions[],
 ): Promise<void> {
-  const answer = await ask(coordinator, ADD_PARTITIONS_TO_TXN, { ...producer, topics });
+  const answer = await sendRequest(coordinator, ADD_PARTITIONS_TO_TXN, { ...producer, topics });
   const failed = answer.topics.flatMap(({ partitions }) => partitions).find(({ errorCode }) => errorCode !== 0);
   if (failed !== undefined) throw errorFromCode(failed.errorCode);
 }
@@ -56,7 +56,7 @@ const ADD_OFFSETS_TO_TXN = {
 };
 
 export async function addOffsets(coordinator: Broker, producer: ProducerIdentity, groupId: string): Promise<void> {
-  const { errorCode } = await ask(coordinator, ADD_OFFSETS_TO_TXN, { ...producer, groupId });
+  const { errorCode } = await sendRequest(coordinator, ADD_OFFSETS_TO_TXN, { ...producer, groupId });
   if (errorCode !== 0) throw errorFromCode(errorCode);
 }
 
@@ -67,6 +67,6 @@ const END_TXN = {
 };
 
 export async function endTransaction(coordinator: Broker, producer: ProducerIdentity, commits: boolean): Promise<void> {
-  const { errorCode } = await ask(coordinator, END_TXN, { ...producer, commits: Number(commits) });
+  const { errorCode } = await sendRequest(coordinator, END_TXN, { ...producer, commits: Number(commits) });
   if (errorCode !== 0) throw errorFromCode(errorCode);
 }

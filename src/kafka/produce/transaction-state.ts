@@ -1,7 +1,7 @@
 import type { Broker } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { array, first, i16, i32, i64, string } from '../cluster/protocol-fields.ts';
-import { ask } from '../cluster/protocol-request.ts';
+import { sendRequest } from '../cluster/protocol-request.ts';
 
 /** What the coordinator of a transactional id knows of its newest transaction. */
 export interface TransactionState {
@@ -41,7 +41,7 @@ export async function fetchTransactionState(
   transactionalId: string,
 ): Promise<TransactionState | null> {
   if (coordinator.versions?.[DESCRIBE_TRANSACTIONS.key] === undefined) return null;
-  const { newest } = await ask(coordinator, DESCRIBE_TRANSACTIONS, { transactionalIds: [transactionalId] });
+  const { newest } = await sendRequest(coordinator, DESCRIBE_TRANSACTIONS, { transactionalIds: [transactionalId] });
   if (newest === null || newest.errorCode === TRANSACTIONAL_ID_NOT_FOUND) return null;
   if (newest.errorCode !== 0) throw errorFromCode(newest.errorCode);
   return newest;
@@ -51,7 +51,7 @@ export async function fetchTransactionState(
 export interface Fence {
   /** The epoch that it gave. */
   readonly epoch: number;
-  /** How often it was asked for without an answer: each of them may have given an epoch as well. */
+  /** How often it was requested without an answer: each of them may have given an epoch as well. */
   readonly unanswered: number;
 }
 

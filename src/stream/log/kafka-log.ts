@@ -195,7 +195,7 @@ function watchQuotas({ config, log }: KafkaLogOptions) {
   return { delayedBy, onThrottled };
 }
 
-/** Kafka is out of reach while either part says so. Only changes are reported. */
+/** Kafka is out of reach while either part is. Only changes are reported. */
 function connectionState(
   report: (error: Error | null) => void,
 ): (part: 'fetching' | 'membership', error: Error | null) => void {

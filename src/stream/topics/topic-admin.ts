@@ -88,7 +88,7 @@ function planTopic(topics: Topics, topic: string, creation: TopicCreation): Topi
 
 /**
  * Checks that all topics exist, that observations, scores, events and changelog have the same partition count, and that
- * the changelog is compacted. Throws a ServiceError `topic-mismatch` that says what to do. Returns the partition count.
+ * the changelog is compacted. Throws a ServiceError `topic-mismatch` with the remedy. Returns the partition count.
  */
 export function checkTopics(connection: KafkaConnection, topics: Topics): Promise<number> {
   return asAdmin(connection, 'topics were checked', async (admin) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { linkCluster } from '../../../src/kafka/cluster/connection.ts';
 import { array, type Field, i8, i16, i32, string, struct } from '../../../src/kafka/cluster/protocol-fields.ts';
-import { ask } from '../../../src/kafka/cluster/protocol-request.ts';
+import { sendRequest } from '../../../src/kafka/cluster/protocol-request.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
@@ -34,7 +34,7 @@ async function limitWrites(clientId: string, bytes: number | null): Promise<void
     await broker.connect();
     const entity = [{ type: 'client-id', name: clientId }];
     const changes = [{ key: 'producer_byte_rate', value: bytes ?? 0, removes: Number(bytes === null) }];
-    const answer = await ask(broker, ALTER_CLIENT_QUOTAS, { entries: [{ entity, changes }], validatesOnly: 0 });
+    const answer = await sendRequest(broker, ALTER_CLIENT_QUOTAS, { entries: [{ entity, changes }], validatesOnly: 0 });
     assert.deepEqual(answer.entries[0], { errorCode: 0, errorMessage: null });
   } finally {
     destroy();

@@ -7,9 +7,9 @@ const ENDPOINT = { url: 'https://issuer/token', clientId: 'ada', clientSecret: '
 
 /** Tokens of an endpoint that gives the answers one after the other, and then the last one again. */
 function tokensFrom(answers: readonly (() => Response)[]) {
-  const clock = { nowMs: 0, asked: 0 };
-  const ask = async () => answers[Math.min(clock.asked++, answers.length - 1)]();
-  return { clock, tokens: endpointTokens(ENDPOINT, { nowMs: () => clock.nowMs, ask }) };
+  const clock = { nowMs: 0, requests: 0 };
+  const send = async () => answers[Math.min(clock.requests++, answers.length - 1)]();
+  return { clock, tokens: endpointTokens(ENDPOINT, { nowMs: () => clock.nowMs, send }) };
 }
 
 const issue = (token: string, expiresIn?: number) => () =>
@@ -23,7 +23,7 @@ test('a token is used for most of its lifetime, by all logins at once', async ()
   assert.equal(await tokens.current(), 'one');
   clock.nowMs = 240_000;
   assert.equal(await tokens.current(), 'two');
-  assert.equal(clock.asked, 2);
+  assert.equal(clock.requests, 2);
 });
 
 test('a token that is short-lived is renewed before kafkajs would log in again for each request', async () => {
@@ -42,13 +42,13 @@ test('while the endpoint is away a token is used until it expires', async () => 
   await assert.rejects(tokens.current(), { code: 'broker-unavailable', retryable: true });
 });
 
-test('an endpoint that fails is asked once a second', async () => {
+test('an endpoint that fails receives one request a second', async () => {
   const { clock, tokens } = tokensFrom([refuse(503)]);
   for (let i = 0; i < 5; i++) await assert.rejects(tokens.current());
-  assert.equal(clock.asked, 1);
+  assert.equal(clock.requests, 1);
   clock.nowMs = 1_000;
   await assert.rejects(tokens.current());
-  assert.equal(clock.asked, 2);
+  assert.equal(clock.requests, 2);
 });
 
 test('the lifetime is the claim exp where the answer does not say it', async () => {
@@ -61,7 +61,7 @@ test('the lifetime is the claim exp where the answer does not say it', async () 
   assert.equal(await tokens.current(), 'two');
   clock.nowMs = 125_000;
   assert.equal(await tokens.current(), 'two');
-  assert.equal(clock.asked, 3);
+  assert.equal(clock.requests, 3);
 });
 
 test('a refusal of the client is final, and says no more than the code of the error', async () => {

@@ -54,8 +54,8 @@ function watched(
       if (to.host === host) dropPort(to.port);
     },
   } as Partial<TrackedSockets> as TrackedSockets;
-  const askConfigured = async () => configured && configured.map((port) => ({ host, port }));
-  t.after(watchSilentBrokers(cluster, sockets, askConfigured));
+  const listConfigured = async () => configured && configured.map((port) => ({ host, port }));
+  t.after(watchSilentBrokers(cluster, sockets, listConfigured));
   return { seen, waits };
 }
 
