@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<RunnableCommand>>> = {
   start: async () => (await import('./command/start.ts')).startCommand,
   worker: async () => (await import('./command/worker.ts')).workerCommand,
   serve: async () => (await import('./command/serve.ts')).serveCommand,
+  receive: async () => (await import('./command/receive.ts')).receiveCommand,
   alerts: async () => (await import('./command/alerts.ts')).alertsCommand,
   feed: async () => (await import('./command/feed.ts')).feedCommand,
   watch: async () => (await import('./command/watch.ts')).watchCommand,

@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { BacktestSandbox } from '../backtest/backtest-sandbox.ts';
-import type { HttpConfig, LoadedConfig } from '../config/config.ts';
+import type { LoadedConfig } from '../config/config.ts';
 import { consoleFiles } from '../console/page-files.ts';
 import { signInRoute } from '../console/view/route.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
@@ -23,17 +23,17 @@ import { serveModels } from '../sidecar/models/served-models.ts';
 import { tuneInSandbox } from '../sidecar/models/tuned-models.ts';
 import { reportTunings } from '../sidecar/models/tuning-progress.ts';
 import type { Operations } from '../sidecar/operations/operations.ts';
-import { ensureFirstKey, isUsable, listApiKeys } from '../store/api-keys.ts';
+import { isUsable, listApiKeys } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { jobBacklog } from '../store/job-backlog.ts';
 import { hasRole } from '../store/key-role.ts';
-import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase, weightsFolder } from '../store/open-store.ts';
 import { StoreClock } from '../store/store-clock.ts';
 import { type StoreTiming, timedDatabase } from '../store/timed-database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { collectService, type Metrics } from '../telemetry/metrics.ts';
+import { firstKey } from './first-key.ts';
 
 export interface SignInLink {
   readonly url: string;
@@ -173,20 +173,4 @@ async function backlogOf(store: Database, nowMs: () => number) {
   const { pending, running, oldestPendingAtMs } = await jobBacklog(store);
   const oldestPendingMs = oldestPendingAtMs === null ? 0 : nowMs() - oldestPendingAtMs;
   return { jobsPending: pending, jobsRunning: running, oldestPendingMs };
-}
-
-/** The secret of a new key; null where the store has a key, or one was configured. */
-async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {
-  const [secret, id, createdAtMs] = [makeKeySecret(), makeKeyId(), Date.now()];
-  const unlimited = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null, credits: null };
-  const name = apiKey === null ? 'first key' : 'TIDEWATCH_API_KEY';
-  const offered = { id, owner: id, name, role: 'admin', secret, createdAtMs, ...unlimited } as const;
-  const { configured, made, replaced } = await ensureFirstKey(store, apiKey, offered);
-  if (replaced !== null) {
-    logger.warn({ keyId: replaced, by: id }, 'the earlier first key is revoked: TIDEWATCH_API_KEY replaces it');
-  }
-  if (configured !== null && !isUsable(configured, createdAtMs)) {
-    logger.error({ keyId: configured.id }, 'the key of TIDEWATCH_API_KEY was revoked or has expired: it opens nothing');
-  }
-  return made ? secret : null;
 }

@@ -30,6 +30,8 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     partitionsAssigned: gauge('partitions_assigned', 'Input partitions this worker owns'),
     partitionPaused: gauge('partition_paused', '1 while the partition waits for its queue to empty', 'partition'),
     queueRecords: gauge('queue_records', 'Input records that wait to be processed', 'partition'),
+    // Points of metric pipelines.
+    pointsReceived: counter('points_received_total', 'Points received over HTTP, by outcome', 'format', 'outcome'),
     // The HTTP interface.
     httpRequests: counter('http_requests_total', 'Requests answered, by route and status', 'route', 'status'),
     httpRequestSeconds: histogram('http_request_seconds', 'From a request to its answer', REQUEST_SECONDS, 'route'),

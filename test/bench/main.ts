@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   history: () => import('./history.ts'),
   hostile: () => import('./hostile/run.ts'),
   http: () => import('./http.ts'),
+  ingest: () => import('./ingest.ts'),
   'in-sample': () => import('./in-sample.ts'),
   jobs: () => import('./jobs.ts'),
   journal: () => import('./journal.ts'),

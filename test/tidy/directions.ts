@@ -39,6 +39,8 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'calendar',
   ],
   run: [
+    'ingest',
+    'record',
     'backtest',
     'terminal',
     'detector-models',
@@ -68,6 +70,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'calendar',
     'record',
   ],
+  ingest: ['stream', 'kafka', 'config', 'record'],
   demo: ['terminal', 'stream', 'kafka', 'config', 'record'],
   'detector-models': ['stream', 'model', 'store', 'config', 'forecast'],
   terminal: ['stream', 'config', 'record'],
@@ -264,6 +267,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   'store/schema': [],
   'stream/log': [],
   'stream/topics': [],
+  'stream/codec/points': ['stream/codec'],
   'stream/codec': [],
   'stream/changelog': [],
   'stream/engine': [

@@ -27,7 +27,8 @@ import { holdToTable } from './exchange/route-rules.ts';
 import { largeWorkSlots } from './exchange/send-answer.ts';
 import { OPENAPI } from './openapi.ts';
 import { ROUTE_TABLE } from './route-table.ts';
-import { addRoutes } from './routes/routes.ts';
+import { addPointRoutes } from './routes/point-routes.ts';
+import { addHealthRoute, addRoutes } from './routes/routes.ts';
 import { corsOptions, WEB_SETTINGS, type WebSettings } from './web-settings.ts';
 
 /** Request ids of clients are kept when they are safe in a log. */
@@ -37,10 +38,54 @@ const REQUEST_ID = /^[\w-]{1,64}$/;
 export async function createApp(
   given: GivenServices,
   limits: ConnectionLimits = CONNECTION_LIMITS,
-  { tls, trustedProxies, corsOrigins }: WebSettings = WEB_SETTINGS,
+  web: WebSettings = WEB_SETTINGS,
 ): Promise<App> {
-  const refusedCalls = new RefusedCalls({ sql: given.store, nowMs: given.nowMs, logger: given.logger });
+  const refusedCalls = refusedCallsOf(given);
   const services: AppServices = { ...given, refusedCalls, largeWork: largeWorkSlots() };
+  const app = await guardedApp({ ...given, refusedCalls }, limits, web);
+  app.addHook('onClose', async () => {
+    await services.jobs.close();
+    services.calls.close();
+  });
+  await app.register(swagger, OPENAPI);
+  await addDocsPage(app);
+  addRoutes(app, services);
+  await app.ready();
+  return app;
+}
+
+/** The services of an application that receives points. */
+export type ReceiverServices = GuardServices & Required<Pick<AppServices, 'receivePoints'>>;
+
+/** Builds an application that receives points and does nothing else. */
+export async function createReceiver(
+  given: ReceiverServices,
+  limits: ConnectionLimits = CONNECTION_LIMITS,
+  web: WebSettings = WEB_SETTINGS,
+): Promise<App> {
+  const app = await guardedApp({ ...given, refusedCalls: refusedCallsOf(given) }, limits, web);
+  addHealthRoute(app);
+  addPointRoutes(app, given);
+  await app.ready();
+  return app;
+}
+
+function refusedCallsOf({ store: sql, nowMs, logger }: GuardServices): RefusedCalls {
+  return new RefusedCalls({ sql, nowMs, logger });
+}
+
+/** What holds requests to the rules of their routes. */
+type GuardServices = Pick<
+  GivenServices,
+  'store' | 'keys' | 'nowMs' | 'logger' | 'metrics' | 'bodies' | 'bodyThreads' | 'transferRate'
+>;
+
+/** An application without routes: connections, keys, bodies and answers are held to the table of routes. */
+async function guardedApp(
+  services: GuardServices & Pick<AppServices, 'refusedCalls'>,
+  limits: ConnectionLimits,
+  { tls, trustedProxies, corsOrigins }: WebSettings,
+): Promise<App> {
   const timing = {
     headersTimeout: limits.headersMsMax,
     connectionsCheckingInterval: limits.checkMs,
@@ -92,18 +137,10 @@ export async function createApp(
     threads: services.bodyThreads ?? new BodyThreads(),
   });
   answerProblems(app, services.logger);
-  app.addHook('onClose', async () => {
-    await services.jobs.close();
-    services.calls.close();
-  });
   holdToTable(app, ROUTE_TABLE);
   if (corsOrigins.length > 0) await app.register(cors, corsOptions(corsOrigins));
   await readCookies(app);
   requireKey(app, services);
-  await app.register(swagger, OPENAPI);
-  await addDocsPage(app);
-  addRoutes(app, services);
-  await app.ready();
   return app;
 }
 

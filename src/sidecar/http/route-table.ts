@@ -33,6 +33,9 @@ const CALL: RouteRules = {
 };
 const JOB: RouteRules = { ...CALL, queue: 'jobs' };
 
+/** Bodies of metric pipelines, of many senders that repeat what is refused for now. */
+const POINTS: RouteRules = { ...CHANGE, atOnce: 64, bodyBytesMax: 32 * 1_024 * KIB, rawBody: true };
+
 /** Every route of the service. One without a row here does not start. */
 export const ROUTE_TABLE: RouteTable = {
   'OPTIONS *': OPEN,
@@ -103,6 +106,11 @@ export const ROUTE_TABLE: RouteTable = {
   'PUT /v1/detectors': { ...ADMIN_CHANGE, atOnce: 2, bodyBytesMax: 4_096 * KIB },
   'POST /v1/what-if': { ...CALL, bodyBytesMax: 64 * KIB, queue: 'scoring' },
   'POST /v1/backtest': { ...CALL, bodyBytesMax: 64 * MIB, queue: 'scoring' },
+
+  'POST /api/v1/write': POINTS,
+  'POST /v1/metrics': POINTS,
+  'POST /api/v2/write': POINTS,
+  'POST /v1/observations': POINTS,
 
   'GET /v1/keys': ADMIN_READ,
   'GET /v1/keys/:id': ADMIN_READ,

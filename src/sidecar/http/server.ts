@@ -3,15 +3,15 @@ import { ServiceError } from '../../service-error.ts';
 import { BodyBudget } from '../wire/body/body-budget.ts';
 import { BodyThreads } from '../wire/body/body-threads.ts';
 import { BODIES_BYTES_MAX } from '../wire/body/read-bytes.ts';
-import { createApp } from './app.ts';
+import { createApp, createReceiver, type ReceiverServices } from './app.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts';
 import type { GivenServices } from './exchange/app-services.ts';
+import type { App } from './exchange/fastify-app.ts';
 import { readTls, renewTls, type TlsPaths } from './tls-files.ts';
 import { isExposed, type WebSettings } from './web-settings.ts';
 
-export interface HttpServerOptions
-  extends GivenServices,
-    Partial<Pick<ConnectionLimits, 'connectionsMax' | 'perAddressMax'>>,
+interface ServerPlace
+  extends Partial<Pick<ConnectionLimits, 'connectionsMax' | 'perAddressMax'>>,
     Partial<Omit<WebSettings, 'tls'>> {
   readonly host: string;
   /** 0 selects a free port. */
@@ -19,6 +19,9 @@ export interface HttpServerOptions
   /** Files of certificate and key, read again when they change; null: plain HTTP. */
   readonly tls?: TlsPaths | null;
 }
+
+export type HttpServerOptions = GivenServices & ServerPlace;
+export type ReceiverServerOptions = ReceiverServices & ServerPlace;
 
 export interface HttpServer {
   readonly url: string;
@@ -35,7 +38,21 @@ const PLAIN_BEYOND_LOOPBACK =
   'HTTP_TLS_KEY, or HTTP_TRUSTED_PROXIES when a proxy in front speaks it';
 
 /** Throws a ServiceError `configuration` when the address cannot be bound, or the certificate cannot be used. */
-export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+export function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  return listen(options, createApp);
+}
+
+/** The same for a service that receives points and does nothing else. */
+export function startReceiverServer(options: ReceiverServerOptions): Promise<HttpServer> {
+  return listen(options, createReceiver);
+}
+
+type CreateApp<Services> = (services: Services, limits: ConnectionLimits, web: WebSettings) => Promise<App>;
+
+async function listen<Services extends Pick<GivenServices, 'logger'>>(
+  options: Services & ServerPlace,
+  create: CreateApp<Services>,
+): Promise<HttpServer> {
   const { host, port, tls: paths = null, trustedProxies = [], corsOrigins = [], ...others } = options;
   const {
     connectionsMax = CONNECTION_LIMITS.connectionsMax,
@@ -46,8 +63,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const limits = { ...CONNECTION_LIMITS, connectionsMax, perAddressMax };
   const bodyThreads = new BodyThreads();
   const bodies = new BodyBudget(BODIES_BYTES_MAX);
-  const app = await createApp({ bodies, ...services, bodyThreads }, limits, { tls, trustedProxies, corsOrigins });
-  const { logger } = services;
+  const given = { bodies, ...services, bodyThreads } as unknown as Services;
+  const app = await create(given, limits, { tls, trustedProxies, corsOrigins });
+  const { logger } = options;
   if (paths !== null && tls !== null) renewTls(app.server as unknown as TlsServer, tls, { paths, logger });
   if (isExposed({ host, encrypted: tls !== null, trustedProxies })) logger.warn({ host }, PLAIN_BEYOND_LOOPBACK);
   let url: string;

@@ -1,6 +1,6 @@
-/** A real Alertmanager: Debian's package prometheus-alertmanager, or any on the path. */
+/** A real Alertmanager: any on the path, or Debian's package. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +9,10 @@ import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { noticeOf, notificationOf, revisionsOf } from '../../fixture/alerts/notification.ts';
 import { receiverOf } from '../../fixture/alerts/open-receiver.ts';
+import { debianProgram } from '../../fixture/debian-program.ts';
 import { until } from '../../fixture/until.ts';
 
-const program = ['prometheus-alertmanager', 'alertmanager'].find(
-  (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0,
-);
+const found = await debianProgram('prometheus-alertmanager', ['prometheus-alertmanager', 'alertmanager']);
 
 interface GotAlert {
   readonly labels: Readonly<Record<string, string>>;
@@ -28,6 +27,7 @@ interface Notified {
 
 /** Starts one that sends to a webhook of ours; it ends with the test. */
 async function startAlertmanager(t: TestContext) {
+  if (found.kind === 'none') throw new Error(found.why);
   const folder = await mkdtemp(join(tmpdir(), 'tidewatch-alertmanager-'));
   const hook = await startHttpReceiver();
   const config = join(folder, 'config.yml');
@@ -37,9 +37,11 @@ async function startAlertmanager(t: TestContext) {
 receivers: [{ name: hook, webhook_configs: [{ url: "${hook.url}", send_resolved: true }] }]`,
   );
   const url = `http://127.0.0.1:${await freePort()}`;
+  const [program, ...before] = found.command;
   const child = spawn(
-    program!,
+    program,
     [
+      ...before,
       `--config.file=${config}`,
       `--storage.path=${join(folder, 'data')}`,
       `--web.listen-address=${url.slice('http://'.length)}`,
@@ -57,11 +59,11 @@ receivers: [{ name: hook, webhook_configs: [{ url: "${hook.url}", send_resolved:
   return { url, alerts, notified };
 }
 
-const isHere = program !== undefined;
+const isHere = found.kind === 'program';
 const law = 'Alertmanager shows an event while it is open, notifies once, and resolves it when it closes';
 
-test(isHere ? law : `${law} (skipped: no prometheus-alertmanager on the path)`, {
-  skip: isHere ? false : 'no prometheus-alertmanager on the path',
+test(isHere ? law : `${law} (skipped: ${found.why})`, {
+  skip: isHere ? false : found.why,
 }, async (t) => {
   const { url, alerts, notified } = await startAlertmanager(t);
   const { send } = receiverOf(`alertmanager: { url: "${url}" }`);

@@ -1,3 +1,4 @@
+import type { ReceivePoints } from '../../../record/received-points.ts';
 import type { Metrics } from '../../../telemetry/metrics.ts';
 import type { KeyRing } from '../../accounts/key-ring.ts';
 import type { Calls } from '../../accounts/metering.ts';
@@ -40,6 +41,8 @@ export interface AppServices extends FinetunedServices {
   readonly operations: Operations | null;
   /** Scores files of callers and kept values; none where it is left out. */
   readonly backtests?: Backtests;
+  /** Writes points of metric pipelines to the input topic; none where it is left out. */
+  readonly receivePoints?: ReceivePoints;
   /** The web page at `/console`; none where it is left out. */
   readonly consolePage?: ServedPage;
   /** Signs in at the console once; none where it is left out. */

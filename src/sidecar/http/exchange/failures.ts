@@ -43,9 +43,10 @@ export function answerProblems(app: App, logger: Logger): void {
   });
 }
 
-/** Expected under load, so not logged as an error. */
-const isOverload = (error: unknown) =>
-  error instanceof ServiceError && (error.code === 'overloaded' || error.code === 'history-unavailable');
+const EXPECTED_CODES: ReadonlySet<string> = new Set(['overloaded', 'history-unavailable', 'broker-unavailable']);
+
+/** Expected under load or while Kafka is away, so not logged as an error. */
+const isOverload = (error: unknown) => error instanceof ServiceError && EXPECTED_CODES.has(error.code);
 
 const UNREADABLE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',

@@ -35,6 +35,9 @@ export function keptBody(request: FastifyRequest): Buffer {
   return bytes;
 }
 
+/** Whoever takes the bytes inflates them: the block says how long it becomes. */
+export const SNAPPY = 'snappy';
+
 /** Smaller bodies are parsed faster than they are handed to a thread. */
 const INLINE_BYTES_MAX = 128 * 1024;
 
@@ -53,19 +56,32 @@ export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void
   const held = new WeakMap<FastifyRequest, HeldBody>();
   app.addHook('onClose', () => threads.close());
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
-    const schema = request.routeOptions.schema?.body as TSchema | undefined;
-    const bytesMax = rulesOf(request)?.bodyBytesMax ?? null;
-    if (schema === undefined || bytesMax === null) {
+  /** null where the route takes no body. */
+  const bytesOf = async (request: FastifyRequest, payload: IncomingMessage): Promise<Buffer | null> => {
+    const { bodyBytesMax: bytesMax, rawBody = false } = rulesOf(request) ?? { bodyBytesMax: null };
+    if (bytesMax === null) {
       payload.resume();
-      return undefined;
+      return null;
     }
-    const { 'content-length': length, 'content-encoding': encoding } = request.headers;
+    const { 'content-length': length, 'content-encoding': given } = request.headers;
     if (Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
-    const { id: keyId, owner } = callerOf(request).key;
+    const { id: keyId } = callerOf(request).key;
+    const encoding = rawBody && given === SNAPPY ? undefined : given;
     const bytes = await readBytes(payload, { encoding, budget, keyId, rate, bytesMax });
+    held.get(request)?.hold(keyId, bytes.length);
+    return bytes;
+  };
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
+    if (rulesOf(request)?.rawBody === true) return bytesOf(request, payload);
+    payload.resume();
+    throw new HttpProblem(415, 'Unsupported Media Type');
+  });
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const bytes = await bytesOf(request, payload);
+    const schema = request.routeOptions.schema?.body as TSchema | undefined;
+    if (schema === undefined || bytes === null) return bytes ?? undefined;
+    const { owner } = callerOf(request).key;
     const { length: taken } = bytes;
-    held.get(request)?.hold(keyId, taken);
     if (taken === 0) return undefined;
     const name = bodyName(schema);
     noteBody(request, bytes);

@@ -71,7 +71,7 @@ export async function isStillAdmitted(request: FastifyRequest, services: Pick<Ke
 }
 
 function keyOfRequest(request: FastifyRequest, services: Pick<KeyServices, 'keys'>): Promise<ApiKey | null> {
-  const token = bearerToken(request.headers.authorization);
+  const token = tokenOf(request.headers.authorization);
   return token === null ? sessionKey(request, services) : services.keys.find(token, request.ip);
 }
 
@@ -84,7 +84,13 @@ export function callerOf(request: FastifyRequest): Caller {
   return callers.get(request)!;
 }
 
-/** The token of `Authorization: Bearer TOKEN`; null for anything else. */
-export function bearerToken(header: string | undefined): string | null {
-  return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? null;
+/**
+ * The token of `Authorization: Bearer TOKEN`, as Influx clients write it (`Token TOKEN`), or the password of `Basic`,
+ * which is all that some senders of metrics can send; null for anything else.
+ */
+export function tokenOf(header: string | undefined): string | null {
+  const [, scheme, token] = /^(bearer|token|basic) +(\S+) *$/i.exec(header ?? '') ?? [];
+  if (token === undefined || scheme.toLowerCase() !== 'basic') return token ?? null;
+  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(token, 'base64').toString()) ?? [];
+  return password === '' ? null : password;
 }

@@ -19,6 +19,8 @@ export interface RouteRules {
    * sandbox that scores one file after the other.
    */
   readonly queue: 'owner' | 'jobs' | 'scoring' | null;
+  /** The body is no JSON that a schema describes: the route takes its bytes as they are. */
+  readonly rawBody?: true;
   /** `own`: the handler says how long its answer may be kept. */
   readonly cache: 'no-store' | 'own';
 }
@@ -39,7 +41,8 @@ export function holdToTable(app: App, table: RouteTable): void {
     for (const method of [route.method].flat()) {
       const rules = rowOf(table, method === 'HEAD' ? 'GET' : method, route.url);
       if (rules === null) throw new Error(`${method} ${route.url} has no row in the table of routes`);
-      if ((route.schema?.body !== undefined) !== (rules.bodyBytesMax !== null)) {
+      const hasSchema = route.schema?.body !== undefined || rules.rawBody === true;
+      if (hasSchema !== (rules.bodyBytesMax !== null)) {
         throw new Error(`${method} ${route.url} has a schema of its body or a limit of its body, but not both`);
       }
       route.config = { ...route.config, rules };

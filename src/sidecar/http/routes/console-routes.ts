@@ -4,7 +4,7 @@ import { invalidKey } from '../../wire/problem.ts';
 import type { AppServices, ServedPage } from '../exchange/app-services.ts';
 import { sessionKey, startSession, stopSession } from '../exchange/console-session.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { bearerToken } from '../exchange/require-key.ts';
+import { tokenOf } from '../exchange/require-key.ts';
 
 /** They serve the page of this service alone: clients use the endpoints behind it. */
 const HIDDEN = { hide: true } as const;
@@ -39,7 +39,7 @@ async function signInKey(
   { headers, ip }: FastifyRequest,
   { keys, signInCode, store, nowMs }: AppServices,
 ): Promise<ApiKey | null> {
-  const token = bearerToken(headers.authorization);
+  const token = tokenOf(headers.authorization);
   if (token === null) return null;
   const keyId = signInCode?.use(token, nowMs()) ?? null;
   if (keyId === null) return keys.find(token, ip);

@@ -11,6 +11,7 @@ import { addFinetuningRoutes } from './finetuning-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLiveRoute } from './live-route.ts';
 import { addModelRoutes } from './model-routes.ts';
+import { addPointRoutes } from './point-routes.ts';
 import { addSeriesRoutes } from './series-routes.ts';
 import { addServiceRoutes } from './service-routes.ts';
 import { addSessionRoutes } from './session-routes.ts';
@@ -19,7 +20,8 @@ import { addWhatIfRoute } from './what-if-route.ts';
 
 /** Adds every endpoint. */
 export function addRoutes(app: App, services: AppServices): void {
-  addHealthRoutes(app);
+  addHealthRoute(app);
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   addConsoleRoutes(app, services);
   addAccountRoutes(app, services);
   addAdminRoutes(app, services);
@@ -35,12 +37,12 @@ export function addRoutes(app: App, services: AppServices): void {
   addServiceRoutes(app, services);
   addBacktestRoute(app, services);
   addWhatIfRoute(app, services);
+  addPointRoutes(app, services);
 }
 
 const Health = Type.Object({ status: Type.Literal('ok') });
 
-/** Endpoints without a key. */
-function addHealthRoutes(app: App): void {
+export function addHealthRoute(app: App): void {
   app.get(
     '/health',
     { schema: { operationId: 'getHealth', summary: 'Answers while the service runs', response: { 200: Health } } },
@@ -48,5 +50,4 @@ function addHealthRoutes(app: App): void {
       return { status: 'ok' as const };
     },
   );
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 }

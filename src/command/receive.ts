@@ -1,0 +1,63 @@
+import { setTimeout } from 'node:timers/promises';
+import { loadProcessConfig } from '../config/load.ts';
+import {
+  detectorsOptions,
+  httpOptions,
+  kafkaOptions,
+  processOptions,
+  streamOptions,
+  workerLimits,
+} from '../config/options.ts';
+import { runReceiver } from '../run/run-receiver.ts';
+import { runReceiverService } from '../run/run-receiver-service.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { startOpsServer } from '../telemetry/ops-server.ts';
+import { aborted, DONE } from '../terminal/command-io.ts';
+import { printProblems, type RunnableCommand } from './command.ts';
+
+/** Receives points of metric pipelines over HTTP until it is stopped. */
+export const receiveCommand: RunnableCommand = {
+  name: 'receive',
+  summary:
+    'Receives points over HTTP and writes them to the input topic: Prometheus remote write, OpenTelemetry, Influx ' +
+    'and Telegraf, JSON lines',
+  options: [
+    ...Object.values(kafkaOptions),
+    ...Object.values(streamOptions),
+    ...Object.values(detectorsOptions),
+    ...Object.values(httpOptions),
+    workerLimits.shutdownMsMax,
+    ...Object.values(processOptions),
+  ],
+  async run(_operands, flags, io) {
+    const loaded = loadProcessConfig(flags, ['brokers']);
+    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
+    const { config } = loaded;
+    const { format } = config.stream.input;
+    if (format !== 'json') {
+      return printProblems([`input.format is ${format}: receive writes json, so it needs an input of json`], io);
+    }
+    const { opsHost: host, opsPort: port, logLevel } = config;
+    const metrics = createMetrics({ collectProcess: true });
+    const logger = createLogger(logLevel);
+    const receiver = await runReceiver({ config, kafka: config.kafka!, flags, metrics, logger });
+    const service = await runReceiverService({ config, receivePoints: receiver.receivePoints, metrics, logger });
+    const reasonsNotReady = () => (io.stop.aborted ? ['the service is ending'] : service.reasonsNotReady());
+    const ops = await startOpsServer({ host, port, metrics, reasonsNotReady });
+    try {
+      if (service.madeKey !== null) {
+        io.err(`There was no key. The first one was made and stored; it is shown once: ${service.madeKey}`);
+      }
+      logger.info({ url: service.url, ops: ops.url }, 'receiving');
+      await aborted(io.stop);
+      if (io.stop.reason === 'SIGTERM') await setTimeout(config.http.drainMs);
+      logger.info('ending: what was received is written');
+      await service.stop();
+      await receiver.stop();
+    } finally {
+      await ops.close();
+    }
+    return DONE;
+  },
+};

@@ -1,0 +1,67 @@
+import type { LoadedConfig } from '../config/config.ts';
+import type { ReceivePoints } from '../record/received-points.ts';
+import { KeyRing } from '../sidecar/accounts/key-ring.ts';
+import { startReceiverServer } from '../sidecar/http/server.ts';
+import { openDatabase } from '../store/open-store.ts';
+import { StoreClock } from '../store/store-clock.ts';
+import { type StoreTiming, timedDatabase } from '../store/timed-database.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { firstKey } from './first-key.ts';
+
+export interface RunningReceiverService {
+  readonly url: string;
+  /** The secret of a key that was created because there was none. The caller prints it once. */
+  readonly madeKey: string | null;
+  reasonsNotReady(): readonly string[];
+  /** Answers the requests in progress, at most `shutdownMsMax`, then closes everything. */
+  stop(): Promise<void>;
+}
+
+export interface ReceiverServiceOptions {
+  readonly config: Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
+  readonly receivePoints: ReceivePoints;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** The HTTP service of `receive`: keys and limits of the store, and the routes of points. Throws a ServiceError. */
+export async function runReceiverService(options: ReceiverServiceOptions): Promise<RunningReceiverService> {
+  const { config, receivePoints, metrics, logger } = options;
+  const { http, worker, dataDir, storeUrl } = config;
+  const timing: StoreTiming = (operation, seconds) => metrics.storeSeconds.observe({ operation }, seconds);
+  const store = timedDatabase(await openDatabase({ dataDir, url: storeUrl }), timing);
+  try {
+    const clock = await StoreClock.start(store);
+    const { nowMs } = clock;
+    const { host, port, tls, trustedProxies, corsOrigins, connectionsMax } = http;
+    const server = await startReceiverServer({
+      host,
+      port,
+      tls,
+      trustedProxies,
+      corsOrigins,
+      connectionsMax,
+      perAddressMax: http.connectionsPerAddressMax,
+      keys: new KeyRing(store, nowMs),
+      store,
+      nowMs,
+      receivePoints,
+      metrics,
+      logger,
+    });
+    return {
+      url: server.url,
+      madeKey: await firstKey(store, http, logger),
+      reasonsNotReady: () => [server.trouble()].filter((reason) => reason !== null),
+      async stop() {
+        await server.close(worker.shutdownMsMax);
+        clock.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

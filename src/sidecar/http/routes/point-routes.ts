@@ -1,0 +1,134 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { PointsFormat, ReceivedPoints, ReceiveOutcome } from '../../../record/received-points.ts';
+import { HttpProblem } from '../../wire/problem.ts';
+import { bodyAnswers } from '../../wire/schema/answer-schemas.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { SNAPPY } from '../exchange/request-bodies.ts';
+
+type PointServices = Pick<AppServices, 'receivePoints'>;
+type Received = Extract<ReceiveOutcome, { kind: 'received' }>;
+
+const Accepted = Type.Object({
+  accepted: Type.Integer({ description: 'Points that are in Kafka now' }),
+  unwatched: Type.Integer({ description: 'Points of series that no detector watches' }),
+  refused: Type.Integer({ description: 'Points that cannot be used' }),
+  reasons: Type.Array(Type.String(), { description: 'Why, of the first of them' }),
+});
+
+const Precision = Type.Object({
+  precision: Type.Optional(Type.Enum(['ns', 'us', 'ms', 's'], { description: 'Unit of the times (ns)' })),
+});
+
+/**
+ * Where senders of metrics write to: Prometheus, OpenTelemetry, Influx clients and Telegraf, JSON lines. An answer of
+ * success says that Kafka has the points. What is refused for now (429, 503) senders repeat; what they sent twice is
+ * dropped as duplicates of its time step.
+ */
+export function addPointRoutes(app: App, services: PointServices): void {
+  const receive = async (
+    request: FastifyRequest,
+    format: PointsFormat,
+    precision: ReceivedPoints['precision'] = 'ns',
+  ) => {
+    const { receivePoints } = services;
+    if (receivePoints === undefined) throw new HttpProblem(404, 'This service receives no points: run receive');
+    const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const snappy = request.headers['content-encoding'] === SNAPPY;
+    const outcome = await receivePoints({ format, bytes, snappy, precision });
+    if (outcome.kind === 'unreadable') throw new HttpProblem(400, outcome.detail);
+    return outcome;
+  };
+
+  app.post(
+    '/api/v1/write',
+    { schema: { operationId: 'remoteWrite', summary: 'Prometheus remote write 1.0', response: pointAnswers() } },
+    async (request, reply) => {
+      if (/proto=io\.prometheus\.write\.v2/.test(contentTypeOf(request))) {
+        throw new HttpProblem(415, 'Remote write 2.0 is not read here: senders fall back to 1.0');
+      }
+      return sendEmpty(reply, await receive(request, 'remote-write'));
+    },
+  );
+  app.post(
+    '/api/v2/write',
+    {
+      schema: {
+        operationId: 'writeLineProtocol',
+        summary: 'InfluxDB line protocol, as Telegraf and Influx clients write it; org and bucket are ignored',
+        querystring: Precision,
+        response: pointAnswers(),
+      },
+    },
+    async (request, reply) => {
+      return sendEmpty(reply, await receive(request, 'line-protocol', request.query.precision));
+    },
+  );
+  app.post(
+    '/v1/observations',
+    {
+      schema: {
+        operationId: 'writeObservations',
+        summary: 'Observations as JSON lines, each a record of the input topic',
+        response: bodyAnswers(Accepted),
+      },
+    },
+    async (request) => {
+      const { accepted, unwatched, refused, reasons } = await receive(request, 'json-lines');
+      return { accepted, unwatched, refused, reasons: [...reasons] };
+    },
+  );
+  app.post(
+    '/v1/metrics',
+    { schema: { operationId: 'writeOtlp', summary: 'OpenTelemetry metrics (OTLP/HTTP)', response: pointAnswers() } },
+    async (request, reply) => sendOtlp(request, reply, receive),
+  );
+}
+
+/** They answer in the way of their protocol. */
+function pointAnswers() {
+  const { 200: _, ...failures } = bodyAnswers(Accepted);
+  return failures;
+}
+
+const contentTypeOf = ({ headers }: FastifyRequest) => headers['content-type'] ?? '';
+
+/** 204, or 400 with the reasons where some points cannot be used. Senders do not repeat them; the rest is written. */
+function sendEmpty(reply: FastifyReply, { accepted, refused, reasons }: Received) {
+  if (refused > 0) {
+    throw new HttpProblem(400, `${refused} points cannot be used, ${accepted} are written: ${reasons.join('; ')}`);
+  }
+  return reply.code(204).send();
+}
+
+type ReceiveBody = (request: FastifyRequest, format: PointsFormat) => Promise<Received>;
+
+/** The answer is an ExportMetricsServiceResponse in the encoding of the request. */
+async function sendOtlp(request: FastifyRequest, reply: FastifyReply, receive: ReceiveBody) {
+  const isJson = /^application\/json\b/i.test(contentTypeOf(request));
+  const { refused, reasons } = await receive(request, isJson ? 'otlp-json' : 'otlp-protobuf');
+  const errorMessage = reasons.join('; ');
+  if (isJson) {
+    const partial = refused === 0 ? {} : { partialSuccess: { rejectedDataPoints: String(refused), errorMessage } };
+    return reply.type('application/json').send(JSON.stringify(partial));
+  }
+  return reply
+    .type('application/x-protobuf')
+    .send(refused === 0 ? Buffer.alloc(0) : partialSuccess(refused, errorMessage));
+}
+
+/** Field 1, a message: rejected_data_points (1, varint) and error_message (2, text). */
+function partialSuccess(refused: number, errorMessage: string): Buffer {
+  const text = Buffer.from(errorMessage);
+  const inner = Buffer.concat([Buffer.from([8]), varint(refused), Buffer.from([18]), varint(text.length), text]);
+  return Buffer.concat([Buffer.from([10]), varint(inner.length), inner]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return Buffer.from([...bytes, rest]);
+    bytes.push((rest % 128) | 128);
+  }
+}

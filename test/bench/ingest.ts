@@ -1,0 +1,162 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readTail } from '../../src/kafka/fetch/topic-tail.ts';
+import { writeRequest } from '../fixture/stream/emitted-metrics.ts';
+import type { Bench } from './bench.ts';
+import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';
+import { startedCommand } from './started-command.ts';
+import { printTable, rounded } from './table.ts';
+
+const KEY = 'the-key-of-the-sender-in-the-bench';
+const SERIES = 500;
+/** Of each series in a body. */
+const STEPS = 4;
+const SECONDS = 10;
+/** Requests that are open at once, as shards of a sender have them. */
+const SENDERS = 4;
+/** Far enough behind the clock that no time is ahead of it, whatever the speed. */
+const BEGIN_MS = Date.now() - 30 * 86_400_000;
+
+interface Format {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Points of all series at some steps; the values are those of a gauge. */
+  body(times: readonly number[]): Buffer;
+}
+
+const host = (i: number) => `host-${i}`;
+const value = (i: number, timeMs: number) => Math.round(1_000 * Math.sin(timeMs / 3e6 + i)) / 100;
+
+const FORMATS: Readonly<Record<string, Format>> = {
+  remote_write: {
+    path: '/api/v1/write',
+    headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
+    body: (times) =>
+      snappyLiterals(
+        writeRequest(
+          eachSeries((i) => ({
+            labels: { __name__: 'node_load1', instance: host(i), job: 'node' },
+            samples: times.map((time) => [time, value(i, time)] as const),
+          })),
+        ),
+      ),
+  },
+  otlp: {
+    path: '/v1/metrics',
+    headers: { 'content-type': 'application/json' },
+    body: (times) => {
+      const dataPoints = eachSeries((i) =>
+        times.map((time) => ({
+          timeUnixNano: `${time}000000`,
+          asDouble: value(i, time),
+          attributes: [{ key: 'host', value: { stringValue: host(i) } }],
+        })),
+      ).flat();
+      const metrics = [{ name: 'system.load', gauge: { dataPoints } }];
+      return Buffer.from(JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] }));
+    },
+  },
+  influx: {
+    path: '/api/v2/write?precision=ms',
+    headers: { 'content-type': 'text/plain' },
+    body: (times) =>
+      Buffer.from(
+        eachSeries((i) => times.map((time) => `system,host=${host(i)} load1=${value(i, time)} ${time}`))
+          .flat()
+          .join('\n'),
+      ),
+  },
+};
+
+/** Points a second that `receive` takes in each format, with senders and broker on the same machine. */
+export const run: Bench = async () =>
+  withBroker(async (connection) => {
+    const folder = await mkdtemp(join(tmpdir(), 'tidewatch-ingest-'));
+    const figures: Record<string, number> = {};
+    const rows: (string | number)[][] = [];
+    try {
+      for (const [name, format] of Object.entries(FORMATS)) {
+        const topics = await makeTopics(connection, name.replace('_', '-'));
+        const detectors = join(folder, `${name}.yaml`);
+        await writeFile(
+          detectors,
+          `topics: { observations: ${topics.observations} }\ndetectors: [{ name: all, series: "*", freq: 10s, h: 4, detection_size: 4 }]\n`,
+        );
+        const env = {
+          KAFKA_BROKERS: connection.config.brokers.join(),
+          DETECTORS: detectors,
+          TIDEWATCH_API_KEY: KEY,
+          HTTP_PORT: '0',
+          OPS_PORT: '0',
+          DRAIN_MS: '0',
+          DATA_DIR: join(folder, name),
+        };
+        const command = await startedCommand(['receive'], env, 'receiving');
+        const { points, seconds } = await send(command.url, format);
+        const inKafka = await recordsOf(connection, topics.observations);
+        if (inKafka !== points) throw new Error(`${name}: ${points} points were answered, ${inKafka} are in Kafka`);
+        figures[`${name}_points_per_s`] = rounded(points / seconds);
+        rows.push([name, points, points / seconds]);
+        await command.stop();
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+    printTable('Points received over HTTP, in Kafka when they are answered', ['format', 'points', 'points/s'], rows);
+    return figures;
+  });
+
+async function send(url: string, { path, headers, body }: Format): Promise<{ points: number; seconds: number }> {
+  let step = 0;
+  // Made before: what a sender takes to make them is not measured.
+  const bodies = Array.from({ length: 200 }, () =>
+    body(Array.from({ length: STEPS }, () => BEGIN_MS + 10_000 * step++)),
+  );
+  const startedMs = performance.now();
+  let [next, points] = [0, 0];
+  const sender = async () => {
+    while (performance.now() - startedMs < SECONDS * 1_000) {
+      const each = bodies[next++ % bodies.length];
+      const answer = await fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { ...headers, authorization: `Bearer ${KEY}` },
+        body: new Uint8Array(each),
+      });
+      if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}: ${await answer.text()}`);
+      await answer.arrayBuffer();
+      points += SERIES * STEPS;
+    }
+  };
+  await Promise.all(Array.from({ length: SENDERS }, sender));
+  return { points, seconds: (performance.now() - startedMs) / 1_000 };
+}
+
+async function recordsOf(connection: Parameters<typeof readTail>[0], topic: string): Promise<number> {
+  let count = 0;
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    count += (await readTail(connection, { topic, partition, recordsMax: 10_000_000 })).length;
+  }
+  return count;
+}
+
+function eachSeries<T>(of: (i: number) => T): T[] {
+  return Array.from({ length: SERIES }, (_, i) => of(i));
+}
+
+/** A Snappy block of literals of 64 KiB: what is received costs as much, and no library is needed to compress. */
+function snappyLiterals(bytes: Uint8Array): Buffer {
+  const parts: Buffer[] = [];
+  const length: number[] = [];
+  for (let rest = bytes.length; ; rest >>>= 7) {
+    length.push(rest < 128 ? rest : (rest & 127) | 128);
+    if (rest < 128) break;
+  }
+  parts.push(Buffer.from(length));
+  for (let at = 0; at < bytes.length; at += 65_536) {
+    const literal = bytes.subarray(at, at + 65_536);
+    const last = literal.length - 1;
+    parts.push(Buffer.from([61 << 2, last & 255, last >>> 8]), Buffer.from(literal));
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RecordMapping } from '../../../src/config/config.ts';
+import { recordsOfBodies } from '../../../src/ingest/received-records.ts';
+import type { PointsFormat } from '../../../src/record/received-points.ts';
+import { emittedOtlp, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
+
+const NOW = 1_767_225_600_000;
+const MAPPING: RecordMapping = {
+  format: 'json',
+  series: ['series'],
+  time: 'timestamp',
+  timeUnit: 'ms',
+  value: 'value',
+  futureMsMax: 60_000,
+};
+
+const receiver = recordsOfBodies({
+  mapping: MAPPING,
+  groupPathOf: (series) => (series.startsWith('unwatched') ? 'unwatched' : series.startsWith('rack') ? 'rack' : null),
+});
+
+function received(format: PointsFormat, bytes: Uint8Array | string, snappy = false) {
+  const outcome = receiver({ format, bytes: Buffer.from(bytes as string), snappy, precision: 'ms' }, NOW);
+  if (outcome.kind === 'unreadable') return outcome;
+  const { records, ...others } = outcome;
+  return { ...others, records: records.map(({ key, value }) => [key.toString(), JSON.parse(value.toString())]) };
+}
+
+test('each point is a record with the key of its series', () => {
+  const series = {
+    labels: { __name__: 'up', job: 'a' },
+    samples: [
+      [NOW, 1],
+      [NOW + 15_000, 0],
+    ],
+  } as const;
+  assert.deepEqual(received('remote-write', writeRequest([series])), {
+    kind: 'records',
+    unwatched: 0,
+    refused: 0,
+    reasons: [],
+    records: [
+      ['up{job="a"}', { series: 'up{job="a"}', timestamp: NOW, value: 1 }],
+      ['up{job="a"}', { series: 'up{job="a"}', timestamp: NOW + 15_000, value: 0 }],
+    ],
+  });
+});
+
+test('points that no detector watches are counted, points that the stream would not take are refused', () => {
+  const text = `unwatched f=1 ${NOW}\nm f=1 ${NOW + 3_600_000}\nm f=2 ${NOW}\nrack f=3 ${NOW}\nnonsense`;
+  const outcome = received('line-protocol', text);
+  assert.deepEqual(
+    { ...outcome, reasons: [] },
+    {
+      kind: 'records',
+      unwatched: 1,
+      refused: 3,
+      reasons: [],
+      records: [['m_f', { series: 'm_f', timestamp: NOW, value: 2 }]],
+    },
+  );
+});
+
+test('JSON lines are the records themselves, with the key of their group where there is one', () => {
+  const lines = [
+    `{"series": "a", "timestamp": ${NOW}, "value": 1, "note": "kept"}`,
+    `{"series": "rack-1", "rack": "r", "timestamp": ${NOW}, "value": 2}`,
+    '{"series": "a"}',
+    '',
+  ].join('\r\n');
+  const outcome = received('json-lines', lines);
+  assert.deepEqual(
+    { ...outcome, reasons: [] },
+    {
+      kind: 'records',
+      unwatched: 0,
+      refused: 1,
+      reasons: [],
+      records: [
+        ['a', { series: 'a', timestamp: NOW, value: 1, note: 'kept' }],
+        ['r', { series: 'rack-1', rack: 'r', timestamp: NOW, value: 2 }],
+      ],
+    },
+  );
+  assert.match(outcome.kind === 'records' ? outcome.reasons[0] : '', /^line 3: /);
+});
+
+test('Snappy is inflated; what is none is unreadable', () => {
+  const request = writeRequest([{ labels: { __name__: 'up' }, samples: [[NOW, 1]] }]);
+  // One literal: its length, a tag of 60 for a length in one byte, the length less one.
+  const block = Buffer.concat([Buffer.from([request.length, 60 << 2, request.length - 1]), request]);
+  const outcome = received('remote-write', block, true);
+  assert.equal(outcome.kind === 'records' && outcome.records.length, 1);
+  assert.equal(received('remote-write', request, true).kind, 'unreadable');
+});
+
+test('a metric of OpenTelemetry becomes records', async () => {
+  const outcome = received('otlp-json', Buffer.from(await emittedOtlp('json', 'cumulative')));
+  // Its times are those of this machine, far ahead of the clock of this test.
+  assert.equal(outcome.kind === 'records' && outcome.refused, 4);
+});

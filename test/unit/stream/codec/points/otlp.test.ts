@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decodeOtlp } from '../../../../../src/stream/codec/points/otlp.ts';
+import type { PointsOfRecord } from '../../../../../src/stream/codec/points/series-points.ts';
+import { emittedOtlp } from '../../../../fixture/stream/emitted-metrics.ts';
+
+const valuesOf = (decoded: PointsOfRecord) => {
+  assert.equal(decoded.kind, 'points');
+  if (decoded.kind !== 'points') return {};
+  return Object.fromEntries(decoded.series.map(({ id, kind, values }) => [id, [kind, ...values]]));
+};
+
+const PLACE = 'instance="a:1",job="shop"';
+
+for (const encoding of ['protobuf', 'json'] as const) {
+  test(`cumulative metrics of OpenTelemetry's JS SDK are counters and gauges, as ${encoding}`, async () => {
+    const decoded = decodeOtlp(await emittedOtlp(encoding, 'cumulative'), encoding);
+    assert.deepEqual(valuesOf(decoded), {
+      [`http.requests{${PLACE},route="/a"}`]: ['counter', 7],
+      [`queue.fill{${PLACE}}`]: ['gauge', 0.5],
+      [`http.seconds_count{${PLACE},route="/a"}`]: ['counter', 3],
+      [`http.seconds_sum{${PLACE},route="/a"}`]: ['counter', 33],
+    });
+    const [first] = decoded.kind === 'points' ? decoded.series : [];
+    const ageMs = Date.now() - (first?.timestampsMs[0] ?? 0);
+    assert.ok(ageMs >= 0 && ageMs < 600_000, `${ageMs} ms old`);
+  });
+
+  test(`a histogram of one interval has quantiles, as ${encoding}`, async () => {
+    const decoded = decodeOtlp(await emittedOtlp(encoding, 'delta'), encoding);
+    const values = valuesOf(decoded);
+    assert.deepEqual(values[`http.requests{${PLACE},route="/a"}`], ['gauge', 7]);
+    // One value in each of (0, 1], (1, 5] and beyond 25: the median is half-way through the second bucket.
+    assert.deepEqual(values[`http.seconds{${PLACE},quantile="0.5",route="/a"}`], ['gauge', 3]);
+    assert.deepEqual(values[`http.seconds{${PLACE},quantile="0.99",route="/a"}`], ['gauge', 25]);
+  });
+}
+
+test('a point without a recorded value is missing', () => {
+  const json = {
+    resourceMetrics: [
+      {
+        scopeMetrics: [
+          {
+            metrics: [
+              {
+                name: 'up',
+                gauge: {
+                  dataPoints: [
+                    { asInt: '1', timeUnixNano: '1000000', flags: 1 },
+                    { asInt: '2', timeUnixNano: '2000000' },
+                  ],
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const decoded = decodeOtlp(Buffer.from(JSON.stringify(json)), 'json');
+  assert.deepEqual(decoded, {
+    kind: 'points',
+    series: [{ id: 'up', name: 'up', labels: [], kind: 'gauge', timestampsMs: [2], values: [2] }],
+    missing: 1,
+    refused: [],
+  });
+});
+
+test('what is no request is unreadable', async () => {
+  for (const text of [
+    '',
+    '7',
+    'null',
+    '{"resourceMetrics": 7}',
+    '{"resourceMetrics": [7]}',
+    '[[[',
+    '{"resourceMetrics":[{"scopeMetrics":{}}]}',
+  ]) {
+    const { kind } = decodeOtlp(Buffer.from(text), 'json');
+    assert.ok(kind === 'unreadable' || text.includes('[7]'), text);
+  }
+  const bytes = await emittedOtlp('protobuf', 'delta');
+  for (let length = 1; length < bytes.length; length += 7) {
+    const { kind } = decodeOtlp(bytes.subarray(0, length), 'protobuf');
+    assert.equal(kind, 'unreadable', `${length} bytes`);
+  }
+});
