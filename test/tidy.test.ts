@@ -7,4 +7,5 @@ import './tidy/directions.ts';
 import './tidy/documents.ts';
 import './tidy/figures.ts';
 import './tidy/packages.ts';
+import './tidy/settings-page.ts';
 import './tidy/style.ts';

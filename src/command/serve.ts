@@ -7,6 +7,7 @@ import {
   kafkaOptions,
   processOptions,
   registryOptions,
+  storeOptions,
   streamOptions,
   workerLimits,
 } from '../config/options.ts';
@@ -25,6 +26,7 @@ export const serveCommand: RunnableCommand = {
   summary: 'Answers requests of clients over HTTP: detection, forecasts, and with KAFKA_BROKERS what was scored',
   options: [
     ...Object.values(httpOptions),
+    ...Object.values(storeOptions),
     ...Object.values(kafkaOptions),
     ...Object.values(registryOptions),
     ...Object.values(streamOptions),

@@ -1,6 +1,19 @@
-import { isIP } from 'node:net';
-import type { LogLevel, WorkerLimits } from './config.ts';
-import { boolean, commaList, integerFrom, type Kind, oneOf, text, textMatching, textOf } from './kinds.ts';
+import type { WorkerLimits } from './config.ts';
+import { boolean, integerFrom, type Kind, text } from './kinds.ts';
+import {
+  bearerSecret,
+  brokerList,
+  instanceId,
+  limit,
+  logLevel,
+  mechanism,
+  networks,
+  origins,
+  postgresUrl,
+  registryUrl,
+  saslExtensions,
+  tokenUrl,
+} from './option-kinds.ts';
 
 /** An option of the environment, the command line, or both. */
 export interface Option<T> {
@@ -28,8 +41,8 @@ export function withDefault<T>(option: Option<T>, fallback: NoInfer<T>): OptionW
   return { ...option, fallback };
 }
 
-function secret(env: string, help: string): Option<string> {
-  return { env, flag: null, kind: text, help };
+function secret(env: string, help: string, kind: Kind<string> = text): Option<string> {
+  return { env, flag: null, kind, help };
 }
 
 /** The file that holds a secret, as orchestrators mount it. @param holds the option of that secret */
@@ -42,63 +55,11 @@ export function commandFlag<T>(flag: string, kind: Kind<T>, help: string): Optio
   return { env: null, flag, kind, help };
 }
 
-/** `host:port`, also `[::1]:9092`. */
-const brokerList = commaList('brokers as host:port', (broker) => {
-  const port = /^(?:[^\s:/@[\]]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(broker)?.[1];
-  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
-});
-
-/** A user or password inside the URL would reach logs and error messages. */
-const registryUrl = textOf('an http or https URL without user and password in it', (value) => {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  const fits = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  return fits ? value : undefined;
-});
-
-/** The client's secret is sent there. */
-const tokenUrl = textOf('an https URL, or an http URL of this machine, without user and password in it', (value) => {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (url === null || url.username !== '' || url.password !== '') return undefined;
-  const isHere = url.protocol === 'http:' && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  return url.protocol === 'https:' || isHere ? value : undefined;
-});
-
-/** SASL extensions (RFC 7628): letters, and printable values. */
-const saslExtensions = textOf('NAME=VALUE, separated by commas', (value) => {
-  const pairs = value.split(',').map((part) => /^ *([A-Za-z]+)=([\x21-\x7e]+) *$/.exec(part));
-  if (pairs.some((pair) => pair === null || pair[1] === 'auth')) return undefined;
-  return Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]])) as Readonly<Record<string, string>>;
-});
-
-const postgresUrl = textOf('a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE', (value) => {
-  return URL.canParse(value) && /^postgres(?:ql)?:$/.test(new URL(value).protocol) ? value : undefined;
-});
-
-/** What `Authorization: Bearer` can carry, too long to be guessed. */
-const bearerToken = textMatching('24 or more characters of printable ASCII without spaces', /^[\x21-\x7e]{24,}$/);
-
-const networks = commaList('addresses or networks such as 10.0.0.0/8', (part) => {
-  const [address, bits, ...more] = part.split('/');
-  const version = isIP(address);
-  const bitsMax = version === 4 ? 32 : 128;
-  return (
-    version !== 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax))
-  );
-});
-
-const origins = commaList('origins such as https://example.com, or *', (part) => {
-  return part === '*' || (/^https?:/.test(part) && URL.canParse(part) && new URL(part).origin === part);
-});
-
-const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') satisfies Kind<LogLevel>;
-const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer');
-const limit = (max: number) => integerFrom(1, max);
-
 /** How to reach Kafka. */
 export const kafkaOptions = {
   brokers: setting('KAFKA_BROKERS', brokerList, 'host:port, separated by commas'),
   clientId: withDefault(setting('KAFKA_CLIENT_ID', text, 'name shown to the brokers'), 'tidewatch'),
-  tls: withDefault(setting('KAFKA_TLS', boolean, 'use TLS to the brokers'), false),
+  tls: withDefault(setting('KAFKA_TLS', boolean, 'true: TLS to the brokers'), false),
   tlsCa: setting('KAFKA_TLS_CA', text, 'PEM file of the authority that signed the brokers'),
   tlsCert: setting('KAFKA_TLS_CERT', text, 'PEM file of the client certificate'),
   tlsKey: setting('KAFKA_TLS_KEY', text, 'PEM file of the client key'),
@@ -106,21 +67,29 @@ export const kafkaOptions = {
     setting('KAFKA_TLS_REJECT_UNAUTHORIZED', boolean, 'false accepts any certificate'),
     true,
   ),
-  saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, mechanism.expected),
+  saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, `how to log in: ${mechanism.expected}`),
   saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user of the brokers'),
   saslPassword: secret('KAFKA_SASL_PASSWORD', 'password of that user'),
   saslPasswordFile: secretFile('KAFKA_SASL_PASSWORD', 'saslPassword'),
-  saslTokenFile: setting('KAFKA_SASL_TOKEN_FILE', text, 'oauthbearer: file with a token, read at each login'),
-  saslTokenUrl: setting('KAFKA_SASL_TOKEN_URL', tokenUrl, 'oauthbearer: where tokens are requested'),
+  saslTokenFile: setting(
+    'KAFKA_SASL_TOKEN_FILE',
+    text,
+    'oauthbearer: file with the present token, read at each login, in place of an endpoint',
+  ),
+  saslTokenUrl: setting('KAFKA_SASL_TOKEN_URL', tokenUrl, 'oauthbearer: token endpoint of the client credentials flow'),
   saslClientId: setting('KAFKA_SASL_CLIENT_ID', text, 'client that requests tokens'),
   saslClientSecret: secret('KAFKA_SASL_CLIENT_SECRET', 'secret of that client'),
   saslClientSecretFile: secretFile('KAFKA_SASL_CLIENT_SECRET', 'saslClientSecret'),
   saslScope: setting('KAFKA_SASL_SCOPE', text, 'scope of the tokens'),
-  saslExtensions: setting('KAFKA_SASL_EXTENSIONS', saslExtensions, 'oauthbearer: NAME=VALUE for the brokers'),
+  saslExtensions: setting(
+    'KAFKA_SASL_EXTENSIONS',
+    saslExtensions,
+    'oauthbearer: NAME=VALUE for the brokers, separated by commas, such as logicalCluster=lkc-1',
+  ),
 };
 
 export const registryOptions = {
-  registryUrl: setting('SCHEMA_REGISTRY_URL', registryUrl, 'schema registry, for formats other than json'),
+  registryUrl: setting('SCHEMA_REGISTRY_URL', registryUrl, 'URL of the schema registry, for formats other than json'),
   registryUsername: setting('SCHEMA_REGISTRY_USERNAME', text, 'user of the schema registry'),
   registryPassword: secret('SCHEMA_REGISTRY_PASSWORD', 'password of that user'),
   registryPasswordFile: secretFile('SCHEMA_REGISTRY_PASSWORD', 'registryPassword'),
@@ -140,15 +109,23 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
     5_000,
   ),
   transactionsPerSMax: withDefault(
-    setting('TRANSACTIONS_PER_S_MAX', limit(100_000), 'transactions a second of a worker'),
+    setting(
+      'TRANSACTIONS_PER_S_MAX',
+      limit(100_000),
+      'transactions a second of a worker; above it the interval stretches for all its partitions',
+    ),
     500,
   ),
   backfillForecastsPerSMax: withDefault(
-    setting('BACKFILL_FORECASTS_PER_S_MAX', limit(1_000_000), 'forecasts a second of backfills in a worker'),
+    setting(
+      'BACKFILL_FORECASTS_PER_S_MAX',
+      limit(1_000_000),
+      'forecasts a second of a worker that calibrate series again after a change of settings',
+    ),
     2_000,
   ),
   queueRecordsMax: withDefault(
-    setting('QUEUE_RECORDS_MAX', limit(10_000_000), 'waiting records that pause a partition'),
+    setting('QUEUE_RECORDS_MAX', limit(10_000_000), 'waiting records of a partition at which it is paused'),
     20_000,
   ),
   seriesMax: withDefault(
@@ -156,7 +133,11 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
     100_000,
   ),
   memoryMbMax: withDefault(
-    setting('MEMORY_MB_MAX', integerFrom(0, 10_000_000), 'MiB of memory at which partitions pause; 0: no limit'),
+    setting(
+      'MEMORY_MB_MAX',
+      integerFrom(0, 10_000_000),
+      'MiB of memory of a worker at which its partitions pause; 0: no limit',
+    ),
     0,
   ),
   inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one a processor)'),
@@ -165,55 +146,75 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
     10_000,
   ),
   startWaitMs: withDefault(
-    setting('START_WAIT_MS', integerFrom(0, 3_600_000), 'ms that a starting worker waits for its brokers'),
+    setting(
+      'START_WAIT_MS',
+      integerFrom(0, 3_600_000),
+      'ms that a worker waits at its start for a broker that answers; then it ends with 1',
+    ),
     60_000,
   ),
   sessionMs: withDefault(
-    setting('KAFKA_SESSION_MS', integerFrom(1_000, 600_000), 'ms after which a silent worker is gone'),
+    setting(
+      'KAFKA_SESSION_MS',
+      integerFrom(1_000, 600_000),
+      'ms after which the partitions of a silent worker go to others',
+    ),
     10_000,
   ),
 };
 
 /** Settings of every command that works on a stream. */
 export const streamOptions = {
-  detectors: setting('DETECTORS', text, 'detectors file (YAML)'),
+  detectors: setting('DETECTORS', text, 'path of the detectors file (YAML)'),
   groupId: withDefault(setting('KAFKA_GROUP_ID', text, 'consumer group'), 'tidewatch'),
 };
 
 export const processOptions = {
   opsHost: withDefault(setting('OPS_HOST', text, 'address of health, readiness and metrics'), '127.0.0.1'),
-  opsPort: withDefault(setting('OPS_PORT', integerFrom(0, 65_535), 'their port; 0 takes any free one'), 9464),
+  opsPort: withDefault(setting('OPS_PORT', integerFrom(0, 65_535), 'their port; 0: any free one'), 9464),
   dataDir: withDefault(setting('DATA_DIR', text, 'folder of what must outlive the process'), './data'),
-  modelsDir: setting('MODELS_DIR', text, 'folder of further models'),
-  logLevel: withDefault(setting('LOG_LEVEL', logLevel, logLevel.expected), 'info'),
+  modelsDir: setting('MODELS_DIR', text, 'folder of models of your own'),
+  logLevel: withDefault(
+    setting('LOG_LEVEL', logLevel, `${logLevel.expected}; logs are JSON lines without secrets`),
+    'info',
+  ),
 };
 
 /** Who is notified of events. */
 export const alertOptions = {
-  routes: setting('ROUTES', text, 'routes file (YAML): which events go to which receivers'),
+  routes: setting(
+    'ROUTES',
+    text,
+    'path of the routes file (YAML): which events go to which receivers; alerts needs it, start uses it',
+  ),
 };
 
 /** Where keys, credits, jobs and fine-tuned models are kept. */
 export const storeOptions = {
-  storeUrl: {
-    ...secret('STORE_URL', 'Postgres that replicas share, postgres://…; unset: SQLite in DATA_DIR'),
-    kind: postgresUrl,
-  },
+  storeUrl: secret(
+    'STORE_URL',
+    'Postgres that replicas share, postgres://USER:PASSWORD@HOST:5432/DATABASE; unset: SQLite in DATA_DIR',
+    postgresUrl,
+  ),
   storeUrlFile: secretFile('STORE_URL', 'storeUrl'),
 };
 
 /** Where scores and events are kept for looking at, and how many. */
 export const historyOptions = {
-  historyDays: withDefault(setting('HISTORY_DAYS', integerFrom(1, 3_650), 'days that scores and events are kept'), 14),
+  historyDays: withDefault(
+    setting('HISTORY_DAYS', integerFrom(1, 3_650), 'days that serve keeps scores and events'),
+    14,
+  ),
   historyGb: withDefault(setting('HISTORY_GB', integerFrom(1, 100_000), 'GB that they may take'), 10),
   historyMemoryMb: withDefault(
     setting('HISTORY_MEMORY_MB', integerFrom(64, 1_048_576), 'MiB of memory of DuckDB, beyond which it sorts on disk'),
     256,
   ),
-  historyUrl: {
-    ...secret('HISTORY_URL', 'Postgres of the history that replicas share, postgres://…; unset: DuckDB in DATA_DIR'),
-    kind: postgresUrl,
-  },
+  historyUrl: secret(
+    'HISTORY_URL',
+    'Postgres of the history that replicas share; unset: DuckDB in DATA_DIR, one process a folder',
+    postgresUrl,
+  ),
   historyUrlFile: secretFile('HISTORY_URL', 'historyUrl'),
 };
 
@@ -226,18 +227,16 @@ export const detectorsOptions = {
 };
 
 /** Every setting of what scores a stream. */
-/** As Kafka demands it. */
-const instanceId = textMatching(
-  'at most 249 letters, digits, dots, hyphens and underscores',
-  /^[a-zA-Z0-9._-]{1,249}$/,
-);
-
 export const workerOptions = {
   ...kafkaOptions,
   ...registryOptions,
   ...workerLimits,
   ...streamOptions,
-  groupInstanceId: setting('KAFKA_GROUP_INSTANCE_ID', instanceId, 'id of a static member of the group'),
+  groupInstanceId: setting(
+    'KAFKA_GROUP_INSTANCE_ID',
+    instanceId,
+    'id of a static member of its group; one of its own for each worker, such as the name of its pod',
+  ),
   ...processOptions,
   // Detectors may run on fine-tuned models.
   ...storeOptions,
@@ -246,19 +245,31 @@ export const workerOptions = {
 /** Settings of the HTTP sidecar. */
 export const httpOptions = {
   httpHost: withDefault(setting('HTTP_HOST', text, 'address of the HTTP interface'), '127.0.0.1'),
-  httpPort: withDefault(setting('HTTP_PORT', integerFrom(0, 65_535), 'its port; 0 takes any free one'), 8080),
-  apiKey: {
-    ...secret(
-      'TIDEWATCH_API_KEY',
-      'the first key, an admin; it replaces the earlier first key (unset: one is made where there is none)',
-    ),
-    kind: bearerToken,
-  },
+  httpPort: withDefault(setting('HTTP_PORT', integerFrom(0, 65_535), 'its port; 0: any free one'), 8080),
+  apiKey: secret(
+    'TIDEWATCH_API_KEY',
+    'the first key, an admin, of at least 24 characters. It replaces the earlier first key, which is revoked. Unset: ' +
+      'one is made where there is none, and shown once',
+    bearerSecret,
+  ),
   apiKeyFile: secretFile('TIDEWATCH_API_KEY', 'apiKey'),
-  httpTlsCert: setting('HTTP_TLS_CERT', text, 'PEM file of the certificate; with it the interface uses HTTPS'),
+  httpTlsCert: setting(
+    'HTTP_TLS_CERT',
+    text,
+    'PEM file of the certificate: the interface uses HTTPS. It is read again when it changes',
+  ),
   httpTlsKey: setting('HTTP_TLS_KEY', text, 'PEM file of its key'),
-  httpTrustedProxies: setting('HTTP_TRUSTED_PROXIES', networks, 'proxies whose X-Forwarded-For is believed'),
-  httpCorsOrigins: setting('HTTP_CORS_ORIGINS', origins, 'origins of web pages that may call the interface, or *'),
+  httpTrustedProxies: setting(
+    'HTTP_TRUSTED_PROXIES',
+    networks,
+    'addresses and networks of proxies, separated by commas: their X-Forwarded-For names the client, and ' +
+      'HTTP_CONNECTIONS_PER_ADDRESS_MAX does not hold for them',
+  ),
+  httpCorsOrigins: setting(
+    'HTTP_CORS_ORIGINS',
+    origins,
+    'origins of web pages that may call the interface, separated by commas, or *',
+  ),
   httpConnectionsMax: withDefault(setting('HTTP_CONNECTIONS_MAX', limit(1_000_000), 'open connections'), 1_000),
   httpConnectionsPerAddressMax: withDefault(
     setting('HTTP_CONNECTIONS_PER_ADDRESS_MAX', limit(1_000_000), 'open connections of one address'),
@@ -268,13 +279,12 @@ export const httpOptions = {
     setting('DRAIN_MS', integerFrom(0, 600_000), 'ms of listening after SIGTERM, already not ready'),
     5_000,
   ),
-  ...storeOptions,
   jobsInFlightMax: withDefault(
-    setting('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 'jobs that wait or run; beyond it: 429'),
+    setting('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 'jobs of an owner that wait or run; beyond it: 429'),
     1_000,
   ),
   jobMemoryMbMax: withDefault(
-    setting('JOB_MEMORY_MB_MAX', integerFrom(256, 1_000_000), 'MiB that a job may hold'),
+    setting('JOB_MEMORY_MB_MAX', integerFrom(256, 1_000_000), 'MiB of memory of each process that runs jobs'),
     4_096,
   ),
   finetunedModelsMax: withDefault(

@@ -114,36 +114,6 @@ test('the requests that the Kafka client sends stand in its README, with their v
   none([...said.keys()].filter((name) => !versions.has(name)));
 });
 
-/** Rows of the settings of operators, by the variables in them. */
-const settingRows = read('deploy/book/settings.md')
-  .split('\n')
-  .flatMap((line) =>
-    [...(/^\|([^|]+)\|/.exec(line)?.[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, env]) => ({ env, line })),
-  );
-
-test('the settings of operators are the variables of the configuration', () => {
-  const known = new Set<string | null>(Object.values(options).map(({ env }) => env));
-  none(
-    settingRows
-      .filter(({ env }) => !known.has(env))
-      .map(({ env }) => `${env} is explained, and there is no such variable`),
-  );
-  const explained = new Set(settingRows.map(({ env }) => env));
-  none([...known].flatMap((env) => (env === null || explained.has(env) ? [] : [`${env} is not explained`])));
-});
-
-test('the defaults of operators are those of the configuration', () => {
-  none(
-    Object.values(options).flatMap((option) => {
-      const fallback = 'fallback' in option ? option.fallback : undefined;
-      if (typeof fallback === 'boolean' || fallback === undefined) return [];
-      const row = settingRows.find(({ env }) => env === option.env)?.line ?? '';
-      const isSaid = [String(fallback), fallback.toLocaleString('en-US')].some((said) => row.includes(said));
-      return isSaid ? [] : [`${option.env}: the default ${fallback} is not explained`];
-    }),
-  );
-});
-
 /** Of Node.js. */
 const FOREIGN_VARIABLES = ['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS'];
 
