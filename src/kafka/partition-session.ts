@@ -54,7 +54,7 @@ export interface SessionOptions {
   readonly deadLettersTopic: string;
   /** Whether outputs may be in any partition of `partitionedTopics`. */
   readonly spread: boolean;
-  /** Of batches for `partitionedTopics`. */
+  /** Codec of batches for `partitionedTopics`. */
   readonly compression: Compression;
   /** Each input partition has its own, which never changes. The next session with it fences this one. */
   readonly transactionalId: string;

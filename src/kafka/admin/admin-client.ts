@@ -78,7 +78,7 @@ const HINTS: readonly { readonly tls: boolean; readonly pattern: RegExp; readonl
   },
 ];
 
-/** Of the first contact: the address may be wrong, or the brokers may not have started yet. */
+/** A failure of the first contact: the address may be wrong, or the brokers may not have started yet. */
 export function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
   if (/current SASL state/.test(failure.message)) {
     const text = `${failure.message}. If the brokers want no login there, unset KAFKA_SASL_MECHANISM`;

@@ -9,7 +9,7 @@ export interface ConsumedPartition {
   readonly endOffset: number;
   /** Client and address of the member that has the partition; null where none has. */
   readonly owner: string | null;
-  /** Of the committed offset; null without any. */
+  /** Metadata of the committed offset; null without any. */
   readonly metadata: string | null;
 }
 

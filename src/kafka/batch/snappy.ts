@@ -23,7 +23,7 @@ export function inflateSnappy(bytes: Buffer, bytesMax: number): Buffer {
   return out.finish();
 }
 
-/** A block: its inflated length as a varint, then literals and copies, told apart by the lowest two bits of a tag. */
+/** A block: its inflated length as a varint, then literals and copies, which the lowest two bits of a tag name. */
 function inflateBlock(block: Buffer, out: InflatedBytes): void {
   let at = 0;
   while (block[at] > 127) at++;

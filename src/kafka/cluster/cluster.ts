@@ -16,7 +16,7 @@ export interface PartitionMetadata {
   readonly leader: number;
   /** Rises with each change of the leader; -1 or left out: not known. */
   readonly leaderEpoch?: number;
-  /** Of its topic, in hexadecimal; null or left out: not known. */
+  /** Id of its topic, in hexadecimal; null or left out: not known. */
   readonly topicId?: string | null;
   /** The replicas in sync. */
   readonly isr: readonly number[];

@@ -12,7 +12,7 @@ const SLOW_TIMES = 4;
 /** Share of a new duration in the usual one, and what is added to the largest that counts in full. */
 const USUAL_SHARE = 1 / 16;
 const USUAL_MS_MIN = 10;
-/** Of one kind to one broker, slow ones included. Further requests wait. */
+/** Connections of one kind to one broker, slow ones included. Further requests wait. */
 const CONNECTIONS_MAX = 128;
 /** kafkajs takes any connected broker for metadata. One that hangs must not hold up those that wait for leaders. */
 const METADATA_MS_MAX = 5_000;

@@ -168,7 +168,7 @@ async function readAnswer(response: Response): Promise<Readonly<Record<string, u
   }
 }
 
-/** Of the answer only the code of the error is shown: it may repeat what was sent. */
+/** Shows only the code of the error: an answer may repeat what was sent. */
 function refusal(url: string, status: number, { error }: Readonly<Record<string, unknown>>): ServiceError {
   const code = typeof error === 'string' && /^[\w.-]{1,60}$/.test(error) ? ` (${error})` : '';
   const text = `Token endpoint ${url} answered ${status}${code}`;

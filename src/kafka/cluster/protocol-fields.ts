@@ -105,14 +105,14 @@ export function encodeRequest<Request>(
   values: NoInfer<Request>,
 ): Buffer {
   const writer = new FieldWriter(isCompact);
-  // Of the header; kafkajs writes what is before.
+  // Tags of the header; kafkajs writes what is before.
   writer.tags();
   writeFields(writer, request, values);
   writer.tags();
   return writer.take();
 }
 
-/** Of an answer only the first fields may be named. */
+/** Decodes the named fields of an answer; they may be the first ones alone. */
 export function decodeAnswer<Answer>(
   { isCompact, answer }: { readonly isCompact: boolean; readonly answer: AnswerFields<Answer> },
   payload: Buffer,

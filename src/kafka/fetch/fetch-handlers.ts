@@ -15,7 +15,7 @@ export interface FetchReport {
 export interface FetchHandlers {
   /** Headers that are delivered with the records; the others are left out. */
   readonly headers?: DeliveredHeaders;
-  /** Of the delivered records. */
+  /** Epochs of the delivered records. */
   readonly epochs: LeaderEpochs;
   onRecords(partition: number, records: readonly InputRecord[]): void;
   /** The whole cluster is out of reach (`error`), or back (`null`). */

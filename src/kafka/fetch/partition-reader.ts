@@ -78,7 +78,7 @@ export interface PartitionRange {
   readonly partition: number;
   readonly from: number;
   readonly end: number;
-  /** Told the position after each response. */
+  /** Gets the position after each response. */
   readonly onPosition?: (offset: number) => void;
 }
 

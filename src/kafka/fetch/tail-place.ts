@@ -15,7 +15,7 @@ export interface TailPlace {
 export interface MovingPlace {
   topicId: string | null;
   readonly positions: Map<number, number>;
-  /** Of the records that were read. A stored place has none. */
+  /** Epochs of the records that were read. A stored place has none. */
   readonly epochs: LeaderEpochs;
   /** By partition, the epoch of the leader whose log was found to hold the position. */
   readonly checked: Map<number, number>;

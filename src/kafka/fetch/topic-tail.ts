@@ -25,7 +25,7 @@ const LIMITS: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, re
 const REFRESHES_MAX = 3;
 const RECONNECT_MS = 500;
 const OFFSET_OUT_OF_RANGE = 1;
-/** Of a topic that is read as a whole, so many are in memory. */
+/** Offsets in memory of a topic that is read as a whole. */
 const RANGE_OFFSETS = 50_000;
 
 export interface TopicTail {

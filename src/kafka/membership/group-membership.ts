@@ -41,7 +41,7 @@ export interface GroupOptions {
   readonly groupId: string;
   readonly topic: string;
   readonly sessionMs: number;
-  /** Of a static member: nobody else takes its partitions while it is away for less than `sessionMs`. */
+  /** Id of a static member: nobody else takes its partitions while it is away for less than `sessionMs`. */
   readonly instanceId?: string | null;
 }
 

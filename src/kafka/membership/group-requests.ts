@@ -8,7 +8,7 @@ export interface MemberName {
   readonly groupId: string;
   /** Empty: a new one. */
   readonly memberId: string;
-  /** Of a static member, whose partitions wait for it through a restart; null for a dynamic one. */
+  /** Id of a static member, whose partitions wait for it through a restart; null for a dynamic one. */
   readonly instanceId: string | null;
 }
 

@@ -130,7 +130,7 @@ function createProducer(
         await coordinator.send((broker) => addPartitions(broker, producer, topics));
       }
       await Promise.all([produce(rounds), coordinator.send((broker) => addOffsets(broker, producer, moved.groupId))]);
-      // Not beside the records: for each of the two the broker asks the coordinator whether the transaction is open
+      // Not beside the records: for each of the two the broker verifies at the coordinator that the transaction is open
       // (KIP-890). Of two such questions of one producer that wait together it refuses one.
       await commitOffset(moved);
       await coordinator.send((broker) => endTransaction(broker, producer, true));
