@@ -11,4 +11,6 @@ export interface ExogenousEffects {
   weights(): Float64Array;
   /** Contribution of each variable to the forecasts; available after `added`. */
   contributions(): readonly Float64Array[];
+  /** Contribution of each variable at its mean, or at its most frequent category; available after `added`. */
+  typical(): readonly number[];
 }

@@ -17,6 +17,16 @@ export interface DesignColumn {
   readonly deviation: number;
 }
 
+/** A variable with one row: its mean over the rows before `end`, or its most frequent category. */
+export function typicalRow({ values, categorical }: ExogenousVariable, end: number): ExogenousVariable {
+  const seen = Array.from({ length: Math.min(end, values.length) }, (_, i) => values[i]).filter(
+    (v) => !Number.isNaN(v),
+  );
+  if (!categorical) return { values: [seen.reduce((sum, value) => sum + value, 0) / seen.length], categorical };
+  const [mode = Number.NaN] = categoriesOf({ values: seen, categorical }, Array.from(seen.keys())) as number[];
+  return { values: [mode], categorical };
+}
+
 /** The most frequent categories have a column each. The others have none. */
 export const CATEGORIES_MAX = 30;
 

@@ -1,4 +1,4 @@
-import { designValue, type ExogenousVariable, fitColumns, interceptAndSeason } from './design.ts';
+import { designValue, type ExogenousVariable, fitColumns, interceptAndSeason, typicalRow } from './design.ts';
 import { explainedBy, fitRidge, type RidgeFit } from './ridge.ts';
 
 /** Estimated effects of exogenous variables on a series. */
@@ -14,6 +14,8 @@ export interface ExogenousFit {
     start: number,
     length: number,
   ): readonly Float64Array[];
+  /** Contribution of each variable at its mean, or its most frequent category, over the rows before `end`. */
+  typical(variables: readonly (ExogenousVariable | null)[], end: number): readonly number[];
 }
 
 /** Training rows, the newest. */
@@ -68,7 +70,14 @@ export async function fitExogenous(
     });
     return added;
   };
-  return { weights: sharesOf(contributions(variables, 0, end)), contributions };
+  return {
+    weights: sharesOf(contributions(variables, 0, end)),
+    contributions,
+    typical(given, before) {
+      const rows = given.map((variable) => variable && typicalRow(variable, before));
+      return contributions(rows, 0, 1).map(([own]) => own);
+    },
+  };
 }
 
 /** The columns of the variables and the target at `rows`, newest first. */
@@ -121,6 +130,7 @@ export function zeroEffectFit(variables: readonly ExogenousVariable[]): Exogenou
   return {
     weights: new Float64Array(variables.length),
     contributions: (_given, _start, length) => variables.map(() => new Float64Array(length)),
+    typical: () => variables.map(() => 0),
   };
 }
 

@@ -36,6 +36,8 @@ export interface ExogenousForecast extends HorizonForecast {
   readonly contributions: readonly Float64Array[];
   /** Relative weights of the variables. */
   readonly weights: Float64Array;
+  /** Contribution that each variable would have at its historical mean, or at its most frequent category. */
+  typical(): readonly number[];
 }
 
 export interface ExogenousSettings extends MultiResolutionSettings {
@@ -117,11 +119,16 @@ async function forecastFitted(
   });
   const forecasts = await forecastMultiResolution(adjusted, settings, inference);
   return forecasts.map(({ mean, quantiles }, i) => {
-    const { future, futureStart, fit } = points[i];
+    const { past, cutoff, future, futureStart, fit } = points[i];
     const contributions = fit.contributions(future, futureStart, h);
     const effect = sumContributions(contributions, h);
     const shifted = (numbers: Float64Array) => numbers.map((value, k) => value + effect[k]);
-    return { mean: shifted(mean), quantiles: quantiles.map(shifted), contributions, weights: fit.weights };
+    const typical = () =>
+      fit.typical(
+        past.map((variable, v) => future[v] && variable),
+        cutoff,
+      );
+    return { mean: shifted(mean), quantiles: quantiles.map(shifted), contributions, weights: fit.weights, typical };
   });
 }
 

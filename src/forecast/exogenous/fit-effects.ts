@@ -32,5 +32,6 @@ export async function fitExogenousEffects(
     },
     weights: () => fit!.weights,
     contributions,
+    typical: () => fit!.typical(knownAhead, end),
   };
 }

@@ -6,6 +6,7 @@ import type { FieldProblem } from '../../wire/problem.ts';
 import type { CrossValidationBody } from '../../wire/schema/forecast-schema.ts';
 import { type ForecastQuestion, forecastsOfOne, horizonFields } from '../forecast/forecast-question.ts';
 import { type InSampleQuestion, readInSample } from '../in-sample/in-sample-question.ts';
+import { contributionKind, contributionProblems } from '../series/attribution.ts';
 import { answerTooLong, intervalProblems, tuningProblems } from '../series/request-limits.ts';
 import { tooShort } from '../series/series-problems.ts';
 import { readSeriesRequest } from '../series/series-question.ts';
@@ -23,7 +24,7 @@ export function readWindows(body: CrossValidationBody, models: ServedModels): Wi
   const { series, h, n_windows: windows = 1, step_size: step, refit = true } = body;
   const frequency = frequencyProfile(body.freq);
   const tunings = refit ? windows : 1;
-  const problems = [...windowProblems(body), ...tuningProblems(body, tunings)];
+  const problems = [...windowProblems(body), ...tuningProblems(body, tunings), ...contributionProblems(body)];
   const load = { forecasts: series.sizes.length * windows * forecastsOfOne(body, frequency), h };
   const read = readSeriesRequest(body, { models, frequency, problems, load });
   const predicted = series.sizes.length * windows * h;
@@ -54,5 +55,5 @@ function windowProblems(body: CrossValidationBody): FieldProblem[] {
 /** The question of a request for the whole history, in-sample. Throws an HttpProblem for an invalid request. */
 export function readWholeHistory(body: CrossValidationBody, models: ServedModels): InSampleQuestion {
   const read = readInSample(body, models, OUTPUTS_OF_CROSS_VALIDATION);
-  return { ...read, levels: distinctLevels(body.level), contributions: body.feature_contributions ?? false };
+  return { ...read, levels: distinctLevels(body.level), contributions: contributionKind(body) };
 }

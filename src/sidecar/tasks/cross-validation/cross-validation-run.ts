@@ -31,7 +31,7 @@ export async function runWindows(question: WindowsQuestion, signal: AbortSignal)
     variables: (series.variables ?? []).map((own) => own.map((known, i) => (isPastOnly.has(i) ? null : known))),
     startOf: ({ cutoff }: RequestPoint) => cutoff,
   });
-  return { ...(await forecastPoints(question, { points, future, models, signal })), points };
+  return { ...(await forecastPoints(question, { points, future, models, held: backs[0], signal })), points };
 }
 
 /** The model of each window, fine-tuned on the values before it; one model for all windows where it is tuned once. */

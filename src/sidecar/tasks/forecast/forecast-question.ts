@@ -6,7 +6,9 @@ import { inputSettings, type ServedModels } from '../../models/served-models.ts'
 import { distinctLevels, probabilitiesOf } from '../../wire/interval-keys.ts';
 import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
 import type { CrossValidationBody, ForecastBody } from '../../wire/schema/forecast-schema.ts';
+import type { ContributionKind } from '../../wire/schema/series-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
+import { contributionKind, contributionProblems } from '../series/attribution.ts';
 import { answerTooLong, intervalProblems, tuningProblems } from '../series/request-limits.ts';
 import { horizonWarning, readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
 
@@ -14,8 +16,8 @@ import { horizonWarning, readSeriesRequest, type SeriesQuestion } from '../serie
 export interface ForecastQuestion extends SeriesQuestion {
   readonly settings: MultiResolutionSettings;
   readonly levels: readonly WireLevel[];
-  /** Whether the contributions of exogenous variables are requested. */
-  readonly contributions: boolean;
+  /** The contributions of exogenous variables that are requested; null: none. */
+  readonly contributions: ContributionKind | null;
   readonly warning: string | null;
 }
 
@@ -29,6 +31,7 @@ export function readForecast(body: ForecastBody, models: ServedModels): Forecast
   const future = (series.X_future?.length ?? 0) * predicted;
   const problems = [
     ...tuningProblems(body),
+    ...contributionProblems(body),
     ...futureProblems(body),
     ...intervalProblems(levels.length, series.sizes),
     ...answerTooLong(predicted * outputs),
@@ -40,9 +43,10 @@ export function readForecast(body: ForecastBody, models: ServedModels): Forecast
 
 /** The fields that forecasts and windows of cross-validation share. */
 export function horizonFields(
-  { h, level, feature_contributions: contributions = false }: ForecastBody | CrossValidationBody,
+  body: ForecastBody | CrossValidationBody,
   read: Pick<SeriesQuestion, 'model' | 'frequency' | 'offsets'>,
 ) {
+  const { h, level } = body;
   const levels = distinctLevels(level);
   const { context, aggregation } = inputSettings(read.model, read.frequency);
   const settings = {
@@ -52,7 +56,7 @@ export function horizonFields(
     aggregation: read.offsets === undefined ? aggregation : null,
     probabilities: probabilitiesOf(levels),
   };
-  return { levels, settings, contributions, warning: horizonWarning(h, read) };
+  return { levels, settings, contributions: contributionKind(body), warning: horizonWarning(h, read) };
 }
 
 /** The most forecasts that one cutoff needs, with those of the backtests of exogenous variables. */

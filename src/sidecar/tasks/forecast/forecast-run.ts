@@ -8,7 +8,7 @@ import { forecastMultiResolution, lookbackLength } from '../../../forecast/multi
 import { inSampleHorizon } from '../../models/frequency-profile.ts';
 import { modelParams, type ServedModel } from '../../models/served-models.ts';
 import { tuneForRequest } from '../../models/tuned-models.ts';
-import type { ForecastEffect } from '../series/exogenous-fields.ts';
+import { attribute, type ForecastEffect } from '../series/attribution.ts';
 import type { ForecastQuestion } from './forecast-question.ts';
 
 /** A cutoff in one of the series of a request. */
@@ -47,6 +47,8 @@ interface PointsPlan {
   readonly future: () => FutureVariables;
   /** One model per point. All take the same context. */
   readonly models: readonly ServedModel[];
+  /** Values at the end of each series that are forecast. */
+  readonly held?: number;
   readonly signal: AbortSignal;
 }
 
@@ -64,8 +66,8 @@ export async function forecastPoints(question: ForecastQuestion, plan: PointsPla
 }
 
 async function forecastWithVariables(
-  { series, settings, offsets, frequency, cleanFirst }: ForecastQuestion,
-  { points, future, models, signal }: PointsPlan,
+  { series, settings, offsets, frequency, cleanFirst, contributions }: ForecastQuestion,
+  { points, future, models, held = 0, signal }: PointsPlan,
   variables: readonly (readonly ExogenousVariable[])[],
 ): Promise<PointForecasts> {
   const known = future();
@@ -82,7 +84,8 @@ async function forecastWithVariables(
   const forecasts = await byModel(places, models, (own, { forecaster }) => {
     return forecastWithExogenous(own, exogenous, { forecaster, signal });
   });
-  return { forecasts, effects: forecasts };
+  const attributed = forecasts.map((forecast, i) => ({ ...forecast, series: points[i].series }));
+  return { forecasts, effects: await attribute(attributed, { series, contributions, held, signal }) };
 }
 
 /**

@@ -4,7 +4,9 @@ import { frequencyProfile, inSampleContext, inSampleHorizon } from '../../models
 import type { ServedModels } from '../../models/served-models.ts';
 import { DEFAULT_LEVEL, distinctLevels } from '../../wire/interval-keys.ts';
 import type { HistoricForecastRequest, InSampleDetectionRequest } from '../../wire/schema/in-sample-schema.ts';
+import type { ContributionKind } from '../../wire/schema/series-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
+import { contributionKind, contributionProblems } from '../series/attribution.ts';
 import { tuningProblems } from '../series/request-limits.ts';
 import type { SeriesRequest } from '../series/series-problems.ts';
 import { readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
@@ -14,8 +16,8 @@ export interface InSampleQuestion extends SeriesQuestion {
   readonly h: number;
   readonly context: number;
   readonly levels: readonly WireLevel[];
-  /** Whether the contributions of exogenous variables are requested. */
-  readonly contributions: boolean;
+  /** The contributions of exogenous variables that are requested; null: none. */
+  readonly contributions: ContributionKind | null;
 }
 
 /** Throws an HttpProblem for an invalid request. */
@@ -24,7 +26,7 @@ export function readInSampleDetection(
   models: ServedModels,
 ): InSampleQuestion {
   const levels = [body.level ?? DEFAULT_LEVEL];
-  return { ...readInSample(body, models, OUTPUTS_OF_DETECTION), levels, contributions: false };
+  return { ...readInSample(body, models, OUTPUTS_OF_DETECTION), levels, contributions: null };
 }
 
 /** Throws an HttpProblem for an invalid request. */
@@ -34,7 +36,7 @@ export function readHistoricForecast(
 ): InSampleQuestion {
   const levels = distinctLevels(body.level);
   const read = readInSample(body, models, outputsOfLevels(levels.length));
-  return { ...read, levels, contributions: body.feature_contributions ?? false };
+  return { ...read, levels, contributions: contributionKind(body) };
 }
 
 /**
@@ -44,7 +46,7 @@ export function readHistoricForecast(
 export function readInSample(body: SeriesRequest & { readonly freq: string }, models: ServedModels, outputs: number) {
   const frequency = frequencyProfile(body.freq);
   const h = inSampleHorizon(frequency);
-  const problems = tuningProblems(body);
+  const problems = [...tuningProblems(body), ...contributionProblems(body)];
   const load = { forecasts: Math.ceil(body.series.y.length / h), h };
   const read = readSeriesRequest({ ...body, multivariate: false }, { models, frequency, problems, load });
   const tokens = tokensOf(body, { predicted: body.series.y.length, outputs });

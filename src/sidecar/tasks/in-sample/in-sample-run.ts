@@ -2,7 +2,7 @@ import { type Calibration, deviationAt } from '../../../detector/calibration/cal
 import { calibrateInSample } from '../../../detector/calibration/in-sample-detection.ts';
 import { forecastInSample, type InSampleForecast } from '../../../forecast/in-sample.ts';
 import { contextsOf, tuneForRequest } from '../../models/tuned-models.ts';
-import type { ForecastEffect } from '../series/exogenous-fields.ts';
+import { attribute, type ForecastEffect } from '../series/attribution.ts';
 import { fitSeriesEffects } from '../series/series-effects.ts';
 import type { InSampleQuestion } from './in-sample-question.ts';
 
@@ -22,10 +22,16 @@ export async function runInSample(question: InSampleQuestion, signal: AbortSigna
   const { forecaster } = await tuneForRequest(tuning, model, { ...scope, signal });
   const effects = await fitSeriesEffects(question, 0, signal);
   const forecasts = await forecastInSample(series.values, { h, context, effects }, { forecaster, signal });
+  const attributed = (effects ?? []).map((effect, i) => ({
+    weights: effect.weights(),
+    contributions: contributions === null ? [] : effect.contributions(),
+    typical: () => effect.typical(),
+    mean: forecasts[i].forecast,
+    series: i,
+  }));
+  const shown = await attribute(attributed, { series, contributions, held: 0, signal });
   return forecasts.map((forecast, i) => {
     const calibration = calibrateInSample(forecast);
-    const fit = effects?.[i];
-    const effect = fit && { weights: fit.weights(), contributions: contributions ? fit.contributions() : [] };
-    return { ...forecast, calibration, deviation: deviationAt(calibration, 0, 0), effect: effect ?? null };
+    return { ...forecast, calibration, deviation: deviationAt(calibration, 0, 0), effect: shown[i] ?? null };
   });
 }

@@ -1,21 +1,20 @@
 import { EFFECT_ROWS_MIN } from '../../../forecast/exogenous/exogenous-fit.ts';
-import type { ExogenousForecast } from '../../../forecast/exogenous/exogenous-forecast.ts';
+import type { ContributionKind } from '../../wire/schema/series-schema.ts';
 import { joined, type WireNumbers } from '../../wire/wire-answer.ts';
+import type { ForecastEffect } from './attribution.ts';
 import type { SeriesQuestion } from './series-question.ts';
-
-/** The exogenous effect in one forecast. */
-export type ForecastEffect = Pick<ExogenousForecast, 'weights' | 'contributions'>;
 
 /** The fields of an answer that show exogenous effects. */
 export function exogenousFields(
   effects: readonly ForecastEffect[],
   mean: WireNumbers,
-  { series, contributions }: Pick<SeriesQuestion, 'series'> & { readonly contributions: boolean },
+  { series, contributions }: Pick<SeriesQuestion, 'series'> & { readonly contributions: ContributionKind | null },
 ) {
   const { variableCount, sizes } = series;
   return {
     weights_x: meanWeights(effects, variableCount, sizes),
-    feature_contributions: contributions && variableCount > 0 ? contributionRows(effects, mean, variableCount) : null,
+    feature_contributions:
+      contributions !== null && variableCount > 0 ? contributionRows(effects, mean, variableCount) : null,
   };
 }
 

@@ -73,3 +73,23 @@ export function tuningProblems(
     tunings === 1 ? '' : ` (${steps} in each of ${tunings} windows; refit false tunes in the first alone)`;
   return [fieldProblem(loc, `at most ${TUNING_STEPS_MAX} steps fit into one request, got ${all}${windows}`)];
 }
+
+/** Features whose relevance one request may weigh. */
+const FEATURES_MAX = 75;
+/** Values of all of them. */
+const FEATURE_VALUES_MAX = 1_000_000;
+
+export function featureProblems(features: readonly Float64Array[]): FieldProblem[] {
+  const loc = ['body', 'series', 'X'];
+  const problems: FieldProblem[] = [];
+  if (features.length > FEATURES_MAX) {
+    const text = `X has ${features.length} features; at most ${FEATURES_MAX} can be explained at once`;
+    problems.push(fieldProblem(loc, text));
+  }
+  const values = features.reduce((sum, { length }) => sum + length, 0);
+  if (values > FEATURE_VALUES_MAX) {
+    const text = `the features have ${values} values together; at most ${FEATURE_VALUES_MAX} can be explained at once`;
+    problems.push(fieldProblem(loc, text));
+  }
+  return problems;
+}

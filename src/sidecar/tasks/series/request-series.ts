@@ -1,7 +1,11 @@
 import type { ExogenousVariable } from '../../../forecast/exogenous/design.ts';
+import type { ExplainedSeries } from '../../../forecast/relevance/explained-series.ts';
 import type { SeriesBody } from '../../wire/schema/series-schema.ts';
 
-type VariablesBySeries = readonly (readonly ExogenousVariable[])[];
+interface RequestVariable extends ExogenousVariable {
+  readonly values: Float64Array;
+}
+type VariablesBySeries = readonly (readonly RequestVariable[])[];
 
 /**
  * The series of a request with their exogenous variables. The columns of the body are split at first use, once: the
@@ -48,6 +52,15 @@ export class RequestSeries {
   }
 }
 
+/** The series with their variables, without the last `held` values of each. */
+export function explainedSeries({ values, variables }: RequestSeries, held = 0): ExplainedSeries[] {
+  return values.map((history, i) => {
+    const end = history.length - held;
+    const own = (variables?.[i] ?? []).map((variable) => ({ ...variable, values: variable.values.subarray(0, end) }));
+    return { values: history.subarray(0, end), variables: own };
+  });
+}
+
 function viewsOf(column: Float64Array, lengths: readonly number[]): Float64Array[] {
   let start = 0;
   return lengths.map((length) => {
@@ -61,7 +74,7 @@ function variablesOf(
   columns: readonly Float64Array[],
   lengths: readonly number[],
   categorical: readonly number[] | null | undefined,
-): ExogenousVariable[][] {
+): RequestVariable[][] {
   const isCategorical = new Set(categorical);
   let start = 0;
   return lengths.map((length) => {

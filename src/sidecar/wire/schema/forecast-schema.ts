@@ -9,6 +9,7 @@ const Forecasting = {
   clean_ex_first: fields.CleanExFirst,
   level: fields.Levels(0),
   feature_contributions: Type.Optional(Type.Boolean()),
+  feature_contributions_type: fields.ContributionsType,
   multivariate: fields.Multivariate,
   model_parameters: fields.ModelParameters,
   ...fields.Finetuning,

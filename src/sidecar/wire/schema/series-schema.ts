@@ -130,6 +130,18 @@ export const Multivariate = Type.Optional(
   }),
 );
 
+export const CONTRIBUTION_KINDS = ['shapley', 'intervention', 'granger', 'transfer_entropy'] as const;
+export type ContributionKind = (typeof CONTRIBUTION_KINDS)[number];
+export const ContributionsType = Type.Optional(
+  Type.Enum([...CONTRIBUTION_KINDS], {
+    description:
+      'How `feature_contributions` are made. shapley: the effect of each variable, 0 at its mean. intervention: the ' +
+      'difference from the forecast with the variable at its historical mean, or at its most frequent category. ' +
+      'granger, transfer_entropy: the distance of the forecast from the mean of the history, shared out by the ' +
+      'weights of /v2/explain. Default: shapley.',
+  }),
+);
+
 /** Columns of `X` without future values. */
 export const HistExog = Type.Optional(
   Type.Unsafe<readonly number[] | null>({

@@ -251,6 +251,23 @@ def features_are_weighed_as_the_documentation_shows():
 
 
 @check
+def contributions_are_of_the_kind_of_the_request():
+    if VERSION < (0, 9):
+        return
+    known, future = loaded()
+    known = known.drop(columns="past")
+    for kind in ("shapley", "intervention", "granger", "transfer_entropy"):
+        wanted = {"feature_contributions": True, "feature_contributions_type": kind}
+        made = client.forecast(known, X_df=future, h=5, freq="h", add_history=True, **wanted)
+        rows = client.feature_contributions
+        assert len(rows) == len(made)
+        np.testing.assert_allclose(rows[["load", "base_value"]].sum(axis=1), rows["TimeGPT"], rtol=1e-3)
+        assert (rows["base_value"].round(6).nunique() <= 4) == (kind in ("granger", "transfer_entropy")), kind
+    # The next checks compare what the client keeps beside an answer.
+    del client.feature_contributions
+
+
+@check
 def categories_and_missing_values_are_weighed():
     if VERSION < (0, 9):
         return
