@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { loadFinetuned } from '../detector-models.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
@@ -7,6 +9,7 @@ import type { SandboxOutcome } from '../sandbox/sandbox-run.ts';
 import { Turns } from '../sandbox/turns.ts';
 import { ServiceError } from '../service-error.ts';
 import { decodeEnvelope, type Envelope, encodeEnvelope } from '../sidecar/jobs/envelope.ts';
+import { slotsOf } from '../sidecar/jobs/job-sandbox.ts';
 import type {
   BacktestFile,
   BacktestOutcome,
@@ -24,15 +27,35 @@ import type { BacktestSetup, ScoringAnswerHeader, ScoringHeader } from './backte
 import { noDetector } from './detector-of-text.ts';
 
 export interface BacktestLimits {
+  /** Files and what-ifs that are scored at once, each in a child of its own. One owner leaves one place to others. */
+  readonly places: number;
   /** A file, or a what-if, that takes longer is stopped. */
   readonly scoringMsMax: number;
+  /** One whose turn has not come by then is refused as `overloaded`: its client would miss the answer. */
+  readonly waitingMsMax: number;
   /** Files and what-ifs of one owner that run or wait. One more is refused with 429. */
   readonly ofOwnerMax: number;
   /** Those of all owners. One more is refused as `overloaded`. */
   readonly ofAllMax: number;
 }
 
-export const BACKTEST_LIMITS: BacktestLimits = { scoringMsMax: 120_000, ofOwnerMax: 4, ofAllMax: 32 };
+/** Memory of a child, MiB: several times what the largest file needs. */
+const MEMORY_MB_MAX = 1_536;
+const HEAP_MB_MAX = 1_024;
+const PLACES_MAX = 2;
+
+/** Files and what-ifs at once on a machine. */
+function placesOf(cores: number, memoryMb: number): number {
+  return Math.min(PLACES_MAX, slotsOf(cores, memoryMb, MEMORY_MB_MAX));
+}
+
+export const BACKTEST_LIMITS: BacktestLimits = {
+  places: placesOf(availableParallelism(), totalmem() / 2 ** 20),
+  scoringMsMax: 120_000,
+  waitingMsMax: 120_000,
+  ofOwnerMax: 4,
+  ofAllMax: 32,
+};
 
 /** `Retry-After` of an owner that has enough waiting. */
 const RETRY_AFTER_MS = 10_000;
@@ -44,12 +67,14 @@ export interface BacktestParts {
   readonly limits?: Partial<BacktestLimits>;
 }
 
-/** Scores files and kept values in a sandboxed process, one at a time. Owners take turns. */
+/** Scores files and kept values in sandboxed processes. Owners take turns. */
 export class BacktestSandbox implements Backtests {
   readonly #parts: BacktestParts;
   readonly #limits: BacktestLimits;
-  readonly #sandbox: Sandbox;
-  readonly #turns = new Turns();
+  readonly #sandboxes: readonly Sandbox[];
+  /** Those that score nothing. */
+  readonly #free: Sandbox[];
+  readonly #turns: Turns;
   readonly #closing = new AbortController();
 
   constructor(parts: BacktestParts) {
@@ -59,11 +84,16 @@ export class BacktestSandbox implements Backtests {
     const models = catalog.names.map((name) => catalog.get(name));
     const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
     const setup: BacktestSetup = { models, aliases };
-    this.#sandbox = new Sandbox({
+    const program = {
       entry: new URL('./backtest-program.ts', import.meta.url),
       setup: Buffer.from(JSON.stringify(setup)),
       readable: [...new Set(models.map(({ graphPath }) => dirname(graphPath)))],
-    });
+    };
+    const { places } = this.#limits;
+    const memory = { memoryMbMax: MEMORY_MB_MAX, heapMbMax: HEAP_MB_MAX };
+    this.#sandboxes = Array.from({ length: places }, () => new Sandbox(program, memory));
+    this.#free = [...this.#sandboxes];
+    this.#turns = new Turns({ places, ofOwner: Math.max(1, places - 1) });
   }
 
   async backtest({ name, csv, settings }: BacktestFile, turn: ScoringTurn): Promise<BacktestOutcome> {
@@ -108,15 +138,15 @@ export class BacktestSandbox implements Backtests {
     return { kind: 'scored', scored: header.scored };
   }
 
-  /** Stops what runs and what waits, and ends the child. */
+  /** Stops what runs and what waits, and ends the children. */
   async close(): Promise<void> {
     this.#closing.abort(new ServiceError('overloaded', 'the service is ending', { retryable: true }));
-    await this.#sandbox.close();
+    await Promise.all(this.#sandboxes.map((sandbox) => sandbox.close()));
   }
 
   /** @param input made in its turn, so that what waits holds no copies */
   async #score({ owner, signal }: ScoringTurn, input: () => Envelope<ScoringHeader>): Promise<Scored> {
-    const { scoringMsMax, ofOwnerMax, ofAllMax } = this.#limits;
+    const { scoringMsMax, waitingMsMax, ofOwnerMax, ofAllMax } = this.#limits;
     if (this.#turns.heldBy(owner) >= ofOwnerMax) {
       throw tooManyCalls(`Keys of one owner may have ${ofOwnerMax} files and what-ifs in turn`, RETRY_AFTER_MS);
     }
@@ -124,9 +154,18 @@ export class BacktestSandbox implements Backtests {
       throw new ServiceError('overloaded', `${ofAllMax} files and what-ifs wait already`, { retryable: true });
     }
     const stopped = AbortSignal.any([signal, this.#closing.signal]);
-    const outcome = await this.#turns.run(owner, stopped, () =>
-      this.#sandbox.run(encodeEnvelope(input()), { timeoutMs: scoringMsMax, signal: stopped }),
-    );
+    const late = AbortSignal.timeout(waitingMsMax);
+    const waited = AbortSignal.any([stopped, late]);
+    const scoring = this.#turns.run(owner, waited, async () => {
+      const sandbox = this.#free.pop();
+      assert(sandbox !== undefined, 'a place has a sandbox');
+      const run = { timeoutMs: scoringMsMax, signal: stopped };
+      return sandbox.run(encodeEnvelope(input()), run).finally(() => this.#free.push(sandbox));
+    });
+    const outcome = await scoring.catch((error: unknown) => {
+      if (error !== late.reason) throw error;
+      throw new ServiceError('overloaded', `no turn within ${waitingMsMax} ms`, { retryable: true });
+    });
     if (outcome.kind !== 'output') return { kind: 'problems', problems: [problemOf(outcome, stopped, scoringMsMax)] };
     const { header, bytes } = decodeEnvelope<ScoringAnswerHeader>(outcome.output);
     return header.kind === 'problems' ? header : { kind: 'answer', header, bytes: Buffer.from(bytes) };

@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict';
+
 /** Work that waits, by owner: that of one owner first in, first out. */
 export class OwnerQueues {
-  /** In the order of turns. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /** Waits for its turn. Rejects at once when the signal aborts; its place is free then. */
@@ -20,18 +21,16 @@ export class OwnerQueues {
     }
   }
 
-  /** Begins the next work of the owner, or of the owner whose turn it is; false where none waits. */
-  begin(owner = this.#waiting.keys().next().value): boolean {
-    if (owner === undefined) return false;
-    const places = this.#waiting.get(owner);
-    const [next] = places ?? [];
-    if (places === undefined || next === undefined) return false;
+  /** Owners whose work waits. */
+  owners(): IterableIterator<string> {
+    return this.#waiting.keys();
+  }
+
+  /** Begins the next work of the owner; false where none waits. */
+  begin(owner: string): boolean {
+    const [next] = this.#waiting.get(owner) ?? [];
+    if (next === undefined) return false;
     this.#leave(owner, next);
-    // The owner goes to the end of the turns.
-    if (places.size > 0) {
-      this.#waiting.delete(owner);
-      this.#waiting.set(owner, places);
-    }
     next();
     return true;
   }
@@ -43,39 +42,85 @@ export class OwnerQueues {
   }
 }
 
-/** Lets one piece of work run at a time. Owners take turns; the work of one owner runs first in, first out. */
+export interface TurnLimits {
+  /** Pieces of work that run at once. */
+  readonly places: number;
+  /** Those of one owner, so that others need not wait for them. */
+  readonly ofOwner: number;
+}
+
+const ONE_AT_A_TIME: TurnLimits = { places: 1, ofOwner: 1 };
+
+/**
+ * Lets few pieces of work run at a time. Owners take turns: first the one with the fewest that run, then the one whose
+ * last began longest ago. The work of one owner runs first in, first out.
+ */
 export class Turns {
+  readonly #limits: TurnLimits;
   readonly #queues = new OwnerQueues();
-  readonly #held = new Map<string, number>();
-  #busy = false;
+  /** Of owners whose work runs or waits. */
+  readonly #held = new Map<string, { all: number; running: number; begun: number }>();
+  #running = 0;
+  #begun = 0;
+
+  constructor(limits: TurnLimits = ONE_AT_A_TIME) {
+    this.#limits = limits;
+  }
 
   /** Work of an owner that runs or waits. */
   heldBy(owner: string): number {
-    return this.#held.get(owner) ?? 0;
+    return this.#held.get(owner)?.all ?? 0;
   }
 
   /** Work of all owners that runs or waits. */
   get held(): number {
-    return [...this.#held.values()].reduce((sum, held) => sum + held, 0);
+    return [...this.#held.values()].reduce((sum, { all }) => sum + all, 0);
   }
 
   /** Runs the work in its turn. Rejects at once when the signal aborts while it waits; its place is free then. */
   async run<T>(owner: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    this.#held.set(owner, this.heldBy(owner) + 1);
+    const own = this.#held.get(owner) ?? { all: 0, running: 0, begun: 0 };
+    this.#held.set(owner, own);
+    own.all++;
     try {
-      if (this.#busy) await this.#queues.wait(owner, signal);
-      this.#busy = true;
+      if (this.#hasPlace(owner)) this.#take(owner);
+      else await this.#queues.wait(owner, signal);
       try {
         return await work();
       } finally {
-        // From now on, not from when the next one runs: nobody may come between.
-        this.#busy = this.#queues.begin();
+        own.running--;
+        this.#running--;
+        this.#beginNext();
       }
     } finally {
-      const left = this.heldBy(owner) - 1;
-      if (left > 0) this.#held.set(owner, left);
-      else this.#held.delete(owner);
+      own.all--;
+      if (own.all === 0) this.#held.delete(owner);
     }
+  }
+
+  #hasPlace(owner: string): boolean {
+    const { places, ofOwner } = this.#limits;
+    return this.#running < places && (this.#held.get(owner)?.running ?? 0) < ofOwner;
+  }
+
+  #take(owner: string): void {
+    const own = this.#held.get(owner);
+    assert(own !== undefined, 'work that waits is held');
+    own.running++;
+    own.begun = ++this.#begun;
+    this.#running++;
+  }
+
+  #beginNext(): void {
+    const [next] = [...this.#queues.owners()]
+      .filter((owner) => this.#hasPlace(owner))
+      .map((owner) => ({ owner, ...this.#held.get(owner)! }))
+      .sort((a, b) => a.running - b.running || a.begun - b.begun);
+    if (next === undefined) return;
+    // From now on, not from when it runs: nobody may come between.
+    this.#take(next.owner);
+    this.#queues.begin(next.owner);
+    this.#beginNext();
   }
 }

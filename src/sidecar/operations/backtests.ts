@@ -69,7 +69,7 @@ export interface ScoringTurn {
 }
 
 /**
- * Scores files and kept values in a sandbox, one at a time. Each call throws an HttpProblem 429 where too much of the
+ * Scores files and kept values in sandboxes, few at a time. Each call throws an HttpProblem 429 where too much of the
  * owner waits, a ServiceError `overloaded` where too much waits, and rejects with the reason of the signal.
  */
 export interface Backtests {

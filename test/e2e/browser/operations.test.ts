@@ -99,3 +99,16 @@ test('a key is made, shown once, given credit and revoked; who has it may only l
   await viewer.reload();
   await viewer.waitForSelector('#key');
 });
+
+test('sessions are listed with their keys, and a browser whose session was ended is asked for a key', async () => {
+  const [{ page }, other] = [await openSignedIn(service.url), await openSignedIn(service.url)];
+  await goTo(page, '#/service', '.sessions');
+  const sessions = page.getByRole('region', { name: 'Sessions' });
+  assert.equal(await sessions.getByText('this one').count(), 1);
+  const before = await sessions.getByRole('button', { name: 'End the session of ops' }).count();
+  assert.ok(before >= 2, `${before} sessions`);
+  await page.getByRole('button', { name: 'End all of every key' }).click();
+  await page.waitForSelector('#key');
+  await other.page.reload();
+  await other.page.waitForSelector('#key');
+});

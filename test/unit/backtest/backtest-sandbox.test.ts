@@ -20,7 +20,8 @@ after(async () => {
   await database.close();
 });
 
-function open(limits: Partial<BacktestLimits> = {}): BacktestSandbox {
+function open(given: Partial<BacktestLimits> = {}): BacktestSandbox {
+  const limits = { places: 1, ...given };
   const backtests = new BacktestSandbox({ catalog, database, kept: new FinetunedWeights(database, null), limits });
   opened.push(backtests);
   return backtests;
@@ -73,7 +74,7 @@ test('problems are bounded, however long the file and its names are', async () =
   ]);
 });
 
-test('four files of one owner do not refuse that of another, which waits for two of them alone', async () => {
+test('four files of one owner do not refuse that of another, which waits for one of them alone', async () => {
   const ended: string[] = [];
   const score = (owner: string) =>
     sandbox.backtest(SHORT, turnOf(owner)).then(({ kind }) => void ended.push(`${owner} ${kind}`));
@@ -81,7 +82,7 @@ test('four files of one owner do not refuse that of another, which waits for two
   const refused = sandbox.backtest(SHORT, turnOf('one'));
   await assert.rejects(refused, (error) => error instanceof HttpProblem && error.status === 429);
   await Promise.all([...own, score('two')]);
-  assert.deepEqual(ended, ['one report', 'one report', 'two report', 'one report', 'one report']);
+  assert.deepEqual(ended, ['one report', 'two report', 'one report', 'one report', 'one report']);
 });
 
 test('all owners together have a limit, and a place that is free is given on', async () => {
@@ -110,6 +111,27 @@ test('a file that takes too long is stopped, with what helps', async () => {
   const outcome = await hasty.backtest(ENDLESS, turnOf('one'));
   assert.ok(outcome.kind === 'problems');
   assert.match(outcome.problems.join(), /scoring takes longer than 0.3 s: send fewer observations, or a larger h/);
+});
+
+test('with two places a long file of one owner does not hold up that of another', async () => {
+  const two = open({ places: 2 });
+  const leave = new AbortController();
+  const long = two.backtest(ENDLESS, turnOf('one', leave.signal));
+  const second = two.backtest(SHORT, turnOf('one', leave.signal));
+  assert.equal((await two.backtest(SHORT, turnOf('two'))).kind, 'report');
+  const ended = Promise.all([long, second].map((each) => assert.rejects(each, /enough/)));
+  leave.abort(new Error('enough'));
+  await ended;
+});
+
+test('a file whose turn does not come in time is refused as one too many, and its place is free', async () => {
+  const patient = open({ waitingMsMax: 50, ofAllMax: 2 });
+  const leave = new AbortController();
+  const long = patient.backtest(ENDLESS, turnOf('one', leave.signal));
+  await assert.rejects(patient.backtest(SHORT, turnOf('two')), { code: 'overloaded', message: 'no turn within 50 ms' });
+  leave.abort(new Error('enough'));
+  await assert.rejects(long, /enough/);
+  assert.equal((await patient.backtest(SHORT, turnOf('two'))).kind, 'report');
 });
 
 test('the end of the service refuses what runs and what waits', async () => {

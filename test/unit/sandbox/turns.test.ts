@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Turns } from '../../../src/sandbox/turns.ts';
+import { type TurnLimits, Turns } from '../../../src/sandbox/turns.ts';
 
 const never = new AbortController().signal;
 
 /** Work that the test ends, and the order in which pieces of work began. */
-function recorded() {
-  const turns = new Turns();
+function recorded(limits?: TurnLimits) {
+  const turns = new Turns(limits);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const run = (owner: string, name: string, signal = never) =>
@@ -26,8 +26,8 @@ test('five tunings of one owner do not hold up that of another: owners take turn
   const { begun, run, end } = recorded();
   const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => run('ann', name));
   all.push(run('bob', 'b1'), run('bob', 'b2'));
-  for (const name of ['a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'a5']) await end(name);
-  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'a5']);
+  for (const name of ['a1', 'b1', 'a2', 'b2', 'a3', 'a4', 'a5']) await end(name);
+  assert.deepEqual(begun, ['a1', 'b1', 'a2', 'b2', 'a3', 'a4', 'a5']);
   assert.equal((await Promise.all(all)).length, 7);
 });
 
@@ -53,4 +53,19 @@ test('work that fails gives its turn on', async () => {
   const next = turns.run('ann', never, async () => 'next');
   await assert.rejects(failed, /failed/);
   assert.equal(await next, 'next');
+});
+
+test('with two places one is left to other owners', async () => {
+  const { begun, run, end, turns } = recorded({ places: 2, ofOwner: 1 });
+  const all = ['a1', 'a2', 'a3'].map((name) => run('ann', name));
+  assert.deepEqual(begun, ['a1'], 'the other place is left');
+  all.push(run('bob', 'b1'), run('bob', 'b2'), run('cat', 'c1'));
+  assert.deepEqual(begun, ['a1', 'b1']);
+  await end('a1');
+  assert.deepEqual(begun, ['a1', 'b1', 'c1'], 'whose last began longest ago: never');
+  await end('b1');
+  assert.deepEqual(begun, ['a1', 'b1', 'c1', 'a2']);
+  for (const name of ['c1', 'b2', 'a2', 'a3']) await end(name);
+  await Promise.all(all);
+  assert.deepEqual([begun.slice(4), turns.held], [['b2', 'a3'], 0]);
 });
