@@ -3,7 +3,7 @@ import type { Routes } from '../alerts/routes/alert-route.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
 import { boolean, text } from '../config/kinds.ts';
-import { loadProcessConfig } from '../config/load.ts';
+import { loadProcessConfig, routesPath } from '../config/load.ts';
 import {
   alertOptions,
   commandFlag,
@@ -20,7 +20,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 import { aborted, type CommandIo, DONE, type ExitCode, FAILED, withDeadline } from '../terminal/command-io.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { printDeadLetters } from './dead-alerts.ts';
 import { printRoutes, testReceiver } from './try-alerts.ts';
 
@@ -54,13 +54,13 @@ export const alertsCommand: RunnableCommand = {
   ],
   async run(_operands, flags, io) {
     const read = readFlags(flags, ownFlags);
-    if (read.kind === 'problems') return printProblems(read.problems, io);
-    const { fromBeginning, deadLetters, redeliver, check, test, json } = read.values;
-    const needsKafka = !check && test === undefined;
+    const needsKafka = read.kind === 'values' && !read.values.check && read.values.test === undefined;
     const loaded = loadProcessConfig(flags, needsKafka ? ['brokers', 'routes'] : ['routes']);
-    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
-    const routes = loadRoutes(loaded.config.routes!);
-    if (routes.kind === 'problems') return printProblems(routes.problems, io);
+    const routes = loadRoutes(routesPath(flags));
+    if (read.kind === 'problems' || loaded.kind === 'problems' || routes?.kind !== 'config') {
+      return printProblems(problemsIn(read, loaded, routes), io);
+    }
+    const { fromBeginning, deadLetters, redeliver, check, test, json } = read.values;
     if (test !== undefined) return testReceiver(routes.config, test, io);
     if (check) return printRoutes(loaded.config.routes!, routes.config, io);
     const config = { ...loaded.config, kafka: loaded.config.kafka! };

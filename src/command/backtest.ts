@@ -23,7 +23,7 @@ import { readObservations } from '../terminal/csv/observations.ts';
 import { type CsvPull, pullObservations } from '../terminal/csv/pull.ts';
 import { SCORE_ROW_HEADER, scoreRow } from '../terminal/csv/score-rows.ts';
 import { openOutput } from '../terminal/output-file.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detector-flags.ts';
 
 /** Observations of a history. It is held in memory as a whole. */
@@ -53,8 +53,7 @@ export const backtestCommand: RunnableCommand = {
   async run([path = ''], flags, io) {
     const loaded = loadProcessConfig(flags, []);
     const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
-    if (read.kind === 'problems') return printProblems(read.problems, io);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const { values } = read;
     const flagged = Object.keys(detectorFlags).some((name) => values[name as keyof DetectorFlagValues] !== undefined);
     if (flagged && flags[streamOptions.detectors.flag!] !== undefined) {

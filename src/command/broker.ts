@@ -6,7 +6,7 @@ import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, processOptions, withDefault } from '../config/options.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { aborted, DONE, FAILED } from '../terminal/command-io.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const ownFlags = {
   port: withDefault(commandFlag('port', integerFrom(1, 65_535), 'port of the broker on the loopback interface'), 9092),
@@ -20,8 +20,7 @@ export const brokerCommand: RunnableCommand = {
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, []);
     const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
-    if (read.kind === 'problems') return printProblems(read.problems, io);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const dataDir = join(loaded.config.dataDir, 'kafka');
     const broker = await startKafka({ cacheDir: cacheFolder(), dataDir, port: read.values.port });
     io.out(`Kafka is up. In another terminal: KAFKA_BROKERS=${broker.brokers.join(',')} npm start -- topics`);

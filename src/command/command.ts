@@ -7,6 +7,13 @@ export interface RunnableCommand extends Command {
   run(operands: readonly string[], flags: Flags, io: CommandIo): Promise<ExitCode>;
 }
 
+type Result = { readonly kind: string; readonly problems?: readonly string[] } | null;
+
+/** The problems of several results, in their order. */
+export function problemsIn(...results: readonly Result[]): readonly string[] {
+  return results.flatMap((result) => result?.problems ?? []);
+}
+
 /** Prints every problem of the configuration. */
 export function printProblems(problems: readonly string[], io: CommandIo): ExitCode {
   io.err(

@@ -16,7 +16,7 @@ import { readObservations } from '../terminal/csv/observations.ts';
 import { type CsvPull, pullObservations } from '../terminal/csv/pull.ts';
 import { formatTime } from '../terminal/score-line.ts';
 import { inBatches } from './batches.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { SentSteps } from './sent-steps.ts';
 
 /** Records of one send. With `--rate` a batch holds a tenth of a second. */
@@ -41,8 +41,7 @@ export const feedCommand: RunnableCommand = {
   async run([path = ''], flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
     const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
-    if (read.kind === 'problems') return printProblems(read.problems, io);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const { stream, kafka } = loaded.config;
     if (stream.input.format !== 'json') {
       io.err(`feed writes JSON, but the detectors file reads ${stream.input.format} (input.format).`);

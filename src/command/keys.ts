@@ -20,7 +20,7 @@ import { KEY_ROLES, type KeyRole } from '../store/key-role.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import { openDatabase } from '../store/open-store.ts';
 import { type CommandIo, DONE, type ExitCode, WRONG_USE } from '../terminal/command-io.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const TOKENS_MAX = 1_000_000_000_000;
 const LIMIT_MAX = 1_000_000;
@@ -55,8 +55,7 @@ export const keysCommand: RunnableCommand = {
   async run([action, named], flags: Flags, io) {
     const loaded = loadProcessConfig(flags, []);
     const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
-    if (read.kind === 'problems') return printProblems(read.problems, io);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const problem = usageProblem(action, named, read.values);
     if (problem !== null) {
       io.err(problem);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { AlertService } from '../alerts/alert-service.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
-import { loadProcessConfig } from '../config/load.ts';
+import { loadProcessConfig, routesPath } from '../config/load.ts';
 import { alertOptions, detectorsOptions, historyOptions, httpOptions, workerOptions } from '../config/options.ts';
 import { coveredDemoSeries } from '../demo/demo-coverage.ts';
 import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from '../demo/run-demo.ts';
@@ -19,7 +19,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 import { aborted, type CommandIo, DONE, type ExitCode, FAILED, withDeadline } from '../terminal/command-io.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const DETECTORS = 'deploy/demo.detectors.yaml';
 /** The view shows passing failures. More log lines would hide the scores. */
@@ -43,12 +43,11 @@ export const startCommand: RunnableCommand = {
   async run(_operands, flags, io) {
     const detectors = fileURLToPath(new URL(`../../${DETECTORS}`, import.meta.url));
     const loaded = loadProcessConfig(flags, [], { detectors, logLevel: LOG_LEVEL });
-    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
+    const routes = loadRoutes(routesPath(flags));
+    if (loaded.kind === 'problems') return printProblems(problemsIn(loaded, routes), io);
     const { models, result } = await resolveWithModels(loaded.config);
-    if (result.kind === 'problems') return printProblems(result.problems, io);
+    if (result.kind === 'problems' || routes?.kind === 'problems') return printProblems(problemsIn(result, routes), io);
     const { config } = result;
-    const routes = config.routes === null ? null : loadRoutes(config.routes);
-    if (routes?.kind === 'problems') return printProblems(routes.problems, io);
     const logger = createLogger(config.logLevel, process.stderr);
     const metrics = createMetrics({ collectProcess: true });
     const covered = coveredDemoSeries(config.stream, Date.now());

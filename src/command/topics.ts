@@ -13,7 +13,7 @@ import { topicsInUse } from '../stream/topics/changelog-name.ts';
 import { checkRepartition, ensureRepartition } from '../stream/topics/repartition-topics.ts';
 import { checkTopics, ensureTopics } from '../stream/topics/topic-admin.ts';
 import { DONE } from '../terminal/command-io.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -37,8 +37,7 @@ export const topicsCommand: RunnableCommand = {
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
     const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
-    if (read.kind === 'problems') return printProblems(read.problems, io);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const connection = { config: loaded.config.kafka! };
     const topics = await topicsInUse(connection, loaded.config.stream);
     const { partitions, replicationFactor, retentionDays } = read.values;

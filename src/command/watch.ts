@@ -16,7 +16,7 @@ import { aborted, type CommandIo, DONE } from '../terminal/command-io.ts';
 import { eventLine, eventLineHeader, isAbout } from '../terminal/event-text.ts';
 import { SCORE_LINE_STYLE, scoreLineHeader } from '../terminal/score-line.ts';
 import { type ScoreSelection, ScoreView, type ScoreViewOptions } from '../terminal/score-view.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const SUMMARY_MS = 1_000;
 
@@ -49,8 +49,7 @@ export const watchCommand: RunnableCommand = {
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
     const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
-    if (read.kind === 'problems') return printProblems(read.problems, io);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const { all, anomalies, events, series, fromBeginning, json } = read.values;
     const exclusive = Object.entries({ all, anomalies, events }).filter(([, given]) => given);
     if (exclusive.length > 1) {

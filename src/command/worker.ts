@@ -10,7 +10,7 @@ import { resolveWithModels, runWorker } from '../run/run-worker.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { aborted, DONE, FAILED, withDeadline } from '../terminal/command-io.ts';
 import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const ownFlags = {
   warmStart: commandFlag('warm-start', text, 'history that new series begin with: a CSV file, or topic:NAME'),
@@ -25,8 +25,7 @@ export const workerCommand: RunnableCommand = {
   async run(_operands, flags, io) {
     const fromFile = loadProcessConfig(flags, ['brokers', 'detectors']);
     const read = readFlags(flags, ownFlags);
-    if (fromFile.kind === 'problems') return printProblems(fromFile.problems, io);
-    if (read.kind === 'problems') return printProblems(read.problems, io);
+    if (fromFile.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(fromFile, read), io);
     const { warmStart: name, group = null } = read.values;
     const history = name === undefined ? null : { name, csv: csvReading(name, read.values), group, stop: io.stop };
     const logger = createLogger(fromFile.config.logLevel);

@@ -118,3 +118,9 @@ export function loadProcessConfig(
     requires,
   });
 }
+
+/** The path of the routes file, also where other settings are wrong; null without one. */
+export function routesPath(flags: Flags): string | null {
+  const sources = { flags, env: process.env, readFile: (name: string) => readFileSync(name, 'utf8') };
+  return new GivenOptions({ routes: options.routes }, sources).values.routes ?? null;
+}

@@ -29,8 +29,9 @@ export function stateTopicOf(routes: Routes, config: Pick<LoadedConfig, 'stream'
   );
 }
 
-/** The routes file at `path`, or all its problems. */
-export function loadRoutes(path: string): ConfigResult<Routes> {
+/** The routes file at `path`, or all its problems; null without a path. */
+export function loadRoutes(path: string | null): ConfigResult<Routes> | null {
+  if (path === null) return null;
   const problems: string[] = [];
   const content = readNamedFile({ key: 'ROUTES', path }, (file) => readFileSync(file, 'utf8'), problems);
   const routes = content === null ? null : readRoutesFile({ name: path, content }, processSecrets, problems);

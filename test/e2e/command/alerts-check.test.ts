@@ -38,6 +38,20 @@ test('alerts --check reports every problem of a wrong file, and ends with 2', as
   assert.match(err.join('\n'), /:2: routes\[0\]\.receivers must be .*did you mean hook\?/);
 });
 
+test('problems of flags, environment and routes file are reported together', async () => {
+  const path = await routesFile(
+    'receivers: [{ name: hook, slack: {} }]\nroutes: [{ name: all, receivers: hook, mut: x }]',
+  );
+  const { exitCode, err } = await runCommand(['alerts', '--routes', path, '--ops-port', 'x'], { LOG_LEVEL: 'loud' });
+  assert.equal(exitCode, 2);
+  assert.deepEqual(
+    err
+      .slice(1)
+      .map((line) => /--ops-port|LOG_LEVEL|KAFKA_BROKERS|slack\.url|routes\[0\]\.mut /.exec(line)?.[0].trim()),
+    ['--ops-port', 'LOG_LEVEL', 'KAFKA_BROKERS', 'slack.url', 'routes[0].mut'],
+  );
+});
+
 test('alerts --test sends one message to a receiver and prints that it was accepted', async () => {
   const hook = await startHttpReceiver();
   const path = await routesFile(routesTo(`[{ name: hook, webhook: { url: "${hook.url}/in" } }]`));
