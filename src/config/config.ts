@@ -157,7 +157,7 @@ export interface HttpConfig {
 export interface HistoryConfig {
   readonly days: number;
   readonly gb: number;
-  /** Of DuckDB. */
+  /** Memory limit of DuckDB. */
   readonly memoryMb: number;
   /** `postgres://…`; null: DuckDB in `dataDir`. It may hold a password. */
   readonly url: string | null;

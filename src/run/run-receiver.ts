@@ -11,7 +11,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { newestSaved } from './newest-detectors.ts';
 
-/** Bytes of records that wait for Kafka or are being sent; beyond it senders are told to come back (503). */
+/** Bytes of records that wait for Kafka or are being sent; beyond it senders get 503 and come back. */
 export const RECEIVED_BYTES_MAX = 64 * 1024 * 1024;
 /** How often the detectors are looked at: those that were saved, or the file. */
 const LOOK_MS = 10_000;

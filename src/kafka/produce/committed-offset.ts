@@ -17,7 +17,7 @@ export interface CommittedOffset {
   readonly leaderEpoch: number;
 }
 
-/** Kafka 2.5 and later. kafkajs's own request is older: it cannot callBroker for stable offsets. */
+/** Kafka 2.5 and later. kafkajs's own request is older: it has no field for stable offsets. */
 const OFFSET_FETCH = {
   name: 'OffsetFetch',
   key: 9,

@@ -27,7 +27,7 @@ export interface HistoryThreadData {
   /** `postgres://…`; null: DuckDB in the folder. */
   readonly url: string | null;
   readonly bounds: HistoryBounds;
-  /** Of DuckDB. */
+  /** Memory limit of DuckDB. */
   readonly memoryMb: number;
 }
 

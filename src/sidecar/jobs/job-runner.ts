@@ -30,7 +30,7 @@ export interface RunnerParts {
   readonly observe?: JobObserver;
 }
 
-/** Told of every run of this process. */
+/** Observes every run of this process. */
 export interface JobObserver {
   begun(task: TaskName): void;
   /** `lost`: cancelled, or taken over by another process. */

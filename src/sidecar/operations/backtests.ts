@@ -37,11 +37,11 @@ export interface WhatIfQuestion {
 /** The detector of a series. */
 export interface ScoringDetector {
   readonly name: string;
-  /** Of the model, as the detectors file has it. */
+  /** Name of the model, as the detectors file has it. */
   readonly model: string;
-  /** Of the pretrained model: the same, or the one that a fine-tuned model was made from. */
+  /** Name of the pretrained model: the same, or the one that a fine-tuned model was made from. */
   readonly pretrained: string;
-  /** Of a fine-tuned model. */
+  /** Weights of a fine-tuned model. */
   readonly weights: Uint8Array | null;
 }
 

@@ -4,14 +4,14 @@ import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts'
 import type { EventAnswer } from '../wire/schema/event-schema.ts';
 import { shownEvent } from './shown-records.ts';
 
-/** Events with what people said about them. */
+/** Events with their reviews by people. */
 export async function reviewedEvents(sql: Sql, events: readonly AnomalyEvent[], nowMs: number): Promise<EventAnswer[]> {
   const ids = events.map(({ eventId }) => eventId);
   const reviews = await reviewsOf(sql, ids);
   return events.map((event) => ({ ...shownEvent(event), ...shownReview(reviews.get(event.eventId) ?? null, nowMs) }));
 }
 
-/** What people said about an event. A mute that has ended is not shown. */
+/** The review of an event by people. A mute that has ended is not shown. */
 export function shownReview(review: EventReviewRecord | null, nowMs: number) {
   const { acknowledged = null, muted = null, label = null } = review ?? {};
   return {
@@ -43,8 +43,8 @@ export function* labelRows(reviews: readonly EventReviewRecord[]): Generator<str
   for (const { record, label } of reviews) {
     if (label === null) continue;
     const event = shownEvent(JSON.parse(record) as AnomalyEvent);
-    const said = [Number(label.real), label.atMs, label.by, label.note];
-    yield `${[...LABEL_COLUMNS.map((name) => event[name]), ...said].map(csvField).join(',')}\r\n`;
+    const review = [Number(label.real), label.atMs, label.by, label.note];
+    yield `${[...LABEL_COLUMNS.map((name) => event[name]), ...review].map(csvField).join(',')}\r\n`;
   }
 }
 

@@ -14,7 +14,7 @@ export interface RaisedBoth {
   readonly after: readonly AnomalyEvent[];
 }
 
-/** How what people said about the events of a series fares under other settings: real ones should stay. */
+/** How many labelled events of a series other settings raise: real ones should stay. */
 export function labelsRaised(reviews: readonly EventReviewRecord[], { series, before, after }: RaisedBoth) {
   const count = (real: boolean): LabelsRaised => {
     const labelled = reviews

@@ -40,7 +40,7 @@ export interface WorkerPartition {
   readonly owner: string | null;
 }
 
-/** What Kafka can be asked about, and told. */
+/** What is read of the cluster, and written to it. */
 export interface ClusterPort {
   /** Ends of the partitions that the history reads. */
   historyEnds(): Promise<

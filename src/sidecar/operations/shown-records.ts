@@ -24,7 +24,7 @@ export function shownEvent(event: AnomalyEvent): UnreviewedEvent {
   };
 }
 
-/** Nobody has said anything about an event. */
+/** The review of an event that nobody has reviewed. */
 export const NO_REVIEW: Pick<EventAnswer, 'acknowledged' | 'muted' | 'label'> = {
   acknowledged: null,
   muted: null,

@@ -9,7 +9,7 @@ export const PROTECTED = { 'x-content-type-options': 'nosniff', 'cache-control':
 
 /**
  * Sets the headers of every answer, also of those that are written past the framework: nobody guesses its type, and
- * nobody keeps it unless the route says otherwise.
+ * nobody keeps it unless the route allows it.
  */
 export function protectAnswers(app: App): void {
   app.addHook('onRequest', async (request, { raw }) => {

@@ -58,12 +58,12 @@ export function requestSessionId(request: FastifyRequest): string | null {
 }
 
 function attributesFor({ protocol }: FastifyRequest) {
-  // A browser drops a secure cookie of a service without TLS. A trusted proxy says that there is TLS before it.
+  // A browser drops a secure cookie of a service without TLS. A trusted proxy reports that there is TLS before it.
   return { path: '/', httpOnly: true, sameSite: 'strict', secure: protocol === 'https' } as const;
 }
 
 /**
- * A second line behind SameSite: browsers say where a request comes from. Sites on other ports of this host are the
+ * A second line behind SameSite: browsers name where a request comes from. Sites on other ports of this host are the
  * same site to a cookie, but not to this check. Without TLS only `Origin` is sent, with what changes something.
  */
 function isOfThisSite({ headers, method, host }: FastifyRequest): boolean {

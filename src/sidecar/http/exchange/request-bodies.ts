@@ -35,7 +35,7 @@ export function keptBody(request: FastifyRequest): Buffer {
   return bytes;
 }
 
-/** Whoever takes the bytes inflates them: the block says how long it becomes. */
+/** Whoever takes the bytes inflates them: the block has the length that it becomes. */
 export const SNAPPY = 'snappy';
 
 /** Smaller bodies are parsed faster than they are handed to a thread. */

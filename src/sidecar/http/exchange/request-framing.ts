@@ -31,7 +31,7 @@ function transferProblem(raw: IncomingMessage): string | null {
   return isChunked ? null : 'Transfer-Encoding must be chunked, and nothing else; use Content-Encoding to compress';
 }
 
-/** Of every header of this name. Node joins or drops repeated ones elsewhere. */
+/** Values of every header of this name. Node joins or drops repeated ones elsewhere. */
 function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1].toLowerCase() === name);
 }

@@ -21,7 +21,7 @@ export interface RouteRules {
   readonly queue: 'owner' | 'jobs' | 'scoring' | null;
   /** The body is no JSON that a schema describes: the route takes its bytes as they are. */
   readonly rawBody?: true;
-  /** `own`: the handler says how long its answer may be kept. */
+  /** `own`: the handler decides how long its answer may be kept. */
   readonly cache: 'no-store' | 'own';
 }
 

@@ -76,7 +76,7 @@ function addSaving(app: App, { operations, store, logger, nowMs }: AppServices):
       const text = textToSave(versions, request.body);
       const [before, after] = await Promise.all([port.describe(current.text), port.describe(text)]);
       if (after.kind === 'problems') {
-        throw invalidRequest(after.problems.map((said) => fieldProblem(['body', 'text'], said)));
+        throw invalidRequest(after.problems.map((problem) => fieldProblem(['body', 'text'], problem)));
       }
       const changes = changedDetectors(before.kind === 'detectors' ? before.detectors : [], after.detectors);
       const warnings = shadowedGlobs(after.detectors).map(findingText);

@@ -34,7 +34,7 @@ import { callerOf } from '../exchange/require-key.ts';
 const EventId = Type.Object({ id: Type.String() });
 const notFound = () => new HttpProblem(404, 'There is no such event');
 
-/** Events, and what people say about them. */
+/** Events, and their reviews by people. */
 export function addEventRoutes(app: App, services: AppServices): void {
   addEventLists(app, services);
   addReviews(app, services);

@@ -23,7 +23,7 @@ const Precision = Type.Object({
 
 /**
  * Where senders of metrics write to: Prometheus, OpenTelemetry, Influx clients and Telegraf, JSON lines. An answer of
- * success says that Kafka has the points. What is refused for now (429, 503) senders repeat; what they sent twice is
+ * success means that Kafka has the points. What is refused for now (429, 503) senders repeat; what they sent twice is
  * dropped as duplicates of its time step.
  */
 export function addPointRoutes(app: App, services: PointServices): void {

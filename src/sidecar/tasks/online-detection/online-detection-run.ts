@@ -50,7 +50,7 @@ export async function detectOnline(request: DetectionRequest): Promise<OnlineDet
   return concludeDetection(plan, request.eventStepMs ?? null);
 }
 
-/** What the model's quantiles say of its deviation, for the first rows of a grade. A series alone, as in the stream. */
+/** Deviation by the model's quantiles, for the first rows of a grade. A series alone, as in the stream. */
 async function forecastDeviations(plan: DetectionPlan, { forecaster, signal }: DetectionRequest): Promise<void> {
   if (plan.priorFolds.length === 0 || !hasQuantiles(forecaster)) return;
   const { horizon } = plan.folds;

@@ -52,14 +52,14 @@ const EventLabel = Type.Object({
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-/** What people said about an event. */
+/** The review of an event by people. */
 const Review = {
   acknowledged: nullable(Acknowledged, 'Who has seen the event; null while nobody has.'),
   muted: nullable(Muted, 'Until when, and why, the event is muted; null where it is not.'),
   label: nullable(EventLabel, 'Whether it was real; null while nobody said so.'),
 };
 
-/** An event as it is in the topic, newest revision, with what people said about it. */
+/** An event as it is in the topic, newest revision, with its review by people. */
 export const AnomalyEventAnswer = Type.Object({
   event_id: Type.String(),
   type: Type.Enum([...EVENT_TYPES]),
@@ -95,7 +95,7 @@ export const AnomalyEventAnswer = Type.Object({
   ...Review,
 });
 export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;
-/** An event without what people said about it: a message of GET /v1/live. */
+/** An event without its review: a message of GET /v1/live. */
 export type UnreviewedEvent = Omit<EventAnswer, keyof typeof Review>;
 
 export const EventsAnswer = Type.Object({

@@ -31,7 +31,7 @@ interface SchemaError {
   readonly message: string;
 }
 
-type Said = Pick<FieldProblem, 'msg' | 'type' | 'ctx'>;
+type ProblemText = Pick<FieldProblem, 'msg' | 'type' | 'ctx'>;
 
 function problemsOf({ keyword, instancePath, params, message }: SchemaError, value: unknown, root: string) {
   const path = instancePath.split('/').slice(1).map(pathKey);
@@ -43,12 +43,12 @@ function problemsOf({ keyword, instancePath, params, message }: SchemaError, val
   // The extra property is reported by itself, as `boolean`.
   if (keyword === 'additionalProperties') return [];
   const input = valueAt(value, path);
-  const said = WORDS[keyword]?.(params, input) ?? { msg: `Input ${message}`, type: 'value_error' };
+  const problem = WORDS[keyword]?.(params, input) ?? { msg: `Input ${message}`, type: 'value_error' };
   const shown = shownInput(input);
-  return [{ loc, ...said, ...(shown === undefined ? {} : { input: shown }) }];
+  return [{ loc, ...problem, ...(shown === undefined ? {} : { input: shown }) }];
 }
 
-const TYPE_MESSAGES: Readonly<Record<string, Said>> = {
+const TYPE_MESSAGES: Readonly<Record<string, ProblemText>> = {
   integer: { msg: 'Input should be a valid integer', type: 'int_type' },
   number: { msg: 'Input should be a valid number', type: 'float_type' },
   string: { msg: 'Input should be a valid string', type: 'string_type' },
@@ -71,7 +71,7 @@ const bound = (type: string, words: string, key: string) => (params: SchemaError
   ctx: { [key]: params.limit },
 });
 
-const WORDS: Readonly<Record<string, (params: SchemaError['params'], input: unknown) => Said>> = {
+const WORDS: Readonly<Record<string, (params: SchemaError['params'], input: unknown) => ProblemText>> = {
   type: ({ type }, input) => {
     const first = String(Array.isArray(type) ? type[0] : type);
     if (first === 'integer' && typeof input === 'number') {
