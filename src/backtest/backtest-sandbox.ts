@@ -127,7 +127,11 @@ export class BacktestSandbox implements Backtests {
     const { model, pretrained, weights } = detector;
     const answer = await this.#score(turn, () => ({
       header: {
-        ...{ kind: 'what-if', series: past.series, count: past.values.length, text: detectorsText, changes },
+        kind: 'what-if',
+        series: past.series,
+        count: past.values.length,
+        text: detectorsText,
+        changes,
         tuned: weights === null ? null : { name: model, base: pretrained },
       },
       bytes: Buffer.concat([numbersOf(past), weights ?? new Uint8Array()]),

@@ -42,7 +42,9 @@ export async function scoreBacktest(
   const bound = bindToModel(found.detector, models, models.forecasterFor);
   const pages = new BacktestPages();
   const options = {
-    ...{ source: header.name, detectors: [bound], group: null },
+    source: header.name,
+    detectors: [bound],
+    group: null,
     onScores: (scores: Parameters<typeof pages.add>[0]) => pages.add(scores),
     onEvent: (event: Parameters<typeof pages.addEvent>[0]) => pages.addEvent(event),
   };
@@ -57,7 +59,10 @@ export async function scoreBacktest(
 async function readHistory(name: string, bytes: Uint8Array, signal: AbortSignal) {
   const notes: string[] = [];
   const reading = csvReading(name, {
-    ...{ seriesColumn: undefined, timeColumn: undefined, valueColumn: undefined, series: undefined },
+    seriesColumn: undefined,
+    timeColumn: undefined,
+    valueColumn: undefined,
+    series: undefined,
     timeUnit: undefined,
   });
   const pull = pullObservations(readObservations(inPieces(bytes, signal), reading), (remark) => notes.push(remark));
@@ -99,7 +104,10 @@ function detectorFor(
   }
   const detectionSize = settings.detection_size ?? settings.h ?? WINDOW_DEFAULT;
   const detector = {
-    ...{ name: 'backtest', series: '*', h: detectionSize, detection_size: detectionSize },
+    name: 'backtest',
+    series: '*',
+    h: detectionSize,
+    detection_size: detectionSize,
     ...settings,
     freq,
   };

@@ -95,7 +95,9 @@ async function raisedBy(detector: DetectorConfig, { past, models, signal }: Rais
   let alarms = 0;
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const options = {
-    ...{ source: 'what-if', detectors: [bindToModel(detector, models, models.forecasterFor)], group: null },
+    source: 'what-if',
+    detectors: [bindToModel(detector, models, models.forecasterFor)],
+    group: null,
     onScores(scores: readonly { alarm: boolean; timestampMs: number; state: string }[]) {
       for (const { alarm, timestampMs, state } of scores) {
         if (alarm) alarms++;

@@ -152,7 +152,10 @@ test('a client that hangs up stops the scoring and pays nothing', async (t) => {
   const leave = new AbortController();
   const headers = { authorization: 'Bearer the-key-that-the-tests-use', 'content-type': 'application/json' };
   const sent = fetch(`${url}/v1/backtest`, {
-    ...{ method: 'POST', headers, body: JSON.stringify(FILE), signal: leave.signal },
+    method: 'POST',
+    headers,
+    body: JSON.stringify(FILE),
+    signal: leave.signal,
   }).catch(() => null);
   await until('it is scored', () => asked.length === 1);
   assert.equal(await creditsLeft(), 1_000 - ROWS * PER_OBSERVATION, 'its rows are held');

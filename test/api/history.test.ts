@@ -61,9 +61,21 @@ test('series are listed worst first with their newest values, a page after the o
     ['host/3 <b>', 'host/2 <b>', 'host/1 <b>'],
   );
   assert.deepEqual(first.series[0], {
-    ...{ id: 'host/3 <b>', detector: 'metrics', group: 'g', timestamp: START_MS + 39 * MINUTE_MS, value: 39 },
-    ...{ forecast: 39.5, lo: 38, hi: 41, anomaly_score: -0.5, grade: 0.75, severity: 1.5 },
-    ...{ alarm: true, anomaly: false, state: 'scored', recent: [35, 39] },
+    id: 'host/3 <b>',
+    detector: 'metrics',
+    group: 'g',
+    timestamp: START_MS + 39 * MINUTE_MS,
+    value: 39,
+    forecast: 39.5,
+    lo: 38,
+    hi: 41,
+    anomaly_score: -0.5,
+    grade: 0.75,
+    severity: 1.5,
+    alarm: true,
+    anomaly: false,
+    state: 'scored',
+    recent: [35, 39],
   });
   assert.equal(first.total, 4);
   const rest = (await get(`/v1/series?limit=3&cursor=${first.next_cursor}`)).body;
@@ -246,7 +258,11 @@ test('the service shows lag, dead letters and workers, also where Kafka does not
   await filled(operations);
   const { body } = await get('/v1/service');
   assert.deepEqual(body.history.partitions[1], {
-    ...{ topic: 'anomaly-events', partition: 0, next_offset: 2, end_offset: null, lag: null },
+    topic: 'anomaly-events',
+    partition: 0,
+    next_offset: 2,
+    end_offset: null,
+    lag: null,
   });
   const workers = {
     group: 'tidewatch',

@@ -184,8 +184,14 @@ test('events that reach into the scored values are given on request, with places
   assert.equal(body.events.length, 1);
   const [{ summary, severity, grade, expected, end, alarms, direction: _, ...event }] = body.events;
   assert.deepEqual(event, {
-    ...{ series: 1, kind: 'spike', open: true, start: 116, peak: 116, value: 60 },
-    ...{ unusual: 'highest in 4 days', members: [] },
+    series: 1,
+    kind: 'spike',
+    open: true,
+    start: 116,
+    peak: 116,
+    value: 60,
+    unusual: 'highest in 4 days',
+    members: [],
   });
   assert.ok(end >= 116 && end < 120 && alarms > 0);
   assert.match(summary, /^Spike: 60 where [\d.]+ was expected, highest in 4 days$/);

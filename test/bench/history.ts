@@ -113,8 +113,16 @@ function batchAt({ series, stepMs }: Fleet, step: number): HistoryBatch {
         group: null,
       },
       timestampMs: START_MS + step * stepMs,
-      ...{ value: forecast + noise, forecast, lo: forecast - spread, hi: forecast + spread, anomalyScore: noise },
-      ...{ grade, severity: grade * 12, alarm: grade > 0.998, anomaly: grade > 0.99, state: 'scored' },
+      value: forecast + noise,
+      forecast,
+      lo: forecast - spread,
+      hi: forecast + spread,
+      anomalyScore: noise,
+      grade,
+      severity: grade * 12,
+      alarm: grade > 0.998,
+      anomaly: grade > 0.99,
+      state: 'scored',
     };
   });
   const nextOffset = (step + 1) * series;
@@ -143,9 +151,13 @@ async function measureReads(history: HistoryStore, { series }: Fleet) {
   const worst50 = await timed(() => history.listSeries({ ...worst, recent: 0, limit: 50 }));
   const sparks = await timed(() => history.listSeries({ ...worst, recent: 60, limit: 50 }));
   return {
-    ...{ series_14_days_p50_ms: downsampled.p50, series_14_days_p99_ms: downsampled.p99 },
-    ...{ series_14_days_whole_p50_ms: whole.p50, series_14_days_whole_p99_ms: whole.p99 },
-    ...{ worst_50_p50_ms: worst50.p50, worst_50_p99_ms: worst50.p99, worst_50_with_60_values_p50_ms: sparks.p50 },
+    series_14_days_p50_ms: downsampled.p50,
+    series_14_days_p99_ms: downsampled.p99,
+    series_14_days_whole_p50_ms: whole.p50,
+    series_14_days_whole_p99_ms: whole.p99,
+    worst_50_p50_ms: worst50.p50,
+    worst_50_p99_ms: worst50.p99,
+    worst_50_with_60_values_p50_ms: sparks.p50,
   };
 }
 

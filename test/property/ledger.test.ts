@@ -71,8 +71,12 @@ class Process {
     const database = this.#database;
     const { nowMs } = this.#clock;
     const call = {
-      ...{ holdId, keyId, tokens, nowMs },
-      ...{ holder: this.#name, leaseUntilMs: nowMs + LEASE_MS },
+      holdId,
+      keyId,
+      tokens,
+      nowMs,
+      holder: this.#name,
+      leaseUntilMs: nowMs + LEASE_MS,
     };
     const begun = await database.transaction((sql) => beginCall(sql, call));
     if (begun.kind !== 'begun') return;

@@ -37,6 +37,10 @@ test('no rule is switched off where it bites, without a reason', () => {
   none(matches(programs, /@ts-(?:ignore|nocheck|expect-error)(?!:? \w).*|biome-ignore(?! [\w/]+: \w).*/g));
 });
 
+test('no literal is spread into another one: its fields stand plainly', () => {
+  none(matches(programs, /\.\.\.\{ ?\w[^\n]*/g));
+});
+
 const linesMaxOf = (path: string) =>
   path.startsWith('test/') ? TEST_LINES_MAX : MACHINES.includes(path) ? MACHINE_LINES_MAX : LINES_MAX;
 

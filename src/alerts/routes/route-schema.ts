@@ -37,8 +37,13 @@ const match = section(
     labels: defaulted(byName(globs), {}, 'Labels of the detector, by globs.'),
   },
   ({ detector, series, kinds, directions, severityMin, gradeMin, labels }): EventMatch => ({
-    ...{ detector: detector ?? null, series: series ?? null, kinds: kinds ?? null, directions: directions ?? null },
-    ...{ severityMin: severityMin ?? null, gradeMin: gradeMin ?? null, labels },
+    detector: detector ?? null,
+    series: series ?? null,
+    kinds: kinds ?? null,
+    directions: directions ?? null,
+    severityMin: severityMin ?? null,
+    gradeMin: gradeMin ?? null,
+    labels,
   }),
 );
 

@@ -34,16 +34,24 @@ const CLUSTER = {
 const TOPIC = { topicErrorCode: i16, topic: string };
 /** From version 7 on (kafkajs stops at 6) the answer has the epoch of each leader. */
 const WITH_EPOCHS = {
-  ...{ name: 'Metadata', key: 3, version: 7, isCompact: false },
+  name: 'Metadata',
+  key: 3,
+  version: 7,
+  isCompact: false,
   request: { topics: namesOf(array(string)), allowAutoTopicCreation: i8 },
   answer: { ...CLUSTER, topicMetadata: array(struct({ ...TOPIC, isInternal: i8, partitionMetadata })) },
 };
 /** From version 10 on (Kafka 2.8) it has topic ids. */
 const WITH_IDS = {
-  ...{ name: 'Metadata', key: 3, version: 10, isCompact: true },
+  name: 'Metadata',
+  key: 3,
+  version: 10,
+  isCompact: true,
   request: {
     topics: namesOf(array(struct({ id: uuid, topic: string }))),
-    ...{ allowAutoTopicCreation: i8, includeClusterOperations: i8, includeTopicOperations: i8 },
+    allowAutoTopicCreation: i8,
+    includeClusterOperations: i8,
+    includeTopicOperations: i8,
   },
   answer: {
     ...CLUSTER,

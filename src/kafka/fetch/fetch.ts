@@ -70,8 +70,13 @@ export function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRe
     return { partition, leaderEpoch, offset, logStartOffset, bytesMax: limits.partitionBytesMax };
   });
   const values = {
-    ...{ ...consumer, ...NO_SESSION, isolationLevel: READ_COMMITTED, topics: [{ topic, partitions }] },
-    ...{ waitMs: limits.waitMsMax, bytesMin: 1, bytesMax: limits.responseBytesMax },
+    ...consumer,
+    ...NO_SESSION,
+    isolationLevel: READ_COMMITTED,
+    topics: [{ topic, partitions }],
+    waitMs: limits.waitMsMax,
+    bytesMin: 1,
+    bytesMax: limits.responseBytesMax,
   };
   const whole = encodeRequest({ isCompact: false, request: REQUEST }, values);
   return sendEncoded(broker, FETCH, { whole, at: 0 }, decodeResponse);

@@ -42,20 +42,36 @@ const THROTTLED = { clientSideThrottleTime: i32, errorCode: i16 };
 
 /** Kafka 2.3 and later: the first one with static members. */
 const JOIN_GROUP = {
-  ...{ name: 'JoinGroup', key: 11, version: 5, isCompact: false },
+  name: 'JoinGroup',
+  key: 11,
+  version: 5,
+  isCompact: false,
   request: JOIN,
   answer: {
-    ...{ ...THROTTLED, generationId: i32, protocolName: string, leaderId: string },
-    ...{ memberId: string, members: MEMBERS },
+    ...THROTTLED,
+    generationId: i32,
+    protocolName: string,
+    leaderId: string,
+    memberId: string,
+    members: MEMBERS,
   },
 };
 /** Kafka 3.2 and later: a static member that comes back learns that it is the leader, and need not divide. */
 const JOIN_GROUP_AGAIN = {
-  ...{ name: 'JoinGroup', key: 11, version: 9, isCompact: true },
+  name: 'JoinGroup',
+  key: 11,
+  version: 9,
+  isCompact: true,
   request: { ...JOIN, reason: string },
   answer: {
-    ...{ ...THROTTLED, generationId: i32, protocolType: string, protocolName: string, leaderId: string },
-    ...{ skipsAssignment: i8, memberId: string, members: MEMBERS },
+    ...THROTTLED,
+    generationId: i32,
+    protocolType: string,
+    protocolName: string,
+    leaderId: string,
+    skipsAssignment: i8,
+    memberId: string,
+    members: MEMBERS,
   },
 };
 const MEMBER_ID_REQUIRED = 79;
@@ -92,9 +108,15 @@ async function requestJoin(broker: Broker, request: JoinGroupRequest) {
 
 /** Kafka 2.3 and later, as the following ones. */
 const SYNC_GROUP = {
-  ...{ name: 'SyncGroup', key: 14, version: 3, isCompact: false },
+  name: 'SyncGroup',
+  key: 14,
+  version: 3,
+  isCompact: false,
   request: {
-    ...{ groupId: string, generationId: i32, memberId: string, instanceId: string },
+    groupId: string,
+    generationId: i32,
+    memberId: string,
+    instanceId: string,
     assignments: array(struct({ memberId: string, assignment: bytes })),
   },
   answer: { ...THROTTLED, assignment: bytes },
@@ -118,7 +140,10 @@ export async function syncGroup(
 }
 
 const HEARTBEAT = {
-  ...{ name: 'Heartbeat', key: 12, version: 3, isCompact: false },
+  name: 'Heartbeat',
+  key: 12,
+  version: 3,
+  isCompact: false,
   request: { groupId: string, generationId: i32, memberId: string, instanceId: string },
   answer: THROTTLED,
 };
@@ -128,7 +153,10 @@ export async function sendHeartbeat(broker: Broker, request: GroupGeneration): P
 }
 
 const LEAVE_GROUP = {
-  ...{ name: 'LeaveGroup', key: 13, version: 3, isCompact: false },
+  name: 'LeaveGroup',
+  key: 13,
+  version: 3,
+  isCompact: false,
   request: { groupId: string, members: array(struct({ memberId: string, instanceId: string })) },
   answer: THROTTLED,
 };

@@ -84,7 +84,10 @@ export async function commitInTransaction(
 ): Promise<void> {
   const { groupId, topic, partition, offset, leaderEpoch, metadata } = moved;
   const answer = await sendRequest(coordinator, TXN_OFFSET_COMMIT, {
-    ...{ transactionalId, groupId, producerId, producerEpoch },
+    transactionalId,
+    groupId,
+    producerId,
+    producerEpoch,
     ...NO_MEMBER,
     topics: [{ topic, partitions: [{ partition, offset, leaderEpoch, metadata }] }],
   });

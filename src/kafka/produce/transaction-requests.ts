@@ -18,7 +18,10 @@ const THROTTLED = { clientSideThrottleTime: i32 };
 const PRODUCER = { transactionalId: string, producerId: i64, producerEpoch: i16 };
 
 const INIT_PRODUCER_ID = {
-  ...{ name: 'InitProducerId', key: 22, version: 1, isCompact: false },
+  name: 'InitProducerId',
+  key: 22,
+  version: 1,
+  isCompact: false,
   request: { transactionalId: string, transactionMs: i32 },
   answer: { ...THROTTLED, errorCode: i16, producerId: i64, producerEpoch: i16 },
 };
@@ -34,7 +37,10 @@ export async function initProducer(
 }
 
 const ADD_PARTITIONS_TO_TXN = {
-  ...{ name: 'AddPartitionsToTxn', key: 24, version: 1, isCompact: false },
+  name: 'AddPartitionsToTxn',
+  key: 24,
+  version: 1,
+  isCompact: false,
   request: { ...PRODUCER, topics: byTopic(i32) },
   answer: { ...THROTTLED, topics: byTopic(struct({ partition: i32, errorCode: i16 })) },
 };
@@ -50,7 +56,10 @@ export async function addPartitions(
 }
 
 const ADD_OFFSETS_TO_TXN = {
-  ...{ name: 'AddOffsetsToTxn', key: 25, version: 1, isCompact: false },
+  name: 'AddOffsetsToTxn',
+  key: 25,
+  version: 1,
+  isCompact: false,
   request: { ...PRODUCER, groupId: string },
   answer: { ...THROTTLED, errorCode: i16 },
 };
@@ -61,7 +70,10 @@ export async function addOffsets(coordinator: Broker, producer: ProducerIdentity
 }
 
 const END_TXN = {
-  ...{ name: 'EndTxn', key: 26, version: 1, isCompact: false },
+  name: 'EndTxn',
+  key: 26,
+  version: 1,
+  isCompact: false,
   request: { ...PRODUCER, commits: i8 },
   answer: { ...THROTTLED, errorCode: i16 },
 };

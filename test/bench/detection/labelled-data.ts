@@ -51,7 +51,10 @@ export function readLabelled(data: string, kind: ManifestEntry['kind'], everyNth
       const column = (index: number) => Float64Array.from(rows, (row) => row.at(index)!);
       const width = rows[0].length - 2;
       return {
-        ...{ name: entry.name, source: entry.source, split: entry.split, vusWindow: entry.vus_window },
+        name: entry.name,
+        source: entry.source,
+        split: entry.split,
+        vusWindow: entry.vus_window,
         stepMs: entry.freq_s * 1_000,
         times: column(0).map((seconds) => seconds * 1_000),
         channels: Array.from({ length: width }, (_, i) => column(1 + i)),

@@ -18,7 +18,11 @@ export function vusPr(labels: Uint8Array, scores: Float64Array, widthMax: number
   for (let row = 0; row < labels.length; row++) if (reach[row] === 1 && labels[row] === 0) near.push(row);
   const isHit = (row: number) => (labels[row] > 0 && reach[row] === 1 ? 1 : 0);
   const surface: Surface = {
-    ...{ events, near, rankOf, predicted, length: labels.length },
+    events,
+    near,
+    rankOf,
+    predicted,
+    length: labels.length,
     positives: labels.reduce((sum, label) => sum + label, 0),
     hits: cumulated(countRanks(rankOf, isHit)),
     labelled: labels.reduce((sum, _, row) => sum + isHit(row), 0),

@@ -83,7 +83,9 @@ function fleet(everyNth: number): SeriesInput[] {
   return generatedIncidents(everyNth).flatMap(({ name, stepMs, times, channels: [values] }) => {
     const rows = Math.floor(times.length / FLEET_PARTS);
     return Array.from({ length: FLEET_PARTS }, (_, part) => ({
-      ...{ name: `${name}-${part}`, stepMs, times: times.slice(0, rows) },
+      name: `${name}-${part}`,
+      stepMs,
+      times: times.slice(0, rows),
       channels: [values.slice(part * rows, (part + 1) * rows)],
     }));
   });

@@ -37,8 +37,13 @@ historyTest('what is appended is read, also after it was opened again', async (k
   assert.deepEqual(
     { ...read, columns: null },
     {
-      ...{ series: 'a', detector: 'metrics', group: null, columns: null },
-      ...{ fromMs: START_MS, toMs: START_MS + MINUTE_MS + 1, bucketMs: null },
+      series: 'a',
+      detector: 'metrics',
+      group: null,
+      columns: null,
+      fromMs: START_MS,
+      toMs: START_MS + MINUTE_MS + 1,
+      bucketMs: null,
     },
   );
   const { timestamp, value, forecast, grade, alarms, observations } = read!.columns;

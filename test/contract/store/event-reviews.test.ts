@@ -25,7 +25,9 @@ storeTest('a review is acknowledged, muted and labelled apart, and each is taken
   await labelEvent(store, { ...event('e'), record: '{"newer":1}' }, { ...ann, real: false, note: 'noise' });
   const review = (await reviewsOf(store, ['e', 'unheard'])).get('e')!;
   assert.deepEqual(review, {
-    ...{ eventId: 'e', startedAtMs: 1_000, record: '{"newer":1}' },
+    eventId: 'e',
+    startedAtMs: 1_000,
+    record: '{"newer":1}',
     acknowledged: { ...ann, note: null },
     muted: { ...ann, untilMs: 9_000, reason: 'release' },
     label: { ...ann, real: false, note: 'noise' },

@@ -50,7 +50,11 @@ async function assertServed(modelsDir: string, name: string, context: number): P
   assert.deepEqual((detail as { input_size: number }).input_size, context);
   const y = Array.from({ length: 120 }, (_, step) => wave(step));
   const { mean, intervals } = await ask('/v2/forecast', {
-    ...{ series: { y, sizes: [120] }, model: name, freq: 'D', h: 50, level: [50] },
+    series: { y, sizes: [120] },
+    model: name,
+    freq: 'D',
+    h: 50,
+    level: [50],
   });
   assert.equal((mean as number[]).filter((value) => Math.abs(value - 10) < 5).length, 50);
   assert.deepEqual(Object.keys(intervals), ['lo-50', 'hi-50']);
@@ -92,7 +96,10 @@ test('models that cannot be used are refused together, each by its folder and wi
   await writeModelFolder(modelsDir, 'other-names', { changes: { output: 'forecast' } });
   for (const command of ['models', 'serve']) {
     const refused = await runCommand([command], {
-      ...{ MODELS_DIR: modelsDir, DATA_DIR: await freshFolder(), HTTP_PORT: '0', OPS_PORT: '0' },
+      MODELS_DIR: modelsDir,
+      DATA_DIR: await freshFolder(),
+      HTTP_PORT: '0',
+      OPS_PORT: '0',
     });
     assert.equal(refused.exitCode, 1);
     const text = refused.err.join('\n');

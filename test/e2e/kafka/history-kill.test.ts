@@ -61,9 +61,14 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
   const records = revisions.map((event) => ({ partition: 0, key: null, value: Buffer.from(JSON.stringify(event)) }));
   await produceRecords(connection, events, records);
   const letter = encodeDeadLetter({
-    ...{ reason: 'late', detail: 'older than the newest', series: 'series 1', detector: 'cpu' },
+    reason: 'late',
+    detail: 'older than the newest',
+    series: 'series 1',
+    detector: 'cpu',
     input: { topic: observations, partition: 1, offset: 5, timestampMs: START_MS },
-    ...{ key: Buffer.from('series 1'), value: Buffer.from('{"late":true}'), atMs: START_MS },
+    key: Buffer.from('series 1'),
+    value: Buffer.from('{"late":true}'),
+    atMs: START_MS,
   });
   await produceRecords(connection, deadLetters, [{ partition: 0, key: null, value: letter }]);
 

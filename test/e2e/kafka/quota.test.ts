@@ -13,7 +13,10 @@ const f64: Field<number> = {
 };
 
 const ALTER_CLIENT_QUOTAS = {
-  ...{ name: 'AlterClientQuotas', key: 49, version: 0, isCompact: false },
+  name: 'AlterClientQuotas',
+  key: 49,
+  version: 0,
+  isCompact: false,
   request: {
     entries: array(
       struct({

@@ -28,7 +28,9 @@ export function addWhatIfRoute(app: App, services: AppServices): void {
       const [newest] = await listDetectorVersions(store);
       const models = modelsOfKey(services.models, key);
       const work = await whatIfWork(operations, backtestsOf(services), {
-        ...{ body: request.body, store, owner: key.owner },
+        body: request.body,
+        store,
+        owner: key.owner,
         detectorsText: newest?.text ?? (await operations.detectors.fileText()),
         allow: ({ pretrained }) => void models.find(pretrained),
       });

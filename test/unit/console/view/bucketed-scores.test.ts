@@ -5,9 +5,16 @@ import type { ShownScores } from '../../../../src/console/view/shown-scores.ts';
 
 const value = [1, 5, null, 3, null];
 const SCORES: ShownScores = {
-  ...{ timestamp: [10, 20, 30, 40, 50], value, value_min: value, value_max: value, bucket_ms: null },
-  ...{ forecast: [2, 2, 2, 2, 2], lo: [0, 0, 0, 0, 0], hi: [4, 4, 4, 4, 4] },
-  ...{ grade: [null, 0.9, 0.1, 0.2, 0.3], alarms: [0, 1, 0, 0, 0] },
+  timestamp: [10, 20, 30, 40, 50],
+  value,
+  value_min: value,
+  value_max: value,
+  bucket_ms: null,
+  forecast: [2, 2, 2, 2, 2],
+  lo: [0, 0, 0, 0, 0],
+  hi: [4, 4, 4, 4, 4],
+  grade: [null, 0.9, 0.1, 0.2, 0.3],
+  alarms: [0, 1, 0, 0, 0],
 };
 
 test('a range holds its first moment and not its last', () => {
@@ -26,7 +33,9 @@ test('too many scores become means with their extremes, worst grade and alarms c
     alarms,
     bucket_ms,
   } = bucketed(SCORES, {
-    ...{ from: undefined, to: undefined, points: 3 },
+    from: undefined,
+    to: undefined,
+    points: 3,
   });
   assert.deepEqual(timestamp, [10, 30, 50]);
   assert.deepEqual(

@@ -6,8 +6,20 @@ import type { SeriesNow } from '../../../../src/sidecar/wire/schema/history-sche
 
 const score = (at: number): SeriesNow => {
   return {
-    ...{ id: 's', detector: 'web', group: null, timestamp: at, value: at, forecast: 1, lo: 0, hi: 2 },
-    ...{ anomaly_score: 0, grade: 0.1, severity: 0, alarm: false, anomaly: false, state: 'scored' },
+    id: 's',
+    detector: 'web',
+    group: null,
+    timestamp: at,
+    value: at,
+    forecast: 1,
+    lo: 0,
+    hi: 2,
+    anomaly_score: 0,
+    grade: 0.1,
+    severity: 0,
+    alarm: false,
+    anomaly: false,
+    state: 'scored',
   };
 };
 

@@ -4,7 +4,11 @@ import { alarmRecord, episodesOf } from '../../../../bench/detection/promise.ts'
 
 const ROWS = 1_000;
 const input = {
-  ...{ name: 's02', source: 'A', stepMs: 60_000, split: 200, vusWindow: 10 },
+  name: 's02',
+  source: 'A',
+  stepMs: 60_000,
+  split: 200,
+  vusWindow: 10,
   times: Float64Array.from({ length: ROWS }, (_, row) => row * 60_000),
   channels: [new Float64Array(ROWS)],
   labels: Uint8Array.from({ length: ROWS }, (_, row) => (row >= 500 && row < 510 ? 1 : 0)),
@@ -27,7 +31,10 @@ test('an episode is false where it begins more than 24 rows before an incident o
   const grade = new Float64Array(ROWS).fill(0, 0, 900).fill(Number.NaN, 900);
   const alarm = flagged(100, 250, 251, 475, 503, 557, 583, 700);
   const { normalRows, normalAlarms, episodes, falseEpisodes, firstFalseEpisodes } = alarmRecord(input, {
-    ...{ grade, severity: grade, alarm, events: [] },
+    grade,
+    severity: grade,
+    alarm,
+    events: [],
   });
   assert.deepEqual(
     { normalRows, normalAlarms, episodes, falseEpisodes, firstFalseEpisodes },

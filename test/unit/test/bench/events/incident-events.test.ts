@@ -22,7 +22,14 @@ function revisions(start: number, end: number, opened = start) {
 test('an incident is found by the events that reach into the rows around it', () => {
   const labels = new Uint8Array(ROWS).fill(1, 300, 400).fill(1, 700, 701);
   const input = {
-    ...{ name: 's02', source: '', stepMs: STEP_MS, split: 0, vusWindow: 0, times, channels: [], labels },
+    name: 's02',
+    source: '',
+    stepMs: STEP_MS,
+    split: 0,
+    vusWindow: 0,
+    times,
+    channels: [],
+    labels,
   };
   const all = [
     // The first is of no incident: it ends 24 rows before one, where the next one begins.
