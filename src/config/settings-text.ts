@@ -1,13 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
 
 /** Characters of a settings text: a longer one would hold the process that parses it for seconds. */
-export const SETTINGS_CHARACTERS_MAX = 262_144;
+export const SETTINGS_CHARACTERS_MAX = 1_000_000;
 /** Tokens of YAML in a settings text: words, separators, line breaks. */
-export const SETTINGS_TOKENS_MAX = 100_000;
+export const SETTINGS_TOKENS_MAX = 200_000;
 /** Aliases of a settings text. */
 export const SETTINGS_ALIASES_MAX = 1_000;
 /** Mappings, lists and scalars of a settings text, with every alias written out. */
-export const SETTINGS_VALUES_MAX = 50_000;
+export const SETTINGS_VALUES_MAX = 100_000;
 /** Problems of one settings text that are reported; the rest is counted. */
 export const SETTINGS_PROBLEMS_MAX = 100;
 

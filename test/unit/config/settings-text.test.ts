@@ -33,10 +33,7 @@ test('values have their lines, and an alias is the value that it stands for', ()
 test('60,000 aliases are refused, not written out', () => {
   const { root, problems } = parse(`a: &a 1\ndetectors: [${'*a,'.repeat(60_000)}]`);
   assert.equal(root, null);
-  assert.deepEqual(problems, ['s.yaml must have at most 100000 words and separators']);
-  const fewer = parse(`a: &a 1\ndetectors: [${'*a,'.repeat(SETTINGS_ALIASES_MAX + 1)}]`);
-  assert.equal(fewer.root, null);
-  assert.deepEqual(fewer.problems, ['s.yaml:2: a settings text must have at most 1000 aliases']);
+  assert.deepEqual(problems, [`s.yaml:2: a settings text must have at most ${SETTINGS_ALIASES_MAX} aliases`]);
 });
 
 test('aliases of aliases count as what they write out', () => {
@@ -50,13 +47,13 @@ test('aliases of aliases count as what they write out', () => {
 test('a text of separators is refused before it is parsed', () => {
   const { root, problems } = parse(`[${','.repeat(SETTINGS_TOKENS_MAX)}]`);
   assert.equal(root, null);
-  assert.deepEqual(problems, ['s.yaml must have at most 100000 words and separators']);
+  assert.deepEqual(problems, ['s.yaml must have at most 200000 words and separators']);
 });
 
 test('a long text is refused before it is parsed', () => {
   const { root, problems } = parse(`#${' '.repeat(SETTINGS_CHARACTERS_MAX)}`);
   assert.equal(root, null);
-  assert.deepEqual(problems, ['s.yaml must have at most 262144 characters, got 262145']);
+  assert.deepEqual(problems, ['s.yaml must have at most 1000000 characters, got 1000001']);
   assert.equal(parse(`#${' '.repeat(SETTINGS_CHARACTERS_MAX - 1)}`).root?.kind, 'scalar');
 });
 
