@@ -1,5 +1,6 @@
 import type { AlertService } from '../alerts/alert-service.ts';
 import type { Routes } from '../alerts/routes/alert-route.ts';
+import { sendTestAlert } from '../alerts/test-alert.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
 import { boolean, text } from '../config/kinds.ts';
@@ -15,6 +16,7 @@ import {
   withDefault,
   workerLimits,
 } from '../config/options.ts';
+import { mustBe, nearestOf } from '../config/problems.ts';
 import { loadRoutes, runAlerts, stateTopicOf } from '../run/alerts/run-alerts.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -22,7 +24,6 @@ import { startOpsServer } from '../telemetry/ops-server.ts';
 import { aborted, type CommandIo, DONE, type ExitCode, FAILED, withDeadline } from '../terminal/command-io.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { printDeadLetters } from './dead-alerts.ts';
-import { printRoutes, testReceiver } from './try-alerts.ts';
 
 const ownFlags = {
   fromBeginning: withDefault(
@@ -100,4 +101,27 @@ async function send(sending: AlertsToSend, io: CommandIo): Promise<ExitCode> {
   } finally {
     await ops.close();
   }
+}
+
+/** `alerts --check`: reports what a routes file has that is right. */
+function printRoutes(path: string, { routes, receivers }: Routes, io: CommandIo): ExitCode {
+  const names = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name).join(', ');
+  io.out(`${path} is right. Routes: ${names(routes)}. Receivers: ${names(receivers)}.`);
+  return DONE;
+}
+
+/** `alerts --test RECEIVER`: sends a test message, and prints the answer. */
+async function testReceiver(routes: Routes, name: string, io: CommandIo): Promise<ExitCode> {
+  const names = routes.receivers.map((receiver) => receiver.name);
+  if (!names.includes(name)) {
+    const nearest = nearestOf(name, names);
+    const problem = mustBe('--test', `a receiver of the routes file (${names.join(', ')})`, name);
+    return printProblems([nearest === null ? problem : `${problem}; did you mean ${nearest}?`], io);
+  }
+  const answers = await sendTestAlert(routes, name, { nowMs: Date.now(), stop: io.stop });
+  for (const { type, outcome } of answers) {
+    const detail = outcome.kind === 'accepted' ? '' : `: ${outcome.detail}`;
+    io.out(`${name}: the test message (${type}) is ${outcome.kind}${detail}`);
+  }
+  return answers.at(-1)?.outcome.kind === 'accepted' ? DONE : FAILED;
 }

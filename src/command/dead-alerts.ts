@@ -1,7 +1,7 @@
 import { typeOf } from '../alerts/message/notification.ts';
 import { oneLine } from '../alerts/message/plain-text.ts';
 import { subjectOf } from '../alerts/message/template-fields.ts';
-import { readDeadAlerts } from '../alerts/state/kept-dead-letters.ts';
+import { readDeadAlerts } from '../alerts/state/outbox.ts';
 import type { KafkaConfig } from '../config/config.ts';
 import { readTail } from '../kafka/fetch/topic-tail.ts';
 import { type CommandIo, DONE, type ExitCode } from '../terminal/command-io.ts';

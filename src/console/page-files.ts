@@ -19,7 +19,7 @@ export interface ConsoleFiles {
 }
 
 /** Where the page is. */
-export const CONSOLE_PATH = '/console';
+const CONSOLE_PATH = '/console';
 
 /**
  * Nothing inline and nothing from elsewhere. With trusted types a text can never become markup: a page that tried it

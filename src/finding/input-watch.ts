@@ -5,13 +5,13 @@ import { encodeFindings } from './offset-metadata.ts';
 import { stepAlias } from './step-alias.ts';
 
 /** Another step, when at least this share of the distances between arrivals has it. */
-export const OTHER_STEP_SHARE = 0.5;
+const OTHER_STEP_SHARE = 0.5;
 /** Duplicates are found above this share of the observations. */
-export const DUPLICATE_SHARE_MAX = 0.2;
+const DUPLICATE_SHARE_MAX = 0.2;
 /** Gaps are found above this share of the time steps. */
-export const GAP_SHARE_MAX = 0.5;
+const GAP_SHARE_MAX = 0.5;
 /** What was found stays so until its share is below this share of its bound. */
-export const STAYS_SHARE = 0.75;
+const STAYS_SHARE = 0.75;
 /** A detector is judged from so many observations on. */
 export const JUDGED_MIN = 30;
 /** Judged are the newest records: between one and two blocks of so many. */

@@ -1,12 +1,11 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import { isSilence } from '../record/score-record.ts';
-import type { ColumnValues, HistorySql, HistoryWritingSql } from './history-database.ts';
+import type { ColumnValues, HistorySql, HistoryValue, HistoryWritingSql } from './history-database.ts';
 import type { HistoryBatch, HistoryPlace, HistorySource, KeptScore, SourcePosition } from './history-port.ts';
 import { fillPart, openPart } from './score-parts.ts';
 import { SCORE_COLUMNS } from './score-row.ts';
 import type { SeriesIds } from './series-ids.ts';
 import { makeBatchTable, NEWEST_BATCH } from './tables.ts';
-import { upsertRows } from './upsert.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -178,4 +177,25 @@ async function keepEvents(sql: HistorySql, events: HistoryBatch['events'], nowMs
     rows: [...members.values()],
     onConflict: '(event_id, series) DO NOTHING',
   });
+}
+
+/** Rows of one statement. */
+const ROWS_AT_ONCE = 200;
+
+interface Upsert {
+  readonly table: string;
+  /** Rows of distinct keys: all columns of the table, in their order. */
+  readonly rows: readonly (readonly HistoryValue[])[];
+  /** What follows the values. */
+  readonly onConflict: string;
+}
+
+/** Inserts rows, or does what their conflict defines, hundreds a statement: one by one takes milliseconds each. */
+async function upsertRows(sql: HistorySql, { table, rows, onConflict }: Upsert): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+    const some = rows.slice(start, start + ROWS_AT_ONCE);
+    let mark = 0;
+    const marks = some.map((row) => `(${row.map(() => `$${++mark}`).join(', ')})`);
+    await sql.query(`INSERT INTO ${table} VALUES ${marks.join(', ')} ON CONFLICT ${onConflict}`, some.flat());
+  }
 }

@@ -7,7 +7,7 @@ const ANOMALY = 2;
 const STATE_SHIFT = 2;
 
 /** Alarm, anomaly and the place of the state in its list, in one small number. */
-export function flagsOfScore({ alarm, anomaly, state }: KeptScore): number {
+function flagsOfScore({ alarm, anomaly, state }: KeptScore): number {
   return (alarm ? ALARM : 0) | (anomaly ? ANOMALY : 0) | (SCORE_STATES.indexOf(state) << STATE_SHIFT);
 }
 

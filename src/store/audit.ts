@@ -46,15 +46,6 @@ type AuditRow = NumberedAuditEntry & { readonly detail: string | null; readonly 
 const COLUMNS = `number, happened_at AS "happenedAtMs", actor, owner, action, subject, detail,
   request_id AS "requestId"`;
 
-/** All events, oldest first. */
-export async function readAudit(sql: Sql): Promise<AuditEntry[]> {
-  const rows = await sql.query<AuditRow>(`SELECT ${COLUMNS} FROM audit_log ORDER BY number`);
-  return rows.map((row) => {
-    const { number: _, ...entry } = entryOf(row);
-    return entry;
-  });
-}
-
 export interface AuditSelection {
   /** Only events with a smaller number. */
   readonly before: number;

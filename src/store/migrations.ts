@@ -1,18 +1,19 @@
 import { ServiceError } from '../service-error.ts';
 import type { Database, Sql } from './database.ts';
-import { fairJobs } from './schema/fair-jobs.ts';
 import { firstTables } from './schema/first-tables.ts';
-
-import { idempotentJobs } from './schema/idempotent-jobs.ts';
-import { jobProgress } from './schema/job-progress.ts';
-import { keptAnswers } from './schema/kept-answers.ts';
-import { keyRoles } from './schema/key-roles.ts';
+import {
+  consoleSessions,
+  eventReviews,
+  fairJobs,
+  idempotentJobs,
+  jobProgress,
+  keptAnswers,
+  keyRoles,
+  namedModels,
+  savedDetectors,
+  usageByTime,
+} from './schema/later-tables.ts';
 import type { ColumnTypes, Migration } from './schema/migration.ts';
-import { namedModels } from './schema/named-models.ts';
-import { eventReviews } from './schema/reviewed-events.ts';
-import { savedDetectors } from './schema/saved-detectors.ts';
-import { consoleSessions } from './schema/sessions-of-keys.ts';
-import { usageByTime } from './schema/usage-by-time.ts';
 
 const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
   sqlite: { integer: 'INTEGER', bytes: 'BLOB', counter: 'INTEGER PRIMARY KEY AUTOINCREMENT', strict: 'STRICT' },

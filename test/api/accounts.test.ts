@@ -5,12 +5,12 @@ import type { QuantileForecaster } from '../../src/forecast/forecaster.ts';
 import { KEY_CACHED_MS } from '../../src/sidecar/accounts/key-ring.ts';
 import type { App } from '../../src/sidecar/http/exchange/fastify-app.ts';
 import { grantCredits, type NewApiKey, revokeApiKey } from '../../src/store/api-keys.ts';
-import { readAudit } from '../../src/store/audit.ts';
 import type { Database } from '../../src/store/database.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
 import { imbalances } from '../fixture/store/ledger.ts';
 import { openMemoryStore } from '../fixture/store/memory-store.ts';
+import { readAudit } from '../fixture/store/read-audit.ts';
 
 const KEY_ID = 'the-key';
 const NOW = Date.UTC(2026, 9, 31, 23, 59, 50);

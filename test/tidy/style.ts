@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { test } from 'node:test';
-import { matches, none, programs, ROOT, read, sources } from './project.ts';
+import { isRelative, matches, none, programs, ROOT, read, sourceImports, sources } from './project.ts';
 
+/** Fewer are no idea of their own, where only one other file has a use for them. */
+const LINES_MIN = 8;
 const LINES_MAX = 300;
 /** A state machine is read as a whole: these classes are what is scored by itself. */
 const MACHINE_LINES_MAX = 350;
@@ -50,6 +52,19 @@ test(`no source is longer than ${LINES_MAX} lines, no state machine than ${MACHI
     [...programs].flatMap(([path, text]) => {
       const lines = text.trimEnd().split('\n').length;
       return lines > linesMaxOf(path) ? [`${path} has ${lines} lines`] : [];
+    }),
+  );
+});
+
+test(`a source of fewer than ${LINES_MIN} lines has several users, or is a program of its own`, () => {
+  const users = Map.groupBy(sourceImports.filter(isRelative), ({ path, target }) =>
+    posix.join(posix.dirname(path), target),
+  );
+  none(
+    [...sources].flatMap(([path, text]) => {
+      const [first, ...others] = users.get(path) ?? [];
+      const isPart = first !== undefined && !first.program && others.length === 0;
+      return isPart && text.trimEnd().split('\n').length < LINES_MIN ? [`${path} belongs into ${first.path}`] : [];
     }),
   );
 });

@@ -1,5 +1,5 @@
 /** Longest value of a field in a message. */
-export const FIELD_CHARACTERS_MAX = 500;
+const FIELD_CHARACTERS_MAX = 500;
 
 /** Control characters, and the marks that change the direction of the text around them or cannot be seen. */
 const UNSAFE = /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/gu;

@@ -70,7 +70,7 @@ async function deliver(mail: Mail, { target, address, timeoutMs, signal }: SmtpC
 }
 
 /** The mail. Those about one event are one thread, by its id. A repetition has the same id as the first. */
-export function mailMessage(notification: Notification, { title, text }: Worded, { from, to }: EmailTarget) {
+function mailMessage(notification: Notification, { title, text }: Worded, { from, to }: EmailTarget) {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   const threads = notification.notices.map(({ event }) => `<event.${event.eventId.replace(/\W/g, '')}@${domain}>`);
   return {

@@ -53,7 +53,7 @@ export interface PagerDutyContext {
 }
 
 /** The request for one event; `dedup_key` is its id, so that a repetition and the end find the same incident. */
-export function pagerDutyEvent({ type, event }: Notice, { notification, routingKey, title, link }: PagerDutyContext) {
+function pagerDutyEvent({ type, event }: Notice, { notification, routingKey, title, link }: PagerDutyContext) {
   const identity = { routing_key: routingKey, dedup_key: cut(event.eventId, KEY_CHARACTERS_MAX) };
   if (type === 'closed') return { ...identity, event_action: 'resolve' as const };
   const subject = subjectOf(event);

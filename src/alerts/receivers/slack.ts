@@ -84,6 +84,6 @@ function inParts(text: string, charactersMax: number): string[] {
 }
 
 /** The three characters that have a meaning in text of Slack. */
-export function escapeSlack(text: string): string {
+function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

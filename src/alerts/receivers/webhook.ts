@@ -36,7 +36,7 @@ export function createWebhook(
  * The body: `type`, `timestamp` and `data`, as Standard Webhooks has them. Each event has the fields of its record, and
  * `type` as it is sent here; `dedupKey` is the same in every message about it.
  */
-export function webhookPayload(
+function webhookPayload(
   notification: Notification,
   { title, text }: Worded,
   { consoleUrl }: Pick<Wording, 'consoleUrl'>,

@@ -24,7 +24,7 @@ import { Outbox } from './outbox.ts';
  * Open alerts that are kept, and cool-downs. Above it a new event is not sent, which is counted and logged, and no
  * series cools down.
  */
-export const ALERTS_MAX = 100_000;
+const ALERTS_MAX = 100_000;
 
 const MINUTE_MS = 60_000;
 /** Format of what is kept. A newer one is refused: it was written by a newer version. */

@@ -4,7 +4,7 @@ import type { FetchedPartition, FetchPosition } from './fetch.ts';
 const RETRY_MS_MIN = 50;
 export const FETCH_RETRY_MS_MAX = 500;
 /** A transaction of a producer may be open for so long before a partition that waits for its end counts as stalled. */
-export const OPEN_TRANSACTION_MS_MAX = 4_000;
+const OPEN_TRANSACTION_MS_MAX = 4_000;
 
 /**
  * The position in a partition, and its own back-off. Every start makes a new object, so that responses for an older

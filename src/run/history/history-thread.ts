@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../config/config.ts';
-import { answerRead } from '../../history/answer-reads.ts';
 import { openDuckdb } from '../../history/duckdb-history.ts';
 import type { HistoryDatabase } from '../../history/history-database.ts';
-import type { HistoryStore } from '../../history/history-port.ts';
+import type { HistoryReader, HistoryStore, SeriesScores } from '../../history/history-port.ts';
 import { openHistory } from '../../history/kept-history.ts';
 import { LiveSeconds } from '../../history/live-seconds.ts';
 import type { HistoryBounds } from '../../history/maintain.ts';
@@ -47,7 +46,7 @@ let watched = false;
 let history: HistoryStore | null = null;
 
 port.on('message', (question: HistoryQuestion) => {
-  if (question.kind === 'read') void answerRead(history, question, send);
+  if (question.kind === 'read') void answerRead(history, question);
   else if (question.kind === 'stop') stopping.abort();
   else {
     watched = question.watched;
@@ -98,6 +97,24 @@ async function keep(kept: HistoryStore): Promise<void> {
     clearInterval(seconds);
     clearInterval(maintenance);
   }
+}
+
+/** Answers a read that came over a port. Columns are moved, not copied. */
+async function answerRead(
+  reader: HistoryReader | null,
+  { id, read, args }: Extract<HistoryQuestion, { kind: 'read' }>,
+): Promise<void> {
+  if (reader === null) return send({ kind: 'failed', id, reason: 'it is not open yet' });
+  try {
+    const value = await (reader[read] as (...args: readonly unknown[]) => Promise<unknown>).call(reader, ...args);
+    send({ kind: 'answer', id, value }, read === 'scores' ? buffersOf(value as SeriesScores | null) : []);
+  } catch (error) {
+    send({ kind: 'failed', id, reason: (error as Error).message });
+  }
+}
+
+function buffersOf(scores: SeriesScores | null): ArrayBuffer[] {
+  return scores === null ? [] : Object.values(scores.columns).map(({ buffer }) => buffer as ArrayBuffer);
 }
 
 history = await open();

@@ -1,5 +1,9 @@
 import type { WorkerPace } from './state/worker-pace.ts';
 
+/** Back-off of a task after its first failure. Each further one doubles it, up to RETRY_MS_MAX. */
+export const RETRY_MS_MIN = 200;
+export const RETRY_MS_MAX = 5_000;
+
 /**
  * When the transactions of one partition begin: `intervalMs` apart, and within the pace of the worker. With many
  * partitions the interval stretches for all of them alike.

@@ -10,9 +10,9 @@ import {
   matchApiKeys,
   revokeApiKey,
 } from '../../../src/store/api-keys.ts';
-import { readAudit } from '../../../src/store/audit.ts';
 import { makeKeySecret } from '../../../src/store/key-secret.ts';
 import { newKey } from '../../fixture/store/new-key.ts';
+import { readAudit } from '../../fixture/store/read-audit.ts';
 import { storeTest } from '../../fixture/store/stores.ts';
 
 const BY = 'operator';

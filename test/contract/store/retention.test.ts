@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { createApiKey } from '../../../src/store/api-keys.ts';
-import { readAudit, recordAudit } from '../../../src/store/audit.ts';
+import { recordAudit } from '../../../src/store/audit.ts';
 import { AUDIT_DAYS, condenseUsage, pruneAudit, USAGE_DAYS } from '../../../src/store/retention.ts';
 import { addUsage, MINUTE_MS, usageOf } from '../../../src/store/usage.ts';
 import { newKey } from '../../fixture/store/new-key.ts';
+import { readAudit } from '../../fixture/store/read-audit.ts';
 import { storeTest } from '../../fixture/store/stores.ts';
 
 const DAY_MS = 86_400_000;

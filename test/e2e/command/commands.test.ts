@@ -6,13 +6,13 @@ import { after, test } from 'node:test';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import type { Topics } from '../../../src/config/config.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import { startSchemaRegistry } from '../../../src/local-kafka/schema-registry.ts';
 import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
 import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { connectRegistry } from '../../../src/stream/codec/registry.ts';
 import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { startSchemaRegistry } from '../../fixture/kafka/schema-registry.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'tidewatch-commands-'));

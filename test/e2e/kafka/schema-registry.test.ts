@@ -8,12 +8,12 @@ import { AvroSerializer } from '@confluentinc/schemaregistry/dist/serde/avro.js'
 import { JsonSerializer } from '@confluentinc/schemaregistry/dist/serde/json.js';
 import { SerdeType, TopicNameStrategy } from '@confluentinc/schemaregistry/dist/serde/serde.js';
 import type { RecordFormat } from '../../../src/config/config.ts';
-import { type LocalRegistry, startSchemaRegistry } from '../../../src/local-kafka/schema-registry.ts';
 import { createRecordDecoder } from '../../../src/stream/codec/record-decoder.ts';
 import { connectRegistry, type SchemaRegistry } from '../../../src/stream/codec/registry.ts';
 import { createScoreDecoder } from '../../../src/stream/codec/score-decoder.ts';
 import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
 import { kafkaTest, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
+import { type LocalRegistry, startSchemaRegistry } from '../../fixture/kafka/schema-registry.ts';
 import { CLOCK_MS, recordMapping } from '../../fixture/stream/record-mapping.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 import { avroRecord, protobufRecord } from '../../fixture/stream/wire-record.ts';

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RetentionSweeper } from '../../../../src/sidecar/accounts/retention-sweeper.ts';
-import { readAudit, recordAudit } from '../../../../src/store/audit.ts';
+import { recordAudit } from '../../../../src/store/audit.ts';
 import { FinetunedWeights } from '../../../../src/store/finetuned-weights.ts';
 import { AUDIT_DAYS } from '../../../../src/store/retention.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
 import { openMemoryStore } from '../../../fixture/store/memory-store.ts';
+import { readAudit } from '../../../fixture/store/read-audit.ts';
 
 const ENTRY = { happenedAtMs: 0, actor: 'a', owner: null, action: 'key-created', subject: 's', detail: null } as const;
 

@@ -6,7 +6,7 @@ import {
   readObservations,
   timeUnitOf,
 } from '../../../../src/terminal/csv/observations.ts';
-import { Refusals } from '../../../../src/terminal/csv/refused-rows.ts';
+import { Refusals } from '../../../../src/terminal/csv/pull.ts';
 
 async function read(text: string | readonly string[], reading: Partial<CsvReading> = {}): Promise<CsvItem[]> {
   async function* source() {
