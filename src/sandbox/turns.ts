@@ -58,7 +58,7 @@ const ONE_AT_A_TIME: TurnLimits = { places: 1, ofOwner: 1 };
 export class Turns {
   readonly #limits: TurnLimits;
   readonly #queues = new OwnerQueues();
-  /** Of owners whose work runs or waits. */
+  /** Counts of owners whose work runs or waits. */
   readonly #held = new Map<string, { all: number; running: number; begun: number }>();
   #running = 0;
   #begun = 0;

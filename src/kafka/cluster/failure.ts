@@ -104,7 +104,7 @@ function rootCause(error: unknown): KafkaJsFailure {
   return root;
 }
 
-/** Of several topics that could not be made the first has the reason. */
+/** The reason of the first of several topics that could not be made. */
 function causeOf(error: KafkaJsFailure): unknown {
   return error.name === 'KafkaJSAggregateError' ? error.errors?.[0] : error.cause;
 }

@@ -6,7 +6,7 @@ import { ServiceError } from '../../service-error.ts';
 const RENEWAL_SHARE = 0.8;
 /** What is left of a token at least: kafkajs logs in again 10 s before the session of its login ends. */
 const LEFT_MS_MIN = 15_000;
-/** Of a token without an expiry. */
+/** Lifetime of a token without an expiry. */
 const LIFETIME_MS_UNKNOWN = 60_000;
 const RESPONSE_MS_MAX = 10_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;

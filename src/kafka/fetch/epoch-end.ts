@@ -7,7 +7,7 @@ import { sendRequest } from '../cluster/protocol-request.ts';
 export interface EpochRequest {
   readonly topic: string;
   readonly partition: number;
-  /** Of the leader that receives the request, as in the metadata. */
+  /** Epoch of the leader that receives the request, as in the metadata. */
   readonly leaderEpoch: number;
   /** The epoch whose end is requested. */
   readonly epoch: number;

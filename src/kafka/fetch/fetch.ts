@@ -7,7 +7,7 @@ import { sendEncoded } from '../cluster/protocol-request.ts';
 export interface FetchPosition {
   readonly partition: number;
   readonly offset: number;
-  /** Of the leader, as in the metadata: a leader with another epoch refuses. Left out: any. */
+  /** Epoch of the leader, as in the metadata: a leader with another epoch refuses. Left out: any. */
   readonly leaderEpoch?: number;
 }
 

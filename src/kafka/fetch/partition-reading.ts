@@ -94,7 +94,7 @@ export class PartitionReading {
 /** A partition of a fetch that is in flight. */
 export interface SentPartition {
   readonly reading: PartitionReading;
-  /** Of the leader that received the request. */
+  /** Epoch of the leader that received the request. */
   readonly epoch: number | null;
 }
 
