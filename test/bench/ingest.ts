@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTail } from '../../src/kafka/fetch/topic-tail.ts';
-import { writeRequest } from '../fixture/stream/emitted-metrics.ts';
+import { snappyBlock, writeRequest } from '../fixture/stream/emitted-metrics.ts';
 import type { Bench } from './bench.ts';
 import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';
 import { startedCommand } from './started-command.ts';
@@ -33,7 +33,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
     path: '/api/v1/write',
     headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
     body: (times) =>
-      snappyLiterals(
+      snappyBlock(
         writeRequest(
           eachSeries((i) => ({
             labels: { __name__: 'node_load1', instance: host(i), job: 'node' },
@@ -142,21 +142,4 @@ async function recordsOf(connection: Parameters<typeof readTail>[0], topic: stri
 
 function eachSeries<T>(of: (i: number) => T): T[] {
   return Array.from({ length: SERIES }, (_, i) => of(i));
-}
-
-/** A Snappy block of literals of 64 KiB: what is received costs as much, and no library is needed to compress. */
-function snappyLiterals(bytes: Uint8Array): Buffer {
-  const parts: Buffer[] = [];
-  const length: number[] = [];
-  for (let rest = bytes.length; ; rest >>>= 7) {
-    length.push(rest < 128 ? rest : (rest & 127) | 128);
-    if (rest < 128) break;
-  }
-  parts.push(Buffer.from(length));
-  for (let at = 0; at < bytes.length; at += 65_536) {
-    const literal = bytes.subarray(at, at + 65_536);
-    const last = literal.length - 1;
-    parts.push(Buffer.from([61 << 2, last & 255, last >>> 8]), Buffer.from(literal));
-  }
-  return Buffer.concat(parts);
 }

@@ -85,8 +85,8 @@ test(`online detection finds the value that is far off, at once and as a job${no
 
 test('every endpoint has an example', () => {
   const { paths } = JSON.parse(readFileSync(new URL('../../../schemas/openapi.json', import.meta.url), 'utf8'));
-  // Those of what was scored run where there is a Kafka.
-  const shown = [...shell, ...blocks('bash')].flatMap(requestsOf);
+  // Those of what was scored, and of points, run where there is a Kafka.
+  const shown = [...shell, ...blocks('bash'), ...blocks('shell')].flatMap(requestsOf);
   const unshown = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods)
       .map((method) => `${method.toUpperCase()} ${path}`)

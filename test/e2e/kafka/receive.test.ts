@@ -1,10 +1,12 @@
 /** The command `receive` on a real Kafka, with the clients that write to it. */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { InfluxDB, Point } from '@influxdata/influxdb-client';
 import { readTail } from '../../../src/kafka/fetch/topic-tail.ts';
 import { startCommand } from '../../fixture/command.ts';
@@ -12,7 +14,7 @@ import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.
 import { freshFolder } from '../../fixture/http/served.ts';
 import { freshTopics, kafkaConnection, kafkaTest, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
-import { emittedOtlp } from '../../fixture/stream/emitted-metrics.ts';
+import { emittedOtlp, snappyBlock, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
 import { until } from '../../fixture/until.ts';
 
 const KEY = 'the-key-of-every-sender-here';
@@ -106,6 +108,29 @@ kafkaTest('points that no detector watches are left out, and unknown keys receiv
     (await observations()).map(({ series }) => series),
     ['web-1'],
   );
+});
+
+kafkaTest('the examples of the documentation are accepted', async (t) => {
+  const { url, observations } = await receiver(t);
+  const page = await readFile(new URL('../../../src/sidecar/README.md', import.meta.url), 'utf8');
+  const examples = [...page.matchAll(/^```shell\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
+  assert.equal(examples.length, 4);
+  const cwd = await freshFolder();
+  await writeFile(join(cwd, 'otlp.json'), await emittedOtlp('json', 'cumulative'));
+  const request = writeRequest([{ labels: { __name__: 'up' }, samples: [[Date.now(), 1]] }]);
+  await writeFile(join(cwd, 'write-request.snappy'), snappyBlock(request));
+  const env = { ...process.env, URL: url, TIDEWATCH_API_KEY: KEY };
+  await promisify(execFile)('sh', ['-euc', examples.join('\n')], { env, cwd });
+  const series = (await observations()).map((each) => each.series.split('{', 1)[0]);
+  assert.deepEqual(series.sort(), [
+    'cpu_user',
+    'http.requests',
+    'http.seconds_count',
+    'http.seconds_sum',
+    'queue.fill',
+    'up',
+    'web-1/cpu',
+  ]);
 });
 
 const reason = whyWithoutKafka ?? whyNoPrometheus;

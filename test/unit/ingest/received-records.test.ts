@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { RecordMapping } from '../../../src/config/config.ts';
 import { recordsOfBodies } from '../../../src/ingest/received-records.ts';
 import type { PointsFormat } from '../../../src/record/received-points.ts';
-import { emittedOtlp, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
+import { emittedOtlp, snappyBlock, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
 
 const NOW = 1_767_225_600_000;
 const MAPPING: RecordMapping = {
@@ -88,9 +88,7 @@ test('JSON lines are the records themselves, with the key of their group where t
 
 test('Snappy is inflated; what is none is unreadable', () => {
   const request = writeRequest([{ labels: { __name__: 'up' }, samples: [[NOW, 1]] }]);
-  // One literal: its length, a tag of 60 for a length in one byte, the length less one.
-  const block = Buffer.concat([Buffer.from([request.length, 60 << 2, request.length - 1]), request]);
-  const outcome = received('remote-write', block, true);
+  const outcome = received('remote-write', snappyBlock(request), true);
   assert.equal(outcome.kind === 'records' && outcome.records.length, 1);
   assert.equal(received('remote-write', request, true).kind, 'unreadable');
 });
