@@ -30,7 +30,8 @@ test('a CSV file that is dropped is scored in a sandbox, and shown in the same p
         .locator('input[type=file]')
         .setInputFiles({ name: 'past.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
     await choose('nothing,to,read\n1,2,3\n');
-    await page.getByText('there is no time column').waitFor();
+    // The sandbox starts with the first file.
+    await page.getByText('there is no time column').waitFor({ timeout: 120_000 });
     await choose(csv());
     await page.getByText('1 row was refused').waitFor();
     await page.getByRole('button', { name: 'Show the backtest' }).click();
