@@ -76,7 +76,9 @@ async function readHistory(name: string, bytes: Uint8Array, signal: AbortSignal)
     history.push({ series, timestampMs, value });
   }
   problems.push(...pull.problems);
-  if (history.length === 0 && problems.length === 0) problems.push('there is nothing to score');
+  if (history.length === 0 && problems.length === 0) {
+    problems.push('there is nothing to score', ...pull.refusals.lines());
+  }
   return { history, notes: [...notes, ...pull.refusals.lines()], problems };
 }
 

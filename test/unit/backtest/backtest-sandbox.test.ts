@@ -69,6 +69,9 @@ test('problems are bounded, however long the file and its names are', async () =
     const problems = await problemsOf(csv);
     assert.ok(problems.length > 0 && JSON.stringify(problems).length < 10_000, JSON.stringify(problems).slice(0, 300));
   }
+  const [nothing, count, reason] = await problemsOf('timestamp,value\nnever,1\n');
+  assert.deepEqual([nothing, count], ['there is nothing to score', '1 row was refused:']);
+  assert.match(reason, /line 2: the time is "never"/);
   assert.deepEqual(await problemsOf(csvOf(OBSERVATIONS_MAX + 1)), [
     `at most ${OBSERVATIONS_MAX} observations are scored here: npm start -- backtest takes more`,
   ]);
