@@ -25,6 +25,7 @@ import { logRequests } from './exchange/request-log.ts';
 import { requireKey } from './exchange/require-key.ts';
 import { holdToTable } from './exchange/route-rules.ts';
 import { largeWorkSlots } from './exchange/send-answer.ts';
+import { makeServer } from './make-server.ts';
 import { OPENAPI } from './openapi.ts';
 import { ROUTE_TABLE } from './route-table.ts';
 import { addPointRoutes } from './routes/point-routes.ts';
@@ -86,19 +87,11 @@ async function guardedApp(
   limits: ConnectionLimits,
   { tls, trustedProxies, corsOrigins }: WebSettings,
 ): Promise<App> {
-  const timing = {
-    headersTimeout: limits.headersMsMax,
-    connectionsCheckingInterval: limits.checkMs,
-    // Refused with a body as any other request.
-    requireHostHeader: false,
-  };
   const app: App = fastify({
     logger: false,
-    requestTimeout: limits.requestMsMax,
-    // The type of the server is that of HTTP in both cases: what is used of it is the same.
-    ...(tls === null
-      ? { http: timing }
-      : ({ https: { ...tls, ...timing, handshakeTimeout: limits.headersMsMax } } as object)),
+    serverFactory: (handle) => makeServer(handle, limits, tls),
+    // Only names the address: the server has its certificate.
+    ...((tls === null ? {} : { https: {} }) as object),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // Requests on open connections are still answered during shutdown. Clients would only resend them.
     return503OnClosing: false,

@@ -8,6 +8,8 @@ export interface ConnectionLimits {
   readonly connectionsMax: number;
   /** Open connections of one address, and never more than it leaves free for others; trusted proxies excepted. */
   readonly perAddressMax: number;
+  /** Requests of one connection that wait for their answers. With one more it is closed. */
+  readonly waitingMax: number;
   /** Time for the headers of a request. */
   readonly headersMsMax: number;
   /** Time for a whole request, headers and body. */
@@ -21,6 +23,7 @@ export interface ConnectionLimits {
 export const CONNECTION_LIMITS: ConnectionLimits = {
   connectionsMax: 1_000,
   perAddressMax: 500,
+  waitingMax: 4,
   headersMsMax: 15_000,
   requestMsMax: 120_000,
   stalledMsMax: 60_000,
@@ -32,7 +35,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
  * and connections whose client does not read.
  */
 export function limitConnections(app: App, limits: ConnectionLimits, trustedProxies: readonly string[]): void {
-  const { connectionsMax, perAddressMax, stalledMsMax } = limits;
+  const { connectionsMax, perAddressMax } = limits;
   const trusted = networksOf(trustedProxies);
   const [open, sockets] = [new OpenCounts(), new Set<Socket>()];
   app.server.maxConnections = connectionsMax;
@@ -47,11 +50,11 @@ export function limitConnections(app: App, limits: ConnectionLimits, trustedProx
     const room = Math.min(perAddressMax, connectionsMax - sockets.size + 1);
     if (open.of(address) > room && !isIn(trusted, address)) socket.destroy();
   });
-  closeStalled(app, stalledMsMax);
+  closeStalled(app, limits);
 }
 
 /** Closes connections whose clients read nothing of an answer. While a request is worked on, nothing waits. */
-function closeStalled(app: App, stalledMsMax: number): void {
+function closeStalled(app: App, { stalledMsMax }: ConnectionLimits): void {
   app.addHook('onRequest', async (_request, { raw }) => {
     raw.setTimeout(stalledMsMax, () => {
       if (raw.socket !== null && raw.socket.writableLength > 0) raw.socket.destroy();

@@ -21,7 +21,12 @@ import { addWhatIfRoute } from './what-if-route.ts';
 /** Adds every endpoint. */
 export function addRoutes(app: App, services: AppServices): void {
   addHealthRoute(app);
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  // Written once: anybody may request it.
+  let description: string | null = null;
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    description ??= JSON.stringify(app.swagger());
+    return reply.type('application/json; charset=utf-8').send(description);
+  });
   addConsoleRoutes(app, services);
   addAccountRoutes(app, services);
   addAdminRoutes(app, services);
