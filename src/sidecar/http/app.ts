@@ -13,17 +13,16 @@ import { schemaCheck } from '../wire/schema/schema-problems.ts';
 import { jsonOf } from '../wire/wire-answer.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDocsPage } from './docs-page.ts';
-import { PROTECTED, protectAnswers } from './exchange/answer-headers.ts';
 import type { AppServices, GivenServices } from './exchange/app-services.ts';
+import { CLIENT_GONE } from './exchange/client-gone.ts';
 import { readCookies } from './exchange/console-session.ts';
 import { compressAnswers } from './exchange/content-encoding.ts';
 import { answerProblems, refuseBadConnections } from './exchange/failures.ts';
 import type { App } from './exchange/fastify-app.ts';
 import { takeBodies } from './exchange/request-bodies.ts';
 import { refuseAmbiguousRequests } from './exchange/request-framing.ts';
-import { logRequests } from './exchange/request-log.ts';
 import { requireKey } from './exchange/require-key.ts';
-import { holdToTable } from './exchange/route-rules.ts';
+import { holdToTable, rulesOf } from './exchange/route-rules.ts';
 import { largeWorkSlots } from './exchange/send-answer.ts';
 import { makeServer } from './make-server.ts';
 import { OPENAPI } from './openapi.ts';
@@ -34,6 +33,13 @@ import { corsOptions, WEB_SETTINGS, type WebSettings } from './web-settings.ts';
 
 /** Request ids of clients are kept when they are safe in a log. */
 const REQUEST_ID = /^[\w-]{1,64}$/;
+
+/** W3C Trace Context: version, trace id, parent id, flags. */
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
+/** Browsers use TLS to this host for so long. They ignore it where the connection has none. */
+const TLS_ONLY_S = 31_536_000;
+/** Headers of an answer without a route, such as to an undecodable path: no hook runs for it. */
+const PROTECTED = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 /** Builds the application without listening. */
 export async function createApp(
@@ -141,4 +147,38 @@ async function guardedApp(
 function checkPresence(value: unknown) {
   if (value !== undefined && value !== null) return { value };
   return { error: invalidRequest([{ loc: ['body'], msg: 'Field required', type: 'missing' }]) };
+}
+
+/**
+ * Sets the headers of every answer, also of those that are written past the framework: nobody guesses its type, and
+ * nobody keeps it unless the route allows it.
+ */
+function protectAnswers(app: App): void {
+  app.addHook('onRequest', async (request, { raw }) => {
+    raw.setHeader('x-content-type-options', 'nosniff');
+    // `https` also where a trusted proxy reports it.
+    if (request.protocol === 'https') raw.setHeader('strict-transport-security', `max-age=${TLS_ONLY_S}`);
+    if (rulesOf(request)?.cache !== 'own') raw.setHeader('cache-control', 'no-store');
+  });
+}
+
+/** Logs and counts every request when it ends, and names it in its answer. */
+function logRequests(app: App, { logger, metrics }: Pick<AppServices, 'logger' | 'metrics'>): void {
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  // On `close`: an answer that the client did not wait for never finishes.
+  app.addHook('onRequest', async (request, reply) => {
+    const { id: requestId, method } = request;
+    const route = request.routeOptions.url ?? null;
+    const traceId = TRACEPARENT.exec(String(request.headers.traceparent))?.[1];
+    reply.raw.once('close', () => {
+      const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE;
+      const { elapsedTime } = reply;
+      const ms = Math.round(elapsedTime);
+      logger.info({ requestId, ...(traceId && { traceId }), method, route, status, ms }, 'request');
+      metrics.httpRequests.inc({ route: route ?? 'none', status });
+      metrics.httpRequestSeconds.observe({ route: route ?? 'none' }, elapsedTime / 1_000);
+    });
+  });
 }
