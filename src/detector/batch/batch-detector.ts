@@ -194,7 +194,7 @@ function calibrateHistory(history: History, scope: 'before-window' | 'whole-seri
     method === 'plain'
       ? calibrate(residuals)
       : recent
-        ? calibrateRobust(residuals, places, floor)
+        ? calibrateRobust(residuals, places, { floor })
         : calibrationOfSums(sumResiduals(residuals, places), method);
   return { history, residuals, places, yardstick: { method, calibration, floor } } satisfies CalibratedHistory;
 }

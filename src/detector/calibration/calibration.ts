@@ -147,18 +147,50 @@ export function calibrate(residuals: Float32Array | Float64Array, start = 0, len
   return { samples, mean, variance: samples < 2 ? Number.NaN : squares / (samples - 1), growth: 0 };
 }
 
+interface RobustOptions {
+  /** Smallest deviation of the series. */
+  readonly floor: number;
+  /** Used again by each calibration that is given them: arrays of its own are as dear as the calibration. */
+  readonly columns?: CalibrationColumns;
+}
+
+/** What a robust calibration computes with. Its arrays hold until the next one. */
+export class CalibrationColumns {
+  #present = new Float64Array(0);
+  #rows = rowsOf(0);
+
+  /** The residuals that are not missing. */
+  present(residuals: Float32Array): Float64Array {
+    if (this.#present.length < residuals.length) this.#present = new Float64Array(2 * residuals.length);
+    const present = this.#present;
+    let count = 0;
+    for (let i = 0; i < residuals.length; i++) if (!Number.isNaN(residuals[i])) present[count++] = residuals[i];
+    return present.subarray(0, count);
+  }
+
+  rows(count: number): ReturnType<typeof rowsOf> {
+    if (this.#rows.counted.length < count) this.#rows = rowsOf(2 * count);
+    return this.#rows;
+  }
+}
+
+/** Residuals that are not missing, the step of the horizon and the weight of each. */
+function rowsOf(capacity: number) {
+  const column = () => new Float64Array(capacity);
+  return { counted: column(), stepsOf: column(), weights: column() };
+}
+
 /**
  * Mean and variance of clipped residuals, with a variance that is linear in the step of the horizon. Residuals beyond
  * CLIP_DEVIATIONS robust deviations (from the 5 % and 95 % quantiles) count as if they lay there.
  * @param residuals oldest first; NaN where missing
- * @param floor smallest deviation of the series
  */
 export function calibrateRobust(
   residuals: Float32Array,
   { stepOf, weightOf }: ResidualPlaces,
-  floor: number,
+  { floor, columns = new CalibrationColumns() }: RobustOptions,
 ): Calibration {
-  const present = presentOf(residuals);
+  const present = columns.present(residuals);
   const samples = present.length;
   if (samples < 2) return calibrate(residuals);
   const tail = Math.floor(TAIL_SHARE * samples);
@@ -167,7 +199,7 @@ export function calibrateRobust(
   const bound = CLIP_DEVIATIONS * Math.max((high - low) / NORMAL_SPREAD, floor);
   const centre = low + (high - low) / 2;
   const [least, most] = [Math.fround(centre - bound), Math.fround(centre + bound)];
-  const { counted, stepsOf, weights } = rowsFor(samples);
+  const { counted, stepsOf, weights } = columns.rows(samples);
   let weight = 0;
   let total = 0;
   for (let i = 0, row = 0; i < residuals.length; i++) {
@@ -198,29 +230,6 @@ export function calibrateRobust(
   }
   const sums = { samples, weight, mean, squares, steps, stepSquares, squaresBySteps };
   return { samples, mean, ...varianceAlongHorizon(sums) };
-}
-
-let scratch = new Float64Array(512);
-let rows = rowsOf(512);
-
-/** Residuals that are not missing, the step of the horizon and the weight of each. */
-function rowsOf(capacity: number) {
-  const column = () => new Float64Array(capacity);
-  return { counted: column(), stepsOf: column(), weights: column() };
-}
-
-/** Columns of so many rows, which are used again by the next call. */
-function rowsFor(count: number): ReturnType<typeof rowsOf> {
-  if (rows.counted.length < count) rows = rowsOf(2 * count);
-  return rows;
-}
-
-/** The residuals that are not missing, in an array that is used again by the next call. */
-function presentOf(residuals: Float32Array): Float64Array {
-  if (scratch.length < residuals.length) scratch = new Float64Array(2 * residuals.length);
-  let count = 0;
-  for (let i = 0; i < residuals.length; i++) if (!Number.isNaN(residuals[i])) scratch[count++] = residuals[i];
-  return scratch.subarray(0, count);
 }
 
 function clipped(value: number, low: number, high: number): number {

@@ -1,5 +1,5 @@
 import { ALARM_NUMBERS } from '../alarm/alarm.ts';
-import { CALIBRATION_NUMBERS } from '../calibration/calibration.ts';
+import { CALIBRATION_NUMBERS, CalibrationColumns } from '../calibration/calibration.ts';
 import { firstCutoff } from '../calibration/cutoff-grid.ts';
 import { PRECISION_NUMBERS, startPrecision } from '../calibration/precision.ts';
 import { RESOLUTION_NUMBERS, startResolution } from '../calibration/resolution.ts';
@@ -154,9 +154,14 @@ export interface SeriesSlab {
 const BLOCKS_MIN = 4;
 const BLOCKS_MAX = 64;
 
-/** Hands out blocks; a released block is used again. */
+/**
+ * Hands out blocks; a released block is used again. Its series compute one after the other, so that they share what
+ * they compute with.
+ */
 export class SeriesMemory {
   readonly layout: SeriesLayout;
+  readonly columns = new CalibrationColumns();
+  #ordered = new Float32Array(0);
   readonly #free: SeriesBlock[] = [];
   #blocks = BLOCKS_MIN;
   /** Size of all slabs, free blocks included. */
@@ -183,6 +188,12 @@ export class SeriesMemory {
 
   release(block: SeriesBlock): void {
     this.#free.push(block);
+  }
+
+  /** Room for so many residuals in their order. */
+  ordered(count: number): Float32Array {
+    if (this.#ordered.length < count) this.#ordered = new Float32Array(2 * count);
+    return this.#ordered;
   }
 
   #grow(): SeriesBlock {

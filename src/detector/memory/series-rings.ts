@@ -4,8 +4,6 @@ import { observeResolution } from '../calibration/resolution.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory, type SeriesSlab } from './series-memory.ts';
 
-let ordered = new Float32Array(512);
-
 /**
  * The kept numbers of one series: its newest values and residuals in rings, and scalars. Values are float32 distances
  * from an origin.
@@ -159,12 +157,12 @@ export class SeriesRings implements SeriesBlock {
     return this.residualsForNow(count).slice();
   }
 
-  /** The same in memory that the next call uses again, of any series: an array of its own is as dear as calibrating. */
+  /** The same in memory that the next call uses again, of any series of it. */
   residualsForNow(count: number): Float32Array {
     const { residualCapacity, contextCapacity } = this.layout;
     const kept = Math.min(count, residualCapacity);
-    if (ordered.length < kept) ordered = new Float32Array(2 * kept);
-    const { floats } = this.slab;
+    const { floats, memory } = this.slab;
+    const ordered = memory.ordered(kept);
     const start = this.floatStart + contextCapacity;
     const first = kept === 0 ? 0 : (count - kept) % residualCapacity;
     const run = Math.min(kept, residualCapacity - first);

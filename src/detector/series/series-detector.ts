@@ -214,11 +214,10 @@ export class SeriesDetector {
       this.rings.calibration = calibrate(slab.floats, floatStart + contextCapacity, residualCapacity);
     } else {
       const kept = this.rings.residualsForNow(this.residualCount);
-      this.rings.calibration = calibrateRobust(
-        kept,
-        this.residualPlaces(kept.length),
-        this.rings.scalar(SCALARS.floor),
-      );
+      this.rings.calibration = calibrateRobust(kept, this.residualPlaces(kept.length), {
+        floor: this.rings.scalar(SCALARS.floor),
+        columns: slab.memory.columns,
+      });
     }
   }
 

@@ -51,7 +51,7 @@ test('nothing, or one residual, has no variance', () => {
   for (const method of ['plain', 'robust'] as const) {
     assert.equal(calibrationOfSums(sumsOf([3]), method).variance, Number.NaN);
   }
-  assert.equal(calibrateRobust(Float32Array.of(3), PLACES, 1).variance, Number.NaN);
+  assert.equal(calibrateRobust(Float32Array.of(3), PLACES, { floor: 1 }).variance, Number.NaN);
 });
 
 test('a part of an array is calibrated alone', () => {
@@ -61,7 +61,7 @@ test('a part of an array is calibrated alone', () => {
 
 test('robust: without outliers the deviation is the sample deviation', () => {
   const residuals = Float32Array.from(noise(288));
-  const robust = calibrateRobust(residuals, { ...PLACES, stepOf: () => 0 }, 0);
+  const robust = calibrateRobust(residuals, { ...PLACES, stepOf: () => 0 }, { floor: 0 });
   const plain = calibrate(residuals);
   assert.ok(Math.abs(robust.variance / plain.variance - 1) < 1e-6 && Math.abs(robust.mean - plain.mean) < 1e-6);
 });
@@ -69,9 +69,9 @@ test('robust: without outliers the deviation is the sample deviation', () => {
 test('robust: one outlier of any size hardly moves the deviation', () => {
   for (const outlier of [100, 1e5, 1e30]) {
     const residuals = Float32Array.from(noise(288));
-    const before = deviationAt(calibrateRobust(residuals, PLACES, 0), 0, 0);
+    const before = deviationAt(calibrateRobust(residuals, PLACES, { floor: 0 }), 0, 0);
     residuals[100] = outlier;
-    const after = deviationAt(calibrateRobust(residuals, PLACES, 0), 0, 0);
+    const after = deviationAt(calibrateRobust(residuals, PLACES, { floor: 0 }), 0, 0);
     assert.ok(after < 1.15 * before, `${outlier}: ${before} became ${after}`);
   }
   const sums = sumsOf([...noise(288), 1e30, ...noise(10)], 'robust');
@@ -81,7 +81,7 @@ test('robust: one outlier of any size hardly moves the deviation', () => {
 test('robust: a new noise level counts once it fills 5 percent of the residuals', () => {
   const deviationWith = (louder: number) => {
     const residuals = Float32Array.from([...noise(288 - louder), ...noise(louder, 10)]);
-    return deviationAt(calibrateRobust(residuals, PLACES, 0), 0, 0);
+    return deviationAt(calibrateRobust(residuals, PLACES, { floor: 0 }), 0, 0);
   };
   assert.ok(deviationWith(60) > 3);
   assert.ok(deviationWith(288) > 8);
@@ -89,7 +89,7 @@ test('robust: a new noise level counts once it fills 5 percent of the residuals'
 
 test('robust: the deviation follows the step of the horizon', () => {
   const residuals = Float32Array.from(noise(400), (r, i) => r * Math.sqrt(1 + 3 * (i % 4)));
-  const calibration = calibrateRobust(residuals, PLACES, 0);
+  const calibration = calibrateRobust(residuals, PLACES, { floor: 0 });
   for (const step of [0, 1, 2, 3]) {
     const ratio = deviationAt(calibration, step, 0) / Math.sqrt(1 + 3 * step);
     assert.ok(ratio > 0.8 && ratio < 1.25, `step ${step}: ${ratio}`);
@@ -99,8 +99,8 @@ test('robust: the deviation follows the step of the horizon', () => {
 test('robust: residuals of a forecast that had little to see weigh less', () => {
   const residuals = Float32Array.from([...noise(24, 10), ...noise(72)]);
   const weightOf = (i: number) => (i < 24 ? 1 / 16 : 1);
-  const weighted = calibrateRobust(residuals, { stepOf: () => 0, weightOf }, 0);
-  const unweighted = calibrateRobust(residuals, { stepOf: () => 0, weightOf: () => 1 }, 0);
+  const weighted = calibrateRobust(residuals, { stepOf: () => 0, weightOf }, { floor: 0 });
+  const unweighted = calibrateRobust(residuals, { stepOf: () => 0, weightOf: () => 1 }, { floor: 0 });
   assert.ok(weighted.variance < 0.3 * unweighted.variance);
 });
 
@@ -113,7 +113,7 @@ test('robust: every step of the horizon has a positive variance, whatever the re
       }),
       (values) => {
         const residuals = Float32Array.from(values);
-        const calibration = calibrateRobust(residuals, PLACES, 1e-9);
+        const calibration = calibrateRobust(residuals, PLACES, { floor: 1e-9 });
         const spread = Math.max(...residuals) - Math.min(...residuals);
         for (const step of [0, 1, 2, 3]) {
           const deviation = deviationAt(calibration, step, 1e-9);
