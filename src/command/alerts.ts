@@ -3,7 +3,6 @@ import type { Routes } from '../alerts/routes/alert-route.ts';
 import { sendTestAlert } from '../alerts/test-alert.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
-import { boolean, text } from '../config/kinds.ts';
 import { loadProcessConfig, routesPath } from '../config/load.ts';
 import {
   alertOptions,
@@ -16,7 +15,8 @@ import {
   withDefault,
   workerLimits,
 } from '../config/options.ts';
-import { mustBe, nearestOf } from '../config/problems.ts';
+import { boolean, text } from '../config/schema/kinds.ts';
+import { mustBe, nearestOf } from '../config/schema/problems.ts';
 import { loadRoutes, runAlerts, stateTopicOf } from '../run/alerts/run-alerts.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';

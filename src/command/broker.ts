@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { cacheFolder } from '../config/cache-folder.ts';
 import { readFlags } from '../config/command-line.ts';
-import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, processOptions, withDefault } from '../config/options.ts';
+import { integerFrom } from '../config/schema/kinds.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { aborted, DONE, FAILED } from '../terminal/command-io.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';

@@ -3,7 +3,7 @@ import { completeDetector } from '../config/complete-detector.ts';
 import type { WrittenDetector } from '../config/config.ts';
 import { detectorKinds } from '../config/detector-keys.ts';
 import { commandFlag, type Option } from '../config/options.ts';
-import { mustBe } from '../config/problems.ts';
+import { mustBe } from '../config/schema/problems.ts';
 
 const DETECTION_SIZE_DEFAULT = 24;
 /** No record is read here, so any path will do. */

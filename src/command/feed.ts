@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { readFlags } from '../config/command-line.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, streamOptions } from '../config/options.ts';
+import { integerFrom } from '../config/schema/kinds.ts';
 import { findingText } from '../finding/finding.ts';
 import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../kafka/produce/bulk-producer.ts';
 import type { GroupPathOf } from '../stream/codec/mapping.ts';

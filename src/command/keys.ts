@@ -1,9 +1,9 @@
 import { readFlags } from '../config/command-line.ts';
 import { detectorKinds } from '../config/detector-keys.ts';
 import type { Flags } from '../config/given-options.ts';
-import { commaList, durationMs, integerFrom, oneOf, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, processOptions, storeOptions } from '../config/options.ts';
+import { commaList, durationMs, integerFrom, oneOf, text } from '../config/schema/kinds.ts';
 import {
   type ApiKey,
   changeRole,

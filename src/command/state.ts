@@ -1,9 +1,9 @@
 import { readFlags } from '../config/command-line.ts';
 import type { Config, KafkaConfig, Topics } from '../config/config.ts';
-import { integerFrom, oneOf, text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, workerOptions } from '../config/options.ts';
-import { mustBe } from '../config/problems.ts';
+import { integerFrom, oneOf, text } from '../config/schema/kinds.ts';
+import { mustBe } from '../config/schema/problems.ts';
 import { bindToModel, type DetectorModels } from '../detector-models.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
 import { readConsumerGroup } from '../kafka/admin/consumer-group.ts';

@@ -1,9 +1,9 @@
 import { readFlags } from '../config/command-line.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import { integerFrom } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, kafkaOptions, streamOptions, withDefault } from '../config/options.ts';
 import { repartitionOf } from '../config/rekeyed-input.ts';
+import { integerFrom } from '../config/schema/kinds.ts';
 import { findingText } from '../finding/finding.ts';
 import { shadowedGlobs } from '../finding/shadowed-globs.ts';
 import type { KafkaConnection } from '../kafka/cluster/connection.ts';

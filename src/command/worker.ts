@@ -1,8 +1,8 @@
 import { readFlags } from '../config/command-line.ts';
 import { describeConfig } from '../config/describe.ts';
-import { text } from '../config/kinds.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, workerOptions } from '../config/options.ts';
+import { text } from '../config/schema/kinds.ts';
 import { awaitBrokers } from '../run/await-brokers.ts';
 import { followDetectors } from '../run/live-detectors.ts';
 import { newestSaved } from '../run/newest-detectors.ts';

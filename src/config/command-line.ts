@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { type Flags, GivenOptions, type OptionSchema, type OptionValues } from './given-options.ts';
-import { boolean } from './kinds.ts';
 import type { Option } from './options.ts';
-import { nearestOf, notKnown } from './problems.ts';
+import { boolean } from './schema/kinds.ts';
+import { nearestOf, notKnown } from './schema/problems.ts';
 
 /** A command, as the command line describes it. */
 export interface Command {

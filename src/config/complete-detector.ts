@@ -14,7 +14,7 @@ import {
   SILENCE_MS_MIN,
   SILENCE_STEPS_MIN,
 } from './detector-keys.ts';
-import type { MappingPlace } from './place.ts';
+import type { MappingPlace } from './schema/place.ts';
 
 /** Where the fields come from: which keys were written, and where problems between keys are reported. */
 export type DetectorSource = Pick<MappingPlace, 'has' | 'problem'>;

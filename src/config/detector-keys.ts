@@ -14,8 +14,8 @@ import {
   textMatching,
   textOf,
   wordOr,
-} from './kinds.ts';
-import { defaulted, oneOrMore, optional, required, type SectionFields } from './schema.ts';
+} from './schema/kinds.ts';
+import { defaulted, oneOrMore, optional, required, type SectionFields } from './schema/schema.ts';
 
 /** Upper bound of lengths in observations: a typing error must not fill the memory. */
 const LENGTH_MAX = 1_000_000;

@@ -1,10 +1,10 @@
 import { completeDetector } from './complete-detector.ts';
 import type { LoadedConfig, OutputSettings, RecordMapping, Topics, WorkerLimits } from './config.ts';
 import { detectorKeys } from './detector-keys.ts';
-import { boolean, durationMs, oneOf, recordPath, textMatching, topicName } from './kinds.ts';
 import { workerLimits } from './options.ts';
-import { readSettings } from './read-settings.ts';
-import { defaulted, type Key, listOf, oneOrMore, optional, required, section } from './schema.ts';
+import { boolean, durationMs, oneOf, recordPath, textMatching, topicName } from './schema/kinds.ts';
+import { readSettings } from './schema/read-settings.ts';
+import { defaulted, type Key, listOf, oneOrMore, optional, required, section } from './schema/schema.ts';
 
 type WrittenStream = LoadedConfig['stream'];
 

@@ -1,7 +1,7 @@
-import { parseText } from './kinds.ts';
-import { type ReadFile, readNamedFile } from './named-file.ts';
 import type { Option, OptionWithDefault } from './options.ts';
-import { mustBe } from './problems.ts';
+import { parseText } from './schema/kinds.ts';
+import { type ReadFile, readNamedFile } from './schema/named-file.ts';
+import { mustBe } from './schema/problems.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 /** Flags by name, without dashes; a flag without a value is `true`. */

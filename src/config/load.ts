@@ -4,8 +4,8 @@ import type { ConfigResult, LoadedConfig, LogLevel, Topics, WorkerLimits } from 
 import { type Given, httpOf, kafkaOf, registryOf } from './connections.ts';
 import { type DetectorsFile, noDetectorsFile, readDetectorsFile, type WrittenTopics } from './detectors-file.ts';
 import { type Flags, GivenOptions, type OptionSources } from './given-options.ts';
-import { readNamedFile } from './named-file.ts';
 import { options, workerLimits } from './options.ts';
+import { readNamedFile } from './schema/named-file.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
 /** Flags that only one command has are ignored. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { LogLevel } from './config.ts';
-import { commaList, integerFrom, type Kind, oneOf, textMatching, textOf } from './kinds.ts';
+import { commaList, integerFrom, type Kind, oneOf, textMatching, textOf } from './schema/kinds.ts';
 
 /** `host:port`, also `[::1]:9092`. */
 export const brokerList = commaList('brokers as host:port', (broker) => {

@@ -1,5 +1,4 @@
 import type { WorkerLimits } from './config.ts';
-import { boolean, integerFrom, type Kind, text } from './kinds.ts';
 import {
   bearerSecret,
   brokerList,
@@ -14,6 +13,7 @@ import {
   saslExtensions,
   tokenUrl,
 } from './option-kinds.ts';
+import { boolean, integerFrom, type Kind, text } from './schema/kinds.ts';
 
 /** An option of the environment, the command line, or both. */
 export interface Option<T> {

@@ -1,7 +1,7 @@
 import { meanStepMs } from '../calendar/frequency.ts';
 import type { ForecastLimits } from '../forecast/forecaster.ts';
 import type { Config, ConfigResult, DetectorConfig, LoadedConfig, WrittenDetector } from './config.ts';
-import { mustBe, nearestOf } from './problems.ts';
+import { mustBe, nearestOf } from './schema/problems.ts';
 
 /** Default of `idle_limit`: so many gaps that are just bridged, and at least a week. */
 const IDLE_GAPS = 2;

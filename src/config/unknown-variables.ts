@@ -1,5 +1,5 @@
 import type { Environment } from './given-options.ts';
-import { nearestOf, notKnown } from './problems.ts';
+import { nearestOf, notKnown } from './schema/problems.ts';
 
 /** This prefix is ours alone: every variable that has it must be known. */
 const OUR_PREFIX = 'TIDEWATCH_';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { recordPath } from '../../src/config/kinds.ts';
+import { recordPath } from '../../src/config/schema/kinds.ts';
 import { parseRecordPath } from '../../src/stream/codec/record-path.ts';
 
 test('the configuration accepts exactly the paths that the decoder can read', () => {

@@ -173,6 +173,8 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   'console/page/element': ['console/page/source', 'console/view'],
   'console/page/source': ['console/view'],
   'console/view': [],
+  config: ['config/schema'],
+  'config/schema': [],
   forecast: [],
   'forecast/exogenous': ['forecast'],
   'forecast/relevance': ['forecast', 'forecast/exogenous'],

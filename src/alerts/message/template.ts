@@ -1,4 +1,4 @@
-import { nearestOf } from '../../config/problems.ts';
+import { nearestOf } from '../../config/schema/problems.ts';
 import type { Notification } from './notification.ts';
 import { cut } from './plain-text.ts';
 import { type FieldScope, LABEL_PREFIX, MESSAGE_FIELDS, NOTICE_FIELDS, readField } from './template-fields.ts';

@@ -1,7 +1,7 @@
-import { durationMs, entryName, integerFrom, oneOf, text, textMatching, textOf } from '../../config/kinds.ts';
-import type { MappingPlace } from '../../config/place.ts';
-import { defaulted, oneOrMore, optional, required, type Setting, section } from '../../config/schema.ts';
-import { secretKey } from '../../config/secret-key.ts';
+import { durationMs, entryName, integerFrom, oneOf, text, textMatching, textOf } from '../../config/schema/kinds.ts';
+import type { MappingPlace } from '../../config/schema/place.ts';
+import { defaulted, oneOrMore, optional, required, type Setting, section } from '../../config/schema/schema.ts';
+import { secretKey } from '../../config/schema/secret-key.ts';
 import { parseTemplate, type Template } from '../message/template.ts';
 import { DEFAULT_WORDING } from '../message/wording.ts';
 import { PAGERDUTY_URL, type ReceiverSettings, type ReceiverTarget } from './alert-route.ts';

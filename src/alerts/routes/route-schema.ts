@@ -1,5 +1,5 @@
 import { globPattern, type TextPattern } from '../../config/glob.ts';
-import { boolean, durationMs, entryName, numberBelow, oneOf, text, textOf } from '../../config/kinds.ts';
+import { boolean, durationMs, entryName, numberBelow, oneOf, text, textOf } from '../../config/schema/kinds.ts';
 import {
   byName,
   defaulted,
@@ -9,8 +9,8 @@ import {
   required,
   type Setting,
   section,
-} from '../../config/schema.ts';
-import { timesKeys, timesOf } from '../../config/times.ts';
+} from '../../config/schema/schema.ts';
+import { timesKeys, timesOf } from '../../config/schema/times.ts';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../record/anomaly-event.ts';
 import type { EventMatch, MuteWindow } from './alert-route.ts';
 import { isGroupField } from './match-event.ts';

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import { textMatching, textOf, topicName } from '../../config/kinds.ts';
-import type { MappingPlace, SecretSource } from '../../config/place.ts';
-import { nearestOf } from '../../config/problems.ts';
-import { readSettings, type SettingsFile } from '../../config/read-settings.ts';
-import { listOf, oneOrMore, optional, required, section } from '../../config/schema.ts';
+import { textMatching, textOf, topicName } from '../../config/schema/kinds.ts';
+import type { MappingPlace, SecretSource } from '../../config/schema/place.ts';
+import { nearestOf } from '../../config/schema/problems.ts';
+import { readSettings, type SettingsFile } from '../../config/schema/read-settings.ts';
+import { listOf, oneOrMore, optional, required, section } from '../../config/schema/schema.ts';
 import { urlHost } from '../network/guarded-lookup.ts';
 import { isPublicAddress } from '../network/public-address.ts';
 import type { AlertRoute, EscalationStep, MuteWindow, ReceiverTarget, Routes } from './alert-route.ts';

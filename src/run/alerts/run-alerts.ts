@@ -4,8 +4,8 @@ import { type AlertService, startAlertService } from '../../alerts/alert-service
 import type { Routes } from '../../alerts/routes/alert-route.ts';
 import { readRoutesFile } from '../../alerts/routes/routes-file.ts';
 import type { ConfigResult, KafkaConfig, LoadedConfig } from '../../config/config.ts';
-import { readNamedFile } from '../../config/named-file.ts';
-import { processSecrets } from '../../config/read-settings.ts';
+import { readNamedFile } from '../../config/schema/named-file.ts';
+import { processSecrets } from '../../config/schema/read-settings.ts';
 import { createEventDecoder } from '../../stream/codec/event-codec.ts';
 import { connectRegistry } from '../../stream/codec/registry.ts';
 import { ensureStateTopic } from '../../stream/topics/topic-admin.ts';

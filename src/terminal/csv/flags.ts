@@ -1,5 +1,5 @@
-import { oneOf, text } from '../../config/kinds.ts';
 import { commandFlag } from '../../config/options.ts';
+import { oneOf, text } from '../../config/schema/kinds.ts';
 import { seriesOfFile } from './input.ts';
 import type { CsvReading } from './observations.ts';
 

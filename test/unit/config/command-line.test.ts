@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Command, parseCommandLine, readFlags } from '../../../src/config/command-line.ts';
-import { integerFrom, text } from '../../../src/config/kinds.ts';
 import { commandFlag, kafkaOptions, withDefault } from '../../../src/config/options.ts';
+import { integerFrom, text } from '../../../src/config/schema/kinds.ts';
 
 const rate = withDefault(commandFlag('rate', integerFrom(1, 1_000), 'observations a second'), 100);
 const file = { env: null, flag: 'file', kind: text, help: 'file to read' };

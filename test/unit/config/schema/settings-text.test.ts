@@ -8,7 +8,7 @@ import {
   SETTINGS_TOKENS_MAX,
   SETTINGS_VALUES_MAX,
   type SettingsNode,
-} from '../../../src/config/settings-text.ts';
+} from '../../../../src/config/schema/settings-text.ts';
 
 function parse(text: string): { readonly root: SettingsNode | null; readonly problems: readonly string[] } {
   const problems: string[] = [];

@@ -4,7 +4,7 @@ import {
   type TimesDaily,
   type TimesOnce,
   WEEKDAYS_OF_ISO,
-} from '../calendar/local-times.ts';
+} from '../../calendar/local-times.ts';
 import { oneOf, textOf } from './kinds.ts';
 import type { MappingPlace } from './place.ts';
 import { defaulted, oneOrMore, optional, type SectionFields } from './schema.ts';

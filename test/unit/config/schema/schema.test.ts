@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { parse } from 'yaml';
-import { routesSchema } from '../../../src/alerts/routes/routes-file.ts';
-import { detectorsSchema, readDetectorsFile } from '../../../src/config/detectors-file.ts';
-import { readRoutes } from '../../fixture/alerts/routes.ts';
+import { routesSchema } from '../../../../src/alerts/routes/routes-file.ts';
+import { detectorsSchema, readDetectorsFile } from '../../../../src/config/detectors-file.ts';
+import { readRoutes } from '../../../fixture/alerts/routes.ts';
 
-const root = new URL('../../../', import.meta.url);
+const root = new URL('../../../../', import.meta.url);
 
-/** `UPDATE_SCHEMAS=1 node --test test/unit/config/schema.test.ts` writes them anew. */
+/** `UPDATE_SCHEMAS=1 node --test test/unit/config/schema/schema.test.ts` writes them anew. */
 const FILES = {
   detectors: {
     setting: detectorsSchema,
