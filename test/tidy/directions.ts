@@ -138,7 +138,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   'detector/event': ['detector/grade', 'detector/memory', 'detector/alarm'],
   'detector/grade': ['detector/memory', 'detector/alarm', 'detector/calibration'],
   'detector/memory': ['detector/alarm', 'detector/calibration'],
-  'detector/alarm': [],
+  'detector/alarm': ['detector/calibration'],
   'detector/calibration': [],
   console: ['console/page'],
   'console/page': [

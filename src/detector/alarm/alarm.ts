@@ -1,18 +1,28 @@
+import { layout } from '../calibration/layout.ts';
+
 /**
- * Severity and alarm of one series or group: one recurrence over its rows. State in numbers of a Float64Array from
- * `start`; the place of each stands below. A fresh state is all 0.
+ * Severity and alarm of one series or group: one recurrence over its rows. A fresh state is all 0.
  */
-export const ALARM_NUMBERS = 6;
-/** The last unusualness, fading. */
-const HELD = 0;
-/** Forgetting mean square of clipped unusualness: how much has been going on. */
-const ENERGY = 1;
-/** Distance of the logarithm of the threshold from where it starts. */
-const THRESHOLD = 2;
-const EPISODES = 3;
-/** Rows since the threshold was last exceeded, and since that last raised it, plus 1; 0 for never. */
-const SINCE_EXCEEDED = 4;
-const SINCE_RAISED = 5;
+export const ALARM_STATE = layout({
+  /** The last unusualness, fading. */
+  held: 1,
+  /** Forgetting mean square of clipped unusualness: how much has been going on. */
+  energy: 1,
+  /** Distance of the logarithm of the threshold from where it starts. */
+  threshold: 1,
+  episodes: 1,
+  /** Rows since the threshold was last exceeded, and since that last raised it, plus 1; 0 for never. */
+  sinceExceeded: 1,
+  sinceRaised: 1,
+});
+const {
+  held: HELD,
+  energy: ENERGY,
+  threshold: THRESHOLD,
+  episodes: EPISODES,
+  sinceExceeded: SINCE_EXCEEDED,
+  sinceRaised: SINCE_RAISED,
+} = ALARM_STATE.at;
 
 /** At this unusualness the grade is a half; 1 row in 1,000 of most series is above it. */
 const GRADE_HALF = 14;

@@ -1,13 +1,12 @@
+import { layout } from '../calibration/layout.ts';
 import { ORDINARY, type Unusualness } from './alarm.ts';
 
 /**
  * How unusual the members of a group usually are together: running means, against which a row of the group is
- * measured. The state is so many numbers of a Float64Array; that of a new group is all 0.
+ * measured. The state of a new group is all 0.
  */
-export const GROUP_SCALE_NUMBERS = 3;
-const ROWS = 0;
-const SHARP_SCALE = 1;
-const WIDE_SCALE = 2;
+export const GROUP_SCALES = layout({ rows: 1, sharp: 1, wide: 1 });
+const { rows: ROWS, sharp: SHARP_SCALE, wide: WIDE_SCALE } = GROUP_SCALES.at;
 
 /** A scale forgets with so many time steps, as those of series do. */
 const FORGET_ROWS = 3_000;

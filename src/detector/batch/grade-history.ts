@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
-import { GROUP_SCALE_NUMBERS, unusualGroup } from '../alarm/group-unusualness.ts';
+import { ALARM_STATE, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import { GROUP_SCALES, unusualGroup } from '../alarm/group-unusualness.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
@@ -53,7 +53,7 @@ function gradeAlone(
 ): GradedHistory {
   const rows = new HistoryRows(history, index, { settings, memory: new SeriesMemory(seriesLayout(settings)) });
   const events = new HistoryEvents(settings, { series: String(index), group: null, stepMs: eventStepMs });
-  const state = new Float64Array(ALARM_NUMBERS);
+  const state = new Float64Array(ALARM_STATE.count);
   const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: false };
   const verdicts = Array.from(history.values, (_, position) => {
     const unusual = rows.observe(position);
@@ -72,7 +72,7 @@ function gradeTogether(
   const memory = new SeriesMemory(seriesLayout(settings));
   const members = histories.map((history, index) => new HistoryRows(history, index, { settings, memory }));
   const events = new HistoryEvents(settings, { series: null, group: '', stepMs: eventStepMs });
-  const [scales, state] = [new Float64Array(GROUP_SCALE_NUMBERS), new Float64Array(ALARM_NUMBERS)];
+  const [scales, state] = [new Float64Array(GROUP_SCALES.count), new Float64Array(ALARM_STATE.count)];
   const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: true };
   const verdicts = Array.from(histories[0]?.values ?? [], (_, position) => {
     const unusual = unusualGroup(

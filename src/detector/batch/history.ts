@@ -1,7 +1,7 @@
 import { clampToFloat32 } from '../../forecast/float32.ts';
 import { cutoffsOfWindow } from '../calibration/cutoff-grid.ts';
-import { observePrecision, PRECISION_NUMBERS, precisionLost, startPrecision } from '../calibration/precision.ts';
-import { deviationFloor, observeResolution, RESOLUTION_NUMBERS, startResolution } from '../calibration/resolution.ts';
+import { observePrecision, PRECISION_STATE, precisionLost, startPrecision } from '../calibration/precision.ts';
+import { deviationFloor, observeResolution, RESOLUTION_STATE, startResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 
 /** A whole series with the sums of its forecasts, as the stream would keep it: float32 distances from an origin. */
@@ -45,8 +45,8 @@ export function historyOf(
   const { length } = series;
   const values = new Float32Array(length);
   const seen = cleaned === null ? values : new Float32Array(length);
-  const resolution = new Float64Array(RESOLUTION_NUMBERS);
-  const precision = new Float64Array(PRECISION_NUMBERS);
+  const resolution = new Float64Array(RESOLUTION_STATE.count);
+  const precision = new Float64Array(PRECISION_STATE.count);
   startResolution(resolution, 0);
   startPrecision(precision, 0);
   let segment: OriginSegment = { start: 0, origin: Number.NaN };

@@ -1,3 +1,4 @@
+import { layout } from './layout.ts';
 import type { CalibrationMethod } from './settings.ts';
 
 /** Mean and variance of residuals under "normal". Variances are sample variances (ddof 1). */
@@ -11,22 +12,28 @@ export interface Calibration {
   readonly growth: number;
 }
 
-/** A calibration in numbers of a Float64Array from `start`, as it is kept beside the scalars of a series. */
-export const CALIBRATION_NUMBERS = 4;
+/** A calibration as it is kept beside the scalars of a series. */
+export const CALIBRATION_STATE = layout({ samples: 1, mean: 1, variance: 1, growth: 1 });
+const { samples: SAMPLES, mean: MEAN, variance: VARIANCE, growth: GROWTH } = CALIBRATION_STATE.at;
 
 export function keepCalibration(
   state: Float64Array,
   start: number,
   { samples, mean, variance, growth }: Calibration,
 ): void {
-  state[start] = samples;
-  state[start + 1] = mean;
-  state[start + 2] = variance;
-  state[start + 3] = growth;
+  state[start + SAMPLES] = samples;
+  state[start + MEAN] = mean;
+  state[start + VARIANCE] = variance;
+  state[start + GROWTH] = growth;
 }
 
 export function keptCalibration(state: Float64Array, start: number): Calibration {
-  return { samples: state[start], mean: state[start + 1], variance: state[start + 2], growth: state[start + 3] };
+  return {
+    samples: state[start + SAMPLES],
+    mean: state[start + MEAN],
+    variance: state[start + VARIANCE],
+    growth: state[start + GROWTH],
+  };
 }
 
 /** How the i-th residual of an array was forecast. */

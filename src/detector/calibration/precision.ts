@@ -1,12 +1,16 @@
+import { layout } from './layout.ts';
+
 /**
  * Whether the float32 distances of one window still distinguish its values. A series whose first value was 2^31 and
- * whose others are near 20 would keep multiples of 128. State in three numbers of a Float64Array from `start`: [lowest
- * value, highest value, largest rounding error].
+ * whose others are near 20 would keep multiples of 128.
  */
-export const PRECISION_NUMBERS = 3;
-const LOW = 0;
-const HIGH = 1;
-const ERROR = 2;
+export const PRECISION_STATE = layout({
+  lowest: 1,
+  highest: 1,
+  /** The largest rounding error. */
+  error: 1,
+});
+const { lowest: LOW, highest: HIGH, error: ERROR } = PRECISION_STATE.at;
 
 /** Rounding errors above this share of a window's range hide its shape. */
 const ERROR_SHARE_MAX = 2 ** -10;

@@ -1,16 +1,20 @@
+import { layout } from './layout.ts';
+
 /**
  * How finely a series is resolved. The deviation of its residuals has a floor of half that: a series that was flat so
  * far has residuals of 0, and a jump away from it must still have a finite score, while a flip of the last digit must
  * not.
  *
- * State in four numbers of a Float64Array from `start`: [previous value, smallest step, steps seen, decimals]. A fresh
- * state is all 0 with a previous value of NaN.
+ * A fresh state is all 0 with a previous value of NaN.
  */
-export const RESOLUTION_NUMBERS = 4;
-const PREVIOUS = 0;
-const SMALLEST = 1;
-const STEPS = 2;
-const DECIMALS = 3;
+export const RESOLUTION_STATE = layout({
+  previous: 1,
+  smallestStep: 1,
+  /** Steps seen. */
+  steps: 1,
+  decimals: 1,
+});
+const { previous: PREVIOUS, smallestStep: SMALLEST, steps: STEPS, decimals: DECIMALS } = RESOLUTION_STATE.at;
 
 /**
  * The smallest step counts as the resolution once this many steps were seen; before, the rounding of the values does.
@@ -25,7 +29,7 @@ const RELATIVE = 1e-9;
 const FLOOR_MIN = 2 ** -149;
 
 export function startResolution(state: Float64Array, start: number): void {
-  state.fill(0, start, start + RESOLUTION_NUMBERS);
+  state.fill(0, start, start + RESOLUTION_STATE.count);
   state[start + PREVIOUS] = Number.NaN;
 }
 

@@ -1,23 +1,24 @@
-import { ALARM_NUMBERS } from '../alarm/alarm.ts';
-import { CALIBRATION_NUMBERS, CalibrationColumns } from '../calibration/calibration.ts';
+import { ALARM_STATE } from '../alarm/alarm.ts';
+import { CALIBRATION_STATE, CalibrationColumns } from '../calibration/calibration.ts';
 import { firstCutoff } from '../calibration/cutoff-grid.ts';
-import { PRECISION_NUMBERS, startPrecision } from '../calibration/precision.ts';
-import { RESOLUTION_NUMBERS, startResolution } from '../calibration/resolution.ts';
+import { layout } from '../calibration/layout.ts';
+import { PRECISION_STATE, startPrecision } from '../calibration/precision.ts';
+import { RESOLUTION_STATE, startResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { twoSidedThreshold } from '../calibration/threshold.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { shapeLags } from './shape-lags.ts';
 
 /** Numbers of a series that change with every observation, by their place among its scalars. */
-const PLACES = placesOf({
+const PLACES = layout({
   /** See resolution.ts. */
-  resolution: RESOLUTION_NUMBERS,
+  resolution: RESOLUTION_STATE.count,
   /** Smallest deviation that residuals of the open window are judged by. */
   floor: 1,
   /** Earlier positions have no value: none was observed, or they lost their precision. */
   contextStart: 1,
   /** Precision of the open window; see precision.ts. */
-  precision: PRECISION_NUMBERS,
+  precision: PRECISION_STATE.count,
   // What follows is there for alarms alone.
   /** Mean square of each term of the grade, and how many rows it has had; see grade-terms.ts. */
   termSquares: 4,
@@ -27,28 +28,18 @@ const PLACES = placesOf({
   /** Deviation by the model's own quantiles, early in the series; 0 without. */
   modelDeviation: 1,
   /** See alarm.ts. */
-  alarm: ALARM_NUMBERS,
+  alarm: ALARM_STATE.count,
   /** Mean of the last residuals, with their signs; see grade-terms.ts. */
   recentResidual: 1,
   /** Rows in a run of residuals beyond what counts in full; see grade-terms.ts. */
   residualRun: 1,
 });
-export const SCALARS = PLACES.starts;
+export const SCALARS = PLACES.at;
 /** Event times that are kept of a series: those of position 0 and, behind it, of its newest value. */
 const EVENT_TIMES = 2;
 /** Scalars that states of format 2 hold: those that came later stand behind them. */
 export const SCALARS_OF_FORMAT_2 = SCALARS.recentResidual;
 export const SCALARS_OF_FORMAT_3 = SCALARS.residualRun + 1;
-
-function placesOf<K extends string>(lengths: Readonly<Record<K, number>>) {
-  const starts = {} as Record<K, number>;
-  let count = 0;
-  for (const name of Object.keys(lengths) as K[]) {
-    starts[name] = count;
-    count += lengths[name];
-  }
-  return { starts: starts as Readonly<Record<K, number>>, count };
-}
 
 /**
  * What the series of one detector have in common: its settings, and how the numbers of each lie in memory. That is one
@@ -100,7 +91,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const extremeStart = contextCapacity + residualCapacity + lags;
   const floats = extremeStart + EXTREME_FLOATS;
   const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
-  const originAt = scalars + CALIBRATION_NUMBERS;
+  const originAt = scalars + CALIBRATION_STATE.count;
   const eventTimesAt = originAt + 1;
   const doubles = eventTimesAt + EVENT_TIMES;
   const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { ALARM_NUMBERS, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import { ALARM_STATE, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
 import type { Detection } from '../alarm/detection.ts';
-import { GROUP_SCALE_NUMBERS, unusualGroup } from '../alarm/group-unusualness.ts';
+import { GROUP_SCALES, unusualGroup } from '../alarm/group-unusualness.ts';
 import { accumulatedScore, calibrateAccumulation } from '../calibration/accumulation.ts';
 import { type Calibration, calibrate } from '../calibration/calibration.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
@@ -32,9 +32,9 @@ export class GroupDetector {
   positions = 0;
   accumulation: Calibration = calibrate(new Float32Array(0));
   /** See alarm.ts. */
-  readonly alarmState = new Float64Array(ALARM_NUMBERS);
+  readonly alarmState = new Float64Array(ALARM_STATE.count);
   /** See group-unusualness.ts. */
-  readonly scaleState = new Float64Array(GROUP_SCALE_NUMBERS);
+  readonly scaleState = new Float64Array(GROUP_SCALES.count);
 
   constructor(settings: DetectionSettings, memory: SeriesMemory) {
     this.settings = settings;

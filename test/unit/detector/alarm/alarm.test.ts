@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALARM_NUMBERS, judgeRow } from '../../../../src/detector/alarm/alarm.ts';
+import { ALARM_STATE, judgeRow } from '../../../../src/detector/alarm/alarm.ts';
 
 const PROMISE = { rate: 0.01, gap: 24, isGroup: false };
 
 function alarmsOf(sharps: readonly number[]): boolean[] {
-  const state = new Float64Array(ALARM_NUMBERS);
+  const state = new Float64Array(ALARM_STATE.count);
   return sharps.map((sharp) => judgeRow(state, 0, { sharp, wide: sharp }, PROMISE).alarm);
 }
 

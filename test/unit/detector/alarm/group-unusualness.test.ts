@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noiseAt } from '../../../../src/demo/hash-noise.ts';
 import type { Unusualness } from '../../../../src/detector/alarm/alarm.ts';
-import { GROUP_SCALE_NUMBERS, unusualGroup } from '../../../../src/detector/alarm/group-unusualness.ts';
+import { GROUP_SCALES, unusualGroup } from '../../../../src/detector/alarm/group-unusualness.ts';
 
 const MEMBERS = 8;
 /** What a row of one member shows, like those of normal series: mostly below 5. */
@@ -15,7 +15,7 @@ const membersAt = (step: number) => steps(0, MEMBERS).map((member) => ordinary(m
 
 /** State after a past of ordinary time steps, and the most that one of them showed. */
 function ordinaryPast(rows = 500) {
-  const state = new Float64Array(GROUP_SCALE_NUMBERS);
+  const state = new Float64Array(GROUP_SCALES.count);
   const shown = steps(0, rows).map((step) => unusualGroup(state, membersAt(step))!.sharp);
   return { state, most: Math.max(...shown) };
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   observePrecision,
-  PRECISION_NUMBERS,
+  PRECISION_STATE,
   precisionLost,
   startPrecision,
 } from '../../../../src/detector/calibration/precision.ts';
 
 function lost(origin: number, values: readonly number[]): boolean {
-  const state = new Float64Array(PRECISION_NUMBERS);
+  const state = new Float64Array(PRECISION_STATE.count);
   startPrecision(state, 0);
   for (const value of values) observePrecision(state, 0, { value, origin, distance: Math.fround(value - origin) });
   return precisionLost(state, 0);

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import {
   deviationFloor,
   observeResolution,
-  RESOLUTION_NUMBERS,
+  RESOLUTION_STATE,
   startResolution,
 } from '../../../../src/detector/calibration/resolution.ts';
 
 function floorOf(values: readonly number[]): number {
-  const state = new Float64Array(RESOLUTION_NUMBERS);
+  const state = new Float64Array(RESOLUTION_STATE.count);
   startResolution(state, 0);
   for (const value of values) observeResolution(state, 0, value);
   return deviationFloor(state, 0);

@@ -1,0 +1,18 @@
+/** Where the parts of a state begin that is kept as numbers of one Float64Array. */
+export interface Layout<Part extends string> {
+  /** Place of the first number of each part, from the start of the state. */
+  readonly at: Readonly<Record<Part, number>>;
+  /** Numbers of the whole state. */
+  readonly count: number;
+}
+
+/** Lays out parts of so many numbers one behind the other, in the order in which they are written. */
+export function layout<Part extends string>(lengths: Readonly<Record<Part, number>>): Layout<Part> {
+  const at = {} as Record<Part, number>;
+  let count = 0;
+  for (const part of Object.keys(lengths) as Part[]) {
+    at[part] = count;
+    count += lengths[part];
+  }
+  return { at, count };
+}
