@@ -54,7 +54,7 @@ function watched(
       if (to.host === host) dropPort(to.port);
     },
   } as Partial<TrackedSockets> as TrackedSockets;
-  const listConfigured = async () => configured && configured.map((port) => ({ host, port }));
+  const listConfigured = async () => (configured === null ? null : configured.map((port) => ({ host, port })));
   t.after(watchSilentBrokers(cluster, sockets, listConfigured));
   return { seen, waits };
 }
