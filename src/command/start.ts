@@ -12,6 +12,7 @@ import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { loadRoutes, runAlerts } from '../run/alerts/run-alerts.ts';
 import { followDetectors } from '../run/live-detectors.ts';
 import { runOperations } from '../run/operations/run-operations.ts';
+import { type RunningReceiver, runReceiver } from '../run/run-receiver.ts';
 import { type RunningSidecar, runSidecar } from '../run/run-sidecar.ts';
 import { type RunningWorker, resolveWithModels, runWorker } from '../run/run-worker.ts';
 import { ServiceError } from '../service-error.ts';
@@ -53,7 +54,18 @@ export const startCommand: RunnableCommand = {
     const covered = coveredDemoSeries(config.stream, Date.now());
     const stream = runOperations({ config: loaded.config, logger, metrics });
     const { operations } = stream;
-    const sidecar = await runSidecar({ config, catalog: models.catalog, metrics, logger, operations });
+    let receiver: RunningReceiver | null = null;
+    const sidecar = await runSidecar({
+      config,
+      catalog: models.catalog,
+      metrics,
+      logger,
+      operations,
+      receivePoints: async (points) => {
+        if (receiver === null) throw new ServiceError('broker-unavailable', 'Kafka is starting', { retryable: true });
+        return receiver.receivePoints(points);
+      },
+    });
     let kafka: DemoKafka | null = null;
     try {
       await printAddress(sidecar, io);
@@ -75,10 +87,20 @@ export const startCommand: RunnableCommand = {
       };
       const startAlerts = async (demo: DemoConfig, from: 'earliest' | 'latest') =>
         routes && runAlerts({ config: demo, routes: routes.config, from, redeliver: false, metrics, logger });
-      return await scoreDemo(
-        { config: { ...config, kafka: kafka.config }, startStream, startAlerts, covered, kafkaLost: kafka.lost },
-        io,
-      );
+      const startReceiver = async (demo: DemoConfig) => {
+        receiver = await runReceiver({
+          config: demo,
+          kafka: demo.kafka,
+          flags,
+          fallbacks: { detectors },
+          metrics,
+          logger,
+        });
+        return receiver;
+      };
+      const demo = { ...config, kafka: kafka.config };
+      const starts = { startStream, startAlerts, startReceiver };
+      return await scoreDemo({ config: demo, ...starts, covered, kafkaLost: kafka.lost }, io);
     } catch (error) {
       // After Ctrl-C during the start, its failures are not printed.
       if (io.stop.aborted) return DONE;
@@ -149,6 +171,8 @@ async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafk
 interface ScoredDemo {
   readonly config: DemoConfig;
   startStream(config: DemoConfig): Promise<RunningWorker>;
+  /** Once there are topics. */
+  startReceiver(config: DemoConfig): Promise<RunningReceiver>;
   /** null without a routes file. */
   startAlerts(config: DemoConfig, from: 'earliest' | 'latest'): Promise<AlertService | null>;
   readonly covered: ReadonlySet<string>;
@@ -157,7 +181,7 @@ interface ScoredDemo {
 }
 
 async function scoreDemo(
-  { config, startStream, startAlerts, covered, kafkaLost }: ScoredDemo,
+  { config, startStream, startAlerts, startReceiver, covered, kafkaLost }: ScoredDemo,
   io: CommandIo,
 ): Promise<ExitCode> {
   const plan = await prepareDemo(config);
@@ -167,6 +191,7 @@ async function scoreDemo(
     await alerts?.stop();
     throw error;
   });
+  const receiver = await startReceiver(config);
   if (alerts !== null) io.out(`Events go to the receivers of ${config.routes}.`);
   const brokers = config.kafka.brokers.join(',');
   io.out(`Kafka is at ${brokers}. While this runs, open ${worker.opsUrl}/readyz and ${worker.opsUrl}/metrics,`);
@@ -181,6 +206,7 @@ async function scoreDemo(
     return failure ? FAILED : DONE;
   } finally {
     await demo?.stopFeed();
+    await receiver.stop();
     await withDeadline(worker.stop(), config.worker.shutdownMsMax);
     await withDeadline(alerts?.stop() ?? Promise.resolve(), config.worker.shutdownMsMax);
     await demo?.stopView();

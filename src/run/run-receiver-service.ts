@@ -8,6 +8,7 @@ import { type StoreTiming, timedDatabase } from '../store/timed-database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { firstKey } from './first-key.ts';
+import { httpPlace } from './http-place.ts';
 
 export interface RunningReceiverService {
   readonly url: string;
@@ -34,15 +35,8 @@ export async function runReceiverService(options: ReceiverServiceOptions): Promi
   try {
     const clock = await StoreClock.start(store);
     const { nowMs } = clock;
-    const { host, port, tls, trustedProxies, corsOrigins, connectionsMax } = http;
     const server = await startReceiverServer({
-      host,
-      port,
-      tls,
-      trustedProxies,
-      corsOrigins,
-      connectionsMax,
-      perAddressMax: http.connectionsPerAddressMax,
+      ...httpPlace(http),
       keys: new KeyRing(store, nowMs),
       store,
       nowMs,

@@ -1,6 +1,6 @@
 import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
 import type { Flags } from '../config/given-options.ts';
-import { loadProcessConfig } from '../config/load.ts';
+import { type CommandFallbacks, loadProcessConfig } from '../config/load.ts';
 import { type RecordsOfBody, recordsOfBodies } from '../ingest/received-records.ts';
 import { SendQueue } from '../ingest/send-queue.ts';
 import { type BulkProducer, openBulkProducer } from '../kafka/produce/bulk-producer.ts';
@@ -26,13 +26,15 @@ export interface ReceiverOptions {
   readonly config: Pick<LoadedConfig, 'stream' | 'detectorsTopic'>;
   readonly kafka: KafkaConfig;
   readonly flags: Flags;
+  /** Of the command: its own detectors file, where none is named. */
+  readonly fallbacks?: CommandFallbacks;
   readonly metrics: Pick<Metrics, 'pointsReceived'>;
   readonly logger: Logger;
 }
 
 /** Writes received points to the input topic: where there are detectors, those they watch. Throws a ServiceError. */
 export async function runReceiver(options: ReceiverOptions): Promise<RunningReceiver> {
-  const { config, kafka, flags, metrics, logger } = options;
+  const { config, kafka, flags, fallbacks, metrics, logger } = options;
   const { topics } = config.stream;
   const producer = await openBulkProducer({ config: kafka }, topics.observations);
   const queue = new SendQueue({ send: (records) => sent(producer, records), bytesMax: RECEIVED_BYTES_MAX });
@@ -40,7 +42,7 @@ export async function runReceiver(options: ReceiverOptions): Promise<RunningRece
   let version = 0;
   const look = async () => {
     const saved = await newestSaved(kafka, config.detectorsTopic);
-    const loaded = loadProcessConfig(flags, [], { detectorsText: saved?.text ?? null });
+    const loaded = loadProcessConfig(flags, [], { ...fallbacks, detectorsText: saved?.text ?? null });
     if (loaded.kind === 'problems') {
       logger.warn({ problems: loaded.problems }, 'the detectors changed and cannot be used');
       return;

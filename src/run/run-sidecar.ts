@@ -7,6 +7,7 @@ import type { ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/onnx-forecaster.ts';
 import { WeightsCache } from '../model/tuned-weights.ts';
 import { Tuner } from '../model/tuning/tuner.ts';
+import type { ReceivePoints } from '../record/received-points.ts';
 import { ServiceError } from '../service-error.ts';
 import { KeyRing } from '../sidecar/accounts/key-ring.ts';
 import { Calls } from '../sidecar/accounts/metering.ts';
@@ -34,6 +35,7 @@ import { type StoreTiming, timedDatabase } from '../store/timed-database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { collectService, type Metrics } from '../telemetry/metrics.ts';
 import { firstKey } from './first-key.ts';
+import { httpPlace } from './http-place.ts';
 
 export interface SignInLink {
   readonly url: string;
@@ -63,6 +65,8 @@ export interface SidecarOptions {
   readonly logger: Logger;
   /** What is known of the stream; null where it is not read. */
   readonly operations: Operations | null;
+  /** Writes points of metric pipelines to the input topic; left out where none are received. */
+  readonly receivePoints?: ReceivePoints;
 }
 
 /**
@@ -70,7 +74,7 @@ export interface SidecarOptions {
  * others are closed then.
  */
 export async function runSidecar(options: SidecarOptions): Promise<RunningSidecar> {
-  const { config, catalog, metrics, logger, operations } = options;
+  const { config, catalog, metrics, logger, operations, receivePoints } = options;
   const { http, worker: limits, dataDir, storeUrl } = config;
   const models = modelsOf(catalog);
   const place = { dataDir, url: storeUrl };
@@ -109,13 +113,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     const backtests = new BacktestSandbox({ catalog, database: store, kept });
     opened.push(() => backtests.close());
     const server = await startHttpServer({
-      host: http.host,
-      port: http.port,
-      tls: http.tls,
-      trustedProxies: http.trustedProxies,
-      corsOrigins: http.corsOrigins,
-      connectionsMax: http.connectionsMax,
-      perAddressMax: http.connectionsPerAddressMax,
+      ...httpPlace(http),
       store,
       keys: new KeyRing(store, nowMs),
       calls,
@@ -126,6 +124,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       signInCode,
       backtests,
       operations,
+      ...(receivePoints && { receivePoints }),
       nowMs,
       metrics,
       logger,

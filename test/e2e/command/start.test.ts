@@ -74,6 +74,13 @@ async function knocks(out: string): Promise<number> {
   return (await fetch(url!, { headers: { authorization: `Bearer ${key}` } })).status;
 }
 
+/** Sends points that cannot be read; gives the status: 404 where none are received, 503 while Kafka starts. */
+async function sendUnreadablePoints(out: string): Promise<number> {
+  const [, key, url] = /^Try: curl -H "Authorization: Bearer (\S+)" (\S+)\/validate_api_key$/m.exec(out)!;
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-protobuf' };
+  return (await fetch(`${url}/api/v1/write`, { method: 'POST', headers, body: 'no points' })).status;
+}
+
 /** Signs in twice as the page does with the link that `start` prints; gives the statuses. */
 async function signInTwice(out: string): Promise<number[]> {
   const [, url, code] = /^Sign in, once and within 15 minutes: (\S+)\/console#\/sign-in\/(\S+)$/m.exec(out)!;
@@ -129,6 +136,7 @@ const javaProcesses = async () => {
 kafkaTest('start shows scored, flagged and faulty records, ends at Ctrl-C, and continues where it was', async () => {
   const first = await runUntil(/lately:[\s\S]*faulty[\s\S]*\n {2}\d[^\n]* scored\n/, [], async (out) => {
     assert.equal(await knocks(out), 200);
+    assert.equal(await sendUnreadablePoints(out), 400);
   });
   assert.deepEqual([first.code, first.err], [0, '']);
   assert.match(first.out, /History of 40 series scored: 33,575 observations, \d+ flagged/);
