@@ -98,7 +98,7 @@ kafkaTest('what the input has itself is left to it; a bad row stops the start, w
   const bad = await csvFile('bad.csv', [...rows(0, 1), `a,${START_MS + STEP_MS},much`, 'b,someday,3']);
   const refused = await stream.startWorker({}, file, ['--warm-start', bad]);
   assert.equal((await refused.ended).code, 2);
-  assert.match(refused.said(), /line 6: the value is "much", not a number\n +line 7: the time is "someday"/);
+  assert.match(refused.said(), /line 6: the value is "much", not a decimal number\n +line 7: the time is "someday"/);
 
   const path = await csvFile('longer.csv', rows(0, END - 5));
   const worker = await stream.startWorker({}, file, ['--warm-start', path]);
