@@ -74,7 +74,7 @@ for (const cleanFirst of [true, false]) {
     const later = { ...variable, values: load.map((value, i) => (i < N - 20 ? value : 1e3)) };
     const changed = { ...point, values: values.slice().fill(-1e3, N - 20), past: [later, later] };
     const [same] = await forecastWithExogenous([changed], settings, { forecaster: quantileForecaster() });
-    assert.deepEqual(same, made);
+    assert.deepEqual({ ...same, typical: same.typical() }, { ...made, typical: made.typical() });
   });
 }
 
