@@ -51,7 +51,8 @@ export function recordsOfBodies({ mapping, groupPathOf }: PointWriter): RecordsO
     const records: KeyedRecord[] = [];
     const refusals = new RefusedPoints();
     let unwatched = 0;
-    let at = 0;
+    // A mark before the first line would be a part of its record.
+    let at = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
     for (let line = 1; at < bytes.length; line++) {
       const end = bytes.indexOf(LINE_FEED, at);
       const value = bytes.subarray(at, end === -1 ? bytes.length : end);
@@ -92,6 +93,7 @@ export function recordsOfBodies({ mapping, groupPathOf }: PointWriter): RecordsO
 }
 
 const [LINE_FEED, CARRIAGE_RETURN] = [10, 13];
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 function decodedPoints({ format, bytes: given, snappy, precision }: ReceivedPoints, nowMs: number): PointsOfRecord {
   let bytes = given;

@@ -1,6 +1,10 @@
 import type { KafkaConnection } from '../cluster/connection.ts';
+import { isCoordinatorChange } from '../cluster/coordinator.ts';
+import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 import { decodeAssignment } from '../membership/group-protocol.ts';
 import { asAdmin } from './admin-client.ts';
+
+const UNTIL_COORDINATED: Backoff = { initialMs: 100, delayMsMax: 500, totalMsMax: 10_000 };
 
 export interface ConsumedPartition {
   readonly partition: number;
@@ -24,11 +28,15 @@ export function readConsumerGroup(
   { groupId, topic }: { readonly groupId: string; readonly topic: string },
 ): Promise<ConsumerGroupState> {
   return asAdmin(connection, `group ${groupId} was read`, async (admin) => {
-    const [ends, [committed], { groups }] = await Promise.all([
-      admin.fetchTopicOffsets(topic),
-      admin.fetchOffsets({ groupId, topics: [topic] }),
-      admin.describeGroups([groupId]),
-    ]);
+    const read = () =>
+      Promise.all([
+        admin.fetchTopicOffsets(topic),
+        admin.fetchOffsets({ groupId, topics: [topic] }),
+        admin.describeGroups([groupId]),
+      ]);
+    // A fresh broker has no coordinator of the group until its topic of offsets is made.
+    const coordinated = { isRetryable: isCoordinatorChange, backoff: UNTIL_COORDINATED };
+    const [ends, [committed], { groups }] = await retryWithBackoff(read, coordinated);
     const members = groups[0]?.members ?? [];
     const owners = new Map<number, string>();
     for (const { clientId, clientHost, memberAssignment } of members) {

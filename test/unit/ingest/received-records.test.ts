@@ -86,6 +86,11 @@ test('JSON lines are the records themselves, with the key of their group where t
   assert.match(outcome.kind === 'records' ? outcome.reasons[0] : '', /^line 3: /);
 });
 
+test('a byte order mark before JSON lines is no part of the first record', () => {
+  const outcome = received('json-lines', `\uFEFF{"series": "a", "timestamp": ${NOW}, "value": 1}`);
+  assert.deepEqual(outcome.kind === 'records' && outcome.records, [['a', { series: 'a', timestamp: NOW, value: 1 }]]);
+});
+
 test('Snappy is inflated; what is none is unreadable', () => {
   const request = writeRequest([{ labels: { __name__: 'up' }, samples: [[NOW, 1]] }]);
   const outcome = received('remote-write', snappyBlock(request), true);

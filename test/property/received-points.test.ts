@@ -1,0 +1,67 @@
+/** Bytes of anybody never end the process that receives them. */
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { recordsOfBodies } from '../../src/ingest/received-records.ts';
+import type { PointsFormat } from '../../src/record/received-points.ts';
+import { emittedLine, emittedOtlp, snappyBlock, writeRequest } from '../fixture/stream/emitted-metrics.ts';
+
+const NOW = 1_767_225_600_000;
+const mapping = {
+  format: 'json',
+  series: ['series'],
+  time: 'timestamp',
+  timeUnit: 'ms',
+  value: 'value',
+  futureMsMax: null,
+} as const;
+const receive = recordsOfBodies({ mapping, groupPathOf: () => null });
+
+const request = Buffer.from(
+  writeRequest([
+    {
+      labels: { __name__: 'up', job: 'a' },
+      samples: [
+        [NOW, 1],
+        [NOW + 1, 2],
+      ],
+    },
+  ]),
+);
+const BODIES: readonly (readonly [PointsFormat, boolean, Buffer])[] = [
+  ['remote-write', false, request],
+  ['remote-write', true, snappyBlock(request)],
+  ['otlp-protobuf', false, Buffer.from(await emittedOtlp('protobuf', 'delta'))],
+  ['otlp-json', false, Buffer.from(await emittedOtlp('json', 'delta'))],
+  ['line-protocol', false, Buffer.from(emittedLine(`${NOW}000000`))],
+  ['json-lines', false, Buffer.from(`{"series":"a","timestamp":${NOW},"value":1}\n{"series":"b"}`)],
+];
+
+/** A few bytes changed, a part cut out, a part repeated. */
+const mutation = fc.record({
+  body: fc.constantFrom(...BODIES),
+  changes: fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 8 }),
+  cut: fc.tuple(fc.nat(), fc.nat()),
+  repeat: fc.nat(3),
+});
+
+test('mutated bodies of every format are records, refused or unreadable, and nothing is thrown', () => {
+  fc.assert(
+    fc.property(mutation, ({ body: [format, snappy, given], changes, cut, repeat }) => {
+      const bytes = Buffer.from(given);
+      for (const [at, byte] of changes) bytes[at % bytes.length] = byte;
+      const [from, length] = [cut[0] % bytes.length, cut[1] % 20];
+      const kept = Buffer.concat([bytes.subarray(0, from), bytes.subarray(from + length)]);
+      receive({ format, snappy, precision: 'ns', bytes: Buffer.concat(Array(repeat + 1).fill(kept)) }, NOW);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('random bytes of every format are records, refused or unreadable, and nothing is thrown', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...BODIES), fc.uint8Array({ maxLength: 300 }), ([format, snappy], bytes) => {
+      receive({ format, snappy, precision: 's', bytes: Buffer.from(bytes) }, NOW);
+    }),
+    { numRuns: 2_000 },
+  );
+});
