@@ -26,7 +26,7 @@ export interface ReceiverOptions {
   readonly config: Pick<LoadedConfig, 'stream' | 'detectorsTopic'>;
   readonly kafka: KafkaConfig;
   readonly flags: Flags;
-  /** Of the command: its own detectors file, where none is named. */
+  /** The command's own detectors file, where none is named. */
   readonly fallbacks?: CommandFallbacks;
   readonly metrics: Pick<Metrics, 'pointsReceived'>;
   readonly logger: Logger;

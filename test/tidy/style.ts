@@ -80,6 +80,10 @@ test(`no line of code in src is longer than ${COLUMNS_MAX} columns: long sentenc
   none(matches(sources, new RegExp(`^(?! *(?:/?\\*|//)).{${COLUMNS_MAX + 1},}`, 'gm')));
 });
 
+test('a comment is a sentence of its own: it does not begin with what it is of', () => {
+  none(matches(sources, /\/\*\* Of .*/g));
+});
+
 test('no file name stands twice in src', () => {
   const paths = [...programs.keys()].filter((path) => path.startsWith('src/'));
   const named = Map.groupBy(paths, (path) => posix.basename(path));

@@ -37,9 +37,9 @@ export interface ArrivalState {
   readonly takenMs?: number;
   /** Event time of the partition at the newest record of a series that was far behind it; -Infinity for others. */
   readonly heardMs?: number;
-  /** Whether it was said that the series is silent. */
+  /** Whether the silence of the series was reported. */
   readonly silent: boolean;
-  /** Whether a series has started over, and no score has said so. */
+  /** Whether a series has started over, and no score has reported it. */
   readonly restartUnsaid?: boolean;
 }
 
@@ -59,7 +59,7 @@ const SILENT_FLAG = 1;
 const BEHIND_FLAG = 2;
 const QUEUED_FLAG = 4;
 const RESTART_FLAG = 8;
-/** Of queued records, by place; 0 is an observation. */
+/** Causes of queued silences, by place; 0 is an observation. */
 const CAUSES = [null, 'event-time', 'clock'] as const;
 
 export function writeArrivals(writer: StateWriter, arrivals: ArrivalState): void {

@@ -8,8 +8,8 @@ export interface ChangelogSeries {
   /** The series' id. For a member of a group: detector, group and series, separated. */
   readonly key: string;
   /**
-   * Input offset of the observation at position 0. It changes when the series starts over, and tells old closed windows
-   * from new ones.
+   * Input offset of the observation at position 0. It changes when the series starts over, and distinguishes old
+   * closed windows from new ones.
    */
   readonly startOffset: number;
   readonly detector: SeriesDetector;

@@ -28,7 +28,7 @@ export interface Member extends ChangelogSeries {
 
 /** What is kept of the silence of members. */
 export interface SilentMembers {
-  /** Those of which it was said, oldest first, with the time they were heard of. They may have left the group. */
+  /** Members whose silence was reported, oldest first, with the time of their last record. They may have left. */
   readonly names: Map<string, number>;
   /** Event time before which no member counts as silent: the partition had paused, or the group was behind. */
   floorMs: number;
@@ -37,7 +37,7 @@ export interface SilentMembers {
 /** The state of a group that is kept in the changelog. */
 export interface GroupState extends ArrivalState {
   readonly key: string;
-  /** Of the detector that the group is bound to. */
+  /** Digest of the detector that the group is bound to. */
   readonly digest: string;
   readonly events: KeptEvents;
   readonly changes: GroupChanges;

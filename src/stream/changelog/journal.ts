@@ -22,9 +22,9 @@ export interface JournalEntry {
   readonly key: string;
   /** The record with the newest whole open state; null before the first. Its changes are in later ones. */
   journalRecord: JournalRecord | null;
-  /** Of the whole open state. */
+  /** Bytes of the whole open state. */
   openStateBytes: number;
-  /** Of the changes since then. */
+  /** Bytes of the changes since then. */
   changeBytes: number;
   writeOpenState(writer: StateWriter): void;
   /** Changes that `writeOpenState` leaves out: they are written behind it, as they are. */

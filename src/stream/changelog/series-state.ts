@@ -53,7 +53,7 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
 }
 
 /**
- * Whether `writeDetectorChange` can say what happened since the detector stood at `written`: no window has closed.
+ * Whether `writeDetectorChange` can hold what happened since the detector stood at `written`: no window has closed.
  */
 export function isChangeOf(written: number, { positions, windowStart }: SeriesDetector): boolean {
   return written > 0 && written >= windowStart && written <= positions;
@@ -153,7 +153,7 @@ function keepScalar({ rings, layout }: SeriesDetector, scalar: number, value: nu
   if (scalar < layout.scalars) rings.setScalar(scalar, value);
 }
 
-/** Of formats 1 to 3. */
+/** Reads states of formats 1 to 3. */
 function readEarlierState(reader: StateReader, detector: SeriesDetector): void {
   const { layout, rings } = detector;
   const positions = reader.f64();

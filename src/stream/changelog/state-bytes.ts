@@ -15,7 +15,7 @@ export const STATE_FORMAT = 4;
 const STATE_FORMAT_MIN = 1;
 
 /**
- * Kinds of entries in a journal record. The kind says in which format the entry is, since an old entry may move to a
+ * Kinds of entries in a journal record. The kind has the format of the entry, since an old entry may move to a
  * new record.
  */
 export const SERIES_ENTRY = 8;

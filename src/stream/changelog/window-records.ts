@@ -3,7 +3,7 @@
  * are dropped, and the changelog is read a second time.
  */
 export const WINDOWS_BYTES_MAX = 256 * 1024 * 1024;
-/** Of a buffer, its key and its place in a map. */
+/** What a buffer, its key and its place in a map take. */
 const ENTRY_BYTES = 250;
 
 /** The newest record of each closed window, in the order in which they were first seen. */

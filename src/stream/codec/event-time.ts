@@ -41,18 +41,18 @@ export function explainEventTime(
   { unit, timestampMs, latestMs }: RefusedTime,
 ): { reason: DeadLetterReason; detail: string } {
   if (raw === undefined || raw === null) return { reason: 'time-missing', detail: 'the record has no time' };
-  const said = `the time is ${quoted(raw)}`;
-  if (Number.isNaN(timestampMs)) return { reason: 'time-unreadable', detail: `${said}: ${whyUnreadable(raw, unit)}` };
+  const read = `the time is ${quoted(raw)}`;
+  if (Number.isNaN(timestampMs)) return { reason: 'time-unreadable', detail: `${read}: ${whyUnreadable(raw, unit)}` };
   if (timestampMs >= EVENT_TIME_MS_MIN && timestampMs < EVENT_TIME_MS_MAX) {
     const aheadMs = Math.ceil(timestampMs - latestMs);
     return {
       reason: 'time-in-future',
-      detail: `${said}: ${aheadMs} ms further ahead of the clock than future_limit allows`,
+      detail: `${read}: ${aheadMs} ms further ahead of the clock than future_limit allows`,
     };
   }
   const fitting = fittingUnit(raw);
   const hint = fitting === null ? 'no unit makes it a time from 1980 to 2199' : `it would make sense in ${fitting}`;
-  return { reason: 'time-implausible', detail: `${said}, which is no time from 1980 to 2199 in ${unit}; ${hint}` };
+  return { reason: 'time-implausible', detail: `${read}, which is no time from 1980 to 2199 in ${unit}; ${hint}` };
 }
 
 function toMilliseconds(time: number, unit: NumericUnit): number {

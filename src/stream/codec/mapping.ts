@@ -20,7 +20,7 @@ const REPLACEMENT = '\uFFFD';
 /** The path of the group id for the detector of `series`; null where each series is scored alone. */
 export type GroupPathOf = (series: string) => string | null;
 
-/** How far the event times of a series may lie ahead of the clock, where the mapping does not say it; milliseconds. */
+/** How far the event times of a series may lie ahead of the clock, where the mapping does not set it; milliseconds. */
 export type FutureLimitOf = (series: string) => number;
 
 export interface MappingOptions {

@@ -20,7 +20,7 @@ export const SCHEMAS_MAX = 1_000;
 export const SCHEMA_IDLE_MS = 60_000;
 
 /**
- * How long an unknown schema id is not asked for again. A replica of the registry may learn of the schema a moment
+ * How long an unknown schema id is not requested again. A replica of the registry may learn of the schema a moment
  * later.
  */
 export const SCHEMA_UNKNOWN_MS = 30_000;

@@ -7,7 +7,7 @@ import type { WorkerReports } from './stream-worker.ts';
 import type { Tally } from './unit/batch-outcome.ts';
 import type { MisplacedSeries } from './unit/misplaced-series.ts';
 
-/** Of more series that may be in several partitions, only the metric tells. */
+/** Series that may be in several partitions and are named in the log; further ones are in the metric alone. */
 const MISPLACED_LOGGED = 1_000;
 
 export interface MetricReports extends EngineReports, WorkerReports {

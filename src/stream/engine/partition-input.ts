@@ -43,7 +43,7 @@ export class PartitionInput {
     this.#pause(false);
   }
 
-  /** What arrives before the start was asked for by an earlier task of the partition, and is fetched again. */
+  /** What arrives before the start was requested by an earlier task of the partition, and is fetched again. */
   push(records: readonly InputRecord[]): void {
     if (this.#subscription === null) return;
     this.#queue.push(records);

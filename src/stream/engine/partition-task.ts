@@ -256,7 +256,7 @@ export class PartitionTask {
           if (recreated) continue;
           const { advances } = state;
           await this.#score(records, state, pending);
-          if (state.advances > advances) quiet.heard();
+          if (state.advances > advances) quiet.observe();
           reports.holding(place.partition, {
             units: state.units.size,
             queuedRecords: this.#input.records,
@@ -273,7 +273,7 @@ export class PartitionTask {
             bytesLeft = COMMIT_BYTES_MAX;
           } else await this.#sleeper.sleep(state.backfills.sleepMs(waitMs));
         } else if (recreated && committing === null) return;
-        else if (committing === null && (quiet.waitMs ?? 1) <= 0) await quiet.say(state, pending, signal);
+        else if (committing === null && (quiet.waitMs ?? 1) <= 0) await quiet.report(state, pending, signal);
         else await this.#sleeper.sleep(state.backfills.sleepMs(committing === null ? quiet.waitMs : null));
       }
     } finally {

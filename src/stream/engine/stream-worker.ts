@@ -24,7 +24,7 @@ export interface WorkerOptions {
   readonly limits: WorkerLimits;
   /** In the order of the detectors file. */
   readonly detectors: readonly BoundDetector[];
-  /** Of the detectors. */
+  /** Version of the detectors. */
   readonly version?: number;
   readonly encodeScore: EncodeScore;
   readonly encodeEvent: EncodeEvent;
@@ -36,7 +36,7 @@ export interface WorkerOptions {
   readonly schemas: SchemaSource | null;
   readonly reports: EngineReports & WorkerReports;
   readonly nowMs: () => number;
-  /** For tests; else what the system says of this process. */
+  /** For tests; else what the system reports of this process. */
   readonly usedBytes?: () => number;
 }
 

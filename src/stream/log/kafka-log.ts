@@ -25,9 +25,9 @@ export interface KafkaLogOptions extends KafkaConnection {
   readonly transactionMs?: number;
   /** Session time-out: how long a dead worker keeps its partitions. Brokers set a minimum, usually 6 s. */
   readonly sessionMs: number;
-  /** Of a static member of the consumer group; left out, or null: a dynamic one. */
+  /** Id of a static member of the consumer group; left out, or null: the member is dynamic. */
   readonly instanceId?: string | null;
-  /** Of batches of scores and events; none by default. */
+  /** Compression of batches of scores and events; none by default. */
   readonly compression?: Compression;
   /** Headers of input records that are delivered with them. */
   readonly headers?: DeliveredHeaders;

@@ -5,10 +5,10 @@ import { type Admin, TOPIC_RESOURCE, type TopicConfig } from '../../kafka/cluste
 import { ServiceError } from '../../service-error.ts';
 
 export interface TopicCreation {
-  /** Of observations, scores, events and changelog. Dead letters get one partition. */
+  /** Partitions of observations, scores, events and changelog. Dead letters get one. */
   readonly partitions: number;
   readonly replicationFactor: number;
-  /** Of all topics but the changelog; null keeps the broker's default. */
+  /** Retention of all topics but the changelog; null keeps the broker's default. */
   readonly retentionMs: number | null;
 }
 

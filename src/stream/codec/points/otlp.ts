@@ -22,7 +22,7 @@ const NO_RECORDED_VALUE = 1;
 const NANOS_PER_MS = 1_000_000;
 /** Quantiles of a histogram that covers one interval. */
 const QUANTILES = [0.5, 0.95, 0.99];
-/** Attributes of the resource that become labels, as Prometheus names them; the others do not tell series apart. */
+/** Attributes of the resource that become labels, as Prometheus names them; the others do not distinguish series. */
 const RESOURCE_LABELS: Readonly<Record<string, string>> = {
   'service.name': 'job',
   'service.instance.id': 'instance',

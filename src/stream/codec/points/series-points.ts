@@ -21,14 +21,14 @@ export interface SeriesPoints {
 
 export interface DecodedPoints {
   readonly series: readonly SeriesPoints[];
-  /** Points that say that there is no value: staleness markers, NaN. */
+  /** Points that stand for no value: staleness markers, NaN. */
   readonly missing: number;
   /** Series that cannot be used, each with the reason; the others can. */
   readonly refused: readonly RefusedSeries[];
 }
 
 export interface RefusedSeries {
-  /** null where it cannot be told. */
+  /** null where it is not known. */
   readonly id: string | null;
   readonly detail: string;
 }

@@ -40,7 +40,7 @@ export async function saySilent(move: ClockMove): Promise<void> {
   }
 }
 
-/** null where it is gone, was heard of meanwhile, or keeps nothing. */
+/** null where it is gone, had a record meanwhile, or keeps nothing. */
 function unitOf(one: DetectionUnit | StaleUnit, { holds, offset, succeed }: ClockMove): DetectionUnit | null {
   if (holds(one)) return isStale(one) ? succeed(one, offset) : one;
   const successor = isStale(one) ? one.successor : null;

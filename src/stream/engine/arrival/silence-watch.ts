@@ -14,7 +14,7 @@ export function silenceDeadline(unit: DetectionUnit | StaleUnit): number {
   return limitMs + (isStale(unit) ? staleSinceMs(unit) : unit.silenceSinceMs());
 }
 
-/** Of a group later than any of its members may need: where they stand is known with its turn. */
+/** For a group, later than any of its members may need: where they stand is known with its turn. */
 function staleSinceMs({ arrivedMs, heardMs, retired, taker }: StaleUnit): number {
   const newestMs = Math.max(arrivedMs, heardMs);
   if (retired === null || retired.group === null || taker === null) return newestMs;

@@ -7,7 +7,7 @@ import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import type { SeriesUnit } from '../unit/series-unit.ts';
 
-/** When a unit or stale state was heard of last, in event time; NaN where that is not known. */
+/** When a unit or stale state had its last record, in event time; NaN where that is not known. */
 export interface LastHeard {
   readonly arrivedMs: number;
   readonly heardMs: number;

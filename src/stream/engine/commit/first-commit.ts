@@ -31,7 +31,7 @@ export function firstCommit(options: FirstCommitOptions, { state, restored, offs
   state.pauses.endAbandoned({ offset: BEFORE_RECORDS, sink: pending });
   for (const { key, value } of restored.settingsChanges) pending.writeState(key, value);
   const { skipped, from } = restored.resume;
-  // The open states keep only their keys, so that each series says so when it returns, also after further restores.
+  // The open states keep only their keys, so that each series reports it when it returns, also after further restores.
   if (from === 'start-over') for (const stale of state.stale.values()) pending.touched(stale);
   if (skipped !== null) {
     const record = skippedRecord(place.partition, offset, skipped);

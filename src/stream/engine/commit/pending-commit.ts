@@ -184,7 +184,7 @@ export class PendingCommit implements ScoreSink {
     return this.#format.timestamps === 'event-time' ? { timestampMs: this.#untilNow(eventMs) } : {};
   }
 
-  /** Brokers refuse timestamps that are far in the future. The clock is asked only where it may matter. */
+  /** Brokers refuse timestamps that are far in the future. The clock is read only where it may matter. */
   #untilNow(eventMs: number): number {
     if (eventMs > this.#newestNowMs) this.#newestNowMs = this.#nowMs();
     return Math.min(eventMs, this.#newestNowMs);
@@ -254,7 +254,7 @@ export class PendingCommit implements ScoreSink {
 
   /**
    * Every record that the transaction writes. Call it once.
-   * @param clock the event time of the partition now; a backfill alone does not say it
+   * @param clock the event time of the partition now; a backfill alone does not have it
    */
   outputs(journal: Journal, topicId: string | null, clock: ClockState | null = this.#clock): readonly OutputRecord[] {
     for (const unit of this.#evicted) journal.forget(unit);

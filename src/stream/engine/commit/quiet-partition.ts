@@ -22,18 +22,18 @@ export class QuietPartition {
   }
 
   /** Series went on. */
-  heard(): void {
+  observe(): void {
     this.#heardMs = this.#nowMs();
     this.#nextMs = 0;
   }
 
-  /** How long nothing may arrive until there is something to say; null: for ever. */
+  /** How long nothing may arrive until there is something to report; null: for ever. */
   get waitMs(): number | null {
     if (this.#nextMs === null) return null;
     return Math.min(WAIT_MS_MAX, this.#nextMs - (this.#nowMs() - this.#heardMs));
   }
 
-  async say(state: PartitionState, pending: PendingCommit, signal: AbortSignal): Promise<void> {
+  async report(state: PartitionState, pending: PendingCommit, signal: AbortSignal): Promise<void> {
     const quietMs = this.#nowMs() - this.#heardMs;
     this.#nextMs = await state.sayQuiet(quietMs, { offset: pending.nextOffset, sink: pending, signal });
   }

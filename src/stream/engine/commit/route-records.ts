@@ -19,7 +19,7 @@ export interface Routing {
 
 /**
  * Passes records on under the id of their series, or of their group. Value, timestamp and headers stay as they are.
- * Records whose series cannot be read keep their keys: who scores them says why they are dead letters.
+ * Records whose series cannot be read keep their keys: whoever scores them finds why they are dead letters.
  */
 export async function routeRecords(
   records: readonly InputRecord[],

@@ -41,7 +41,7 @@ export function followStep(events: UnitEvents, step: GroupStep, { key, sink }: S
 }
 
 interface StepOutlet {
-  /** Of the scores. */
+  /** The key of the score records. */
   readonly key: Buffer;
   readonly sink: ScoreSink;
 }

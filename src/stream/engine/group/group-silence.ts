@@ -20,7 +20,7 @@ export interface SilentGroup extends GroupState {
 }
 
 /**
- * Silence of the members of a group. Each is said to be silent once, and to be back once; what lies between the first
+ * Silence of the members of a group. Each is reported silent once, and returned once; what lies between the first
  * that stops and the last that returns is one event of the group. A group that stops is one whose members all stop.
  */
 export class GroupSilence implements SilentMembers {
@@ -42,7 +42,7 @@ export class GroupSilence implements SilentMembers {
     const { freq, latenessMs } = group.bound.config.settings;
     const limitMs = limitOf(group);
     let sinceMs = Number.POSITIVE_INFINITY;
-    const heardMs = this.#heard(group);
+    const heardMs = this.#newestRecordMs(group);
     for (const member of group.members) {
       const ownMs = heardMs(member);
       if (ownMs + limitMs >= this.#lookedMs) sinceMs = Math.min(sinceMs, ownMs);
@@ -53,7 +53,7 @@ export class GroupSilence implements SilentMembers {
   /** Whether a member has stopped by an event time of the partition. */
   isDue(group: SilentGroup, clockMs: number): boolean {
     const limitMs = limitOf(group);
-    const heardMs = this.#heard(group);
+    const heardMs = this.#newestRecordMs(group);
     return group.members.some((member) => heardMs(member) + limitMs < clockMs);
   }
 
@@ -81,8 +81,8 @@ export class GroupSilence implements SilentMembers {
       const timestampMs = Math.round(gridTime(freq, group.originMs, position + silenceAfter!));
       const input = { ...group.place, offset: lastOffset };
       const next = { position: position + 1, timestampMs };
-      const said = { state: 'silent', cause, series, bound, detector, input, ...next } as const;
-      sink.silence({ ...silenceRecord(said, value), group: group.group }, record.offset);
+      const silence = { state: 'silent', cause, series, bound, detector, input, ...next } as const;
+      sink.silence({ ...silenceRecord(silence, value), group: group.group }, record.offset);
       const allSilent = members.every((one) => this.names.has(one.series));
       events.fallSilent({ ...next, offset: record.offset, lastOffset, member: series, allSilent }, sink);
     }
@@ -99,8 +99,8 @@ export class GroupSilence implements SilentMembers {
     const { series, detector } = member;
     const { timestampMs, value, offset, position } = at;
     const input = { ...place, offset };
-    const said = { state: 'returned', cause: null, series, timestampMs, bound, detector, input, position } as const;
-    sink.silence({ ...silenceRecord(said, value), group: group.group }, offset);
+    const silence = { state: 'returned', cause: null, series, timestampMs, bound, detector, input, position } as const;
+    sink.silence({ ...silenceRecord(silence, value), group: group.group }, offset);
   }
 
   /** After a time step: the event ends with the last silent member, which has returned or left the group. */
@@ -119,7 +119,7 @@ export class GroupSilence implements SilentMembers {
   }
 
   /** Event time that the silence of a member counts from; Infinity where it is silent. There may be a thousand. */
-  #heard(group: SilentGroup, waiting = newestWaiting(group)): (member: Member) => number {
+  #newestRecordMs(group: SilentGroup, waiting = newestWaiting(group)): (member: Member) => number {
     const { freq } = group.bound.config.settings;
     return (member) => {
       if (this.names.has(member.series)) return Number.POSITIVE_INFINITY;
@@ -131,7 +131,7 @@ export class GroupSilence implements SilentMembers {
   #due(group: SilentGroup, clockMs: number): Standing[] {
     const limitMs = limitOf(group);
     const waiting = newestWaiting(group);
-    const heardMs = this.#heard(group, waiting);
+    const heardMs = this.#newestRecordMs(group, waiting);
     return group.members
       .filter((member) => heardMs(member) + limitMs < clockMs)
       .map((member) => standing(group, member, waiting))

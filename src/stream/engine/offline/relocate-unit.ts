@@ -10,7 +10,7 @@ export function movedStartOffset(startOffset: number): number {
   return startOffset < 0 ? startOffset : Math.floor(startOffset) + 0.5;
 }
 
-/** Offsets that a unit knows of the partition that it leaves say so from now on. */
+/** Offsets that a unit knows of the partition that it leaves are marked as such from now on. */
 export function relocate(unit: SeriesUnit | GroupUnit, from: number): void {
   const elsewhere = (offset: number) => offsetElsewhere(from, offset);
   unit.newestOffset = elsewhere(unit.newestOffset);

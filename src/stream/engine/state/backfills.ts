@@ -15,7 +15,7 @@ const ROUND_FORECASTS_MAX = 64;
 /** Records of a series, and of a group, that wait for its backfill. With more of them its turn comes at once. */
 const SERIES_BYTES_MAX = 16 * 1024;
 const GROUP_BYTES_MAX = 256 * 1024;
-/** Of a waiting record, beside its key and value. */
+/** What a waiting record takes beside its key and value. */
 const RECORD_BYTES = 64;
 
 /** A unit that begins with what another one kept, and its records that wait for that. */

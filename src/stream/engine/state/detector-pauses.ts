@@ -37,7 +37,7 @@ export class DetectorPauses {
   readonly #gate: ArrivalGate;
   /** By detector; null for a pause that began in times in which no alarm counts. */
   readonly #open = new Map<string, OpenEvent | null>();
-  /** By detector, the unit that was found last. It is looked at first: any other one would say the same. */
+  /** By detector, the unit that was found last. It is looked at first: any other one would do as well. */
   readonly #found = new Map<string, Held>();
   /** Detectors that have no pause although all have stopped, until one of their series sends again. */
   readonly #alone = new Set<string>();
@@ -147,7 +147,7 @@ export class DetectorPauses {
 
   #awaitFrom(timestampMs: number, one: Held, sink: ScoreSink): void {
     const isSeries = !isStale(one) && one.group === null;
-    // Of a group that has returned, other members may not have.
+    // Other members of a group that has returned may not have returned.
     if (isSeries && (one.silent || one.arrivedMs >= timestampMs)) return;
     one.heardMs = Math.max(one.heardMs, timestampMs);
     if (isStale(one) && one.retired !== null) one.retired.heardMs = one.heardMs;

@@ -241,7 +241,7 @@ export class PartitionState {
   }
 }
 
-/** Whether it was said that a unit is silent, or will be with its backfill. */
+/** Whether the silence of a unit was reported, or will be with its backfill. */
 function isSaid(one: DetectionUnit | StaleUnit): boolean {
   if (isStale(one)) return false;
   const { outOfOrder, forBackfill } = one.waiting;

@@ -43,7 +43,7 @@ export interface PartitionUnitsOptions {
   /** Is kept up to date with the series and groups of this partition. */
   readonly places: UnitPlaces;
   readonly gate: ArrivalGate;
-  /** Of backfills in the background. */
+  /** Pace of backfills in the background. */
   readonly pace: WorkerPace;
 }
 
@@ -117,7 +117,7 @@ export class PartitionUnits {
     return unit;
   }
 
-  /** A record of a unit arrived. The first one since it was restored, or ever, is told. */
+  /** A record of a unit arrived. The first one since it was restored, or ever, is reported. */
   meet(unit: DetectionUnit, record: InputRecord, sink: ScoreSink): void {
     if (this.#unmet.size === 0 || !this.#unmet.delete(unit)) return;
     const place = this.#options.places.get(unit.key) ?? record.partition;
@@ -147,8 +147,8 @@ export class PartitionUnits {
   }
 
   /**
-   * The unit that continues a stale state without a record, where the state says what it needs. Null where there is
-   * nothing to continue: the state stays, without what it held, until a record says that its series is there.
+   * The unit that continues a stale state without a record, where the state has what it needs. Null where there is
+   * nothing to continue: the state stays, without what it held, until a record shows that its series is there.
    */
   succeedUnmet(stale: StaleUnit, { offset, sink }: Outlet): DetectionUnit | null {
     const { retired, taker } = stale;

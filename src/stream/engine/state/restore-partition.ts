@@ -34,7 +34,7 @@ import { orphanOf, retireUnit } from './retire-unit.ts';
 
 export interface Restored {
   readonly journal: Journal;
-  /** What the changelog does not say of the settings of the detectors, and what it need not say any more. */
+  /** What the changelog lacks of the settings of the detectors, and what it need not hold any more. */
   readonly settingsChanges: readonly JournalWrite[];
   /** Partition count of the input topic when this changelog was begun; null when the changelog is empty. */
   readonly partitionCount: number | null;
@@ -191,7 +191,7 @@ function restoreOpenState(
   return Object.assign(unit, openStateSize(openState));
 }
 
-/** Keeps the key alone, so that the series says why it starts over. The next commit has to write it. */
+/** Keeps the key alone, so that the series reports why it starts over. The next commit has to write it. */
 function abandonOpenState(openState: OpenState, state: PartitionState): JournalEntry {
   const writer = new StateWriter();
   writer.u8(openState.kind);
@@ -218,7 +218,7 @@ function keepStale(
   return stale;
 }
 
-/** Of series and groups alike, offset and times are behind the events and two numbers. */
+/** Offset and times are behind the events and two numbers, in series and groups alike. */
 function lastRecordOf(openState: OpenState): LastHeard & { readonly newestOffset: number } {
   if (isAbandoned(openState)) return { ...NEVER_HEARD, newestOffset: -1 };
   const reader = newestReader(openState);

@@ -19,13 +19,13 @@ export interface Resume {
   readonly from: 'committed' | 'state' | 'start-over';
   /** The id of the input topic that the state belongs to from now on; null where it is not known. */
   readonly topicId: string | null;
-  /** What is said in place of the records that are not read. */
+  /** What is reported in place of the records that are not read. */
   readonly skipped: SkippedRange | null;
 }
 
 /**
  * Decides where reading continues.
- * @param stored null where the changelog does not say how far its state reaches
+ * @param stored null where the changelog does not hold how far its state reaches
  * @param isPart whether the changelog has only a part of the state
  */
 export function planResume(

@@ -51,7 +51,7 @@ async function medianForecasts(forecaster: Forecaster, batch: ForecastBatch, sig
   return (detector, row) => detector.forecasted(medians, row * batch.horizon);
 }
 
-/** As `medianForecasts`, with what the model's quantiles say of its deviation. */
+/** As `medianForecasts`, with its deviation by the model's quantiles. */
 function quantileForecasts(forecaster: QuantileForecaster) {
   return async (batch: ForecastBatch, signal: AbortSignal): Promise<Supply> => {
     const { horizon } = batch;

@@ -2,7 +2,7 @@ import { SeriesMemory } from '../../../detector/memory/series-memory.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 
-/** Memory for the series of a partition: slabs by detector, since settings say how much a series takes. */
+/** Memory for the series of a partition: slabs by detector, since settings decide how much a series takes. */
 export class UnitMemories {
   readonly #memories = new Map<BoundDetector, SeriesMemory>();
   /** How many units each detector of the past has. */

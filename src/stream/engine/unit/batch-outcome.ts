@@ -17,7 +17,7 @@ export interface ReceivedObservation {
   readonly timestampMs: number;
   readonly value: number;
   readonly record: InputRecord;
-  /** Set where this is no observation, but says that the series was silent until `timestampMs`. */
+  /** Set where this is no observation, but reports that the series was silent until `timestampMs`. */
   readonly silence?: FoundSilence | undefined;
 }
 
@@ -43,7 +43,7 @@ export type ForgottenReason = 'series-max' | 'idle';
 export interface ScoreSink {
   /** `key` is that of the input record, and `headers` are those of it that pass on. */
   score(score: ScoreRecord, key: Buffer | null, headers?: Readonly<Record<string, string>>): void;
-  /** A series stopped when the record at `foundAt` was there, or at `foundAt` the clock said so. */
+  /** A series stopped when the record at `foundAt` was there, or by the clock at `foundAt`. */
   silence(score: ScoreRecord, foundAt: number): void;
   /** A revision of an event, with the key of the scores, and the input offset that orders it among them. */
   event(event: AnomalyEvent, place: { readonly key: Buffer | null; readonly offset: number }): void;

@@ -31,7 +31,7 @@ export interface DetectionUnit extends JournalEntry {
   arrivedMs: number;
   /** Event time of the partition at the newest record of a unit that was far behind it; -Infinity for others. */
   heardMs: number;
-  /** Whether it was said that the unit is silent. */
+  /** Whether the silence of the unit was reported. */
   silent: boolean;
   readonly waiting: WaitingArrivals;
   /** Returns false when forecasts are due first: offer the same observation again after they were supplied. */
@@ -48,7 +48,7 @@ export interface DetectionUnit extends JournalEntry {
   seriesAwaited(silenceAfter: number | null): number;
   /** The detectors that wait for a forecast. */
   forecastsDue(): readonly SeriesDetector[];
-  /** Starts over: the next observation has position 0, and its score says so. */
+  /** Starts over: the next observation has position 0, and its score reports it. */
   startOver(reason: RestartReason | null): void;
   /**
    * Reads what `writeOpenState` wrote after key and digest. Changes and closed windows are restored next, then

@@ -4,7 +4,7 @@ import type { InputRecord } from '../../log/log.ts';
 /**
  * Why records of a series may be in several partitions, where each would be scored without the others:
  * - `null-key`: a record without a key goes to any partition
- * - `other-key`: its key is not the series, although the detectors file does not say that keys are something else
+ * - `other-key`: its key is not the series, although the detectors file does not declare that keys are something else
  * - `two-partitions`: another partition of this worker has the series, too
  */
 export type MisplacedReason = 'null-key' | 'other-key' | 'two-partitions';

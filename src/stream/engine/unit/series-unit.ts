@@ -31,7 +31,7 @@ interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs'
   readonly missing: number;
 }
 
-interface SaidSilence extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
+interface ReportedSilence extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
   readonly cause: SilenceCause | null;
   readonly lastOffset: number;
 }
@@ -250,7 +250,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
 
   #publish(detection: Detection, { record, timestampMs, value }: ReceivedObservation, sink: ScoreSink): void {
     if (this.silent)
-      this.#say('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
+      this.#reportSilence('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
     const { key: series, bound, restartUnsaid: restarted } = this;
     const input = inputAt(this.place, record.offset);
     const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
@@ -265,18 +265,22 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const { detector } = this;
     const { silenceAfter } = this.bound.config.settings;
     if (this.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
-    this.#say('silent', { record, timestampMs, value: detector.rings.scalar(SCALARS.resolution), ...found }, sink);
+    this.#reportSilence(
+      'silent',
+      { record, timestampMs, value: detector.rings.scalar(SCALARS.resolution), ...found },
+      sink,
+    );
   }
 
-  #say(state: 'silent' | 'returned', said: SaidSilence, sink: ScoreSink): void {
+  #reportSilence(state: 'silent' | 'returned', found: ReportedSilence, sink: ScoreSink): void {
     this.silent = state === 'silent';
     const { key: series, bound, detector } = this;
-    const { timestampMs, cause, record, lastOffset } = said;
+    const { timestampMs, cause, record, lastOffset } = found;
     const at = { timestampMs, offset: record.offset, position: detector.positions };
     if (this.silent) this.events.fallSilent({ ...at, lastOffset, member: null, allSilent: true }, sink);
     else this.events.returned(at, sink);
     const input = inputAt(this.place, lastOffset);
-    const silence = silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, said.value);
+    const silence = silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, found.value);
     sink.silence(silence, record.offset);
   }
 

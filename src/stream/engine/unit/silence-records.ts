@@ -6,7 +6,7 @@ import type { ScoreRecord, SilenceCause } from '../../../record/score-record.ts'
 import type { BoundDetector } from './bound-detector.ts';
 import { seriesScore } from './series-score.ts';
 
-/** A series with so many gaps of the length in its context is irregular: its silence says nothing. */
+/** A series with so many gaps of the length in its context is irregular: its silence means nothing. */
 const IRREGULAR_GAPS = 3;
 
 /** A series that has stopped, or sends again. */
@@ -22,7 +22,7 @@ export interface Silence {
   readonly position?: number;
 }
 
-/** What a detection says where nothing was observed. */
+/** The detection of a step where nothing was observed. */
 const UNOBSERVED = {
   forecast: Number.NaN,
   lo: Number.NaN,

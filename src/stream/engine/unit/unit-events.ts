@@ -20,7 +20,7 @@ import type { BoundDetector } from './bound-detector.ts';
 export interface EventOwner {
   readonly bound: BoundDetector;
   readonly place: InputPlace;
-  /** Of a series: its name. */
+  /** The name of a series, or the key of a group. */
   readonly key: string;
   /** Left out for a series. */
   readonly group?: string | null;
@@ -76,12 +76,12 @@ export class UnitEvents {
     events.silence = null;
   }
 
-  /** The unit starts over after a gap. Where it was said to be silent, it is not back before its next score. */
+  /** The unit starts over after a gap. Where its silence was reported, it is not back before its next score. */
   startOver(at: UnitMoment, sink: ScoreSink): void {
     if (this.#events !== null) closeUnusual(this.#events, 'silent', at, sink);
   }
 
-  /** What was never told to anybody is not closed, either. */
+  /** What was never published is not closed, either. */
   forget(): void {
     this.#events = null;
   }
@@ -101,7 +101,7 @@ export class UnitEvents {
     publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
   }
 
-  /** Whether an event says that nothing is sent. */
+  /** Whether an event reports that nothing is sent. */
   get isSilent(): boolean {
     return (this.#events?.silence ?? null) !== null;
   }
@@ -123,7 +123,7 @@ export class UnitEvents {
   }
 
   resume(state: EventState | null): void {
-    // What an earlier entry of the journal said is over.
+    // What an earlier entry of the journal holds is over.
     this.#events = null;
     if (state === null) return;
     this.#events ??= noEvents();
