@@ -48,7 +48,23 @@ interface Ports {
   readonly controller: number;
 }
 
+/** Another program may take a free port before its broker does; the cluster then starts with other ones. */
+const STARTS_MAX = 3;
+
 export async function startBrokerCluster(folder: string): Promise<BrokerCluster> {
+  for (let start = 1; ; start++) {
+    const own = join(folder, `start-${start}`);
+    await mkdir(own, { recursive: true });
+    try {
+      return await startOnce(own);
+    } catch (error) {
+      if (start === STARTS_MAX) throw error;
+    }
+  }
+}
+
+/** Rejects where a broker does not start; the others are ended then, since they would keep the process alive. */
+async function startOnce(folder: string): Promise<BrokerCluster> {
   const classPath = await kafkaClassPath(cacheFolder());
   const archive = join(cacheFolder(), `kafka-${KAFKA_VERSION}-java-${await javaVersion()}.jsa`);
   const sharing = existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : [];
@@ -96,7 +112,14 @@ export async function startBrokerCluster(folder: string): Promise<BrokerCluster>
     };
   };
   const nodes = await Promise.all(ports.map(makeNode));
-  await Promise.all(nodes.map(({ started }) => started()));
+  const close = async () => {
+    await Promise.allSettled(nodes.map((node) => node.kill()));
+    await Promise.all(nodes.map(({ proxy }) => proxy.close()));
+  };
+  await Promise.all(nodes.map(({ started }) => started())).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   const brokers = ports.map(({ plain }) => `127.0.0.1:${plain}`);
   return {
     nodes,
@@ -109,10 +132,7 @@ export async function startBrokerCluster(folder: string): Promise<BrokerCluster>
       KAFKA_SASL_USERNAME: USER,
       KAFKA_SASL_PASSWORD: PASSWORD,
     },
-    close: async () => {
-      await Promise.all(nodes.map((node) => node.kill()));
-      await Promise.all(nodes.map(({ proxy }) => proxy.close()));
-    },
+    close,
   };
 }
 
