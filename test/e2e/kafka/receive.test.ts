@@ -55,7 +55,7 @@ async function receiver(t: TestContext, detectors: readonly string[] = []) {
       return { ...(JSON.parse(String(value)) as Observation), key: String(key) };
     });
   };
-  return { url, ops, command, observations };
+  return { url, ops, command, observations, topics, file };
 }
 
 kafkaTest('what OpenTelemetry and Influx clients write is in Kafka once it is answered', async (t) => {
@@ -89,26 +89,34 @@ kafkaTest('what OpenTelemetry and Influx clients write is in Kafka once it is an
   assert.equal(await command.exitCode, 0);
 });
 
-kafkaTest('points that no detector watches are left out, and unknown keys receive nothing', async (t) => {
-  const { url, observations } = await receiver(t, [
-    '{ name: web, series: "web*", freq: min, h: 4, detection_size: 4 }',
-  ]);
-  const post = (body: string, headers: Record<string, string> = AUTHORIZED) =>
-    fetch(`${url}/v1/observations`, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/x-ndjson' },
-      body,
+kafkaTest(
+  'points that no detector watches are left out until one does, and unknown keys receive nothing',
+  async (t) => {
+    const { url, observations, topics, file } = await receiver(t, [
+      '{ name: web, series: "web*", freq: min, h: 4, detection_size: 4 }',
+    ]);
+    const post = (body: string, headers: Record<string, string> = AUTHORIZED) =>
+      fetch(`${url}/v1/observations`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/x-ndjson' },
+        body,
+      });
+    const line = (series: string) => JSON.stringify({ series, timestamp: Date.now(), value: 1 });
+    assert.equal((await post(line('web-1'), {})).status, 401);
+    const answer = await post([line('web-1'), line('db-1'), 'no JSON'].join('\n'));
+    const { accepted, unwatched, refused } = (await answer.json()) as Record<string, number>;
+    assert.deepEqual({ accepted, unwatched, refused }, { accepted: 1, unwatched: 1, refused: 1 });
+    assert.deepEqual(
+      (await observations()).map(({ series }) => series),
+      ['web-1'],
+    );
+    await writeFile(file, detectorsFile(topics, ['{ name: all, series: "*", freq: min, h: 4, detection_size: 4 }']));
+    await until('the changed detectors watch it', async () => {
+      const { accepted: now } = (await (await post(line('db-1'))).json()) as { accepted: number };
+      return now === 1;
     });
-  const line = (series: string) => JSON.stringify({ series, timestamp: Date.now(), value: 1 });
-  assert.equal((await post(line('web-1'), {})).status, 401);
-  const answer = await post([line('web-1'), line('db-1'), 'no JSON'].join('\n'));
-  const { accepted, unwatched, refused } = (await answer.json()) as Record<string, number>;
-  assert.deepEqual({ accepted, unwatched, refused }, { accepted: 1, unwatched: 1, refused: 1 });
-  assert.deepEqual(
-    (await observations()).map(({ series }) => series),
-    ['web-1'],
-  );
-});
+  },
+);
 
 kafkaTest('the examples of the documentation are accepted', async (t) => {
   const { url, observations } = await receiver(t);

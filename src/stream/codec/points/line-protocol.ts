@@ -71,7 +71,7 @@ function addLine(points: PointsBySeries, line: string, msOf: number, nowMs: numb
       return `the field ${pair[0]} is ${JSON.stringify(pair[1].slice(0, 40))}, no value of line protocol`;
     if (value === 'text') continue;
     const name = pair[0] === 'value' ? unescaped(measurement) : `${unescaped(measurement)}_${pair[0]}`;
-    const series = points.open(name, labels, 'unknown');
+    const series = points.open(name, labels);
     if (series !== null) points.add(series, timestampMs, value);
   }
   return null;

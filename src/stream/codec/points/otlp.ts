@@ -8,15 +8,9 @@ import {
   type OtlpSummaryPoint,
   readOtlpProtobuf,
 } from './otlp-messages.ts';
-import {
-  type MetricKind,
-  PointsBySeries,
-  type PointsOfRecord,
-  type SeriesLabels,
-  sortedLabels,
-} from './series-points.ts';
+import { PointsBySeries, type PointsOfRecord, type SeriesLabels, sortedLabels } from './series-points.ts';
 
-const [DELTA, CUMULATIVE] = [1, 2];
+const DELTA = 1;
 /** Data points flag: there is no value. */
 const NO_RECORDED_VALUE = 1;
 const NANOS_PER_MS = 1_000_000;
@@ -30,10 +24,10 @@ const RESOURCE_LABELS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decodes an ExportMetricsServiceRequest of OTLP 1.x, as Protobuf or JSON. Gauges are gauges. Cumulative monotonic sums
- * are counters; the others are gauges. A histogram becomes the series `NAME_count` and `NAME_sum`, counters where it is
- * cumulative; where it covers one interval (delta), with explicit bounds, also `NAME{quantile="0.5"}` and so on,
- * interpolated within a bucket. A summary has the quantiles that it was sent with.
+ * Decodes an ExportMetricsServiceRequest of OTLP 1.x, as Protobuf or JSON. Gauges and sums are series of their values,
+ * cumulative ones too. A histogram becomes the series `NAME_count` and `NAME_sum`; where it covers one interval
+ * (delta), with explicit bounds, also `NAME{quantile="0.5"}` and so on, interpolated within a bucket. A summary has the
+ * quantiles that it was sent with.
  */
 export function decodeOtlp(bytes: Uint8Array, encoding: 'protobuf' | 'json'): PointsOfRecord {
   const points = new PointsBySeries();
@@ -59,21 +53,19 @@ function addMetric(points: PointsBySeries, metric: OtlpMetric, resource: Pairs):
   const name = typeof metric.name === 'string' ? metric.name : '';
   const { gauge, sum, histogram, exponentialHistogram, summary } = metric;
   const numbers = gauge ?? sum;
-  const isCounter = sum?.isMonotonic === true && temporalityOf(sum.aggregationTemporality) === CUMULATIVE;
   for (const point of listOf(numbers?.dataPoints)) {
     const value = point.asDouble ?? (point.asInt === undefined ? Number.NaN : numberOf(point.asInt));
-    add(points, { name, kind: isCounter ? 'counter' : 'gauge', resource, point }, Number(value));
+    add(points, { name, resource, point }, Number(value));
   }
   for (const { dataPoints, aggregationTemporality } of [histogram, exponentialHistogram].filter((each) => !!each)) {
-    const temporality = temporalityOf(aggregationTemporality);
-    for (const point of listOf(dataPoints)) addHistogram(points, { name, resource, point, temporality });
+    const ofInterval = isDelta(aggregationTemporality);
+    for (const point of listOf(dataPoints)) addHistogram(points, { name, resource, point, ofInterval });
   }
   for (const point of listOf(summary?.dataPoints)) addSummary(points, name, resource, point);
 }
 
 interface PlacedPoint {
   readonly name: string;
-  readonly kind: MetricKind;
   readonly resource: Pairs;
   readonly point: {
     readonly timeUnixNano?: Int64;
@@ -84,8 +76,8 @@ interface PlacedPoint {
 }
 
 function add(points: PointsBySeries, placed: PlacedPoint, value: number): void {
-  const { name, kind, resource, point, quantile } = placed;
-  const series = points.open(name, labelsOf(resource, listOf(point.attributes), quantile), kind);
+  const { name, resource, point, quantile } = placed;
+  const series = points.open(name, labelsOf(resource, listOf(point.attributes), quantile));
   const nanos = point.timeUnixNano === undefined ? 0 : numberOf(point.timeUnixNano);
   const isMissing = ((point.flags ?? 0) & NO_RECORDED_VALUE) !== 0;
   if (series !== null) points.add(series, Math.round(nanos / NANOS_PER_MS), isMissing ? Number.NaN : value);
@@ -95,27 +87,27 @@ interface PlacedHistogram {
   readonly name: string;
   readonly resource: Pairs;
   readonly point: OtlpHistogramPoint;
-  readonly temporality: number;
+  /** It covers one interval, not all since a start. */
+  readonly ofInterval: boolean;
 }
 
-function addHistogram(points: PointsBySeries, { name, resource, point, temporality }: PlacedHistogram): void {
-  const kind = temporality === CUMULATIVE ? 'counter' : 'gauge';
-  add(points, { name: `${name}_count`, kind, resource, point }, numberOf(point.count ?? Number.NaN));
-  if (point.sum !== undefined) add(points, { name: `${name}_sum`, kind, resource, point }, Number(point.sum));
-  if (temporality !== DELTA) return;
+function addHistogram(points: PointsBySeries, { name, resource, point, ofInterval }: PlacedHistogram): void {
+  add(points, { name: `${name}_count`, resource, point }, numberOf(point.count ?? Number.NaN));
+  if (point.sum !== undefined) add(points, { name: `${name}_sum`, resource, point }, Number(point.sum));
+  if (!ofInterval) return;
   const bounds = listOf(point.explicitBounds).map(Number);
   const counts = listOf(point.bucketCounts).map(numberOf);
   if (bounds.length === 0 || counts.length !== bounds.length + 1) return;
   for (const quantile of QUANTILES) {
-    add(points, { name, kind: 'gauge', resource, point, quantile }, quantileOf(quantile, bounds, counts));
+    add(points, { name, resource, point, quantile }, quantileOf(quantile, bounds, counts));
   }
 }
 
 function addSummary(points: PointsBySeries, name: string, resource: Pairs, point: OtlpSummaryPoint): void {
-  add(points, { name: `${name}_count`, kind: 'counter', resource, point }, numberOf(point.count ?? Number.NaN));
-  add(points, { name: `${name}_sum`, kind: 'counter', resource, point }, Number(point.sum ?? Number.NaN));
+  add(points, { name: `${name}_count`, resource, point }, numberOf(point.count ?? Number.NaN));
+  add(points, { name: `${name}_sum`, resource, point }, Number(point.sum ?? Number.NaN));
   for (const { quantile = 0, value = 0 } of listOf(point.quantileValues)) {
-    add(points, { name, kind: 'gauge', resource, point, quantile }, Number(value));
+    add(points, { name, resource, point, quantile }, Number(value));
   }
 }
 
@@ -158,10 +150,9 @@ function textOf(value: OtlpKeyValue['value']): string {
   return String(found);
 }
 
-function temporalityOf(raw: number | string | undefined): number {
-  if (raw === 'AGGREGATION_TEMPORALITY_DELTA') return DELTA;
-  if (raw === 'AGGREGATION_TEMPORALITY_CUMULATIVE') return CUMULATIVE;
-  return Number(raw ?? 0);
+/** JSON may have the name in place of the number. */
+function isDelta(temporality: number | string | undefined): boolean {
+  return temporality === DELTA || temporality === 'AGGREGATION_TEMPORALITY_DELTA';
 }
 
 function numberOf(raw: Int64): number {

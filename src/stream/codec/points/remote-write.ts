@@ -12,8 +12,7 @@ const NAME_LABEL = '__name__';
 
 /**
  * Decodes a WriteRequest of Prometheus remote write 1.0, not compressed any more. Classic histograms are series of
- * their own there: `_count`, `_sum` and `_bucket`. Native histograms are refused by series. Remote write 1.0 sends no
- * types with the samples: a name that ends as those of counters do (`_total`, `_count`, `_sum`, `_bucket`) is one.
+ * their own there: `_count`, `_sum` and `_bucket`. Native histograms are refused by series.
  */
 export function decodeRemoteWrite(bytes: Uint8Array): PointsOfRecord {
   const points = new PointsBySeries();
@@ -44,7 +43,7 @@ function readTimeSeries(reader: protobuf.Reader, points: PointsBySeries): void {
     else if (tag === HISTOGRAM) histograms++;
     return tag === LABEL || tag === SAMPLE;
   });
-  const series = points.open(name, sortedLabels(labels), kindByName(name));
+  const series = points.open(name, sortedLabels(labels));
   if (series === null) return;
   if (histograms > 0) points.refuse(series.id, 'native histograms are not read: send classic ones');
   for (let i = 0; i < values.length; i++) points.add(series, timestampsMs[i], values[i]);
@@ -89,10 +88,4 @@ function endOf(reader: protobuf.Reader): number {
   const end = reader.pos + length;
   if (end > reader.len) throw new RangeError('a message is cut off');
   return end;
-}
-
-const COUNTER_NAME = /_(?:total|count|sum|bucket)$/;
-
-function kindByName(name: string): 'counter' | 'unknown' {
-  return COUNTER_NAME.test(name) ? 'counter' : 'unknown';
 }

@@ -3,16 +3,12 @@
 /** Name and value of each label, sorted by name, without the name of the metric. */
 export type SeriesLabels = readonly (readonly [name: string, value: string])[];
 
-/** A counter only grows, but for resets; its rate is what a person watches. */
-export type MetricKind = 'gauge' | 'counter' | 'unknown';
-
 /** Points of one series, in the order of the record. */
 export interface SeriesPoints {
   /** The canonical id: `name{label="value",...}`, or the name alone. */
   readonly id: string;
   readonly name: string;
   readonly labels: SeriesLabels;
-  readonly kind: MetricKind;
   /** Milliseconds since the epoch. Not checked: whoever takes a point checks it as any other event time. */
   readonly timestampsMs: readonly number[];
   /** As many as times; finite. */
@@ -68,7 +64,7 @@ export class PointsBySeries {
   #missing = 0;
 
   /** The series of a name and labels, or null where they cannot be used; the reason is kept. */
-  open(name: string, labels: SeriesLabels, kind: MetricKind): SeriesPoints | null {
+  open(name: string, labels: SeriesLabels): SeriesPoints | null {
     const id = canonicalId(name, labels);
     const found = this.#series.get(id);
     if (found !== undefined) return found;
@@ -77,7 +73,7 @@ export class PointsBySeries {
       this.#refused.push({ id: id.slice(0, 200), detail });
       return null;
     }
-    const opened = { id, name, labels, kind, timestampsMs: [], values: [] };
+    const opened = { id, name, labels, timestampsMs: [], values: [] };
     this.#series.set(id, opened);
     return opened;
   }

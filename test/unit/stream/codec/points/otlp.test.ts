@@ -7,19 +7,19 @@ import { emittedOtlp } from '../../../../fixture/stream/emitted-metrics.ts';
 const valuesOf = (decoded: PointsOfRecord) => {
   assert.equal(decoded.kind, 'points');
   if (decoded.kind !== 'points') return {};
-  return Object.fromEntries(decoded.series.map(({ id, kind, values }) => [id, [kind, ...values]]));
+  return Object.fromEntries(decoded.series.map(({ id, values }) => [id, values]));
 };
 
 const PLACE = 'instance="a:1",job="shop"';
 
 for (const encoding of ['protobuf', 'json'] as const) {
-  test(`cumulative metrics of OpenTelemetry's JS SDK are counters and gauges, as ${encoding}`, async () => {
+  test(`cumulative metrics of OpenTelemetry's JS SDK are series of their values, as ${encoding}`, async () => {
     const decoded = decodeOtlp(await emittedOtlp(encoding, 'cumulative'), encoding);
     assert.deepEqual(valuesOf(decoded), {
-      [`http.requests{${PLACE},route="/a"}`]: ['counter', 7],
-      [`queue.fill{${PLACE}}`]: ['gauge', 0.5],
-      [`http.seconds_count{${PLACE},route="/a"}`]: ['counter', 3],
-      [`http.seconds_sum{${PLACE},route="/a"}`]: ['counter', 33],
+      [`http.requests{${PLACE},route="/a"}`]: [7],
+      [`queue.fill{${PLACE}}`]: [0.5],
+      [`http.seconds_count{${PLACE},route="/a"}`]: [3],
+      [`http.seconds_sum{${PLACE},route="/a"}`]: [33],
     });
     const [first] = decoded.kind === 'points' ? decoded.series : [];
     const ageMs = Date.now() - (first?.timestampsMs[0] ?? 0);
@@ -29,10 +29,10 @@ for (const encoding of ['protobuf', 'json'] as const) {
   test(`a histogram of one interval has quantiles, as ${encoding}`, async () => {
     const decoded = decodeOtlp(await emittedOtlp(encoding, 'delta'), encoding);
     const values = valuesOf(decoded);
-    assert.deepEqual(values[`http.requests{${PLACE},route="/a"}`], ['gauge', 7]);
+    assert.deepEqual(values[`http.requests{${PLACE},route="/a"}`], [7]);
     // One value in each of (0, 1], (1, 5] and beyond 25: the median is half-way through the second bucket.
-    assert.deepEqual(values[`http.seconds{${PLACE},quantile="0.5",route="/a"}`], ['gauge', 3]);
-    assert.deepEqual(values[`http.seconds{${PLACE},quantile="0.99",route="/a"}`], ['gauge', 25]);
+    assert.deepEqual(values[`http.seconds{${PLACE},quantile="0.5",route="/a"}`], [3]);
+    assert.deepEqual(values[`http.seconds{${PLACE},quantile="0.99",route="/a"}`], [25]);
   });
 }
 
@@ -61,7 +61,7 @@ test('a point without a recorded value is missing', () => {
   const decoded = decodeOtlp(Buffer.from(JSON.stringify(json)), 'json');
   assert.deepEqual(decoded, {
     kind: 'points',
-    series: [{ id: 'up', name: 'up', labels: [], kind: 'gauge', timestampsMs: [2], values: [2] }],
+    series: [{ id: 'up', name: 'up', labels: [], timestampsMs: [2], values: [2] }],
     missing: 1,
     refused: [],
   });

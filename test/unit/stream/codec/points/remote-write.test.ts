@@ -28,7 +28,6 @@ test('samples are points of their series, named by sorted labels', () => {
           ['instance', 'a:9100'],
           ['job', 'node'],
         ],
-        kind: 'unknown',
         timestampsMs: [TIME, TIME + 15_000],
         values: [0.5, -2e300],
       },
@@ -50,15 +49,6 @@ test('a staleness marker and a NaN are missing values', () => {
   const decoded = decodeRemoteWrite(writeRequest([{ labels: { __name__: 'up' }, samples }]));
   assert.equal(decoded.kind, 'points');
   assert.deepEqual(decoded.kind === 'points' && [decoded.missing, decoded.series[0].values], [3, [4]]);
-});
-
-test('names of counters make counters', () => {
-  const names = ['http_requests_total', 'rpc_seconds_bucket', 'rpc_seconds_sum', 'rpc_seconds_count', 'node_load1'];
-  const decoded = decodeRemoteWrite(
-    writeRequest(names.map((name) => ({ labels: { __name__: name }, samples: [[TIME, 1]] }))),
-  );
-  const kinds = decoded.kind === 'points' ? decoded.series.map(({ kind }) => kind) : [];
-  assert.deepEqual(kinds, ['counter', 'counter', 'counter', 'counter', 'unknown']);
 });
 
 test('a series without a name, or with a label twice, is refused; the others are used', () => {
