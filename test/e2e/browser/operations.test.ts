@@ -104,6 +104,7 @@ test('sessions are listed with their keys, and a browser whose session was ended
   const [{ page }, other] = [await openSignedIn(service.url), await openSignedIn(service.url)];
   await goTo(page, '#/service', '.sessions');
   const sessions = page.getByRole('region', { name: 'Sessions' });
+  await sessions.getByText('this one').waitFor();
   assert.equal(await sessions.getByText('this one').count(), 1);
   const before = await sessions.getByRole('button', { name: 'End the session of ops' }).count();
   assert.ok(before >= 2, `${before} sessions`);
