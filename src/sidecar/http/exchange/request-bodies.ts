@@ -35,7 +35,7 @@ export function keptBody(request: FastifyRequest): Buffer {
   return bytes;
 }
 
-/** Whoever takes the bytes inflates them: the block has the length that it becomes. */
+/** Encoding of remote write. The receiver of the bytes inflates it, within a limit of its own. */
 export const SNAPPY = 'snappy';
 
 /** Smaller bodies are parsed faster than they are handed to a thread. */
