@@ -30,7 +30,7 @@ const WEEKDAYS_MIN = 10;
  * The frequency of series, by the median of their steps; null without any step.
  * @param series event times of each series in order of arrival, milliseconds; only steps forward count
  */
-export function inferFrequency(series: Iterable<readonly number[]>): Frequency | null {
+export function inferFrequency(series: Iterable<ArrayLike<number>>): Frequency | null {
   const steps: number[] = [];
   const days = new Set<number>();
   for (const times of series) {

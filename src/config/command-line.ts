@@ -1,14 +1,18 @@
 import { parseArgs } from 'node:util';
 import { type Flags, GivenOptions, type OptionSchema, type OptionValues } from './given-options.ts';
-import type { Option } from './options.ts';
+import type { Option } from './option.ts';
 import { boolean } from './schema/kinds.ts';
 import { nearestOf, notKnown } from './schema/problems.ts';
 
-/** A command, as the command line describes it. */
-export interface Command {
+/** A command in the list of all. */
+export interface ListedCommand {
   readonly name: string;
   /** One sentence without a full stop. */
   readonly summary: string;
+}
+
+/** A command, as its own `--help` describes it. */
+export interface Command {
   /** Names of the words after the command (`ACTION`); in brackets where they may be left out (`[NAME]`). */
   readonly operands?: readonly string[];
   /** The options it reads; `--help` lists them. */
@@ -23,17 +27,23 @@ export type CommandLine<C extends Command> =
 const PROGRAM = 'npm start --';
 const HELP = 'help';
 
-/** Parses `COMMAND [OPERANDS] [--flags]`. Values of flags are checked later, together with the environment. */
-export function parseCommandLine<C extends Command>(args: readonly string[], commands: readonly C[]): CommandLine<C> {
-  const [name, ...rest] = args;
-  if (name === undefined || name === `--${HELP}` || name === '-h') return { kind: 'help', text: overview(commands) };
-  const command = commands.find((command) => command.name === name);
-  if (command === undefined) {
-    const names = commands.map((command) => command.name);
+/**
+ * Parses `COMMAND [OPERANDS] [--flags]`. Values of flags are checked later, together with the environment.
+ * @param command the one that `args` begin with; null where none of the list has that name
+ */
+export function parseCommandLine<C extends Command>(
+  [name, ...rest]: readonly string[],
+  list: readonly ListedCommand[],
+  command: C | null,
+): CommandLine<C> {
+  if (name === undefined || name === `--${HELP}` || name === '-h') return { kind: 'help', text: overview(list) };
+  const listed = list.find((each) => each.name === name);
+  if (listed === undefined || command === null) {
+    const names = list.map((each) => each.name);
     return { kind: 'wrong-use', problems: [notKnown(name, 'command', nearestOf(name, names))] };
   }
   const { flags, operands, problems } = readArguments(rest, command);
-  if (flags[HELP]) return { kind: 'help', text: commandHelp(command) };
+  if (flags[HELP]) return { kind: 'help', text: commandHelp(listed, command) };
   return problems.length > 0 ? { kind: 'wrong-use', problems } : { kind: 'run', command, operands, flags };
 }
 
@@ -83,13 +93,13 @@ export function readFlags<O extends OptionSchema>(flags: Flags, own: O): ReadFla
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'values', values };
 }
 
-function overview(commands: readonly Command[]): string {
+function overview(commands: readonly ListedCommand[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   return `${PROGRAM} COMMAND [--flags]\n\n${table(rows)}\n\n${PROGRAM} COMMAND --help shows its flags.`;
 }
 
 /** Summary and options of a command: flag, variable, default. */
-function commandHelp({ name, summary, operands = [], options }: Command): string {
+function commandHelp({ name, summary }: ListedCommand, { operands = [], options }: Command): string {
   const use = [PROGRAM, name, ...operands, ...(options.length > 0 ? ['[--flags]'] : [])].join(' ');
   const rows = options.map(({ flag, env, help, fallback }) => {
     const shown = fallback === undefined ? help : `${help} (${fallback})`;

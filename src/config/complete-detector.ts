@@ -14,6 +14,7 @@ import {
   SILENCE_MS_MIN,
   SILENCE_STEPS_MIN,
 } from './detector-keys.ts';
+import { calendarOf } from './profile-keys.ts';
 import type { MappingPlace } from './schema/place.ts';
 
 /** Where the fields come from: which keys were written, and where problems between keys are reported. */
@@ -21,17 +22,15 @@ export type DetectorSource = Pick<MappingPlace, 'has' | 'problem'>;
 
 /** Sets defaults, and checks the fields against each other; null where a required field is missing. */
 export function completeDetector(fields: DetectorFields, source: DetectorSource): WrittenDetector | null {
-  const { name, series, freq, h, detectionSize, group, calibrationSize } = fields;
+  const { name, series, freq, h, detectionSize, group, calibrationSize, aggregate, as } = fields;
   const stepSize = source.has('step_size') ? fields.stepSize : h;
   const { thresholdMethod = DETECTOR_DEFAULTS.thresholdMethod, latenessMs = DETECTOR_DEFAULTS.latenessMs } = fields;
-  if (thresholdMethod === 'multivariate' && !source.has('group')) {
-    source.problem('group', 'the path of the group id, as threshold_method is multivariate', undefined);
-  }
-  if (thresholdMethod === 'univariate' && source.has('group')) {
-    source.problem('group', 'absent, as threshold_method is univariate', group);
-  }
+  checkGroups(source, fields, thresholdMethod);
   if (thresholdMethod === 'multivariate' && calibrationSize === 'all') {
     source.problem('calibration_size', `${length.expected}, as threshold_method is multivariate`, calibrationSize);
+  }
+  if (aggregate === 'count' && as !== undefined) {
+    source.problem('as', 'absent, as aggregate is count: points are counted, whatever their values', as);
   }
   const waiting = latenessMs / (freq === undefined ? 1 : meanStepMs(freq));
   if (freq !== undefined && waiting > LATENESS_STEPS_MAX) {
@@ -47,14 +46,18 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
     const expected = `at least ${inSeconds(idleMin)}, as silence_after or allowed_lateness demands`;
     source.problem('idle_limit', expected, inSeconds(idleMs));
   }
+  const calendar = calendarOf(fields);
   return {
     name,
     series,
     group: group ?? null,
+    by: fields.by ?? null,
     model: fields.model ?? DETECTOR_DEFAULTS.model,
     events: fields.events ?? NO_RULES,
     // Whatever its name, each becomes a property of its own.
     labels: Object.fromEntries(fields.labels ?? []),
+    unit: fields.unit ?? null,
+    timezone: fields.timezone ?? null,
     settings: {
       freq,
       h,
@@ -72,8 +75,28 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
       idleMs: idleMs ?? null,
       jitterMs: fields.jitterMs ?? (freq.kind === 'fixed' ? freq.stepMs * JITTER_STEPS : 0),
       grace: fields.grace ?? DETECTOR_DEFAULTS.grace,
+      profile: calendar && { calendar, stepMs: meanStepMs(freq) },
+      ...(aggregate !== undefined && { aggregate }),
+      ...(as !== undefined && { as }),
     },
   };
+}
+
+/** Where series are scored together, one key says which. */
+function checkGroups(source: DetectorSource, { group, by }: DetectorFields, thresholdMethod: string): void {
+  if (thresholdMethod === 'univariate') {
+    if (source.has('group')) source.problem('group', 'absent, as threshold_method is univariate', group);
+    if (source.has('by')) source.problem('by', 'absent, as threshold_method is univariate', by?.join());
+    return;
+  }
+  if (!source.has('group') && !source.has('by')) {
+    source.problem(
+      'group',
+      'the path of the group id (or by with labels), as threshold_method is multivariate',
+      undefined,
+    );
+  }
+  if (source.has('group') && source.has('by')) source.problem('by', 'absent, as group is set', by?.join());
 }
 
 function inSeconds(ms: number): string {

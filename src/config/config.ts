@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { UTC_CALENDAR } from '../calendar/local-calendar.ts';
 import type { StreamDetectionSettings } from '../detector/calibration/settings.ts';
 import type { EventRules } from '../detector/event/event-rules.ts';
 
@@ -52,52 +53,79 @@ export interface Topics {
 }
 
 export type RecordFormat = 'json' | 'avro' | 'json-schema' | 'protobuf';
+/** Records of metric pipelines: each holds points of many series, which the format names. */
+export type PointsRecordFormat = 'otlp' | 'prometheus' | 'influx';
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'iso';
 
 /** Where id, time and value sit in an input record. Paths are dotted: `tags.host`, `points[0].value`. */
 export interface RecordMapping {
-  readonly format: RecordFormat;
+  readonly format: RecordFormat | PointsRecordFormat;
   /** One path, or several whose values are joined by `/`. */
   readonly series: readonly string[];
   readonly time: string;
   readonly timeUnit: TimeUnit;
   readonly value: string;
+  /** Where the labels are that the id has, by their names. */
+  readonly labels?: string;
+  /** In place of `value`: where values are, or objects of values by their names. Each is a series of its own. */
+  readonly values?: readonly string[];
   /** What the key of a record of a series that is scored alone is: the series, or something else that never changes. */
   readonly keyedBy?: 'series' | 'other';
   /** Whether records are scored after they went through a topic that is keyed by series or group. */
   readonly repartition?: boolean;
   /** How far an event time may lie ahead of the clock, milliseconds; null: a few steps of the series' detector. */
   readonly futureMsMax: number | null;
+  /** Labels that do not tell series apart. */
+  readonly dropLabels?: readonly string[];
+  /** Template of the ids of series; null, or left out: the ids of the records. */
+  readonly idTemplate?: string | null;
 }
 
-/** One entry of the detectors file; the first whose glob matches a series takes it. */
+/** One entry of the detectors file; the first whose globs or matchers match a series takes it. */
 export interface DetectorConfig {
   readonly name: string;
-  /** Globs over series ids: `*` any run of characters, `?` one. */
+  /** Globs over series ids, or matchers of labels: `SeriesPattern`. */
   readonly series: readonly string[];
   /** Path of the group's id in the record (multivariate only); the record's key must be the group's id. */
   readonly group: string | null;
+  /** Labels whose values make the groups (multivariate only); null: `group` does. */
+  readonly by: readonly string[] | null;
   readonly model: string;
   readonly settings: StreamDetectionSettings;
   /** Which alarms become events. Not part of the settings digest: a change takes effect at once. */
   readonly events: EventRules;
   /** Stand in every event. */
   readonly labels: Readonly<Record<string, string>>;
+  /** For people: the unit of the values, and the clock that the series follow. */
+  readonly unit?: string | null;
+  readonly timezone?: string | null;
+}
+
+/** What says which group a series is scored with: a path in the record, or labels; null: it is scored alone. */
+export type GroupSource = string | readonly string[] | null;
+
+export function groupSourceOf({ by, group }: Pick<DetectorConfig, 'by' | 'group'>): GroupSource {
+  return by ?? group;
 }
 
 /**
  * Digest of the settings that the state of a series depends on, 16 hexadecimal characters. State of another digest is
- * discarded. Level and name are not part of it. The model has a digest of its own. Aliases of a frequency (`h`,
- * `60min`) have one digest.
+ * discarded. Level and name are not part of it, nor whether there is a long memory; its calendar is, unless it is UTC.
+ * The model has a digest of its own. Aliases of a frequency (`h`, `60min`) have one digest.
  */
 export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): string {
   const { alias: _, ...grid } = settings.freq;
-  const { h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, grace } = settings;
+  const { h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, grace, aggregate, as } = settings;
   // The default was the detection size once. State of that time goes on.
   const gapLimit = settings.gapLimit === context ? detectionSize : settings.gapLimit;
+  const { offsets, specialDays } = settings.profile?.calendar ?? UTC_CALENDAR;
+  const isUtc = offsets.length === 0 && specialDays.length === 0;
   const canonical = JSON.stringify([
     Object.entries(grid).sort(),
     ...[h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, gapLimit, grace],
+    ...(isUtc ? [] : [offsets, specialDays]),
+    // Where neither is set, the digest is that of versions that had neither.
+    ...(aggregate === undefined && as === undefined ? [] : [{ aggregate, as }]),
   ]);
   return createHash('sha256').update(canonical).digest('hex').slice(0, 16);
 }
@@ -163,6 +191,24 @@ export interface HistoryConfig {
   readonly url: string | null;
 }
 
+/** What Prometheus scrapes of scores. */
+export interface ScoresConfig {
+  /** null: nothing; 0 takes any free port. */
+  readonly port: number | null;
+  /** Series beside those with open events, by a glob or matchers; null: none. */
+  readonly series: string | null;
+  readonly seriesMax: number;
+}
+
+/** Where value bands are written. Authorization and headers are secrets. */
+export interface RemoteWriteConfig {
+  readonly url: string;
+  readonly authorization: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Which series, by a glob or matchers. */
+  readonly series: string;
+}
+
 export interface OutputSettings {
   readonly format: 'json' | 'avro' | 'json-schema';
   /** Codec of the batches of scores and events. */
@@ -171,6 +217,20 @@ export interface OutputSettings {
   readonly timestamps: 'event-time' | 'processing-time';
   /** Headers of an input record that its score gets, too. */
   readonly headers: readonly string[];
+}
+
+/** A query of PromQL whose results are polled into the input topic. */
+export interface PrometheusSource {
+  /** Its position has this name, and so have series whose result has none. */
+  readonly name: string;
+  /** Without credentials, which are options of the process. */
+  readonly url: string;
+  readonly query: string;
+  readonly stepMs: number;
+  /** How long after a step its values are asked for. */
+  readonly delayMs: number;
+  /** How far back the first request goes. */
+  readonly historyMs: number;
 }
 
 export interface StreamConfig {
@@ -189,7 +249,11 @@ export interface Config {
   /** null where no brokers were named. */
   readonly kafka: KafkaConfig | null;
   readonly registry: RegistryConfig | null;
+  /** Header for the Prometheus that is polled. It is a secret. */
+  readonly prometheusAuthorization: string | null;
   readonly stream: StreamConfig;
+  /** What is polled into the input. */
+  readonly sources: readonly PrometheusSource[];
   readonly worker: WorkerLimits;
   readonly http: HttpConfig;
   readonly opsHost: string;
@@ -199,20 +263,22 @@ export interface Config {
   /** `postgres://…`; null: the store is SQLite in `dataDir`. It may hold a password. */
   readonly storeUrl: string | null;
   readonly history: HistoryConfig;
+  readonly scores: ScoresConfig;
+  /** null: nothing is written. */
+  readonly remoteWrite: RemoteWriteConfig | null;
   /** Path of the detectors file; null where there is none. */
   readonly detectorsFile: string | null;
   /** Topic of detectors that are saved over HTTP. */
   readonly detectorsTopic: string;
+  /** An incident ends `quietMs` after the last that was heard of it; null: as fits its steps. */
+  readonly incidents: { readonly topic: string; readonly quietMs: number | null };
   readonly modelsDir: string | null;
   /** Path of a routes file; null: no alerts are sent. */
   readonly routes: string | null;
   readonly logLevel: LogLevel;
 }
 
-/**
- * A detector as written. A missing context is null until `resolveConfig` takes it from the model, and so are a missing
- * gap limit and a missing idle limit.
- */
+/** A detector as written: a missing context, gap limit or idle limit is null until `resolveConfig` knows the model. */
 export interface WrittenDetector extends Omit<DetectorConfig, 'settings'> {
   readonly settings: Omit<StreamDetectionSettings, 'context' | 'gapLimit' | 'idleMs'> & {
     readonly context: number | null;
@@ -222,10 +288,7 @@ export interface WrittenDetector extends Omit<DetectorConfig, 'settings'> {
   };
 }
 
-/**
- * The configuration before models are known. Without a detectors file it has default topics, default mapping and no
- * detectors.
- */
+/** The configuration before models are known. Without a detectors file it has defaults, and no detectors. */
 export interface LoadedConfig extends Omit<Config, 'stream'> {
   readonly stream: Omit<StreamConfig, 'detectors'> & { readonly detectors: readonly WrittenDetector[] };
 }

@@ -1,4 +1,4 @@
-import type { HttpConfig, KafkaConfig, RegistryConfig, SaslConfig } from './config.ts';
+import type { HttpConfig, KafkaConfig, RegistryConfig, RemoteWriteConfig, SaslConfig } from './config.ts';
 import type { GivenOptions } from './given-options.ts';
 import type { options } from './options.ts';
 
@@ -83,6 +83,16 @@ export function registryOf(given: Given): RegistryConfig | null {
   if (username !== undefined) given.need('registryUrl', 'registryUsername');
   if (url === undefined) return null;
   return username !== undefined && password !== undefined ? { url, username, password } : { url };
+}
+
+/** Where value bands are written; null without a URL. */
+export function remoteWriteOf(given: Given): RemoteWriteConfig | null {
+  const { remoteWriteUrl: url, remoteWriteAuthorization: authorization = null } = given.values;
+  const { remoteWriteHeaders: headers = {}, remoteWriteSeries: series } = given.values;
+  for (const secret of ['remoteWriteAuthorization', 'remoteWriteHeaders'] as const) {
+    if (given.isSet(secret)) given.need('remoteWriteUrl', secret);
+  }
+  return url === undefined ? null : { url, authorization, headers, series };
 }
 
 /** Address, TLS, first key and limits of the HTTP service. */

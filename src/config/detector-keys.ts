@@ -1,8 +1,11 @@
 import { type Frequency, parseFrequency } from '../calendar/frequency.ts';
 import { FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../detector/alarm/false-alarms.ts';
+import { AGGREGATES, COUNTER_READINGS } from '../detector/calibration/points.ts';
 import { CALIBRATION_WINDOWS_MIN } from '../detector/calibration/threshold.ts';
 import { CONTEXT_MIN } from '../forecast/context-length.ts';
+import { KNOWN_UNITS } from '../record/quantity-text.ts';
 import { eventRules, labels } from './event-rules-schema.ts';
+import { onOrOff, profileKeys } from './profile-keys.ts';
 import {
   durationMs,
   entryName,
@@ -10,13 +13,16 @@ import {
   numberBelow,
   oneOf,
   recordPath,
+  seriesText,
   text,
   textMatching,
   textOf,
   wordOr,
 } from './schema/kinds.ts';
 import { defaulted, oneOrMore, optional, required, type SectionFields } from './schema/schema.ts';
+import { timeZone } from './schema/times.ts';
 
+const unitText = textMatching('a unit of 1 to 24 characters, such as bytes or req/s', /^(?=.*\S)[^\p{Cc}]{1,24}$/u);
 /** Upper bound of lengths in observations: a typing error must not fill the memory. */
 const LENGTH_MAX = 1_000_000;
 /** The open window of a series must fit into one record of the changelog. */
@@ -57,13 +63,29 @@ export const detectorKinds = {
   calibration: oneOf('plain', 'robust'),
   calibrationSize: wordOr('all', length),
   falseAlarms: textOf<FalseAlarms>(FALSE_ALARMS_EXPECTED, parseFalseAlarms),
+  timezone: timeZone,
+  profile: onOrOff,
+  aggregate: oneOf(...AGGREGATES),
+  as: oneOf(...COUNTER_READINGS),
 };
 
 /** The keys of a detector. */
 export const detectorKeys = {
   name: required(entryName, 'Unique; stands in every score.'),
-  series: required(oneOrMore(text), 'Globs over the ids of series: * is any run of characters, ? one. Quote them.'),
+  series: required(
+    oneOrMore(seriesText),
+    'Globs over the ids of series: * is any run of characters, ? one. Or matchers of their labels: ' +
+      '{__name__="node_load1", job=~"web-.*"}. Quote them.',
+  ),
   freq: required(detectorKinds.freq, 'Step of the series, a pandas alias: s, 5min, h, D, W-SUN, MS, B.'),
+  aggregate: optional(
+    detectorKinds.aggregate,
+    'How several points of a series in a step become one value. Default: the first is taken, others are duplicates.',
+  ),
+  as: optional(
+    detectorKinds.as,
+    'Read values as those of a counter: its increase a second (rate), or its increase. A fall is a reset to 0.',
+  ),
   h: required(windowLength, "Observations that one forecast covers, at most `detection_size` and the model's horizon."),
   detectionSize: required(windowLength, 'Length of a detection window in observations, a multiple of `step_size`.'),
   stepSize: optional(windowLength, 'Distance of one forecast from the next in observations. Default: `h`.'),
@@ -75,7 +97,11 @@ export const detectorKeys = {
   ),
   group: optional(
     recordPath,
-    "Path of the group's id in the record, the key of the record. Required where multivariate.",
+    "Path of the group's id in the record, the key of the record. Where multivariate, this or `by` is required.",
+  ),
+  by: optional(
+    oneOrMore(text),
+    'Labels of series: those with the same values of them are one group, also where a value is missing.',
   ),
   model: defaulted(
     detectorKinds.model,
@@ -111,7 +137,8 @@ export const detectorKeys = {
   latenessMs: defaulted(
     durationMs,
     '0s',
-    `How long records wait, in event time, for older ones of their series; at most ${LATENESS_STEPS_MAX} steps.`,
+    `How long records wait, in event time, for older ones of their series, and steps with \`aggregate\` for their ` +
+      `points; at most ${LATENESS_STEPS_MAX} steps.`,
     { written: 'allowed_lateness' },
   ),
   silenceAfter: optional(
@@ -130,8 +157,13 @@ export const detectorKeys = {
     DETECTOR_DEFAULTS.grace,
     'Time steps that a missing member of a group is waited for.',
   ),
+  ...profileKeys,
   events: defaulted(eventRules, {}, 'Which alarms become events, in event time. Default: all of them.'),
   labels: defaulted(labels, {}, 'Stand in every event, for routes of alerts.'),
+  unit: optional(
+    unitText,
+    `Unit of the values, for people alone: ${KNOWN_UNITS.join(', ')}; any other text stands behind the number.`,
+  ),
 };
 
 type AllFields = SectionFields<typeof detectorKeys>;

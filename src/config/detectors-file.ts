@@ -1,10 +1,13 @@
+import { isIdTemplate } from '../series/series-identity.ts';
 import { completeDetector } from './complete-detector.ts';
-import type { LoadedConfig, OutputSettings, RecordMapping, Topics, WorkerLimits } from './config.ts';
+import type { LoadedConfig, OutputSettings, PrometheusSource, RecordMapping, Topics, WorkerLimits } from './config.ts';
 import { detectorKeys } from './detector-keys.ts';
 import { workerLimits } from './options.ts';
-import { boolean, durationMs, oneOf, recordPath, textMatching, topicName } from './schema/kinds.ts';
+import { holdsMany, isPointsFormat } from './rekeyed-input.ts';
+import { boolean, durationMs, oneOf, recordPath, textMatching, textOf, topicName } from './schema/kinds.ts';
 import { readSettings } from './schema/read-settings.ts';
 import { defaulted, type Key, listOf, oneOrMore, optional, required, section } from './schema/schema.ts';
+import { prometheusSource } from './source-keys.ts';
 
 type WrittenStream = LoadedConfig['stream'];
 
@@ -13,6 +16,7 @@ export interface DetectorsFile {
   readonly stream: Omit<WrittenStream, 'groupId' | 'groupInstanceId' | 'topics' | 'earlierChangelog'> & {
     readonly topics: WrittenTopics;
   };
+  readonly sources: readonly PrometheusSource[];
   readonly worker: Partial<WorkerLimits>;
 }
 
@@ -52,29 +56,44 @@ const topics = section(
   },
 );
 
+const labelKind = textOf('labels without __name__, which is the name of the metric', (label) =>
+  label === '' || label === '__name__' ? undefined : label,
+);
+const idTemplateKind = textOf('a text with labels in braces such as {job}/{__name__}', (template) =>
+  isIdTemplate(template) ? template : undefined,
+);
+
 const input = section(
   {
     format: defaulted(
-      oneOf('json', 'avro', 'json-schema', 'protobuf'),
+      oneOf('json', 'avro', 'json-schema', 'protobuf', 'otlp', 'prometheus', 'influx'),
       'json',
-      'All but json need SCHEMA_REGISTRY_URL.',
+      'Registry formats need SCHEMA_REGISTRY_URL. otlp, prometheus, influx: points of pipelines, with their names.',
     ),
     series: defaulted(
       oneOrMore(recordPath),
       'series',
       'Path of the id of the series, or several whose values are joined by /.',
     ),
+    labels: optional(recordPath, 'Path of an object of labels: the id is SERIES{label="value",...}, sorted.'),
     time: defaulted(recordPath, 'timestamp', 'Path of the event time.'),
-    timeUnit: defaulted(oneOf('s', 'ms', 'us', 'ns', 'iso'), 'ms', 'Integers since the epoch, or iso: text.'),
+    timeUnit: optional(
+      oneOf('s', 'ms', 'us', 'ns', 'iso'),
+      'Integers since the epoch, or iso: text. Default: ms; of influx, where there is no iso, ns.',
+    ),
     value: defaulted(
       recordPath,
       'value',
       'Path of the value: dots for objects, brackets for arrays, ["a.b"] for a key with a dot.',
     ),
+    values: optional(
+      oneOrMore(recordPath),
+      'In place of value: paths of values, or of objects of them. Series: SERIES/NAME, with labels SERIES_NAME{...}.',
+    ),
     repartition: defaulted(
       boolean,
       false,
-      'true: records of a series have no key, or different ones; workers give each its series as key first.',
+      'true: workers give each record its series as key first. Always so where a record holds many values.',
     ),
     keyedBy: defaulted(
       oneOf('series', 'other'),
@@ -89,8 +108,46 @@ const input = section(
       'A time further ahead of the clock is a dead letter. Default: 3 steps of the series, at least 1min.',
       { written: 'future_limit' },
     ),
+    idTemplate: optional(
+      idTemplateKind,
+      'Ids of series made of their labels, such as {job}/{__name__}. Default: name and labels.',
+      { written: 'id' },
+    ),
+    dropLabels: optional(
+      oneOrMore(labelKind),
+      'Labels that do not tell series apart, such as replica: series that differ in these alone are one.',
+    ),
   },
-  ({ futureMsMax, ...mapping }): RecordMapping => ({ ...mapping, futureMsMax: futureMsMax ?? null }),
+  ({ futureMsMax, dropLabels, idTemplate, timeUnit, labels, values, ...fields }, place): RecordMapping => {
+    const { format } = fields;
+    const mapping: RecordMapping = {
+      ...fields,
+      timeUnit: timeUnit ?? (format === 'influx' ? 'ns' : 'ms'),
+      ...(labels !== undefined && { labels }),
+      ...(values !== undefined && { values }),
+      futureMsMax: futureMsMax ?? null,
+      dropLabels: dropLabels ?? [],
+      idTemplate: idTemplate ?? null,
+    };
+    if (isPointsFormat(format)) {
+      const named = ['series', 'labels', 'time', 'value', 'values', ...(format === 'influx' ? [] : ['time_unit'])];
+      for (const key of named.filter((name) => place.has(name))) {
+        place.reportKey(key, `${place.pathOf(key)} must be left out: records of format ${format} name it themselves`);
+      }
+      if (timeUnit === 'iso') place.problem('time_unit', 'one of s, ms, us, ns where format is influx', timeUnit);
+    }
+    if (values !== undefined && place.has('value')) {
+      place.reportKey('value', `${place.pathOf('value')} must be left out where ${place.pathOf('values')} is set`);
+    }
+    if (!holdsMany(mapping)) return mapping;
+    if (place.has('repartition') && !fields.repartition) {
+      place.reportKey('repartition', `${place.pathOf('repartition')} must be true where a record holds many values`);
+    }
+    if (fields.keyedBy === 'other') {
+      place.reportKey('key', `${place.pathOf('key')} must be left out: each value gets its series as key`);
+    }
+    return { ...mapping, repartition: true };
+  },
 );
 
 const headerName = textMatching('the name of a header: 1 to 100 printable ASCII characters', /^[\x21-\x7e]{1,100}$/);
@@ -128,6 +185,11 @@ export const detectorsSchema = section(
   {
     topics: defaulted(topics, {}, 'Names of the topics.'),
     input: defaulted(input, {}, 'Where id, time and value sit in an input record.'),
+    sources: optional(
+      oneOrMore(prometheusSource),
+      'What `poll` writes to the input: a query of Prometheus, or a list of such.',
+      { written: 'source' },
+    ),
     output: defaulted(output, {}, 'How scores and events are written.'),
     worker: defaulted(worker, {}, 'Limits of a worker. Flags and environment variables win over them.'),
     detectors: required(
@@ -135,15 +197,19 @@ export const detectorsSchema = section(
       'The first detector whose globs match a series takes it. A series without a detector is a dead letter.',
     ),
   },
-  (file) => file,
+  ({ sources = [], ...file }, place) => {
+    const repeated = sources.find(({ name }, i) => sources.findIndex((other) => other.name === name) < i);
+    if (repeated !== undefined) place.problem('source', 'a list whose entries have a name each', repeated.name);
+    return { ...file, sources };
+  },
 );
 
 /** Reads a detectors file; null when it cannot be parsed. Adds to `problems`, which begin with `name`. */
 export function readDetectorsFile(name: string, content: string, problems: string[]): DetectorsFile | null {
   const file = readSettings({ name, content }, detectorsSchema, problems);
   if (file === undefined) return null;
-  const { worker, detectors = [], ...stream } = file;
-  return { stream: { ...stream, detectors }, worker };
+  const { worker, sources, detectors = [], ...stream } = file;
+  return { stream: { ...stream, detectors }, sources, worker };
 }
 
 /** Without a detectors file: default topics and mapping. There is no detector, since a frequency cannot be guessed. */

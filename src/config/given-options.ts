@@ -1,4 +1,4 @@
-import type { Option, OptionWithDefault } from './options.ts';
+import type { Option, OptionWithDefault } from './option.ts';
 import { parseText } from './schema/kinds.ts';
 import { type ReadFile, readNamedFile } from './schema/named-file.ts';
 import { mustBe } from './schema/problems.ts';

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { ConfigResult, LoadedConfig, LogLevel, Topics, WorkerLimits } from './config.ts';
-import { type Given, httpOf, kafkaOf, registryOf } from './connections.ts';
+import { type Given, httpOf, kafkaOf, registryOf, remoteWriteOf } from './connections.ts';
 import { type DetectorsFile, noDetectorsFile, readDetectorsFile, type WrittenTopics } from './detectors-file.ts';
 import { type Flags, GivenOptions, type OptionSources } from './given-options.ts';
 import { options, workerLimits } from './options.ts';
+import { isPointsFormat } from './rekeyed-input.ts';
 import { readNamedFile } from './schema/named-file.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
@@ -12,7 +13,7 @@ import { unknownVariables } from './unknown-variables.ts';
 export interface ConfigSources extends OptionSources {
   readonly processors: number;
   /** Options that the command requires. */
-  readonly requires: readonly ('brokers' | 'detectors' | 'routes')[];
+  readonly requires: readonly ('brokers' | 'detectors' | 'routes' | 'remoteWriteUrl')[];
   readonly fallbacks?: CommandFallbacks;
 }
 
@@ -27,6 +28,7 @@ const NEEDED = {
   brokers: options.brokers.kind.expected,
   detectors: 'the path of a detectors file',
   routes: 'the path of a routes file',
+  remoteWriteUrl: options.remoteWriteUrl.kind.expected,
 } as const;
 
 /** The changelog of all groups, before its name contained the group id. For the default group both are the same. */
@@ -55,7 +57,9 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   const config: LoadedConfig = {
     kafka,
     registry,
+    prometheusAuthorization: values.prometheusAuthorization ?? null,
     stream: { groupId, groupInstanceId, ...file.stream, ...withChangelog(groupId, file.stream.topics) },
+    sources: file.sources,
     worker: workerLimitsOf(given, file.worker, sources.processors),
     http: httpOf(given),
     opsHost: values.opsHost,
@@ -63,6 +67,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     dataDir: values.dataDir,
     storeUrl: values.storeUrl ?? null,
     detectorsTopic: values.detectorsTopic,
+    incidents: { topic: values.incidentsTopic, quietMs: values.incidentQuietMs ?? null },
     detectorsFile: values.detectors ?? sources.fallbacks?.detectors ?? null,
     history: {
       days: values.historyDays,
@@ -70,6 +75,12 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
       memoryMb: values.historyMemoryMb,
       url: values.historyUrl ?? null,
     },
+    scores: {
+      port: values.scoresPort ?? null,
+      series: values.scoresSeries ?? null,
+      seriesMax: values.scoresSeriesMax,
+    },
+    remoteWrite: remoteWriteOf(given),
     modelsDir: values.modelsDir ?? null,
     routes: values.routes ?? null,
     logLevel: given.isSet('logLevel') ? values.logLevel : (sources.fallbacks?.logLevel ?? values.logLevel),
@@ -79,7 +90,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   for (const need of sources.requires) if (!given.isSet(need)) given.missing(need, NEEDED[need]);
   for (const side of ['input', 'output'] as const) {
     const { format } = file.stream[side];
-    if (format === 'json' || given.isSet('registryUrl')) continue;
+    if (format === 'json' || isPointsFormat(format) || given.isSet('registryUrl')) continue;
     given.missing('registryUrl', `set, as ${side}.format is ${format}`);
   }
   return problems.length === 0 ? { kind: 'config', config } : { kind: 'problems', problems };

@@ -9,7 +9,7 @@ export const brokerList = commaList('brokers as host:port', (broker) => {
 });
 
 /** A user or password inside the URL would reach logs and error messages. */
-export const registryUrl = textOf('an http or https URL without user and password in it', (value) => {
+export const httpUrl = textOf('an http or https URL without user and password in it', (value) => {
   const url = URL.canParse(value) ? new URL(value) : null;
   const fits = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   return fits ? value : undefined;
@@ -59,6 +59,16 @@ export const origins = commaList('origins such as https://example.com, or *', (p
 export const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') satisfies Kind<LogLevel>;
 export const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer');
 export const limit = (max: number) => integerFrom(1, max);
+
+/** Headers of a request, such as X-Scope-OrgID=team-a. */
+export const httpHeaders = textOf('NAME=VALUE, separated by commas', (value) => {
+  const pairs = value.split(',').map((part) => /^ *([A-Za-z0-9-]+)=([\x21-\x7e]+) *$/.exec(part));
+  if (pairs.some((pair) => pair === null || /^(?:content-.*|host|transfer-encoding)$/i.test(pair[1]))) return undefined;
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]])) as Readonly<Record<string, string>>;
+});
+
+/** The value of `Authorization`. */
+export const headerValue = textMatching('one line of printable ASCII', /^[\x20-\x7e]+$/);
 
 /** As Kafka demands it. */
 export const instanceId = textMatching(

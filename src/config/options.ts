@@ -1,7 +1,10 @@
 import type { WorkerLimits } from './config.ts';
+import { type Option, secret, secretFile, setting, withDefault } from './option.ts';
 import {
   bearerSecret,
   brokerList,
+  headerValue,
+  httpUrl,
   instanceId,
   limit,
   logLevel,
@@ -9,51 +12,11 @@ import {
   networks,
   origins,
   postgresUrl,
-  registryUrl,
   saslExtensions,
   tokenUrl,
 } from './option-kinds.ts';
-import { boolean, integerFrom, type Kind, text } from './schema/kinds.ts';
-
-/** An option of the environment, the command line, or both. */
-export interface Option<T> {
-  /** Name of the variable; null where there is only a flag. */
-  readonly env: string | null;
-  /** Name of the flag without dashes; null for a secret, since every user of a machine can see command lines. */
-  readonly flag: string | null;
-  readonly kind: Kind<T>;
-  readonly help: string;
-  /** The option whose value, a secret, is in the file that this one names. */
-  readonly holds?: string;
-}
-
-export interface OptionWithDefault<T> extends Option<T> {
-  readonly fallback: T;
-}
-
-/** A setting with a variable and the flag of the same name: `KAFKA_GROUP_ID` and `--kafka-group-id`. */
-function setting<T>(env: string, kind: Kind<T>, help: string): Option<T> {
-  return { env, flag: env.toLowerCase().replaceAll('_', '-'), kind, help };
-}
-
-/** The same option with a default. */
-export function withDefault<T>(option: Option<T>, fallback: NoInfer<T>): OptionWithDefault<T> {
-  return { ...option, fallback };
-}
-
-function secret(env: string, help: string, kind: Kind<string> = text): Option<string> {
-  return { env, flag: null, kind, help };
-}
-
-/** The file that holds a secret, as orchestrators mount it. @param holds the option of that secret */
-function secretFile(env: string, holds: string): Option<string> {
-  return { ...setting(`${env}_FILE`, text, `file that holds ${env}`), holds };
-}
-
-/** A flag that only some commands have, such as `--rate` of `feed`. */
-export function commandFlag<T>(flag: string, kind: Kind<T>, help: string): Option<T> {
-  return { env: null, flag, kind, help };
-}
+import { remoteWriteOptions, scoresOptions } from './prometheus-options.ts';
+import { boolean, integerFrom, text, topicName } from './schema/kinds.ts';
 
 /** How to reach Kafka. */
 export const kafkaOptions = {
@@ -89,10 +52,20 @@ export const kafkaOptions = {
 };
 
 export const registryOptions = {
-  registryUrl: setting('SCHEMA_REGISTRY_URL', registryUrl, 'URL of the schema registry, for formats other than json'),
+  registryUrl: setting('SCHEMA_REGISTRY_URL', httpUrl, 'URL of the schema registry, for formats other than json'),
   registryUsername: setting('SCHEMA_REGISTRY_USERNAME', text, 'user of the schema registry'),
   registryPassword: secret('SCHEMA_REGISTRY_PASSWORD', 'password of that user'),
   registryPasswordFile: secretFile('SCHEMA_REGISTRY_PASSWORD', 'registryPassword'),
+};
+
+/** How to log in to the Prometheus that is polled: the same for all sources. */
+export const prometheusOptions = {
+  prometheusAuthorization: secret(
+    'PROMETHEUS_AUTHORIZATION',
+    'value of the header Authorization for the Prometheus that is polled, such as Bearer TOKEN',
+    headerValue,
+  ),
+  prometheusAuthorizationFile: secretFile('PROMETHEUS_AUTHORIZATION', 'prometheusAuthorization'),
 };
 
 /**
@@ -149,7 +122,7 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
     setting(
       'START_WAIT_MS',
       integerFrom(0, 3_600_000),
-      'ms that a worker waits at its start for a broker that answers; then it ends with 1',
+      'ms that a process waits at its start for a broker that answers; then it ends with 1',
     ),
     60_000,
   ),
@@ -226,6 +199,20 @@ export const detectorsOptions = {
   ),
 };
 
+/** Where incidents are written. */
+export const incidentOptions = {
+  incidentsTopic: withDefault(
+    setting('INCIDENTS_TOPIC', topicName, 'topic of incidents: one record as each begins, changes and ends'),
+    'anomaly-incidents',
+  ),
+  incidentQuietMs: setting(
+    'INCIDENT_QUIET_MS',
+    integerFrom(1_000, 86_400_000),
+    'an incident ends so long after the last that was heard of its events, once they have ended; ' +
+      'default: 60000, at least 3 steps',
+  ),
+};
+
 /** Every setting of what scores a stream. */
 export const workerOptions = {
   ...kafkaOptions,
@@ -294,4 +281,14 @@ export const httpOptions = {
 };
 
 /** Every setting of the environment. */
-export const options = { ...workerOptions, ...httpOptions, ...historyOptions, ...detectorsOptions, ...alertOptions };
+export const options = {
+  ...workerOptions,
+  ...prometheusOptions,
+  ...httpOptions,
+  ...historyOptions,
+  ...scoresOptions,
+  ...remoteWriteOptions,
+  ...detectorsOptions,
+  ...incidentOptions,
+  ...alertOptions,
+};

@@ -1,4 +1,4 @@
-import type { StreamConfig, Topics } from './config.ts';
+import type { PointsRecordFormat, RecordFormat, RecordMapping, StreamConfig, Topics } from './config.ts';
 
 type RekeyedStream = Pick<StreamConfig, 'groupId' | 'input' | 'topics'>;
 
@@ -21,6 +21,25 @@ export function repartitionOf({ groupId, input, topics }: RekeyedStream): Rekeye
     topic,
     topics: { observations, scores: topic, events: topic, changelog: `${topic}-changelog`, deadLetters },
   };
+}
+
+const POINTS_FORMATS: ReadonlySet<string> = new Set<PointsRecordFormat>(['otlp', 'prometheus', 'influx']);
+
+export function isPointsFormat(format: RecordFormat | PointsRecordFormat): format is PointsRecordFormat {
+  return POINTS_FORMATS.has(format);
+}
+
+/** Whether a record of the input may hold several observations. */
+export function holdsMany({ format, values }: RecordMapping): boolean {
+  return isPointsFormat(format) || values !== undefined;
+}
+
+/** How the records are read that are scored: where an input record holds many, each is one observation in JSON. */
+export function scoredInput(input: RecordMapping): RecordMapping {
+  if (!holdsMany(input)) return input;
+  const { futureMsMax, dropLabels = [], idTemplate = null } = input;
+  const fields = { series: ['series'], time: 'timestamp', timeUnit: 'ms', value: 'value' } as const;
+  return { format: 'json', ...fields, futureMsMax, dropLabels, idTemplate };
 }
 
 /** The topics of a stream, with the records that are scored in place of the input. */

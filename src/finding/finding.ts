@@ -26,10 +26,19 @@ export type Finding =
       readonly of: number;
       readonly examples: readonly string[];
     }
+  /** Series that ended before they were calibrated, in the newest days: nothing was ever said of them. */
+  | { readonly kind: 'young'; readonly detector: string; readonly series: number; readonly examples: readonly string[] }
   /** A glob that takes no series: every one that it matches goes to detectors before it. */
   | { readonly kind: 'shadowed'; readonly detector: string; readonly glob: string; readonly by: string };
 
-export const FINDING_KINDS: readonly Finding['kind'][] = ['step', 'duplicates', 'gaps', 'unwatched', 'shadowed'];
+export const FINDING_KINDS: readonly Finding['kind'][] = [
+  'step',
+  'duplicates',
+  'gaps',
+  'unwatched',
+  'young',
+  'shadowed',
+];
 
 /** Findings of one place, worst first; more are left out. */
 export const FINDINGS_MAX = 16;
@@ -64,19 +73,28 @@ function together(a: Finding, b: Finding): Finding {
   if (a.kind === 'shadowed' || b.kind === 'shadowed') return a;
   if (a.kind === 'unwatched' || b.kind === 'unwatched') {
     if (a.kind !== 'unwatched' || b.kind !== 'unwatched') return a;
-    const examples = [...new Set([...a.examples, ...b.examples])].slice(0, EXAMPLES_MAX);
+    const examples = mergedExamples(a, b);
     return { ...a, records: a.records + b.records, before: a.before + b.before, of: a.of + b.of, examples };
+  }
+  if (a.kind === 'young' || b.kind === 'young') {
+    if (a.kind !== 'young' || b.kind !== 'young') return a;
+    return { ...a, series: a.series + b.series, examples: mergedExamples(a, b) };
   }
   const observations = a.observations + b.observations;
   return { ...a, observations, duplicates: a.duplicates + b.duplicates, missing: a.missing + b.missing };
+}
+
+function mergedExamples(...found: readonly { readonly examples: readonly string[] }[]): string[] {
+  return [...new Set(found.flatMap(({ examples }) => examples))].slice(0, EXAMPLES_MAX);
 }
 
 /** What was found, in numbers, and the remedy: one sentence for the operator. */
 export function findingText(finding: Finding): string {
   switch (finding.kind) {
     case 'step': {
-      const { detector, freq, step } = finding;
-      const remedy = `set freq: ${step}, or send them every ${freq}`;
+      const { detector, freq, step, duplicates } = finding;
+      const several = duplicates > 0 ? ', or set aggregate' : '';
+      const remedy = `set freq: ${step}, or send them every ${freq}${several}`;
       return `detector ${detector}: series arrive every ${step}, freq is ${freq}: ${outcome(finding)}; ${remedy}`;
     }
     case 'duplicates': {
@@ -90,9 +108,15 @@ export function findingText(finding: Finding): string {
     case 'unwatched': {
       const { records, of, before, examples } = finding;
       const earlier = before === 0 ? '' : `, ${numberText(before)} of them of series that were scored before`;
-      const named = examples.map((series) => JSON.stringify(series)).join(', ');
+      const named = namesText(examples);
       const found = `${numberText(records)} of ${numberText(of)} records are of series that no detector watches`;
       return `${found}${earlier} (${named}); add a glob for them to a detector`;
+    }
+    case 'young': {
+      const { detector, series, examples } = finding;
+      const found = `${numberText(series)} series ended before they were calibrated (${namesText(examples)})`;
+      const remedy = 'if a label names what comes and goes, list it in input.drop_labels, or send sums without it';
+      return `detector ${detector}: ${found}; ${remedy}`;
     }
     case 'shadowed': {
       const { detector, glob, by } = finding;
@@ -100,6 +124,10 @@ export function findingText(finding: Finding): string {
       return `${found}: detector ${by} stands before it and takes all of them; put ${detector} before ${by}`;
     }
   }
+}
+
+function namesText(series: readonly string[]): string {
+  return series.map((one) => JSON.stringify(one)).join(', ');
 }
 
 function outcome({ observations, duplicates, missing }: ArrivalFinding): string {

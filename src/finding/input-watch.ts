@@ -1,5 +1,6 @@
 import type { Frequency } from '../calendar/frequency.ts';
 import { Arrivals } from './arrivals.ts';
+import { addYoung, EndedYoung, type YoungSeries } from './ended-young.ts';
 import { EXAMPLES_MAX, FINDINGS_MAX, type Finding } from './finding.ts';
 import { encodeFindings } from './offset-metadata.ts';
 import { stepAlias } from './step-alias.ts';
@@ -26,6 +27,8 @@ export class InputCounts {
   /** Unwatched ones of series that were scored before. */
   unwatchedBefore = 0;
   readonly examples = new Set<string>();
+  /** Series that ended before they were calibrated. */
+  readonly young: YoungSeries = new Map();
   /** The detector of the record before: most often the same one. */
   #last: { readonly detector: string; readonly arrivals: Arrivals } | null = null;
 
@@ -44,6 +47,10 @@ export class InputCounts {
     this.unwatched++;
     if (wasScored) this.unwatchedBefore++;
     if (this.examples.size < EXAMPLES_MAX) this.examples.add(series.slice(0, EXAMPLE_LENGTH_MAX));
+  }
+
+  endYoung(detector: string, series: string): void {
+    addYoung(this.young, detector, [series.slice(0, EXAMPLE_LENGTH_MAX)]);
   }
 
   get records(): number {
@@ -93,6 +100,7 @@ function judgeArrivals(detector: string, arrivals: Arrivals, easing: (kind: Find
 
 function weight(finding: Finding): number {
   if (finding.kind === 'shadowed') return 0;
+  if (finding.kind === 'young') return finding.series;
   return finding.kind === 'unwatched' ? finding.records : finding.observations;
 }
 
@@ -108,11 +116,13 @@ export class InputWatch {
   #earlier = new InputCounts();
   #counts = new InputCounts();
   #unjudged = 0;
+  readonly #young = new EndedYoung();
   #judged: JudgedInput = { findings: null, metadata: null };
 
-  /** Counts records. They are judged once there are enough new ones. */
-  add(counts: InputCounts): JudgedInput {
+  /** Counts records. They are judged once there are enough new ones. `clockMs` is the event time of the input. */
+  add(counts: InputCounts, clockMs: number): JudgedInput {
     const { records } = counts;
+    this.#young.add(counts.young, clockMs);
     if (records === 0) return this.#judged;
     this.#counts.add(counts);
     this.#unjudged += records;
@@ -121,7 +131,10 @@ export class InputWatch {
     const judged = new InputCounts();
     judged.add(this.#earlier);
     judged.add(this.#counts);
-    const findings = judgeInput(judged, this.#judged.findings ?? []);
+    const ofRecords = judgeInput(judged, this.#judged.findings ?? []);
+    const findings = [...this.#young.findings(), ...ofRecords]
+      .sort((a, b) => weight(b) - weight(a))
+      .slice(0, FINDINGS_MAX);
     this.#judged = { findings, metadata: encodeFindings(findings) };
     if (this.#counts.records >= BLOCK_RECORDS) [this.#earlier, this.#counts] = [this.#counts, new InputCounts()];
     return this.#judged;

@@ -1,3 +1,4 @@
+import { readPattern } from '../series/series-pattern.ts';
 import type { Finding } from './finding.ts';
 
 /** Stands for every character that is in neither glob. */
@@ -10,12 +11,27 @@ interface NamedGlobs {
   readonly series: readonly string[];
 }
 
-/** Globs that take no series, because one glob of a detector before theirs takes all of them. */
+/** Globs and matchers that take no series, because one of a detector before theirs takes all of them. */
 export function shadowedGlobs(detectors: readonly NamedGlobs[]): Finding[] {
   return detectors.flatMap(({ name: detector, series }, at) =>
     series.flatMap((glob): Finding[] => {
-      const taker = detectors.slice(0, at).find((earlier) => earlier.series.some((other) => covers(other, glob)));
+      const taker = detectors.slice(0, at).find((earlier) => earlier.series.some((other) => takesAll(other, glob)));
       return taker === undefined ? [] : [{ kind: 'shadowed', detector, glob, by: taker.name }];
+    }),
+  );
+}
+
+/**
+ * Globs are compared exactly. Matchers are covered by `*`, and by matchers that are all among them: what else they
+ * may have in common is not looked for.
+ */
+function takesAll(outer: string, inner: string): boolean {
+  const [one, other] = [readPattern(outer), readPattern(inner)];
+  if (one.kind === 'glob') return other.kind === 'glob' ? covers(outer, inner) : covers(outer, '*');
+  if (one.kind === 'problem' || other.kind !== 'matchers') return false;
+  return one.matchers.every((matcher) =>
+    other.matchers.some(({ label, operator, value }) => {
+      return label === matcher.label && operator === matcher.operator && value === matcher.value;
     }),
   );
 }

@@ -24,6 +24,8 @@ export type EventDirection = (typeof EVENT_DIRECTIONS)[number];
 export const CLOSE_REASONS = [
   /** No alarm for a detection window, and the severity has fallen. */
   'recovered',
+  /** The same, and values stay where they went: forecasts expect them there by now. */
+  'new_level',
   /** The state of the series or group was dropped to make room. */
   'evicted',
   /** Nothing arrives any more, or nothing arrived for longer than the gap limit. */
@@ -59,13 +61,19 @@ export interface AnomalyEvent {
   readonly group: string | null;
   readonly kind: EventKind;
   readonly direction: EventDirection;
-  /** Event time of the first alarm. */
+  /** Event time of the first row that deviates: in the run of rows that leads to the first alarm. */
   readonly startedAtMs: number;
+  readonly firstAlarmAtMs: number;
   /** Event time of the peak: the alarm with the highest grade. */
   readonly peakAtMs: number;
+  /** The last one by now. */
+  readonly lastAlarmAtMs: number;
   /** Event time of the observation that this revision was made at. */
   readonly updatedAtMs: number;
-  /** Event time of the last alarm; null while the event is open. */
+  /**
+   * Event time of the first row of the return to normal: of values, or of forecasts to a new level. null while the
+   * event is open.
+   */
   readonly endedAtMs: number | null;
   /** The highest of its alarms; null for an event that is none of unusual values. */
   readonly severity: number | null;
@@ -79,7 +87,7 @@ export interface AnomalyEvent {
   readonly hi: number | null;
   /** Alarms since the start. */
   readonly alarms: number;
-  /** Time steps since the start, the last alarm included. */
+  /** Time steps since the start, as far as rows deviate. */
   readonly observations: number;
   /** null until it is closed. */
   readonly closeReason: CloseReason | null;
@@ -93,6 +101,13 @@ export interface AnomalyEvent {
   readonly labels: Readonly<Record<string, string>>;
   /** How many series have stopped, where the detector pauses in a partition; otherwise null. */
   readonly seriesCount: number | null;
+  /**
+   * Labels of the series, its name as `__name__`, or what the series of the group have in common; empty where series
+   * have none.
+   */
+  readonly seriesLabels: Readonly<Record<string, string>>;
+  /** Unit of the values, such as `bytes`; null where the detector names none. */
+  readonly unit: string | null;
 }
 
 /** Every field of an event in the order it is written. A test compares it with the schemas of the record. */
@@ -106,7 +121,9 @@ export const EVENT_FIELDS: Readonly<Record<keyof AnomalyEvent, FieldKind>> = {
   kind: 'text',
   direction: 'text',
   startedAtMs: 'integer',
+  firstAlarmAtMs: 'integer-or-null',
   peakAtMs: 'integer',
+  lastAlarmAtMs: 'integer-or-null',
   updatedAtMs: 'integer',
   endedAtMs: 'integer-or-null',
   severity: 'number-or-null',
@@ -123,7 +140,28 @@ export const EVENT_FIELDS: Readonly<Record<keyof AnomalyEvent, FieldKind>> = {
   members: 'list',
   labels: 'map',
   seriesCount: 'integer-or-null',
+  seriesLabels: 'map',
+  unit: 'text-or-null',
 };
 
-/** Fields that records of earlier versions lack, with what stands for them. */
-export const EVENT_DEFAULTS: Partial<AnomalyEvent> = { seriesCount: null };
+/** Fields that records of earlier versions lack, as schemas have them. */
+export const EVENT_DEFAULTS = {
+  firstAlarmAtMs: null,
+  lastAlarmAtMs: null,
+  seriesCount: null,
+  seriesLabels: {},
+  unit: null,
+};
+
+/**
+ * An event with what records of earlier versions lack. They began with the first alarm, and ended with the last one; as
+ * long as one was open, only that of its peak is known.
+ */
+export function withEventDefaults(raw: object | null): object {
+  const { startedAtMs, endedAtMs, peakAtMs }: Partial<AnomalyEvent> = raw ?? {};
+  const known = Object.fromEntries(
+    Object.entries(raw ?? {}).filter(([, value]) => value !== null && value !== undefined),
+  );
+  const alarms = { firstAlarmAtMs: startedAtMs, lastAlarmAtMs: endedAtMs ?? peakAtMs };
+  return { ...raw, ...EVENT_DEFAULTS, ...alarms, ...known };
+}

@@ -26,12 +26,16 @@ export const DEAD_LETTER_REASONS = [
   'series-unknown',
   /** Older than the newest observation of its series. */
   'late',
+  /** Another series, with other labels, has the id that the template makes of its labels. */
+  'series-collides',
   /** The detector scores groups and the record names none. */
   'group-missing',
   /** A member of a group arrived on another partition than the group. */
   'group-split',
   /** The group has as many members as a group may have. */
   'group-full',
+  /** The open time steps of its series, or group, have as many points as they may have. */
+  'step-full',
   /** Retention deleted records before they were read. */
   'records-expired',
   /** The broker lost records after they were read. New records get their offsets. */
@@ -40,6 +44,8 @@ export const DEAD_LETTER_REASONS = [
   'records-skipped',
   /** The input topic was deleted and created anew. Records of the old one may not have been read. */
   'topic-recreated',
+  /** Some points of the record cannot be used. The others are scored. */
+  'points-refused',
   /** Scoring it failed with an unexpected error, also when it was tried alone. */
   'record-failed',
 ] as const;

@@ -22,16 +22,22 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
   const registry = new Registry();
   if (collectProcess) collectDefaultMetrics({ register: registry });
   const { counter, gauge, histogram } = makersOf(registry);
+  const brokerConnected = gauge('broker_connected', '1 while Kafka is in reach, else 0');
+  // A process that does not say whether Kafka is in reach does not say that it is away.
+  brokerConnected.remove();
   return {
     registry,
     ...recordMetrics({ counter, gauge, histogram }),
     // State of the worker.
-    brokerConnected: gauge('broker_connected', '1 while Kafka is in reach, else 0'),
+    brokerConnected,
     partitionsAssigned: gauge('partitions_assigned', 'Input partitions this worker owns'),
     partitionPaused: gauge('partition_paused', '1 while the partition waits for its queue to empty', 'partition'),
     queueRecords: gauge('queue_records', 'Input records that wait to be processed', 'partition'),
     // Points of metric pipelines.
-    pointsReceived: counter('points_received_total', 'Points received over HTTP, by outcome', 'format', 'outcome'),
+    pointsReceived: counter('points_received_total', 'Points of metric pipelines, by outcome', 'format', 'outcome'),
+    sourcePoints: counter('source_points_total', 'Points polled from Prometheus, by outcome', 'source', 'outcome'),
+    sourceFailures: counter('source_failures_total', 'Answers of Prometheus that were of no use', 'source'),
+    sourceBehindSeconds: gauge('source_behind_seconds', 'Event time that is there and not polled yet', 'source'),
     // The HTTP interface.
     httpRequests: counter('http_requests_total', 'Requests answered, by route and status', 'route', 'status'),
     httpRequestSeconds: histogram('http_request_seconds', 'From a request to its answer', REQUEST_SECONDS, 'route'),
@@ -52,9 +58,16 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     tuningsWaiting: gauge('tunings_waiting', 'Fine-tunings that wait for their turn'),
     // Alerts: from events to receivers.
     alertEvents: counter('alert_events_total', 'Events that the alerts have read, by type', 'type'),
+    alertIncidents: counter('alert_incidents_total', 'Incidents that the alerts have read, by type', 'type'),
     alertsSuppressed: counter('alerts_suppressed_total', 'Events not sent at once, or not at all, by reason', 'reason'),
     alertDeliveries: counter('alert_deliveries_total', 'Attempts to deliver, by outcome', 'receiver', 'outcome'),
     alertDeliverySeconds: histogram('alert_delivery_seconds', 'Duration of an attempt to deliver', DELIVERY_SECONDS),
+    // Incidents.
+    incidentEvents: counter('incident_events_total', 'Events that the incidents have read, by type', 'type'),
+    incidentRevisions: counter('incident_revisions_total', 'Revisions of incidents that were written', 'type', 'kind'),
+    // Value bands to Prometheus.
+    remoteWriteSamples: counter('remote_write_samples_total', 'Samples of value bands, by outcome', 'outcome'),
+    remoteWriteStalled: gauge('remote_write_stalled', '1 while bands of a partition cannot be written, else 0'),
     // Inference; see also collectForecasts().
     forecastLatencySeconds: histogram('forecast_latency_seconds', 'From request to forecasts', FORECAST_SECONDS),
   };
@@ -86,6 +99,7 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     skippedRanges: counter('skipped_ranges_total', 'Ranges of such offsets, each with a dead letter'),
     duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
+    withoutValue: counter('without_value_total', 'Records, or time steps, without a value: NaN, starts of counters'),
     inputFindings: gauge('input_findings', 'Settings that do not fit the input, by kind', 'kind'),
     detectorChanges: counter('detector_changes_total', 'Changes of the detectors in a running worker', 'outcome'),
     backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),
@@ -118,6 +132,24 @@ export function forgetPartition(metrics: Metrics, partition: number): void {
     gauge.remove({ partition });
 }
 
+/** Registers the gauges of the incidents. `figures` is called at each scrape; null while another process has them. */
+export function collectIncidents(
+  { registry }: Pick<Metrics, 'registry'>,
+  figures: () => { readonly open: number; readonly events: number } | null,
+): void {
+  const gauge = (name: string, help: string, of: 'open' | 'events') =>
+    new Gauge({
+      name: `tidewatch_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(figures()?.[of] ?? 0);
+      },
+    });
+  gauge('incidents_open', 'Incidents that are open, those of one event among them', 'open');
+  gauge('incident_open_events', 'Events of open incidents', 'events');
+}
+
 /** Registers the gauges of the alerts. `figures` is called at each scrape. */
 export function collectAlerts({ registry }: Pick<Metrics, 'registry'>, figures: () => AlertGauges): void {
   const gauge = (name: string, help: string, read: (figures: AlertGauges) => number) =>
@@ -141,6 +173,19 @@ export function collectAlerts({ registry }: Pick<Metrics, 'registry'>, figures: 
     },
   });
 }
+
+const named = (name: string, help: string) => ({ name: `tidewatch_${name}`, help });
+
+/** Gauges of scores. Their labels are those of the series that they are about. */
+export const SCORE_GAUGES = {
+  grade: named('grade', 'How unusual the newest observation is, 0 to 1'),
+  expected: named('expected', 'What the newest observation was forecast to be'),
+  lower: named('lower', 'Lower bound of its interval'),
+  upper: named('upper', 'Upper bound of its interval'),
+  scoredTime: named('scored_time_seconds', 'Event time of the newest observation, Unix'),
+  openEvent: named('open_event', '1 while an event of a series, group or detector is open'),
+  leftOut: named('scores_left_out', 'Series, and open events, beyond the limit of a scrape'),
+};
 
 /** What is open and what waits, by receiver. */
 export interface AlertGauges {

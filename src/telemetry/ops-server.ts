@@ -11,7 +11,9 @@ export interface OpsServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  readonly metrics: Pick<Metrics, 'registry'>;
+  /** The settings of both. */
+  readonly settings?: string;
+  readonly metrics: { readonly registry: Pick<Metrics['registry'], 'contentType' | 'metrics'> };
   /** Reasons why the service is not ready, one sentence each; empty when it is. Called at every probe. */
   readonly reasonsNotReady: () => readonly string[];
   /** What an operator should look at although the service is ready, one sentence each. */
@@ -100,11 +102,11 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
 };
 
 /** The error listener stays: a connection that cannot be accepted later must not end the service. */
-function listen(server: Server, { host, port }: OpsServerOptions): Promise<void> {
+function listen(server: Server, { host, port, settings = 'OPS_HOST and OPS_PORT' }: OpsServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.on('error', (error: NodeJS.ErrnoException) => {
       const fault = LISTEN_FAULTS[error.code ?? ''] ?? `cannot be opened (${error.message})`;
-      const text = `${host}:${port} ${fault}; set OPS_HOST and OPS_PORT (0 takes any free port)`;
+      const text = `${host}:${port} ${fault}; set ${settings} (0 takes any free port)`;
       reject(new ServiceError('configuration', text, { cause: error }));
     });
     server.listen({ host, port }, resolve);

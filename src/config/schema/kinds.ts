@@ -1,5 +1,6 @@
 import Type, { type TSchema, type TSchemaOptions } from 'typebox';
 import { Check } from 'typebox/value';
+import { patternProblem } from '../../series/series-pattern.ts';
 import type { Setting } from './schema.ts';
 
 /**
@@ -71,6 +72,24 @@ export function textMatching(expected: string, { source }: RegExp): Kind<string>
 
 export const text = textMatching('text that is not empty', /\S/);
 
+const seriesChoice = textOf(
+  'a glob over ids of series, or matchers of their labels',
+  (written) => (/\S/.test(written) && patternProblem(written) === null ? written : undefined),
+  { pattern: '\\S' },
+);
+
+/** What chooses series. */
+export const seriesText: Kind<string> = {
+  ...seriesChoice,
+  hint: (written) => patternProblem(String(written)),
+  read(node, place) {
+    const written = text.read(node, place);
+    const problem = written === undefined ? null : patternProblem(written);
+    if (problem !== null) place.report(`${place.path} must be ${problem}`);
+    return problem === null ? written : undefined;
+  },
+};
+
 /** A word in place of a value of another kind: `all`, `off`. */
 export function wordOr<const W extends string, T>(word: W, kind: Kind<T>): Kind<W | T> {
   return kindOf<unknown, W | T>(
@@ -101,10 +120,11 @@ export const recordPath = textMatching(
   new RegExp(`^(?:${PATH_KEY}|\\$\\.${PATH_KEY}|\\$?${PATH_BRACKET})(?:\\.${PATH_KEY}|${PATH_BRACKET})*$`),
 );
 
-const UNIT_MS = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const DURATION = /^(\d{1,9})(ms|s|min|h|d)$/;
+// `m` and `w` are those of Prometheus.
+const UNIT_MS = { ms: 1, s: 1000, min: 60_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const DURATION = /^(\d{1,9})(ms|s|min|m|h|d|w)$/;
 
-/** A duration as `500ms`, `30s`, `5min`, `2h` or `1d`; read as milliseconds. */
+/** A duration as `500ms`, `30s`, `5min` or `5m`, `2h`, `1d` or `1w`; read as milliseconds. */
 export const durationMs: Kind<number> = textOf(
   'a duration such as 30s, 5min, 2h or 1d',
   (value) => {

@@ -10,6 +10,8 @@ export const SETTINGS_ALIASES_MAX = 1_000;
 export const SETTINGS_VALUES_MAX = 100_000;
 /** Problems of one settings text that are reported; the rest is counted. */
 export const SETTINGS_PROBLEMS_MAX = 100;
+/** Lines with the same problem that are reported; the rest is counted. */
+const SAME_PROBLEM_MAX = 10;
 
 /** A value of a settings text. An alias is the value that it stands for, with the line of that value. */
 export type SettingsNode = SettingsMapping | SettingsList | SettingsScalar;
@@ -45,9 +47,22 @@ export function parseSettingsText(name: string, text: string, problems: string[]
     problems.push(`${name} must have at most ${SETTINGS_TOKENS_MAX} words and separators`);
     return null;
   }
+  try {
+    return parseDocumentText(name, text, problems);
+  } catch (error) {
+    // The parser calls itself for each level: how many fit depends on the stack of the process.
+    if (!(error instanceof RangeError)) throw error;
+    problems.push(`${name} is nested too deeply`);
+    return null;
+  }
+}
+
+function parseDocumentText(name: string, text: string, problems: string[]): SettingsNode | null {
   const lines = new LineCounter();
   // Its own check of repeated keys compares each with every other.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  // The parser reports its own overflow of the stack as an error of the text.
+  if (document.errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('too deep');
   const reading = new Reading(lines);
   for (const { code, message, pos } of [...document.errors, ...document.warnings]) {
     reading.fault(pos[0], code === 'BAD_ALIAS' ? quoteStar('*') : message);
@@ -73,7 +88,13 @@ export interface LineProblem {
 /** Sentences with name and line, in the order of the lines. */
 export function settingsProblems(name: string, found: readonly LineProblem[]): readonly string[] {
   const sorted = [...found].sort((one, other) => one.line - other.line);
-  const shown = sorted.slice(0, SETTINGS_PROBLEMS_MAX).map(({ line, message }) => `${name}:${line}: ${message}`);
+  const linesOf = new Map<string, Set<number>>();
+  const distinct = sorted.filter(({ line, message }) => {
+    const lines = linesOf.get(message) ?? new Set();
+    linesOf.set(message, lines);
+    return lines.size < SAME_PROBLEM_MAX && !lines.has(line) && lines.add(line);
+  });
+  const shown = distinct.slice(0, SETTINGS_PROBLEMS_MAX).map(({ line, message }) => `${name}:${line}: ${message}`);
   const further = found.length - shown.length;
   return further > 0 ? [...shown, `${name} has ${further} further problems`] : shown;
 }
@@ -119,7 +140,8 @@ class Reading {
     for (const { key, value } of node.items) {
       const offset = key?.range?.[0] ?? 0;
       if (!isScalar(key)) this.fault(offset, 'a key must be text');
-      const name = String(isScalar(key) ? key.value : key);
+      // A mapping as a key would be written out with all its aliases.
+      const name = isScalar(key) ? String(key.value) : `key ${entries.size + 1}`;
       if (entries.has(name)) this.fault(offset, `${name} is set twice: the keys of a mapping must be unique`);
       entries.set(name, { keyLine: this.#lines.linePos(offset).line, value: this.node(value) });
     }

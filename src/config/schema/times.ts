@@ -5,24 +5,23 @@ import {
   type TimesOnce,
   WEEKDAYS_OF_ISO,
 } from '../../calendar/local-times.ts';
+import { isDate } from '../../calendar/special-days.ts';
 import { oneOf, textOf } from './kinds.ts';
 import type { MappingPlace } from './place.ts';
 import { defaulted, oneOrMore, optional, type SectionFields } from './schema.ts';
 
+/** A date, or one of every year. */
 const DATE = /^(?:\d{4}-)?\d{2}-\d{2}$/;
-const date = textOf(
+export const date = textOf(
   'a date such as 2026-12-24, or 12-24 for every year',
-  (text) => {
-    // A date of every year may be the 29th of February.
-    const day = text.length < 10 ? `2024-${text}` : text;
-    const ms = Date.parse(`${day}T00:00:00Z`);
-    return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) ? text : undefined;
-  },
+  (text) => (isDate(text) ? text : undefined),
   { pattern: DATE.source },
 );
-const timeZone = textOf('a time zone such as Europe/Berlin or UTC', (name) => (isTimeZone(name) ? name : undefined));
+export const timeZone = textOf('a time zone such as Europe/Berlin or UTC', (name) =>
+  isTimeZone(name) ? name : undefined,
+);
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
-const instant = textOf(
+export const instant = textOf(
   'a time with its zone such as 2026-12-24T18:00:00+01:00',
   (text) => {
     const ms = Date.parse(text);

@@ -1,20 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Command, parseCommandLine, readFlags } from '../../../src/config/command-line.ts';
-import { commandFlag, kafkaOptions, withDefault } from '../../../src/config/options.ts';
+import { type Command, type ListedCommand, parseCommandLine, readFlags } from '../../../src/config/command-line.ts';
+import { commandFlag, withDefault } from '../../../src/config/option.ts';
+import { kafkaOptions } from '../../../src/config/options.ts';
 import { integerFrom, text } from '../../../src/config/schema/kinds.ts';
 
 const rate = withDefault(commandFlag('rate', integerFrom(1, 1_000), 'observations a second'), 100);
 const file = { env: null, flag: 'file', kind: text, help: 'file to read' };
 const { brokers, saslPassword, tls } = kafkaOptions;
 
-const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly (ListedCommand & Command)[] = [
   { name: 'worker', summary: 'Scores observations', options: [brokers, saslPassword, tls] },
   { name: 'feed', summary: 'Writes observations', options: [brokers, rate, file] },
   { name: 'topics', summary: 'Makes topics', operands: ['ACTION', '[NAME]'], options: [] },
 ];
 
-const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '), COMMANDS);
+function parse(line: string) {
+  const args = line === '' ? [] : line.split(' ');
+  return parseCommandLine(args, COMMANDS, COMMANDS.find(({ name }) => name === args[0]) ?? null);
+}
 
 test('a command line has a command, operands and flags', () => {
   const line = parse('topics make observations');

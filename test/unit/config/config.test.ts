@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFrequency } from '../../../src/calendar/frequency.ts';
+import { UTC_CALENDAR } from '../../../src/calendar/local-calendar.ts';
 import { settingsDigest } from '../../../src/config/config.ts';
 import type { StreamDetectionSettings } from '../../../src/detector/calibration/settings.ts';
 
@@ -41,9 +42,16 @@ test('every setting that state depends on changes the digest', () => {
     { context: 256 },
     { gapLimit: 0 },
     { grace: 0 },
+    { profile: { calendar: { offsets: [[0, 3_600_000]], specialDays: [] }, stepMs: 3_600_000 } },
+    { profile: { calendar: { offsets: [], specialDays: [[20_000, 6]] }, stepMs: 3_600_000 } },
   ];
   const digests = new Set([digestOf({}), ...changes.map(digestOf)]);
   assert.equal(digests.size, changes.length + 1);
+});
+
+test('a long memory by UTC, or none, has the digest of the time before there was one', () => {
+  assert.equal(digestOf({ profile: null }), digestOf({}));
+  assert.equal(digestOf({ profile: { calendar: UTC_CALENDAR, stepMs: 3_600_000 } }), digestOf({}));
 });
 
 test('neither the level, nor another alias of the frequency, nor the order of the keys changes the digest', () => {

@@ -14,8 +14,8 @@ test('a detector with only the required keys has every default', () => {
   const { file, problems } = read(`detectors: [{ ${ENTRY} }]`);
   assert.deepEqual(problems, []);
   const { settings, ...detector } = file!.stream.detectors[0];
-  const unruled = { events: NO_RULES, labels: {} };
-  assert.deepEqual(detector, { name: 'a', series: ['*'], group: null, model: 'tsmodel-1', ...unruled });
+  const unruled = { events: NO_RULES, labels: {}, unit: null, timezone: null };
+  assert.deepEqual(detector, { name: 'a', series: ['*'], group: null, by: null, model: 'tsmodel-1', ...unruled });
   const { freq, ...lengths } = settings;
   assert.equal(freq.alias, 'h');
   assert.deepEqual(lengths, {
@@ -34,7 +34,71 @@ test('a detector with only the required keys has every default', () => {
     silenceAfter: 5,
     idleMs: null,
     grace: 1,
+    profile: { calendar: { offsets: [], specialDays: [] }, stepMs: 3_600_000 },
   });
+});
+
+test('the calendar of the long memory is resolved, and the memory can be off', () => {
+  const { file, problems } = read(`detectors:
+    - { ${ENTRY}, timezone: Europe/Berlin, special_days: [{ dates: 2026-12-24, like: sat }] }
+    - { ${ENTRY.replace('name: a', 'name: b')}, profile: off }`);
+  assert.deepEqual(problems, []);
+  const [berlin, off] = file!.stream.detectors.map(({ settings }) => settings.profile);
+  assert.deepEqual(berlin!.calendar.specialDays, [[Date.parse('2026-12-24') / 86_400_000, 5]]);
+  assert.deepEqual(berlin!.calendar.offsets.at(-1), [Date.parse('2059-10-26T01:00:00Z'), 3_600_000]);
+  assert.equal(off, null);
+  const bavaria = read(
+    `detectors: [{ ${ENTRY}, holidays: [DE-BY], special_days: [{ dates: 2026-05-14, like: sat }] }]`,
+  );
+  const days = new Map(bavaria.file!.stream.detectors[0].settings.profile!.calendar.specialDays);
+  const on = (date: string) => days.get(Date.parse(date) / 86_400_000);
+  assert.deepEqual([on('2026-01-06'), on('2026-05-14'), on('2026-05-15')], [6, 5, undefined]);
+  assert.match(read(`detectors: [{ ${ENTRY}, holidays: XX }]`).problems[0], /holidays must be a country whose/);
+  const wrong = read(
+    `detectors: [{ ${ENTRY}, timezone: Berlin, special_days: [{ dates: 2026-02-30, like: Sunday }] }]`,
+  );
+  assert.deepEqual(wrong.problems.map((problem) => problem.match(/\.(timezone|dates|like)/)?.[1]).sort(), [
+    'dates',
+    'like',
+    'timezone',
+  ]);
+});
+
+test('series are chosen by globs, or by matchers of labels that can be read', () => {
+  const { file, problems } = read(`detectors: [{ ${ENTRY.replace('"*"', `['{job=~"web-.*"}', "db/*"]`)} }]`);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(file!.stream.detectors[0].series, ['{job=~"web-.*"}', 'db/*']);
+  const wrong = read(`detectors: [{ ${ENTRY.replace('"*"', `'{job=~"web-[0-9]"}'`)} }]`);
+  assert.equal(wrong.problems.length, 1);
+  assert.match(wrong.problems[0], /detectors\[0\]\.series must be matchers .* job=~"web-\[0-9\]" has "\["/);
+});
+
+test('labels make the groups of a multivariate detector, and some are dropped', () => {
+  const { file, problems } = read(`
+    input: { drop_labels: replica, id: '{job}/{__name__}' }
+    detectors: [{ ${ENTRY}, threshold_method: multivariate, by: [instance, job] }]`);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(file!.stream.detectors[0].by, ['instance', 'job']);
+  assert.deepEqual(file!.stream.input.dropLabels, ['replica']);
+  assert.equal(file!.stream.input.idTemplate, '{job}/{__name__}');
+  assert.match(
+    read('input: { id: job }').problems[0],
+    /input\.id must be a text with labels in braces such as .*, got "job"/,
+  );
+  const wrong = (keys: string) =>
+    read(`detectors: [{ ${ENTRY}, ${keys} }]`).problems.map((one) => one.replace(/^d.yaml:1: /, ''));
+  assert.deepEqual(wrong('by: job'), ['detectors[0].by must be absent, as threshold_method is univariate, got "job"']);
+  const both = 'threshold_method: multivariate, group: a, by: job';
+  assert.deepEqual(wrong(both), ['detectors[0].by must be absent, as group is set, got "job"']);
+  assert.match(
+    wrong('threshold_method: multivariate')[0],
+    /group must be the path of the group id \(or by with labels\)/,
+  );
+  assert.match(
+    read('input: { drop_labels: [replica, __name__] }\ndetectors: []').problems[0],
+    /input\.drop_labels.* must be labels without __name__, .* got /,
+  );
+  assert.match(read('input: { drop_label: a }\ndetectors: []').problems[0], /did you mean drop_labels/);
 });
 
 test('topics, mapping, output and several globs are read', () => {
@@ -61,6 +125,8 @@ test('topics, mapping, output and several globs are read', () => {
     repartition: false,
     keyedBy: 'series',
     futureMsMax: 300_000,
+    dropLabels: [],
+    idTemplate: null,
   });
   assert.deepEqual(output, {
     format: 'json-schema',
@@ -70,6 +136,31 @@ test('topics, mapping, output and several globs are read', () => {
   });
   assert.deepEqual(detectors[0].series, ['x', 'y*']);
   assert.equal(detectors[0].settings.calibrationSize, 'all');
+});
+
+test('records of many observations are keyed anew, and name series and times themselves', () => {
+  const input = (text: string) => {
+    const { file, problems } = read(`input: { ${text} }\ndetectors: [{ ${ENTRY} }]`);
+    return { problems, ...file?.stream.input };
+  };
+  for (const format of ['otlp', 'prometheus', 'influx']) {
+    const { problems, repartition, timeUnit } = input(`format: ${format}`);
+    assert.deepEqual([problems, repartition, timeUnit], [[], true, format === 'influx' ? 'ns' : 'ms']);
+  }
+  assert.equal(input('format: influx, time_unit: s').timeUnit, 's');
+  const several = input('series: name, labels: tags, values: [fields, extra.load]');
+  assert.deepEqual([several.problems, several.repartition, several.labels], [[], true, 'tags']);
+  assert.equal(input('labels: tags').repartition, false);
+  const wrong = input('format: otlp, series: a, values: b, time_unit: s, repartition: false, key: other');
+  assert.deepEqual(wrong.problems.map((problem) => problem.replace(/^.*?input/, 'input')).sort(), [
+    'input.key must be left out: each value gets its series as key',
+    'input.repartition must be true where a record holds many values',
+    'input.series must be left out: records of format otlp name it themselves',
+    'input.time_unit must be left out: records of format otlp name it themselves',
+    'input.values must be left out: records of format otlp name it themselves',
+  ]);
+  assert.match(input('format: influx, time_unit: iso').problems[0], /time_unit must be one of s, ms, us, ns/);
+  assert.match(input('value: a, values: b').problems[0], /input.value must be left out where .*values is set/);
 });
 
 test('anchors and aliases are resolved', () => {
@@ -91,14 +182,15 @@ const WRONG_ENTRY: Readonly<Record<string, string>> = {
   'level: .nan': 'detectors[0].level must be a number of at least 0 and below 100, got NaN',
   'freq: bh': 'detectors[0].freq must be a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B, got "bh"',
   'freq:': 'detectors[0].freq must be a frequency with a grid such as s, 5min, h, D, W-SUN, MS or B, got nothing',
-  'series: []': 'detectors[0].series must be text that is not empty, or a list of such, got an empty list',
+  'series: []':
+    'detectors[0].series must be a glob over ids of series, or matchers of their labels, or a list of such, got an empty list',
   'series: [a, 5]': 'detectors[0].series[1] must be text that is not empty, got 5',
   'name: a/b': 'detectors[0].name must be 1 to 64 letters, digits, dots, dashes or underscores, got "a/b"',
   'calibration_size: 143': 'detectors[0].calibration_size must be at least 6 x detection_size (144), got 143',
   'calibration_size: most': 'detectors[0].calibration_size must be all or an integer from 1 to 1000000, got "most"',
   'threshold_method: both': 'detectors[0].threshold_method must be univariate or multivariate, got "both"',
   'threshold_method: multivariate':
-    'detectors[0].group must be the path of the group id, as threshold_method is multivariate, got nothing',
+    'detectors[0].group must be the path of the group id (or by with labels), as threshold_method is multivariate, got nothing',
   'threshold_method: multivariate, group: g, calibration_size: all':
     'detectors[0].calibration_size must be an integer from 1 to 1000000, as threshold_method is multivariate, got "all"',
   'group: g': 'detectors[0].group must be absent, as threshold_method is univariate, got "g"',

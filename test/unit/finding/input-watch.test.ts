@@ -5,6 +5,7 @@ import { type Finding, findingText, mergeFindings } from '../../../src/finding/f
 import { BLOCK_RECORDS, InputCounts, InputWatch, JUDGED_MIN, judgeInput } from '../../../src/finding/input-watch.ts';
 
 const MIN_MS = 60_000;
+const CLOCK_MS = Date.UTC(2026, 0, 1);
 const FREQ = parseFrequency('30min')!;
 
 /** Counts of a detector of 30 minutes whose series arrive otherwise. */
@@ -34,7 +35,7 @@ test('5-minute data under a 30-minute detector are found with their step, their 
   assert.equal(
     findingText(finding),
     'detector cpu: series arrive every 5min, freq is 30min: 4,635 of 5,600 observations dropped as duplicates; ' +
-      'set freq: 5min, or send them every 30min',
+      'set freq: 5min, or send them every 30min, or set aggregate',
   );
   assert.deepEqual(others, []);
 });
@@ -98,12 +99,12 @@ test('series that no detector watches are found, with examples that are bounded'
 
 test('a watch judges the newest records: what is mended is over after two blocks', () => {
   const watch = new InputWatch();
-  assert.deepEqual(watch.add(counted({ taken: 5 })), { findings: null, metadata: null });
-  const wrong = watch.add(counted({ taken: BLOCK_RECORDS, apartMin: 5 }));
+  assert.deepEqual(watch.add(counted({ taken: 5 }), CLOCK_MS), { findings: null, metadata: null });
+  const wrong = watch.add(counted({ taken: BLOCK_RECORDS, apartMin: 5 }), CLOCK_MS);
   assert.deepEqual(kinds(wrong.findings ?? []), ['step']);
   assert.ok(wrong.metadata?.includes('"step":"5min"'));
-  for (let records = 0; records < 2 * BLOCK_RECORDS; records += 100) watch.add(counted({ taken: 100 }));
-  assert.deepEqual(watch.add(counted({ taken: 100 })), { findings: [], metadata: null });
+  for (let records = 0; records < 2 * BLOCK_RECORDS; records += 100) watch.add(counted({ taken: 100 }), CLOCK_MS);
+  assert.deepEqual(watch.add(counted({ taken: 100 }), CLOCK_MS), { findings: [], metadata: null });
 });
 
 test('the findings of partitions become one, with the sums', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { globPattern } from '../../../src/config/glob.ts';
 import { covers, shadowedGlobs } from '../../../src/finding/shadowed-globs.ts';
+import { globPattern } from '../../../src/series/glob.ts';
 
 test('a glob that can never take a series is found, with the detector that takes all of them', () => {
   const detectors = [
@@ -15,6 +15,20 @@ test('a glob that can never take a series is found, with the detector that takes
     { kind: 'shadowed', detector: 'hosts', glob: 'x', by: 'all' },
   ]);
   assert.deepEqual(shadowedGlobs([...detectors].reverse()), []);
+});
+
+test('matchers are shadowed by a glob of everything, and by matchers that are all among them', () => {
+  const shadowing = (outer: string, inner: string) =>
+    shadowedGlobs([
+      { name: 'outer', series: [outer] },
+      { name: 'inner', series: [inner] },
+    ]).length > 0;
+  assert.equal(shadowing('*', '{job="a"}'), true);
+  assert.equal(shadowing('a*', '{job="a"}'), false);
+  assert.equal(shadowing('{job="a"}', '{zone="b", job="a"}'), true);
+  assert.equal(shadowing('{job="a"}', '{job!="a"}'), false);
+  assert.equal(shadowing('{job="a"}', '{job=~"a"}'), false);
+  assert.equal(shadowing('{job="a"}', 'up{job="a"}'), false);
 });
 
 test('one glob covers another exactly where it matches all that the other one matches', () => {

@@ -64,10 +64,29 @@ test('thousands of keys, of which some repeat, are compared by name', () => {
   ]);
 });
 
-test('many syntax errors are counted, the first are reported', () => {
-  const { problems } = parse('&a '.repeat(1_000));
+test('many problems are counted, the first are reported', () => {
+  const keys = Array.from({ length: 1_000 }, (_, i) => `k${i}:`);
+  const { problems } = parse([...keys, ...keys].join('\n'));
   assert.equal(problems.length, SETTINGS_PROBLEMS_MAX + 1);
-  assert.match(problems.at(-1)!, /^s\.yaml has \d+ further problems$/);
+  assert.equal(problems.at(-1), 's.yaml has 900 further problems');
+});
+
+test('a text of any depth is refused in a sentence', () => {
+  for (const text of ['['.repeat(100_000), '[\n'.repeat(50_000)]) {
+    assert.deepEqual(parse(text).problems, ['s.yaml is nested too deeply']);
+  }
+});
+
+test('a problem is reported once for a line, and for ten lines', () => {
+  for (const [text, lines] of [
+    [`[${'*a, '.repeat(5_000)}]`, 1],
+    ['- *a\n'.repeat(5_000), 10],
+  ] as const) {
+    const { problems } = parse(text);
+    assert.equal(new Set(problems).size, problems.length);
+    assert.ok(problems.join().length < 3_000, `${lines} lines: ${problems.join().length} characters`);
+    assert.match(problems.at(-1)!, /^s\.yaml has \d+ further problems$/);
+  }
 });
 
 /** A glob without quotes, and how it stands in the advice. */
@@ -82,3 +101,20 @@ for (const [text, quoted] of Object.entries(UNQUOTED)) {
     assert.ok(problems[0].includes(`text that begins with * must be in quotes, such as ${quoted}:`), problems[0]);
   });
 }
+
+test('a text that is nested too deeply for the parser is one problem', () => {
+  for (const text of ['? '.repeat(20_000), '- '.repeat(50_000)]) {
+    const { root, problems } = parse(text);
+    assert.equal(root, null);
+    assert.ok(problems.length > 0 && problems.every((problem) => problem.startsWith('s.yaml')), problems[0]);
+  }
+});
+
+test('a mapping as a key is a problem, and is not written out with its aliases', () => {
+  const levels = Array.from({ length: 40 }, (_, i) => `a${i + 1}: &a${i + 1} { x: *a${i}, y: *a${i} }`);
+  const { problems } = parse(`a0: &a0 1\n${levels.slice(0, 14).join('\n')}\n? { z: *a14 }\n: 1`);
+  assert.ok(
+    problems.some((problem) => problem.endsWith('a key must be text')),
+    problems.join(),
+  );
+});

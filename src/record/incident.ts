@@ -1,0 +1,98 @@
+import type { EventDirection, EventKind } from './anomaly-event.ts';
+import type { FieldKind } from './field-kind.ts';
+
+/** Each incident is opened once, and ends once: closed, or merged into another one. */
+export const INCIDENT_TYPES = ['opened', 'updated', 'closed', 'merged'] as const;
+export type IncidentType = (typeof INCIDENT_TYPES)[number];
+
+/** What makes events one incident. A later one of the list stands above an earlier one. */
+export const INCIDENT_KINDS = [
+  /** An event that nothing else belongs to. */
+  'single',
+  /** Labels or parts of names in common, or going together before. */
+  'related',
+  /** Far more series began at once than usually do. */
+  'simultaneous',
+  /** The whole input of detectors stopped. */
+  'pause',
+] as const;
+export type IncidentKind = (typeof INCIDENT_KINDS)[number];
+
+/** An event as its incident names it. */
+export interface IncidentEvent {
+  readonly eventId: string;
+  readonly detector: string;
+  readonly series: string | null;
+  readonly group: string | null;
+  readonly kind: EventKind;
+  readonly direction: EventDirection;
+  readonly startedAtMs: number;
+  /** Labels of the detector, and of the series, as the event has them. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly seriesLabels: Readonly<Record<string, string>>;
+}
+
+/** Where an incident may have begun. Never the cause: what moved first and farthest. */
+export interface IncidentOrigin {
+  /** The series, or group, that stands for it. */
+  readonly series: string;
+  /** What its series have in common, such as `host=db-1` or the first part of their names; null for one series. */
+  readonly common: string | null;
+  /** 1 for the first; the share of it for the others. */
+  readonly score: number;
+  /** Sentences without a full stop. Empty where nothing can be told. */
+  readonly evidence: readonly string[];
+}
+
+/** One revision of an incident, as it was known at `updatedAtMs`. Times are event times, except where it is said. */
+export interface Incident {
+  /** 32 hexadecimal digits: the id of the event that it began with. */
+  readonly incidentId: string;
+  readonly type: IncidentType;
+  /** 0, 1, 2, ... */
+  readonly revision: number;
+  readonly kind: IncidentKind;
+  readonly startedAtMs: number;
+  /** The newest time that its events know. */
+  readonly updatedAtMs: number;
+  /** Event time of the last alarm; null until it is closed. */
+  readonly endedAtMs: number | null;
+  /** The incident that it is part of from now on; null unless it is merged. */
+  readonly mergedInto: string | null;
+  /** The highest of its events; null where none has one. */
+  readonly severity: number | null;
+  readonly grade: number | null;
+  readonly eventCount: number;
+  readonly seriesCount: number;
+  /** How many series usually begin within as long a time; null where it says nothing about the incident. */
+  readonly usualCount: number | null;
+  /** Those that have joined since the revision before. */
+  readonly events: readonly IncidentEvent[];
+  /** At most five, the most probable one first. */
+  readonly origins: readonly IncidentOrigin[];
+  /** As they were ranked when it was opened. */
+  readonly openedOrigins: readonly IncidentOrigin[];
+  /** One sentence. */
+  readonly summary: string;
+}
+
+/** Every field of an incident in the order it is written. A test compares it with the schemas of the record. */
+export const INCIDENT_FIELDS: Readonly<Record<keyof Incident, FieldKind>> = {
+  incidentId: 'text',
+  type: 'text',
+  revision: 'integer',
+  kind: 'text',
+  startedAtMs: 'integer',
+  updatedAtMs: 'integer',
+  endedAtMs: 'integer-or-null',
+  mergedInto: 'text-or-null',
+  severity: 'number-or-null',
+  grade: 'number-or-null',
+  eventCount: 'integer',
+  seriesCount: 'integer',
+  usualCount: 'integer-or-null',
+  events: 'list',
+  origins: 'list',
+  openedOrigins: 'list',
+  summary: 'text',
+};

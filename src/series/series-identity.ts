@@ -1,0 +1,76 @@
+import { canonicalId, labelsOfId, NAME_LABEL, seriesOfId, sortedLabels } from './series-id.ts';
+
+/** What a series is called after it was read. */
+export interface SeriesIdentity {
+  /** The id that it is scored under. */
+  readonly id: string;
+  /** The id of its name and labels, without those that are dropped. Where there is no template it is `id`. */
+  readonly source: string;
+}
+
+export type IdentityOf = (written: string) => SeriesIdentity;
+
+export interface IdentitySettings {
+  /** Labels that do not tell series apart. */
+  readonly dropLabels?: readonly string[] | undefined;
+  /** `{label}` stands for the value of a label, the empty text where the series does not have it. */
+  readonly idTemplate?: string | null | undefined;
+}
+
+/** Series whose identity is remembered. A full cache is cleared. */
+const SERIES_MAX = 200_000;
+
+/** The identity of a series by the id in its record; null where each is its own. */
+export function seriesIdentity({ dropLabels = [], idTemplate = null }: IdentitySettings): IdentityOf | null {
+  if (dropLabels.length === 0 && idTemplate === null) return null;
+  const dropped = new Set(dropLabels);
+  const parts = idTemplate === null ? null : templateParts(idTemplate);
+  const known = new Map<string, SeriesIdentity>();
+  return (written) => {
+    let identity = known.get(written);
+    if (identity === undefined) {
+      const source = keptId(written, dropped);
+      identity = { id: parts === null ? source : filled(parts, labelsOfId(source)), source };
+      if (known.size >= SERIES_MAX) known.clear();
+      known.set(written, identity);
+    }
+    return identity;
+  };
+}
+
+/** An id without labels stays as it is. */
+function keptId(written: string, dropped: ReadonlySet<string>): string {
+  const { name, labels } = seriesOfId(written);
+  if (labels.length === 0) return written;
+  const kept = labels.filter(([label]) => !dropped.has(label));
+  return kept.length === labels.length ? written : canonicalId(name, kept);
+}
+
+/** Texts, and between them the names of labels. */
+type TemplateParts = readonly { readonly text: string; readonly label: string }[];
+
+const TEMPLATE = /^(?:[^{}]*\{[^{}]+\})+[^{}]*$/;
+
+/** Whether a text is a template: at least one `{label}`, and braces nowhere else. */
+export function isIdTemplate(text: string): boolean {
+  return TEMPLATE.test(text);
+}
+
+function templateParts(template: string): TemplateParts {
+  return template.split('}').map((part) => {
+    const [text, label = ''] = part.split('{');
+    return { text, label };
+  });
+}
+
+function filled(parts: TemplateParts, labels: Readonly<Record<string, string>>): string {
+  return parts.map(({ text, label }) => text + (Object.hasOwn(labels, label) ? labels[label] : '')).join('');
+}
+
+/** The id of the group that a series belongs to by its labels: `{instance="a:9100",job="node"}`, or `{}`. */
+export function groupIdOf(source: string, by: readonly string[]): string {
+  const labels = labelsOfId(source);
+  const own = by.filter((label) => label !== NAME_LABEL && Object.hasOwn(labels, label));
+  const name = by.includes(NAME_LABEL) ? (labels[NAME_LABEL] ?? '') : '';
+  return canonicalId(name, sortedLabels(own.map((label) => [label, labels[label]] as const))) || '{}';
+}
