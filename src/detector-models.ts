@@ -5,10 +5,10 @@ import type { Forecasters } from './model/onnx-forecaster.ts';
 import { shareWeights, type TunedWeights } from './model/tuned-weights.ts';
 import { weightCount } from './model/tuning-graphs.ts';
 import { ServiceError } from './service-error.ts';
-import type { Database } from './store/database.ts';
+import type { Database } from './store/database/database.ts';
+import { openDatabase, weightsFolder } from './store/database/open-store.ts';
 import { type FinetunedModelRecord, findFinetunedModels } from './store/finetuned-models.ts';
 import { FinetunedWeights } from './store/finetuned-weights.ts';
-import { openDatabase, weightsFolder } from './store/open-store.ts';
 import { type BoundDetector, bindDetector } from './stream/engine/unit/bound-detector.ts';
 
 /** The model of a detector, or fine-tuned weights of it. */

@@ -1,3 +1,4 @@
+import type { DetectorConfig } from '../config/config.ts';
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import { isSilence, type ScoreRecord } from '../record/score-record.ts';
 import { ServiceError } from '../service-error.ts';
@@ -13,7 +14,12 @@ const SIGNIFICANT = 6;
 export class BacktestPages {
   readonly #series = new Map<string, ReportSeries>();
   readonly #events = new Map<string, AnomalyEvent>();
+  readonly #units: Readonly<Record<string, string>>;
   #scores = 0;
+
+  constructor(detectors: readonly Pick<DetectorConfig, 'name' | 'unit'>[]) {
+    this.#units = Object.fromEntries(detectors.flatMap(({ name, unit }) => (unit ? [[name, unit]] : [])));
+  }
 
   /** Throws a ServiceError `configuration` when there are too many. */
   add(scores: readonly ScoreRecord[]): void {
@@ -25,7 +31,7 @@ export class BacktestPages {
       }
       const series = this.#seriesOf(score);
       series.state = score.state;
-      series.scores.timestamp.push(score.timestampMs);
+      series.scores.timestampMs.push(score.timestampMs);
       for (const name of ['value', 'forecast', 'lo', 'hi', 'grade'] as const) {
         series.scores[name].push(rounded(score[name]));
       }
@@ -40,14 +46,16 @@ export class BacktestPages {
 
   data(title: string): ReportData {
     const events = [...this.#events.values()].map((event) => ({ ...shownEvent(event), ...NO_REVIEW }));
-    return { title, series: [...this.#series.values()], events };
+    return { title, series: [...this.#series.values()], events, units: this.#units };
   }
 
   #seriesOf({ series: id, detector, group, state }: ScoreRecord): ReportSeries {
     let series = this.#series.get(id);
     if (series === undefined) {
-      const scores = { timestamp: [], value: [], forecast: [], lo: [], hi: [], grade: [], alarms: [] };
-      series = { id, detector, group, state, scores };
+      const timestampMs: number[] = [];
+      const columns = { value: [], forecast: [], lo: [], hi: [], grade: [], alarms: [] };
+      const scores = { timestampMs, ...columns, timestamp: timestampMs };
+      series = { series: id, detector, group, state, scores, id };
       this.#series.set(id, series);
     }
     return series;

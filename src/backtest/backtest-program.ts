@@ -18,7 +18,8 @@ export type ScoringAnswerHeader = ProblemsHeader | BacktestAnswerHeader | WhatIf
 
 export const sandboxed: Sandboxed = async (setup) => {
   const { models, aliases }: BacktestSetup = JSON.parse(Buffer.from(setup).toString());
-  const forecasters = await Forecasters.start(models, { threads: 1 });
+  // The service has checked the models.
+  const forecasters = await Forecasters.start(models, { threads: 1, rare: models });
   const catalog = catalogOf(models, aliases);
   const loaded: ScoringModels = {
     catalog,

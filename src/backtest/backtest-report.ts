@@ -1,4 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { reportPage } from '../console/report-page.ts';
 import { isSilence, type ScoreRecord } from '../record/score-record.ts';
+import { ServiceError } from '../service-error.ts';
+import type { ReportData } from '../sidecar/wire/schema/backtest-schema.ts';
 import type { Tally } from '../stream/engine/unit/batch-outcome.ts';
 import { formatScore, formatTime, printable } from '../terminal/score-line.ts';
 
@@ -70,12 +74,13 @@ function seriesLine(series: string, { observations, scored, anomalies, alarms, w
 }
 
 function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds: number): string {
-  const { scored, deadLetters, restarted, flagged: anomalies, duplicates, gapsFilled } = tally;
+  const { scored, deadLetters, restarted, flagged: anomalies, duplicates, gapsFilled, withoutValue } = tally;
   const { silent, returned, ...observed } = scored;
   const observations = Object.values(observed).reduce((sum, count) => sum + count, 0);
   const counts = {
     duplicate: duplicates,
     ...deadLetters,
+    'without a value': withoutValue,
     'missing steps filled': gapsFilled,
     'times silent': silent,
     'times back': returned,
@@ -89,4 +94,11 @@ function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds
   const found = `${scored.scored} scored, ${anomalies} anomalies, ${alarms} alarm episodes`;
   const sums = `${series.size} series, ${observations} observations, ${found}`;
   return `Total: ${sums}${asides.join('')}; ${seconds.toFixed(1)} s${rate}`;
+}
+
+/** Writes the page of a backtest. Throws a ServiceError `configuration` when the file cannot be written. */
+export async function writeReportFile(path: string, data: ReportData): Promise<void> {
+  await writeFile(path, reportPage(data)).catch((error: Error) => {
+    throw new ServiceError('configuration', `Cannot write ${path}: ${error.message}`, { cause: error });
+  });
 }

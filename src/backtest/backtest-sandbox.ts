@@ -20,7 +20,7 @@ import type {
   WhatIfQuestion,
 } from '../sidecar/operations/backtests.ts';
 import { tooManyCalls } from '../sidecar/wire/problem.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
 import type { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
 import type { BacktestSetup, ScoringAnswerHeader, ScoringHeader } from './backtest-program.ts';

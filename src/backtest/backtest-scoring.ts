@@ -9,7 +9,13 @@ import { readObservations } from '../terminal/csv/observations.ts';
 import { pullObservations } from '../terminal/csv/pull.ts';
 import { BacktestPages } from './backtest-pages.ts';
 import { detectorOfText } from './detector-of-text.ts';
-import { boundedTexts, type ProblemsHeader, problemsHeader, type ScoringModels } from './scoring-models.ts';
+import {
+  boundedTexts,
+  forecastProblems,
+  type ProblemsHeader,
+  problemsHeader,
+  type ScoringModels,
+} from './scoring-models.ts';
 
 /** The bytes of the file follow. */
 export interface BacktestHeader {
@@ -39,8 +45,11 @@ export async function scoreBacktest(
   const found =
     problems.length > 0 ? { kind: 'problems' as const, problems } : detectorFor(header, history, models.byName);
   if (found.kind === 'problems') return { header: problemsHeader(found.problems), bytes: new Uint8Array() };
+  const remedy = 'send fewer observations, or a larger h';
+  const tooMany = forecastProblems(history.length, found.detector.settings, remedy);
+  if (tooMany.length > 0) return { header: problemsHeader(tooMany), bytes: new Uint8Array() };
   const bound = bindToModel(found.detector, models, models.forecasterFor);
-  const pages = new BacktestPages();
+  const pages = new BacktestPages([found.detector]);
   const options = {
     source: header.name,
     detectors: [bound],
@@ -95,6 +104,10 @@ function detectorFor(
   history: readonly PastObservation[],
   models: ScoringModels['byName'],
 ) {
+  if (settings.aggregate !== undefined && settings.freq === undefined) {
+    const problems = ['freq must be the step whose points become one value, as aggregate is given'];
+    return { kind: 'problems' as const, problems };
+  }
   const bySeries = [...Map.groupBy(history, ({ series }) => series).values()];
   const freq =
     settings.freq ?? inferFrequency(bySeries.map((past) => past.map(({ timestampMs }) => timestampMs)))?.alias;

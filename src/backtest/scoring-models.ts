@@ -1,5 +1,6 @@
 import type { DetectorModels } from '../detector-models.ts';
 import type { Forecasters } from '../model/onnx-forecaster.ts';
+import { SCORING_FORECASTS_MAX } from '../sidecar/operations/scoring-price.ts';
 import { shortened } from '../terminal/csv/shortened.ts';
 
 /** The models of the sandbox, loaded. */
@@ -11,6 +12,18 @@ export interface ScoringModels extends DetectorModels {
 export interface ProblemsHeader {
   readonly kind: 'problems';
   readonly problems: readonly string[];
+}
+
+/** The problem of settings whose forecasts are too many to be made in time; none where they are few enough. */
+export function forecastProblems(
+  observations: number,
+  { stepSize }: { readonly stepSize: number },
+  remedy: string,
+): readonly string[] {
+  const forecasts = Math.ceil(observations / stepSize);
+  if (forecasts <= SCORING_FORECASTS_MAX) return [];
+  const made = `${observations} observations by steps of ${stepSize} make ${forecasts} forecasts`;
+  return [`${made}, more than ${SCORING_FORECASTS_MAX}: ${remedy}`];
 }
 
 /** Problems, or remarks, of one answer; and the characters of one. */

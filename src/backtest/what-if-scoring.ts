@@ -1,12 +1,12 @@
 import { withChangedDetector } from '../config/changed-detector.ts';
-import type { DetectorConfig } from '../config/config.ts';
+import { type DetectorConfig, groupSourceOf } from '../config/config.ts';
 import { bindToModel } from '../detector-models.ts';
 import { shareWeights } from '../model/tuned-weights.ts';
 import type { Envelope } from '../sidecar/jobs/envelope.ts';
 import type { RaisedEvents, WhatIfScores } from '../sidecar/operations/backtests.ts';
 import { type PastObservation, scoreHistory } from '../stream/engine/commit/score-history.ts';
 import { detectorOfText } from './detector-of-text.ts';
-import { type ProblemsHeader, problemsHeader, type ScoringModels } from './scoring-models.ts';
+import { forecastProblems, type ProblemsHeader, problemsHeader, type ScoringModels } from './scoring-models.ts';
 
 /** Timestamps and values follow, then the weights of a fine-tuned model, if any. */
 export interface WhatIfHeader {
@@ -42,17 +42,27 @@ export async function scoreWhatIf(
   const scoring = tuned === null ? models : withTuned(models, tuned, bytes.subarray(2 * observations * NUMBER_BYTES));
   const written = detectorOfText(header.text, series, scoring.byName);
   if (written.kind === 'problems') return { header: problemsHeader(written.problems), bytes: NO_BYTES };
-  if (written.detector.group !== null) {
+  if (groupSourceOf(written.detector) !== null) {
     const text = `${written.detector.name} scores groups, and other settings are tried on single series`;
     return { header: problemsHeader([text]), bytes: NO_BYTES };
   }
   const text = withChangedDetector(header.text, written.index, keysInFile(header.changes));
   const changed = detectorOfText(text, series, scoring.byName);
   if (changed.kind === 'problems') return { header: problemsHeader(changed.problems), bytes: NO_BYTES };
+  const tooMany = [written, changed].flatMap(({ detector }) => {
+    return forecastProblems(observations, detector.settings, 'shorten the range, or take a larger step_size');
+  });
+  if (tooMany.length > 0) return { header: problemsHeader([...new Set(tooMany)]), bytes: NO_BYTES };
   const past = pastOf(header, bytes);
-  const before = await raisedBy(written.detector, { past, models: scoring, signal });
-  const after = await raisedBy(changed.detector, { past, models: scoring, signal });
+  const before = await raisedBy(ofKeptValues(written.detector), { past, models: scoring, signal });
+  const after = await raisedBy(ofKeptValues(changed.detector), { past, models: scoring, signal });
   return { header: { kind: 'what-if', scored: { observations, before, after, text } }, bytes: NO_BYTES };
+}
+
+/** What was kept is what the points of a step, or a counter, had come to: it is scored as it is. */
+function ofKeptValues(detector: DetectorConfig): DetectorConfig {
+  const { aggregate: _, as: __, ...settings } = detector.settings;
+  return { ...detector, settings };
 }
 
 function withTuned(

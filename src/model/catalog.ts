@@ -95,6 +95,11 @@ export function catalogOf(verified: readonly Model[], aliases: Readonly<Record<s
   };
 }
 
+/** Whether the model is one of this repository, whose tests run its graphs. */
+export function isShipped({ graphPath }: Model): boolean {
+  return graphPath.startsWith(PRETRAINED_DIR);
+}
+
 /** Subfolders, sorted, without hidden ones. */
 async function modelFolders(dir: string): Promise<string[]> {
   try {

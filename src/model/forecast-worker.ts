@@ -1,6 +1,6 @@
 /**
  * An inference thread: one session for each model, one run at a time, because a run blocks the event loop of its
- * thread. A failed run is reported as failed. A model that cannot be loaded ends the thread.
+ * thread. A failed run is reported as failed. A model that cannot be loaded at the start ends the thread.
  */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
@@ -9,20 +9,23 @@ import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Model } from './catalog.ts';
 import { scaleContexts, unscaleForecasts } from './context-scaling.ts';
 import { portProblems, testRunProblems } from './graph-check.ts';
-import type { RunForecasts, RunRequest, ThreadMessage } from './inference-thread.ts';
+import type { RunForecasts, RunRequest, ThreadMessage, ThreadModel } from './inference-thread.ts';
 import { openSession } from './open-session.ts';
 
 interface LoadedModel {
   readonly model: Model;
-  readonly session: InferenceSession;
+  /** Opened on first use where the model is rare. */
+  session: InferenceSession | null;
   readonly medianLevel: number;
   /** Session of the graph with theta as an input, shared by all tuned weights; opened on first use. */
   tuned: InferenceSession | null;
 }
 
-/** Opens a model and checks it in test runs. Throws with every problem. */
-async function load(model: Model): Promise<LoadedModel> {
+/** Opens a model, and checks it in test runs where this thread is to. Throws with every problem. */
+async function load({ model, opening }: ThreadModel): Promise<LoadedModel> {
   const { manifest, graphPath } = model;
+  const medianLevel = manifest.quantiles.indexOf(0.5);
+  if (opening === 'first-use') return { model, session: null, medianLevel, tuned: null };
   const invalid = (reasons: readonly string[]) =>
     new Error(`model folder ${dirname(graphPath)}: ${reasons.join('; ')}`);
   const session = await openSession(graphPath).catch((error: Error) => {
@@ -30,7 +33,8 @@ async function load(model: Model): Promise<LoadedModel> {
   });
   const ports = portProblems(manifest, { inputs: session.inputMetadata, outputs: session.outputMetadata });
   if (ports.length > 0) throw invalid(ports);
-  const loaded: LoadedModel = { model, session, medianLevel: manifest.quantiles.indexOf(0.5), tuned: null };
+  const loaded: LoadedModel = { model, session, medianLevel, tuned: null };
+  if (opening === 'start') return loaded;
   const problems = await testRunProblems(manifest, (test) =>
     run(loaded, { model: 0, members: 0, quantiles: 'all', theta: null, ...test }),
   );
@@ -39,8 +43,11 @@ async function load(model: Model): Promise<LoadedModel> {
 }
 
 async function sessionFor(loaded: LoadedModel, { theta }: RunRequest): Promise<InferenceSession> {
-  if (theta === null) return loaded.session;
   const { graphPath, manifest } = loaded.model;
+  if (theta === null) {
+    loaded.session ??= await openSession(graphPath);
+    return loaded.session;
+  }
   loaded.tuned ??= await openSession(join(dirname(graphPath), manifest.tuning!.forecast.graph));
   return loaded.tuned;
 }
@@ -99,7 +106,7 @@ const port = parentPort;
 const send = (message: ThreadMessage, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 const loaded: LoadedModel[] = [];
 const refusals: string[] = [];
-for (const result of await Promise.allSettled((workerData as readonly Model[]).map(load))) {
+for (const result of await Promise.allSettled((workerData as readonly ThreadModel[]).map(load))) {
   if (result.status === 'fulfilled') loaded.push(result.value);
   else refusals.push((result.reason as Error).message);
 }

@@ -3,6 +3,12 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
 
+/** A model of a thread, and when the thread opens it: at its start, also with a check by test runs, or on first use. */
+export interface ThreadModel {
+  readonly model: Model;
+  readonly opening: 'checked-start' | 'start' | 'first-use';
+}
+
 /** One run of a model's graph. The buffer of `values` is transferred. */
 export interface RunRequest {
   /** Index of the model in the list the thread was started with. */
@@ -52,10 +58,10 @@ export class InferenceThread {
   }
 
   /**
-   * Resolves when every model is loaded and passed its test runs; rejects with the reasons otherwise.
+   * Resolves when every model of the start is loaded and passed its test runs; rejects with the reasons otherwise.
    * `onLost` is called when the thread ends later without `stop`, after its runs were rejected with the same error.
    */
-  static start(models: readonly Model[], onLost: (error: ServiceError) => void): Promise<InferenceThread> {
+  static start(models: readonly ThreadModel[], onLost: (error: ServiceError) => void): Promise<InferenceThread> {
     return new Promise((resolve, reject) => {
       const worker = new Worker(new URL('./forecast-worker.ts', import.meta.url), { workerData: models });
       const thread = new InferenceThread(worker);

@@ -13,6 +13,8 @@ import { weightCount } from './tuning-graphs.ts';
 export interface ForecasterLimits {
   /** Inference threads; each holds a session of every model. */
   readonly threads: number;
+  /** Models that each thread opens on first use, without a check by test runs: somebody has made it. */
+  readonly rare?: readonly Model[];
   /** Length of the queue, in rows. A request that does not fit is rejected as `overloaded`. */
   readonly queueRowsMax?: number;
   /** Most rows of one run; fewer for long contexts (RUN_VALUES_MAX). */
@@ -88,7 +90,7 @@ export class Forecasters {
   private constructor(models: readonly Model[], limits: ForecasterLimits) {
     assert(limits.threads >= 1, 'there is an inference thread');
     this.#models = models;
-    this.#limits = { queueRowsMax: QUEUE_ROWS_MAX, runRowsMax: RUN_ROWS_MAX, ...limits };
+    this.#limits = { queueRowsMax: QUEUE_ROWS_MAX, runRowsMax: RUN_ROWS_MAX, rare: [], ...limits };
     const { queueRowsMax, runRowsMax } = this.#limits;
     const fullRun = ({ contextLength }: ForecastBatch) =>
       Math.min(runRowsMax, Math.max(RUN_ROWS_MIN, Math.floor(RUN_VALUES_MAX / contextLength)));
@@ -97,7 +99,8 @@ export class Forecasters {
 
   /**
    * Loads the models into `threads` inference threads.
-   * Throws ServiceError `model-invalid` when a graph cannot be loaded or contradicts its manifest.
+   * Throws ServiceError `model-invalid` when a graph cannot be loaded or contradicts its manifest; that of a rare model
+   * fails its forecasts.
    */
   static async start(models: readonly Model[], limits: ForecasterLimits): Promise<Forecasters> {
     const unique = new Map(models.map((model) => [model.name, model]));
@@ -153,7 +156,8 @@ export class Forecasters {
   }
 
   async #start(): Promise<void> {
-    this.#pool = await ThreadPool.start(this.#models, this.#limits.threads, {
+    const models = { models: this.#models, rare: new Set(this.#limits.rare) };
+    this.#pool = await ThreadPool.start(models, this.#limits.threads, {
       onAdded: () => this.#dispatch(),
       onNone: (error) => this.#rejectQueued(error),
     });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
-import { InferenceThread } from './inference-thread.ts';
+import { InferenceThread, type ThreadModel } from './inference-thread.ts';
 
 /** Pause before a thread that could not be started is started again; doubled each time. */
 const RETRY_MS_MIN = 1_000;
@@ -14,24 +14,33 @@ export interface PoolEvents {
   onNone(error: Error): void;
 }
 
-/** Inference threads. A thread that ends by itself is replaced. */
+/** Models of every thread. */
+export interface PoolModels {
+  readonly models: readonly Model[];
+  /** Those that a thread opens on first use, without a check. */
+  readonly rare: ReadonlySet<Model>;
+}
+
+/** Inference threads. The first one checks the graphs. A thread that ends by itself is replaced. */
 export class ThreadPool {
-  readonly #models: readonly Model[];
+  readonly #models: PoolModels;
   readonly #events: PoolEvents;
   readonly #closing = new AbortController();
   readonly #replacing = new Set<Promise<void>>();
   #threads: readonly InferenceThread[] = [];
   #trouble: string | null = null;
 
-  private constructor(models: readonly Model[], events: PoolEvents) {
+  private constructor(models: PoolModels, events: PoolEvents) {
     this.#models = models;
     this.#events = events;
   }
 
   /** Throws ServiceError `model-invalid` when a graph cannot be loaded or contradicts its manifest. */
-  static async start(models: readonly Model[], threads: number, events: PoolEvents): Promise<ThreadPool> {
+  static async start(models: PoolModels, threads: number, events: PoolEvents): Promise<ThreadPool> {
     const pool = new ThreadPool(models, events);
-    const starts = await Promise.allSettled(Array.from({ length: threads }, () => pool.#startThread()));
+    const starts = await Promise.allSettled(
+      Array.from({ length: threads }, (_, index) => pool.#startThread(index === 0 ? 'checked-start' : 'start')),
+    );
     pool.#threads = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
     const failed = starts.find((start) => start.status === 'rejected');
     if (failed === undefined) return pool;
@@ -55,8 +64,10 @@ export class ThreadPool {
     await Promise.all(this.#threads.map((thread) => thread.stop()));
   }
 
-  async #startThread(): Promise<InferenceThread> {
-    const thread: InferenceThread = await InferenceThread.start(this.#models, (error) => this.#lose(thread, error));
+  async #startThread(opening: ThreadModel['opening']): Promise<InferenceThread> {
+    const { models, rare } = this.#models;
+    const opened = models.map((model) => ({ model, opening: rare.has(model) ? 'first-use' : opening }) as const);
+    const thread: InferenceThread = await InferenceThread.start(opened, (error) => this.#lose(thread, error));
     return thread;
   }
 
@@ -72,7 +83,7 @@ export class ThreadPool {
     const { signal } = this.#closing;
     for (let retryMs = RETRY_MS_MIN; !signal.aborted; retryMs = Math.min(2 * retryMs, RETRY_MS_MAX)) {
       try {
-        const thread = await this.#startThread();
+        const thread = await this.#startThread('start');
         this.#threads = [...this.#threads, thread];
         if (this.#replacing.size === 1) this.#trouble = null;
         this.#events.onAdded();

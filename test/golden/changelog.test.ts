@@ -6,6 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseFrequency } from '../../src/calendar/frequency.ts';
 import type { DetectorConfig } from '../../src/config/config.ts';
 import type { ScoreRecord } from '../../src/record/score-record.ts';
 import { STATE_FORMAT } from '../../src/stream/changelog/state-bytes.ts';
@@ -32,7 +33,9 @@ const FORMAT_1 = { calibration: 'plain', alarmRate: null } as const;
 const COMMIT_RECORDS = 11;
 
 function detectorOf({ group, settings }: GoldenDetector): DetectorConfig {
-  return detectorConfig({ group, settings: streamSettings({ ...FORMAT_1, ...settings }) });
+  const { alias = 'min', ...rest } = settings;
+  const freq = parseFrequency(alias)!;
+  return detectorConfig({ group, settings: streamSettings({ ...FORMAT_1, ...rest, freq }) });
 }
 
 function runOf(detector: GoldenDetector, broker: MemoryBroker) {

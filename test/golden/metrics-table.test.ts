@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { collectAlerts, collectForecasts, collectService, createMetrics } from '../../src/telemetry/metrics.ts';
+import {
+  collectAlerts,
+  collectForecasts,
+  collectService,
+  createMetrics,
+  SCORE_GAUGES,
+} from '../../src/telemetry/metrics.ts';
 
 const FILE = join(import.meta.dirname, '../../deploy/book/metrics.md');
 const HEAD = `# Metrics
@@ -36,6 +42,9 @@ async function table(): Promise<string> {
     };
     return [`\`${name}\``, type, labelNames.map((label) => `\`${label}\``).join(', '), help.replaceAll('|', '/')];
   });
+  for (const { name, help } of Object.values(SCORE_GAUGES)) {
+    rows.push([`\`${name}\``, 'gauge', '[its series](monitoring.md#scores-in-prometheus)', help]);
+  }
   const all = [['metric', 'type', 'labels', 'what it says'], ...rows.sort(([a], [b]) => (a < b ? -1 : 1))];
   const widths = all[0].map((_, column) => Math.max(...all.map((row) => row[column].length)));
   const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i])).join(' | ')} |`;

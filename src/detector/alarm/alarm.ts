@@ -14,6 +14,11 @@ export const ALARM_STATE = layout({
   /** Rows since the threshold was last exceeded, and since that last raised it, plus 1; 0 for never. */
   sinceExceeded: 1,
   sinceRaised: 1,
+  /** Unusualness of the row before, and of the one before that; 0 where they have none. */
+  previous: 1,
+  beforePrevious: 1,
+  /** Rows in a row so far whose grade is a half or more. */
+  elevated: 1,
 });
 const {
   held: HELD,
@@ -22,7 +27,13 @@ const {
   episodes: EPISODES,
   sinceExceeded: SINCE_EXCEEDED,
   sinceRaised: SINCE_RAISED,
+  previous: PREVIOUS,
+  beforePrevious: BEFORE_PREVIOUS,
+  elevated: ELEVATED,
 } = ALARM_STATE.at;
+
+/** Earlier formats of the changelog end before the last rows. */
+export const ALARM_BEFORE_FORMAT_5 = PREVIOUS;
 
 /** At this unusualness the grade is a half; 1 row in 1,000 of most series is above it. */
 const GRADE_HALF = 14;
@@ -31,7 +42,7 @@ const ENERGY_RATE = 0.02;
 const ENERGY_MAX = 40;
 const ENERGY_WEIGHT = 2;
 /**
- * The threshold that keeps a rate of r false episodes a row in most series is 14 (0.001 / r)^0.36. Beyond 1 row in
+ * The threshold on S that keeps a rate of r false episodes a row in most series is 14 (0.001 / r)^0.36. Beyond 1 row in
  * 1,000 the tail is longer, that of groups most of all; a time step of a group is as unusual as its most unusual
  * members.
  */
@@ -40,8 +51,14 @@ const TAIL_EXPONENT = 0.36;
 const RARE_EXPONENT = 0.38;
 const RARE_EXPONENT_GROUP = 0.5;
 const GROUP_START = 2;
-/** Half of what a row shows whose terms all equal their own scales. A threshold does not fall below it. */
+/** The statistic of the alarm is as much larger than the unusualness of one row. */
+const TOGETHER_START = 1.3;
+/** Rows before count up to so many times the row itself. */
+const BEFORE_SHARE_MAX = 2;
+/** Half of what a row shows whose terms all equal their own scales. */
 export const ORDINARY = 3;
+/** What ordinary rows show together. A threshold does not fall below it. */
+const ORDINARY_TOGETHER = 2 * ORDINARY;
 const STEP_MIN = 0.05;
 const STEP_FIRST = 0.5;
 /** A row that goes on with an episode raises the threshold by this share of what the first row does. */
@@ -67,9 +84,32 @@ export interface Verdict {
   readonly severity: number;
   /** The threshold that keeps the promised rate is exceeded. */
   readonly alarm: boolean;
+  /** What the long memory of the series expected, where the row is an alarm and the memory is mature. */
+  readonly season: SeasonAlarm | null;
+  /** Rows in a row of a grade of a half or more, this one included; 0 where its own is lower. */
+  readonly elevated: number;
+  /** Rows in a row beside what their hours usually show, this one included; 0 where that is not known. */
+  readonly beside: number;
 }
 
-export const NO_VERDICT: Verdict = { grade: Number.NaN, severity: Number.NaN, alarm: false };
+/** What a time of the week usually shows. */
+export interface SeasonAlarm {
+  readonly expected: number;
+  readonly deviation: number;
+  /** The long memory raised the alarm; otherwise the forecasts did. */
+  readonly raised: boolean;
+  /** The time by the clock of the series, as if that were UTC. */
+  readonly localMs: number;
+}
+
+export const NO_VERDICT: Verdict = {
+  grade: Number.NaN,
+  severity: Number.NaN,
+  alarm: false,
+  season: null,
+  elevated: 0,
+  beside: 0,
+};
 
 /** What the user accepts. */
 export interface AlarmPromise {
@@ -86,7 +126,8 @@ export interface AlarmPromise {
  *
  *   grade      S / (S + 14)
  *   severity   max(S', 0.9 x what was held) + 2 sqrt(energy)
- *   alarm      S above a threshold that rises by a step with every episode and falls by `rate` steps with every row
+ *   alarm      G above a threshold that rises by a step with every episode and falls by `rate` steps with every row
+ *   G          S + min(max(S of the two rows before), 2 S)
  *
  * So the threshold settles where episodes come at the promised rate (stochastic approximation of a quantile, Robbins
  * and Monro 1951). The steps are large at first and shrink with the number of episodes seen. It stops falling below
@@ -100,6 +141,9 @@ export function judgeRow(
 ): Verdict {
   const sinceExceeded = passRow(state, start + SINCE_EXCEEDED);
   const sinceRaised = passRow(state, start + SINCE_RAISED);
+  const together = alarmStatistic(state, start, unusual?.sharp ?? 0);
+  const elevated = (unusual?.sharp ?? 0) < GRADE_HALF ? 0 : state[start + ELEVATED] + 1;
+  state[start + ELEVATED] = elevated;
   if (unusual === null) return NO_VERDICT;
   const { sharp, wide } = unusual;
   const held = Math.max(wide, HELD_SHARE * state[start + HELD]);
@@ -108,7 +152,7 @@ export function judgeRow(
   state[start + ENERGY] = energy;
   const promised = Math.min(rate, ALARM_RATE_MAX);
   const threshold = startOf(promised, isGroup) * Math.exp(state[start + THRESHOLD]);
-  const alarm = sharp > threshold;
+  const alarm = together > threshold;
   if (alarm) {
     const begins = sinceExceeded > gap;
     if (begins) state[start + EPISODES]++;
@@ -118,8 +162,17 @@ export function judgeRow(
     }
     state[start + SINCE_EXCEEDED] = 1;
   }
-  if (threshold > ORDINARY) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * promised;
-  return { grade: sharp / (sharp + GRADE_HALF), severity: held + ENERGY_WEIGHT * Math.sqrt(energy), alarm };
+  if (threshold > ORDINARY_TOGETHER) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * promised;
+  const severity = held + ENERGY_WEIGHT * Math.sqrt(energy);
+  return { grade: sharp / (sharp + GRADE_HALF), severity, alarm, season: null, elevated, beside: 0 };
+}
+
+/** A row with what the two rows before it add: an incident that grows is seen earlier. */
+function alarmStatistic(state: Float64Array, start: number, sharp: number): number {
+  const before = Math.max(state[start + PREVIOUS], state[start + BEFORE_PREVIOUS]);
+  state[start + BEFORE_PREVIOUS] = state[start + PREVIOUS];
+  state[start + PREVIOUS] = sharp;
+  return sharp + Math.min(before, BEFORE_SHARE_MAX * sharp);
 }
 
 /** Rows since a mark, this one included; infinite where there was none. */
@@ -132,9 +185,10 @@ function passRow(state: Float64Array, at: number): number {
 function startOf(rate: number, isGroup: boolean): number {
   const rareExponent = isGroup ? RARE_EXPONENT_GROUP : RARE_EXPONENT;
   const exponent = rate < TAIL_RATE ? rareExponent : TAIL_EXPONENT;
-  return (isGroup ? GROUP_START : 1) * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
+  return TOGETHER_START * (isGroup ? GROUP_START : 1) * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
 }
 
-function stepOf(episodes: number): number {
+/** By how much an episode moves the logarithm of a threshold. */
+export function stepOf(episodes: number): number {
   return Math.max(STEP_MIN, STEP_FIRST / (1 + episodes));
 }

@@ -16,7 +16,7 @@ import { cutoffsOfWindow, residualPlaces, stepOfHorizon } from '../calibration/c
 import type { CalibrationSize, DetectionSettings } from '../calibration/settings.ts';
 import { CALIBRATION_WINDOWS_MIN, judge, oneSidedThreshold, twoSidedThreshold } from '../calibration/threshold.ts';
 import { PRIOR_ROWS } from '../grade/grade-terms.ts';
-import { gradeHistories } from './grade-history.ts';
+import { gradeHistories, type HistoryTimes } from './grade-history.ts';
 import {
   addForecast,
   contextBefore,
@@ -120,17 +120,13 @@ function priorFoldsOf(history: History, series: number, settings: DetectionSetti
 
 /**
  * Judges the last `detectionSize` observations of every history, once all folds have their forecasts.
- * @param eventStepMs mean step of the series; null where no events are wanted
  */
-export function concludeDetection(
-  { histories, settings }: DetectionPlan,
-  eventStepMs: number | null = null,
-): OnlineDetection[] {
+export function concludeDetection({ histories, settings }: DetectionPlan, times: HistoryTimes = {}): OnlineDetection[] {
   const judged =
     settings.thresholdMethod === 'univariate'
       ? histories.map((history) => judgeAlone(history, settings))
       : judgeTogether(histories, settings);
-  const graded = gradeHistories(histories, settings, eventStepMs);
+  const graded = gradeHistories(histories, settings, times);
   return judged.map((detection, i) => {
     const { verdicts, events } = graded[i];
     return { ...detection, ...verdictColumns(verdicts, settings), events };

@@ -4,11 +4,13 @@ import { GROUP_SCALES, unusualGroup } from '../alarm/group-unusualness.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
+import type { SeenValue } from '../event/event-row.ts';
 import { NO_RULES } from '../event/event-rules.ts';
-import { EventTracker, type SeenValue } from '../event/event-tracker.ts';
-import { GradeTerms } from '../grade/grade-terms.ts';
+import { EventTracker } from '../event/event-tracker.ts';
+import { observeTerms } from '../grade/grade-terms.ts';
 import { SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
+import { judgeInSeason } from '../memory/series-season.ts';
 import { arrivalForecastAt, countingCutoffs, type History, originAt } from './history.ts';
 
 /** What a history came to, position by position. */
@@ -24,12 +26,11 @@ export interface GradedHistory {
 /**
  * Grade, severity and alarm of every position of each history, from the same recurrence that the stream runs: position
  * by position, with the forecasts that it would have had. A group has its events in common.
- * @param eventStepMs mean step of the series; null where no events are wanted
  */
 export function gradeHistories(
   histories: readonly History[],
   settings: DetectionSettings,
-  eventStepMs: number | null,
+  { eventStepMs = null, startsMs = null }: HistoryTimes,
 ): GradedHistory[] {
   if (settings.alarmRate === null) {
     return histories.map(({ values }) => ({ verdicts: Array(values.length).fill(NO_VERDICT), events: [] }));
@@ -38,16 +39,27 @@ export function gradeHistories(
     const graded = gradeTogether(histories, settings, eventStepMs);
     return histories.map(() => graded);
   }
-  return histories.map((history, index) => gradeAlone({ history, index }, settings, eventStepMs));
+  return histories.map((history, index) => {
+    return gradeAlone({ history, index, startMs: startsMs?.[index] ?? Number.NaN }, settings, eventStepMs);
+  });
+}
+
+/** Times that a history has. */
+export interface HistoryTimes {
+  /** Mean step of the series; null where no events are wanted. */
+  readonly eventStepMs?: number | null | undefined;
+  /** Event time of the first position of each; null where they are not known: then there is no long memory. */
+  readonly startsMs?: readonly number[] | null | undefined;
 }
 
 interface IndexedHistory {
   readonly history: History;
   readonly index: number;
+  readonly startMs: number;
 }
 
 function gradeAlone(
-  { history, index }: IndexedHistory,
+  { history, index, startMs }: IndexedHistory,
   settings: DetectionSettings,
   eventStepMs: number | null,
 ): GradedHistory {
@@ -57,7 +69,9 @@ function gradeAlone(
   const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: false };
   const verdicts = Array.from(history.values, (_, position) => {
     const unusual = rows.observe(position);
-    const verdict = judgeRow(state, 0, unusual, promise);
+    const timestampMs = startMs + position * (settings.profile?.stepMs ?? Number.NaN);
+    const row = { value: history.observed[position], timestampMs };
+    const verdict = judgeInSeason(rows.rings, judgeRow(state, 0, unusual, promise), row);
     events.observe(position, verdict, [rows]);
     return verdict;
   });
@@ -91,7 +105,6 @@ class HistoryRows {
   readonly series: string;
   readonly rings: SeriesRings;
   readonly #history: History;
-  readonly #terms: GradeTerms;
   readonly #resolutionAt: number;
   readonly #counting: ReadonlySet<number>;
   readonly #newOrigins: ReadonlySet<number>;
@@ -106,7 +119,6 @@ class HistoryRows {
     this.series = String(index);
     this.#history = history;
     this.rings = new SeriesRings(memory);
-    this.#terms = new GradeTerms(this.rings);
     this.#resolutionAt = this.rings.scalarIndex(SCALARS.resolution);
     this.#counting = new Set(countingCutoffs(history, settings));
     this.#newOrigins = new Set(history.segments.map(({ start }) => start));
@@ -122,7 +134,7 @@ class HistoryRows {
     rings.keepDistance(position, distance);
     const value = observed[position];
     const forecast = arrivalForecastAt(this.#history, position);
-    this.#newest = this.#terms.observe({ position, value, distance, forecast });
+    this.#newest = observeTerms(rings, { position, value, distance, forecast });
     this.#position = position;
     observeResolution(rings.doubles, this.#resolutionAt, value);
     this.#closeWindow(position + 1);

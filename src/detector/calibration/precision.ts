@@ -1,5 +1,8 @@
 import { layout } from './layout.ts';
 
+/** Largest magnitude of a value. The distance of two values is finite in the single precision of the models. */
+export const VALUE_MAGNITUDE_MAX = 1.7014117e38;
+
 /**
  * Whether the float32 distances of one window still distinguish its values. A series whose first value was 2^31 and
  * whose others are near 20 would keep multiples of 128.

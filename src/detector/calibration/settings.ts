@@ -1,4 +1,6 @@
 import type { Frequency } from '../../calendar/frequency.ts';
+import type { LocalCalendar } from '../../calendar/local-calendar.ts';
+import type { Aggregate, CounterReading } from './points.ts';
 
 /**
  * How anomalies are distinguished from normal observations: each series alone, or all series of a group together at
@@ -17,6 +19,13 @@ export type CalibrationSize = 'all' | number;
  *   the interval is centred on the forecast plus the mean residual, so that score and flag agree
  */
 export type CalibrationMethod = 'plain' | 'robust';
+
+/** What the long memory of a series goes by. */
+export interface ProfileSettings {
+  readonly calendar: LocalCalendar;
+  /** Mean step of the series. */
+  readonly stepMs: number;
+}
 
 /**
  * What one detection needs to know. Lengths are in observations (steps of `freq`). In the stream `detectionSize` is a
@@ -38,6 +47,8 @@ export interface DetectionSettings {
   readonly alarmRate: number | null;
   /** How many observations before a cutoff the model may see. */
   readonly context: number;
+  /** The long memory of hours and weekdays, by this clock; left out: none. */
+  readonly profile?: ProfileSettings | null;
 }
 
 /** Detection on a stream: the same, with what event time adds. */
@@ -55,4 +66,8 @@ export interface StreamDetectionSettings extends DetectionSettings {
   readonly idleMs: number | null;
   /** How many time steps a group waits for a missing member before it is scored without it. */
   readonly grace: number;
+  /** Left out: a time step has one point, and others of it are duplicates. */
+  readonly aggregate?: Aggregate;
+  /** Left out: values are watched as they are sent. */
+  readonly as?: CounterReading;
 }

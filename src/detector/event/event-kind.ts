@@ -126,6 +126,14 @@ function isStuck({ values, start }: KindEvidence): boolean {
   return recent >= STUCK_ROWS && recent > STUCK_FACTOR * earlier;
 }
 
+/** Whether the newest value has come so often in a row that it is stuck. */
+export function isStillStuck(values: Float32Array): boolean {
+  const last = values.length - 1;
+  let run = 1;
+  while (run < STUCK_ROWS && values[last - run] === values[last]) run++;
+  return run >= STUCK_ROWS;
+}
+
 function isBurst({ values, start, span, changeScale }: KindEvidence): boolean {
   const end = Math.min(start + Math.max(span, BURST_ROWS), values.length);
   let [large, turns, last] = [0, 0, 0];
@@ -148,12 +156,17 @@ function lostItsSeason({ values, start }: KindEvidence): boolean {
   return since < SEASON_SHARE || before < SEASON_SHARE;
 }
 
-/** How much the values of a stretch vary: a share of what the stretches before that are as long do at least. */
-function shareOfUsual(values: Float32Array, from: number, to: number): number {
+/** Whether the newest values still vary by too little. */
+export function staysWithoutSeason(values: Float32Array, start: number): boolean {
+  return shareOfUsual(values, values.length - SEASON_ROWS, values.length, start) < SEASON_SHARE;
+}
+
+/** How much the values of a stretch vary: a share of what stretches as long, up to `until`, do at least. */
+function shareOfUsual(values: Float32Array, from: number, to: number, until = from): number {
   const rows = to - from;
-  if (rows < SEASON_ROWS || from < USUAL_STRETCHES * rows) return Number.POSITIVE_INFINITY;
+  if (rows < SEASON_ROWS || until < USUAL_STRETCHES * rows) return Number.POSITIVE_INFINITY;
   const usual: number[] = [];
-  for (let end = from; end >= rows; end -= Math.ceil(rows / 4)) {
+  for (let end = until; end >= rows; end -= Math.ceil(rows / 4)) {
     const deviation = deviationOf(values.subarray(end - rows, end));
     if (!Number.isNaN(deviation)) usual.push(deviation);
   }

@@ -1,50 +1,16 @@
 import type { AnomalyEvent, CloseReason, EventKind } from '../../record/anomaly-event.ts';
 import type { Verdict } from '../alarm/alarm.ts';
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
-import { type RingValues, rarityOf } from './event-extremes.ts';
-import { kindOf, RESIDUALS_KEPT, refined } from './event-kind.ts';
+import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
+import { rarityOf } from './event-extremes.ts';
+import { kindOf, refined } from './event-kind.ts';
+import { hasReturned, levelBefore } from './event-return.ts';
+import type { EventRow, EventSubject, SeenValue } from './event-row.ts';
 import { type EventRules, isInvalid, isWanted } from './event-rules.ts';
-import { rarityText } from './event-summary.ts';
+import { rarityText, seasonText, USUAL_DEVIATIONS } from './event-summary.ts';
+import { inUnits, keepResidual } from './kept-residuals.ts';
 import { addShares } from './member-shares.ts';
-import { conclude, type EventMoment, type EventPeak, newEvent, type OpenEvent, revise } from './open-event.ts';
-
-/** What the events of a series or group have in common. */
-export interface EventSubject {
-  readonly detector: string;
-  /** null for a group. */
-  readonly series: string | null;
-  readonly group: string | null;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly rules: EventRules;
-  /** Rows without an alarm that end an episode: the detection size. */
-  readonly gap: number;
-  readonly stepMs: number;
-  /** Id of the event that begins at this input offset; a text distinguishes events that do not begin with an alarm. */
-  readonly idOf: (start: number | string) => string;
-}
-
-/** An observed value of a row, of the series itself or of a member of the group. */
-export interface SeenValue extends RingValues {
-  readonly series: string;
-  readonly value: number;
-  /** The forecast; NaN where there is none. */
-  readonly expected: number;
-  /** Bounds of the interval; NaN where there is none. */
-  readonly lo: number;
-  readonly hi: number;
-  /** How unusual it is (alarm.ts). */
-  readonly sharp: number;
-}
-
-export interface EventRow extends EventMoment {
-  /** Input offset. */
-  readonly offset: number;
-  readonly verdict: Verdict;
-  /** Empty where nothing was observed. */
-  readonly seen: readonly SeenValue[];
-  /** The kept values of a member, or of the series itself; null where it has left. */
-  readonly keptOf: (series: string) => RingValues | null;
-}
+import { conclude, type EventPeak, newEvent, type OpenEvent, reach, revise } from './open-event.ts';
 
 /** An episode is held open while the severity is above this share of its peak, for at most so many gaps. */
 const HELD_SHARE = 0.5;
@@ -53,9 +19,10 @@ const HELD_GAPS = 4;
 const LASTING: readonly EventKind[] = ['level_shift', 'missing_season', 'stuck'];
 /** A drift that is one event is held for so many gaps. */
 const DRIFT_GAPS = 6;
+/** A row of such a grade is part of the event that goes on. */
+const DEVIATING_GRADE = 1 / 3;
 /** An open event is looked at again after this share of a gap, when the kind is usually known; then once a gap. */
 const FIRST_CHECK_SHARE = 0.25;
-const RESIDUAL_MAX = 1e6;
 
 /**
  * Makes events of the alarms of one series or group: a recurrence over its rows.
@@ -72,6 +39,10 @@ export class EventTracker {
   #coolUntilMs: number | null = null;
   /** The last observed value, where a rule needs it; null before the first. */
   #previous: number | null = null;
+  /** Where an event was closed while rows deviated; null once one has not. The next one begins no earlier. */
+  #closedAt: number | null = null;
+  /** Events of the days before, at about one time; null where the last is longer ago than a day. */
+  #habit: DailyHabit | null = null;
 
   constructor(subject: EventSubject) {
     this.#subject = subject;
@@ -79,27 +50,38 @@ export class EventTracker {
 
   /** Whether a row may change something. */
   wants(alarm: boolean, value: number): boolean {
-    return this.#open !== null || mayMatter(alarm, value, this.#subject.rules);
+    if (this.#open !== null || this.#closedAt !== null || this.#habit !== null) return true;
+    return mayMatter(alarm, value, this.#subject.rules);
   }
 
   /** Takes the next row. Returns what is to be published of it. */
   observe(row: EventRow): AnomalyEvent | null {
-    const most = mostUnusual(row, this.#subject.rules);
+    const most = inSeason(mostUnusual(row, this.#subject.rules), row.verdict);
     const isAlarm = most !== null && this.#counts(row, most);
     if (most !== null && this.#subject.rules.stoppedAt !== null) this.#previous = most.value;
     if (this.#open === null) {
+      if (this.#habit !== null && isOver(this.#habit, row.timestampMs)) this.#habit = null;
+      if (this.#closedAt !== null && !isAlarm && row.seen.length > 0 && !deviates(row, true)) this.#closedAt = null;
       if (!isAlarm || (this.#coolUntilMs !== null && row.timestampMs < this.#coolUntilMs)) return null;
       this.#coolUntilMs = null;
       this.#open = this.#begin(row, most);
     }
     const event = this.#open;
-    keepResidual(event, row);
+    keepResidual(event, row.seen);
+    const isMissing = row.seen.length === 0;
+    if (!isMissing) {
+      const isDeviating = deviates(row, event.seasonAlarms !== undefined || isRaised(row));
+      reach(event, row, { isAlarm, deviates: isDeviating, stepMs: this.#subject.stepMs });
+    }
     if (isAlarm) this.#addAlarm(event, row, most);
     if (event.revision >= 0) return this.#goOn(event, row);
-    const lastedMs = event.lastAlarm.timestampMs - event.startedAtMs;
+    const lastedMs = event.lastAlarm.timestampMs - event.firstAlarm.timestampMs;
     if (isAlarm && lastedMs >= this.#subject.rules.minDurationMs) {
       this.#classify(event, row);
       event.checked = { position: row.position, alarms: event.alarms };
+      const habit = habitWith(this.#habit, event.firstAlarm.timestampMs, this.#subject.stepMs);
+      this.#habit = habit ?? this.#habit;
+      if (habit !== null) event.days = habit.days;
       return revise(event, 'opened', row.timestampMs);
     }
     if (row.position - event.lastAlarm.position >= this.#subject.gap) this.#open = null;
@@ -115,11 +97,15 @@ export class EventTracker {
 
   /** What is to be kept; null where it is as a new one. It is plain data, and changes with the next row. */
   kept(): KeptTracker | null {
-    if (this.#open === null && this.#coolUntilMs === null && this.#previous === null) return null;
-    return { open: this.#open, coolUntilMs: this.#coolUntilMs, previous: this.#previous };
+    const [open, coolUntilMs, previous] = [this.#open, this.#coolUntilMs, this.#previous];
+    const [closedAt, habit] = [this.#closedAt, this.#habit];
+    if ([open, coolUntilMs, previous, closedAt, habit].every((each) => each === null)) return null;
+    return { open, coolUntilMs, previous, closedAt, habit };
   }
 
-  resume({ open, coolUntilMs, previous }: KeptTracker): void {
+  resume({ open, coolUntilMs, previous, closedAt = null, habit = null }: KeptTracker): void {
+    this.#closedAt = closedAt;
+    this.#habit = habit;
     this.#open = open;
     this.#coolUntilMs = coolUntilMs;
     this.#previous = previous;
@@ -132,25 +118,32 @@ export class EventTracker {
   }
 
   #begin(row: EventRow, leader: SeenValue): OpenEvent {
-    const { idOf } = this.#subject;
-    const { position, timestampMs, offset } = row;
+    const { idOf, gap, stepMs } = this.#subject;
+    const { position, timestampMs, offset, verdict } = row;
     const { rings, value, expected } = leader;
     const scale = scaleOfResiduals(rings);
+    const run = Math.max(1, isRaised(row) ? verdict.beside : verdict.elevated);
+    const lead = Math.min(run - 1, gap - 1, position - (this.#closedAt ?? 0));
+    const start = position - lead;
+    this.#closedAt = null;
     return newEvent(this.#subject, {
       eventId: idOf(offset),
       kind: 'spike',
-      moment: { position, timestampMs },
+      begun: { position: start, timestampMs: timestampMs - Math.round(lead * stepMs) },
+      firstAlarm: { position, timestampMs },
       leader: leader.series,
       scale,
       changeScale: scaleOfChanges(rings),
       leading: inUnits(leadingResidual(rings, value - expected), scale),
-      peak: this.#peakOf(row, leader, position),
+      before: levelBefore(leader, start, gap),
+      peak: this.#peakOf(row, leader, start),
     });
   }
 
   #addAlarm(event: OpenEvent, row: EventRow, most: SeenValue): void {
     const { verdict, position, timestampMs, seen } = row;
     event.alarms++;
+    if (isRaised(row)) event.seasonAlarms = (event.seasonAlarms ?? 0) + 1;
     if (most.value < most.expected) event.alarmsBelow++;
     event.lastAlarm = { position, timestampMs };
     if (event.group !== null) event.shares = addShares(event.shares, seen);
@@ -165,6 +158,8 @@ export class EventTracker {
     const { value, expected, lo, hi } = seen;
     const side = value < expected ? 'lowest' : 'highest';
     const rarity = rarityOf(seen, { value, position, side, start, windowSize: gap });
+    const rare = rarity === null ? null : rarityText(rarity, stepMs);
+    const usual = verdict.season === null ? null : seasonText(value, verdict.season, this.#subject.unit ?? null);
     return {
       timestampMs,
       grade: finite(verdict.grade),
@@ -172,19 +167,22 @@ export class EventTracker {
       expected: finite(expected),
       lo: finite(lo),
       hi: finite(hi),
-      unusual: rarity === null ? null : rarityText(rarity, stepMs),
+      unusual: usual ?? rare,
     };
   }
 
   #goOn(event: OpenEvent, row: EventRow): AnomalyEvent | null {
-    const { gap, rules } = this.#subject;
+    const { gap, rules, stepMs } = this.#subject;
     if (this.#isOver(event, row)) {
       this.#classify(event, row);
       this.#open = null;
       if (rules.coolDownMs > 0) this.#coolUntilMs = event.lastAlarm.timestampMs + rules.coolDownMs;
-      return conclude(event, 'recovered', row.timestampMs);
+      if (event.ordinaryRows === 0) this.#closedAt = row.position;
+      const kept = row.keptOf(event.leader);
+      const isBack = kept === null || hasReturned(event, kept, { position: row.position, gap, stepMs });
+      return conclude(event, isBack ? 'recovered' : 'new_level', row.timestampMs);
     }
-    const isFirst = event.checked.position === event.start;
+    const isFirst = event.checked.position === event.firstAlarm.position;
     if (row.position - event.checked.position < (isFirst ? Math.ceil(FIRST_CHECK_SHARE * gap) : gap)) return null;
     const { kind, checked } = event;
     event.checked = { position: row.position, alarms: event.alarms };
@@ -207,7 +205,8 @@ export class EventTracker {
     if (kept === null) return;
     const { rings } = kept;
     const oldest = Math.max(0, rings.contextStart, position - rings.layout.contextCapacity + 1);
-    if (event.start - oldest < this.#subject.gap) return;
+    const start = event.firstAlarm.position - oldest;
+    if (start < this.#subject.gap) return;
 
     const values = new Float32Array(position + 1 - oldest);
     rings.copyDistances(values, oldest, position + 1);
@@ -215,11 +214,11 @@ export class EventTracker {
       event.kind,
       kindOf({
         values,
-        start: event.start - oldest,
+        start,
         residuals: event.residuals,
         leading: event.leading,
         isBelow: event.peak.expected !== null && (event.peak.value ?? 0) < event.peak.expected,
-        span: event.lastAlarm.position - event.start + 1,
+        span: event.lastAlarm.position - event.firstAlarm.position + 1,
         changeScale: event.changeScale,
       }),
     );
@@ -239,6 +238,19 @@ export interface KeptTracker {
   readonly open: OpenEvent | null;
   readonly coolUntilMs: number | null;
   readonly previous: number | null;
+  /** Left out by earlier versions. */
+  readonly closedAt?: number | null;
+  readonly habit?: DailyHabit | null;
+}
+
+/** Whether the long memory raised the alarm of a row. */
+function isRaised({ verdict: { season } }: EventRow): boolean {
+  return season?.raised === true;
+}
+
+/** Whether a row is part of an incident, an alarm or not. */
+function deviates({ verdict: { grade, beside } }: EventRow, isBySeason: boolean): boolean {
+  return grade >= DEVIATING_GRADE || (isBySeason && beside > 0);
 }
 
 /** A value outside of the valid range comes first. */
@@ -251,17 +263,12 @@ function mostUnusual({ seen }: EventRow, rules: EventRules): SeenValue | null {
   return most;
 }
 
-function keepResidual({ residuals, leader, scale }: OpenEvent, { seen }: EventRow): void {
-  if (residuals.length >= RESIDUALS_KEPT) return;
-  const own = seen.find(({ series }) => series === leader);
-  residuals.push(own === undefined ? 0 : inUnits(own.value - own.expected, scale));
-}
-
-/** A finite number of few digits: it is kept as text. 0 where there is none. */
-function inUnits(distance: number, scale: number): number {
-  const units = distance / scale;
-  if (Number.isNaN(units)) return 0;
-  return Math.round(100 * Math.max(-RESIDUAL_MAX, Math.min(units, RESIDUAL_MAX))) / 100;
+/** Where the long memory raised the alarm, what is expected is what this time of the week usually shows. */
+function inSeason(seen: SeenValue | null, { season }: Verdict): SeenValue | null {
+  if (seen === null || season === null || !season.raised) return seen;
+  const { expected, deviation } = season;
+  const margin = USUAL_DEVIATIONS * deviation;
+  return { ...seen, expected, lo: expected - margin, hi: expected + margin };
 }
 
 function finite(number: number): number | null {

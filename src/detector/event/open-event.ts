@@ -1,17 +1,26 @@
 import type { AnomalyEvent, CloseReason, EventDirection, EventKind, EventType } from '../../record/anomaly-event.ts';
+import { shownLabels } from '../../series/series-id.ts';
 import { summaryOf } from './event-summary.ts';
 import { type MemberShares, NO_SHARES, sharesOf } from './member-shares.ts';
+
+/** Ordinary rows in a row, behind the last alarm, that are the return to normal. */
+const RETURN_ROWS = 3;
 
 /**
  * An event that goes on. It is kept as JSON, so its numbers are finite. It holds all that its last revision needs: that
  * one may be written when the detector is gone.
  */
 export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | 'series' | 'group' | 'labels'> {
+  /** Left out where the id shows them. */
+  readonly seriesLabels?: Readonly<Record<string, string>>;
+  /** Left out where there is none. */
+  readonly unit?: string | null;
   /** Number of the newest revision; -1 until it is opened. */
   revision: number;
-  /** Position of the first alarm. */
+  /** Its first deviating row. */
   readonly start: number;
   readonly startedAtMs: number;
+  readonly firstAlarm: EventMoment;
   /** The series that it is classified by: itself, or the most unusual member at the first alarm. */
   readonly leader: string;
   /** Deviation of the residuals and of the changes before it. */
@@ -25,9 +34,19 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   alarms: number;
   /** Alarms below what was expected. */
   alarmsBelow: number;
+  /** Alarms of the long memory, which raises one as values leave what is usual; left out where there is none. */
+  seasonAlarms?: number;
   lastAlarm: EventMoment;
+  /** The first row of the return to normal, as far as is known: the one behind the last that deviates. */
+  until: EventMoment;
+  /** Ordinary rows since then, RETURN_ROWS at most. */
+  ordinaryRows: number;
+  /** Median of the values just before it, in units of the series; null where there are none. */
+  readonly before: number | null;
   /** Where it was last looked at whether something is new, and the alarms by then. */
   checked: { readonly position: number; readonly alarms: number };
+  /** Days in a row on which an event began at this time; left out on the first. */
+  days?: number;
   /** The highest of its alarms; null where none had one. */
   severity: number | null;
   peak: EventPeak;
@@ -48,38 +67,75 @@ export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expec
 
 /** How an event begins. */
 export interface EventStart
-  extends Pick<OpenEvent, 'eventId' | 'kind' | 'leader' | 'scale' | 'changeScale' | 'leading' | 'peak'> {
-  readonly moment: EventMoment;
+  extends Pick<OpenEvent, 'eventId' | 'kind' | 'leader' | 'scale' | 'changeScale' | 'leading' | 'before' | 'peak'> {
+  /** The first deviating row. */
+  readonly begun: EventMoment;
+  readonly firstAlarm: EventMoment;
 }
 
 /** An event before its first revision, and without an alarm. */
 export function newEvent(
-  { detector, series, group, labels }: Pick<AnomalyEvent, 'detector' | 'series' | 'group' | 'labels'>,
-  { eventId, kind, moment, leader, scale, changeScale, leading, peak }: EventStart,
+  {
+    detector,
+    series,
+    group,
+    labels,
+    seriesLabels,
+    unit,
+  }: Pick<AnomalyEvent, 'detector' | 'series' | 'group' | 'labels'> & Pick<OpenEvent, 'seriesLabels' | 'unit'>,
+  { begun, firstAlarm, ...start }: EventStart,
 ): OpenEvent {
   return {
-    eventId,
+    ...start,
     revision: -1,
     detector,
     series,
     group,
     labels,
-    start: moment.position,
-    startedAtMs: moment.timestampMs,
-    leader,
-    scale,
-    changeScale,
-    leading,
+    start: begun.position,
+    startedAtMs: begun.timestampMs,
+    firstAlarm,
     residuals: [],
-    kind,
     alarms: 0,
     alarmsBelow: 0,
-    lastAlarm: moment,
-    checked: { position: moment.position, alarms: 0 },
+    lastAlarm: firstAlarm,
+    until: firstAlarm,
+    ordinaryRows: 0,
+    checked: { position: firstAlarm.position, alarms: 0 },
     severity: null,
-    peak,
     shares: NO_SHARES,
+    ...(seriesLabels && { seriesLabels }),
+    ...(unit && { unit }),
   };
+}
+
+/** An event that an earlier version kept began and ended with its alarms. */
+export function keptEvent(event: OpenEvent): OpenEvent {
+  const { start, startedAtMs, lastAlarm } = event;
+  const firstAlarm = { position: start, timestampMs: startedAtMs };
+  const until = { ...lastAlarm, position: lastAlarm.position + 1 };
+  const begun: Pick<OpenEvent, 'firstAlarm' | 'until' | 'ordinaryRows' | 'before'> = {
+    firstAlarm,
+    until,
+    ordinaryRows: 0,
+    before: null,
+  };
+  return { ...begun, ...event };
+}
+
+/** Takes the next row in: how far the event reaches. A row without a value tells nothing of it. */
+export function reach(
+  event: OpenEvent,
+  { position, timestampMs }: EventMoment,
+  row: { readonly isAlarm: boolean; readonly deviates: boolean; readonly stepMs: number },
+): void {
+  if (row.isAlarm || (row.deviates && event.ordinaryRows < RETURN_ROWS)) {
+    event.until = { position: position + 1, timestampMs: timestampMs + row.stepMs };
+    event.ordinaryRows = 0;
+  } else if (!row.deviates) {
+    if (position === event.until.position) event.until = { position, timestampMs };
+    event.ordinaryRows = Math.min(event.ordinaryRows + 1, RETURN_ROWS);
+  }
 }
 
 /** Direction is `both` where the rarer one has this share of the alarms. */
@@ -91,20 +147,26 @@ export function revise(event: OpenEvent, type: 'opened' | 'updated', timestampMs
   return revisionOf(event, type, timestampMs);
 }
 
-/** The last revision of an event. It is never earlier than the last alarm. */
+/** The last revision of an event. It is never earlier than the last alarm, and no event ends after it. */
 export function conclude(event: OpenEvent, closeReason: CloseReason, timestampMs: number): AnomalyEvent {
   event.revision++;
-  const { timestampMs: endedAtMs } = event.lastAlarm;
-  return { ...revisionOf(event, 'closed', Math.max(timestampMs, endedAtMs)), endedAtMs, closeReason };
+  const closedAtMs = Math.max(timestampMs, event.lastAlarm.timestampMs);
+  return revisionOf(event, 'closed', closedAtMs, closeReason);
 }
 
-function revisionOf(event: OpenEvent, type: EventType, updatedAtMs: number): AnomalyEvent {
-  const { start, startedAtMs, kind, severity, alarms, lastAlarm, labels } = event;
+function revisionOf(
+  event: OpenEvent,
+  type: EventType,
+  updatedAtMs: number,
+  closeReason: CloseReason | null = null,
+): AnomalyEvent {
+  const { start, startedAtMs, firstAlarm, lastAlarm, until, kind, severity, alarms, labels } = event;
   const { timestampMs: peakAtMs, grade, value, expected, lo, hi, unusual } = event.peak;
   const direction = directionOf(event);
   const members = sharesOf(event.shares);
   const seriesCount = event.seriesCount ?? null;
-  const lastedMs = type === 'closed' ? lastAlarm.timestampMs - startedAtMs : null;
+  const unit = event.unit ?? null;
+  const endedAtMs = closeReason === null ? null : endOf(event, updatedAtMs);
   return {
     eventId: event.eventId,
     type,
@@ -115,9 +177,11 @@ function revisionOf(event: OpenEvent, type: EventType, updatedAtMs: number): Ano
     kind,
     direction,
     startedAtMs,
+    firstAlarmAtMs: firstAlarm.timestampMs,
     peakAtMs,
+    lastAlarmAtMs: lastAlarm.timestampMs,
     updatedAtMs,
-    endedAtMs: null,
+    endedAtMs,
     severity,
     grade,
     value,
@@ -125,14 +189,24 @@ function revisionOf(event: OpenEvent, type: EventType, updatedAtMs: number): Ano
     lo,
     hi,
     alarms,
-    observations: lastAlarm.position - start + 1,
-    closeReason: null,
-    summary: summaryOf({ kind, direction, value, expected, unusual, members, seriesCount }, lastedMs),
+    observations: Math.max(1, until.position - start),
+    closeReason,
+    summary: summaryOf(
+      { kind, direction, value, expected, unusual, members, seriesCount, unit, days: event.days ?? 1 },
+      { startedAtMs, endedAtMs, closeReason },
+    ),
     unusual,
     members,
     labels,
     seriesCount,
+    seriesLabels: event.seriesLabels ?? shownLabels(event.series ?? event.group ?? ''),
+    unit,
   };
+}
+
+/** A silence goes on until it is closed. */
+function endOf({ kind, until }: OpenEvent, closedAtMs: number): number {
+  return kind === 'silence' ? closedAtMs : Math.min(until.timestampMs, closedAtMs);
 }
 
 /** That of the peak, unless many alarms lie on the other side. */

@@ -4,7 +4,7 @@ import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { SEED_PERIOD } from '../memory/shape-lags.ts';
 import { CHANGE_GAP, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
-import { ShapeSearch } from './shape-search.ts';
+import { earlierInnovation, nearestDistance, nearestLag, observeShape, seedShapes } from './shape-search.ts';
 
 /** The terms of the grade, by their place among the scalars. */
 const RESIDUAL = 0;
@@ -71,95 +71,80 @@ export interface GradedRow {
  * A row is judged by scales of the rows before it. The sum and its weights were chosen on labelled series of several
  * sources; see README.md.
  */
-export class GradeTerms {
-  readonly #rings: SeriesRings;
-  readonly #shapes: ShapeSearch;
-
-  constructor(rings: SeriesRings) {
-    this.#rings = rings;
-    this.#shapes = new ShapeSearch(rings);
+/**
+ * Takes the row at `position`, whose distance is in the ring; call it before the resolution learns of it. Null without
+ * value or forecast.
+ */
+export function observeTerms(
+  rings: SeriesRings,
+  { position, value, distance, forecast }: GradedRow,
+): Unusualness | null {
+  if (Number.isNaN(value) && position === rings.contextStart) {
+    // Nothing was observed so far: an absent past must not pass for a flat one.
+    rings.setScalar(SCALARS.contextStart, position + 1);
+    return null;
   }
+  const { doubles } = rings;
+  const resolutionAt = rings.scalarIndex(SCALARS.resolution);
+  const finest = FLOOR_SHARE * deviationFloor(doubles, resolutionAt);
+  if (position % SEED_PERIOD === 0 || position === rings.contextStart) seed(rings, position, finest);
+  const analogue = nearestLag(rings);
+  const innovation = observeShape(rings, position);
+  if (Number.isNaN(value)) return null;
+  const change = isBehindGap(rings, position, CHANGE_GAP) ? Number.NaN : value - doubles[resolutionAt];
+  const areShapesKnown = !isBehindGap(rings, position, SHAPE_GAP);
+  const floor = Math.max(finest, ROUNDING * (Number.isNaN(forecast) ? Math.abs(distance) : Math.abs(forecast)));
+  const z = scaled(rings, RESIDUAL, distance - forecast, floor);
+  // A change is exact. The others are of float32 distances, whose rounding may be all there is.
+  const d = scaled(rings, CHANGE, change, finest);
+  const isExpected = areShapesKnown && analogue > 0 && !Number.isNaN(rings.distanceAt(position - analogue));
+  const n = scaled(rings, ANALOGUE, isExpected ? innovation - earlierInnovation(analogue) : Number.NaN, floor);
+  const isShaped = areShapesKnown && nearestLag(rings) > 0;
+  const w = scaled(rings, SHAPE, isShaped ? Math.sqrt(nearestDistance(rings)) : Number.NaN, floor);
+  if (Number.isNaN(forecast)) return null;
+  keepRecent(rings, distance - forecast);
+  const largest = Math.max(z, d, n);
+  const sum = z + d + n;
+  return { sharp: sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest), wide: sum + SHAPE_WEIGHT_WIDE * w };
+}
 
-  /**
-   * Takes the row at `position`, whose distance is in the ring; call it before the resolution learns of it. Null
-   * without value or forecast.
-   */
-  observe({ position, value, distance, forecast }: GradedRow): Unusualness | null {
-    if (Number.isNaN(value) && position === this.#rings.contextStart) {
-      // Nothing was observed so far: an absent past must not pass for a flat one.
-      this.#rings.setScalar(SCALARS.contextStart, position + 1);
-      return null;
-    }
-    const { doubles } = this.#rings;
-    const resolutionAt = this.#rings.scalarIndex(SCALARS.resolution);
-    const finest = FLOOR_SHARE * deviationFloor(doubles, resolutionAt);
-    if (position % SEED_PERIOD === 0 || position === this.#rings.contextStart) this.#seed(position, finest);
-    const analogue = this.#shapes.nearest;
-    const innovation = this.#shapes.observe(position);
-    if (Number.isNaN(value)) return null;
-    const change = isBehindGap(this.#rings, position, CHANGE_GAP) ? Number.NaN : value - doubles[resolutionAt];
-    const areShapesKnown = !isBehindGap(this.#rings, position, SHAPE_GAP);
-    const floor = Math.max(finest, ROUNDING * (Number.isNaN(forecast) ? Math.abs(distance) : Math.abs(forecast)));
-    const z = this.#scaled(RESIDUAL, distance - forecast, floor);
-    // A change is exact. The others are of float32 distances, whose rounding may be all there is.
-    const d = this.#scaled(CHANGE, change, finest);
-    const isExpected = areShapesKnown && analogue > 0 && !Number.isNaN(this.#rings.distanceAt(position - analogue));
-    const expected = isExpected ? this.#shapes.innovationAt(position - analogue) : Number.NaN;
-    const n = this.#scaled(ANALOGUE, innovation - expected, floor);
-    const { nearest, distance: square } = this.#shapes;
-    const w = this.#scaled(SHAPE, areShapesKnown && nearest > 0 ? Math.sqrt(square) : Number.NaN, floor);
-    if (Number.isNaN(forecast)) return null;
-    this.#keepRecent(distance - forecast);
-    const largest = Math.max(z, d, n);
-    const sum = z + d + n;
-    return { sharp: sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest), wide: sum + SHAPE_WEIGHT_WIDE * w };
-  }
+function keepRecent(rings: SeriesRings, residual: number): void {
+  const recent = rings.scalar(SCALARS.recentResidual);
+  rings.setScalar(SCALARS.recentResidual, recent + RECENT_RATE * (residual - recent));
+}
 
-  /** After a restore of rings and scalars. */
-  restore(positions: number): void {
-    this.#shapes.restore(positions);
-  }
+function seed(rings: SeriesRings, position: number, floor: number): void {
+  const changes = rings.scalar(SCALARS.termRows + CHANGE);
+  const scale = Math.max(Math.sqrt(rings.scalar(SCALARS.termSquares + CHANGE)), floor);
+  rings.setScalar(SCALARS.innovationMax, changes > CLAMP_ROWS_MIN ? CLIP * scale : Number.POSITIVE_INFINITY);
+  seedShapes(rings, position);
+}
 
-  #keepRecent(residual: number): void {
-    const recent = this.#rings.scalar(SCALARS.recentResidual);
-    this.#rings.setScalar(SCALARS.recentResidual, recent + RECENT_RATE * (residual - recent));
-  }
+/** Whether a residual, early in the series, belongs to a run of large ones whose first one was learned from. */
+function goesOn(rings: SeriesRings, { rows, size, clip }: Pick<TermRow, 'rows' | 'size' | 'clip'>): boolean {
+  const isLarge = rows >= CLAMP_ROWS_MIN && rows < BEYOND_ROWS_MIN && size > CLIP_FULL * clip;
+  const run = isLarge ? rings.scalar(SCALARS.residualRun) + 1 : 0;
+  rings.setScalar(SCALARS.residualRun, run);
+  return run > 1 && run <= RUN_ROWS;
+}
 
-  #seed(position: number, floor: number): void {
-    const changes = this.#rings.scalar(SCALARS.termRows + CHANGE);
-    const scale = Math.max(Math.sqrt(this.#rings.scalar(SCALARS.termSquares + CHANGE)), floor);
-    this.#rings.setScalar(SCALARS.innovationMax, changes > CLAMP_ROWS_MIN ? CLIP * scale : Number.POSITIVE_INFINITY);
-    this.#shapes.seed(position);
+/** |entry| in units of the scale of its term as of the row before; 0 where there is no entry. */
+function scaled(rings: SeriesRings, term: number, entry: number, floor: number): number {
+  if (Number.isNaN(entry)) return 0;
+  const rows = rings.scalar(SCALARS.termRows + term);
+  const mean = rings.scalar(SCALARS.termSquares + term);
+  const model = rings.scalar(SCALARS.modelDeviation);
+  const prior = model > 0 ? PRIOR_WEIGHT * Math.max(0, 1 - rows / PRIOR_ROWS) : 0;
+  const known = rows + prior > 0;
+  const blended = known ? (rows * mean + prior * PRIOR_VARIANCE * model * model) / (rows + prior) : 0;
+  const scale = known ? Math.max(Math.sqrt(blended), floor) : 0;
+  const size = Math.abs(entry);
+  const clip = rows + prior < CLIP_ROWS_MIN ? Number.POSITIVE_INFINITY : scale;
+  rings.setScalar(SCALARS.termRows + term, rows + 1);
+  if (term !== RESIDUAL || !goesOn(rings, { rows, size, clip })) {
+    rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
   }
-
-  /** Whether a residual, early in the series, belongs to a run of large ones whose first one was learned from. */
-  #goesOn(rows: number, size: number, clip: number): boolean {
-    const rings = this.#rings;
-    const isLarge = rows >= CLAMP_ROWS_MIN && rows < BEYOND_ROWS_MIN && size > CLIP_FULL * clip;
-    const run = isLarge ? rings.scalar(SCALARS.residualRun) + 1 : 0;
-    rings.setScalar(SCALARS.residualRun, run);
-    return run > 1 && run <= RUN_ROWS;
-  }
-
-  /** |entry| in units of the scale of its term as of the row before; 0 where there is no entry. */
-  #scaled(term: number, entry: number, floor: number): number {
-    if (Number.isNaN(entry)) return 0;
-    const rings = this.#rings;
-    const rows = rings.scalar(SCALARS.termRows + term);
-    const mean = rings.scalar(SCALARS.termSquares + term);
-    const model = rings.scalar(SCALARS.modelDeviation);
-    const prior = model > 0 ? PRIOR_WEIGHT * Math.max(0, 1 - rows / PRIOR_ROWS) : 0;
-    const known = rows + prior > 0;
-    const blended = known ? (rows * mean + prior * PRIOR_VARIANCE * model * model) / (rows + prior) : 0;
-    const scale = known ? Math.max(Math.sqrt(blended), floor) : 0;
-    const size = Math.abs(entry);
-    const clip = rows + prior < CLIP_ROWS_MIN ? Number.POSITIVE_INFINITY : scale;
-    rings.setScalar(SCALARS.termRows + term, rows + 1);
-    if (term !== RESIDUAL || !this.#goesOn(rows, size, clip)) {
-      rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
-    }
-    return known ? Math.min(size / scale, TERM_MAX) : 0;
-  }
+  return known ? Math.min(size / scale, TERM_MAX) : 0;
 }
 
 /** The scale of residuals, and that of changes: roots of forgetting mean squares. */

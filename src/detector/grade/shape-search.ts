@@ -1,14 +1,7 @@
 import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
-import { LAG_MAX, LAG_MIN, LEVEL_VALUES, SEED_PERIOD, SEED_ROWS } from '../memory/shape-lags.ts';
-
-/** What the distances forget with every row. */
-const FORGETTING = 0.8;
-
-/** Innovations of a run of positions, shared by all searches: each fills it before it reads it. */
-const INNOVATIONS = new Float64Array(LAG_MAX + SEED_PERIOD + SEED_ROWS + LEVEL_VALUES + 1);
-/** The values before the run, newest first. */
-const LEVEL = new Float64Array(LEVEL_VALUES);
+import { LAG_MIN, LEVEL_VALUES, SEED_PERIOD, SEED_ROWS } from '../memory/shape-lags.ts';
+import { DISTANCES, INNOVATIONS, innovate, move, VALUES } from './shape-kernel.ts';
 
 /**
  * Compares the newest values of a series with its own past, whatever the level: which earlier stretch was most alike,
@@ -20,168 +13,116 @@ const LEVEL = new Float64Array(LEVEL_VALUES);
  *
  * A nearest-neighbour distance of subsequences (a discord, Keogh 2005) in a form that costs O(1) a lag and row.
  * Distances are seeded from the ring of values at every 24th position, so that they are a function of the ring and need
- * not be kept in the changelog.
+ * not be kept in the changelog. The arithmetic is that of shape-kernel.ts.
  */
-export class ShapeSearch {
-  readonly #rings: SeriesRings;
-  /** Lag of the nearest stretch as of the newest row; 0 while there is none. */
-  nearest = 0;
-  /** Mean square distance of that stretch. */
-  distance = Number.POSITIVE_INFINITY;
 
-  constructor(rings: SeriesRings) {
-    this.#rings = rings;
+/** Lag of the nearest stretch as of the newest row; 0 while there is none. */
+export function nearestLag({ slab, floatStart, layout }: SeriesRings): number {
+  return layout.lags === 0 ? 0 : slab.floats[floatStart + layout.shapeStart + layout.lags];
+}
+
+/** Mean square distance of that stretch; infinite while there is none. */
+export function nearestDistance(rings: SeriesRings): number {
+  const nearest = nearestLag(rings);
+  const { slab, floatStart, layout } = rings;
+  return nearest === 0 ? Number.POSITIVE_INFINITY : slab.floats[floatStart + layout.shapeStart + nearest - LAG_MIN];
+}
+
+/** Seeds the distances as of `position`, the next to come. */
+export function seedShapes(rings: SeriesRings, position: number): void {
+  if (rings.layout.lags === 0) return;
+  startDistances(rings, position);
+  keepDistances(rings, smallest(searchedLags(rings, position)));
+}
+
+/**
+ * Takes the value at `position`, which is in the ring already. Returns its innovation: x - its local level; 0 where
+ * nothing is known.
+ */
+export function observeShape(rings: SeriesRings, position: number): number {
+  const { layout, slab, floatStart } = rings;
+  const lags = Math.max(0, Math.min(layout.lags, comparedLags(rings, position)));
+  loadInnovations(rings, lags > 0 ? position - LAG_MIN - lags + 1 : position, position + 1);
+  if (layout.lags > 0) {
+    const start = floatStart + layout.shapeStart;
+    DISTANCES.set(slab.floats.subarray(start, start + layout.lags));
+    keepDistances(rings, move(0, lags, searchedLags(rings, position)));
   }
+  return INNOVATIONS[0];
+}
 
-  /** x - its local level at `position`, which is in the ring; 0 where nothing is known. */
-  innovationAt(position: number): number {
-    this.#loadInnovations(position, position + 1);
-    return INNOVATIONS[0];
-  }
+/** The innovation of the row so many rows before the one that was observed last, of any series. */
+export function earlierInnovation(rows: number): number {
+  return INNOVATIONS[rows];
+}
 
-  /** Seeds the distances as of `position`, the next to come. */
-  seed(position: number): void {
-    const { slab, layout } = this.#rings;
-    const from = distancesStart(this.#rings);
-    slab.floats.fill(Number.POSITIVE_INFINITY, from, from + layout.lags);
-    this.#advance(Math.max(this.#rings.contextStart, position - SEED_ROWS), position);
-    this.#findNearest(position);
-  }
+/** After a restore: computes what `seedShapes` and `observeShape` had come to before `position`. */
+export function restoreShapes(rings: SeriesRings, position: number): void {
+  const seeded = Math.max(position - (position % SEED_PERIOD), rings.contextStart);
+  if (seeded === position || rings.layout.lags === 0) return;
+  startDistances(rings, seeded);
+  advance(rings, seeded, position);
+  keepDistances(rings, smallest(searchedLags(rings, position - 1)));
+}
 
-  /** Takes the value at `position`, which is in the ring already. Returns its innovation. */
-  observe(position: number): number {
-    const now = this.innovationAt(position);
-    const { contextStart, layout } = this.#rings;
-    const known = Math.min(layout.lags + SEED_ROWS, position - LAG_MIN - LEVEL_VALUES - contextStart + 1) | 0;
-    const lags = Math.max(0, Math.min(layout.lags, known));
-    this.#loadInnovations(position - LAG_MIN - lags + 1, position - LAG_MIN + 1);
-    this.#move(now, lags, known - SEED_ROWS);
-    return now;
-  }
+/** How many lags a row can be compared at, if there are as many. */
+function comparedLags({ contextStart }: SeriesRings, position: number): number {
+  return position - LAG_MIN - LEVEL_VALUES - contextStart + 1;
+}
 
-  /**
-   * Moves the distances of so many lags by one row, whose innovations are loaded, and finds the smallest of those
-   * searched. Innovations and distances take a loop each, which is faster than one: they are the most of a row's time.
-   */
-  #move(now: number, lags: number, searched: number): void {
-    const { floats } = this.#rings.slab;
-    const distances = distancesStart(this.#rings);
-    const newest = lags - 1;
-    let best = Number.POSITIVE_INFINITY;
-    let at = -1;
-    for (let lag = 0; lag < lags; lag++) {
-      const change = now - INNOVATIONS[newest - lag];
-      const square = change * change;
-      const before = floats[distances + lag];
-      const distance = Math.fround(
-        before === Number.POSITIVE_INFINITY ? square : FORGETTING * before + (1 - FORGETTING) * square,
-      );
-      floats[distances + lag] = distance;
-      if (distance < best && lag < searched) {
-        best = distance;
-        at = lag;
-      }
-    }
-    this.distance = best;
-    this.nearest = at < 0 ? 0 : LAG_MIN + at;
-  }
+/** How many of them the row can be searched at: those that were compared with enough rows. */
+function searchedLags(rings: SeriesRings, position: number): number {
+  return Math.min(rings.layout.lags, comparedLags(rings, position) - SEED_ROWS);
+}
 
-  /** After a restore: computes what `seed` and `observe` had come to before `position`. */
-  restore(position: number): void {
-    const seeded = Math.max(position - (position % SEED_PERIOD), this.#rings.contextStart);
-    if (seeded === position) return;
-    this.seed(seeded);
-    this.#advance(seeded, position);
-    this.#findNearest(position - 1);
-  }
+function startDistances(rings: SeriesRings, position: number): void {
+  DISTANCES.fill(Number.POSITIVE_INFINITY);
+  advance(rings, Math.max(rings.contextStart, position - SEED_ROWS), position);
+}
 
-  /** Takes rows [from, to) into the distances, without a search. */
-  #advance(from: number, to: number): void {
-    const { contextStart, layout, slab } = this.#rings;
-    const compared = layout.lags === 0 ? from : from - LAG_MIN - layout.lags + 1;
-    const earliest = Math.max(contextStart + LEVEL_VALUES, compared);
-    const base = Math.max(contextStart, Math.min(earliest, from));
-    this.#loadInnovations(base, to);
-    const { floats } = slab;
-    const start = distancesStart(this.#rings);
-    for (let row = from; row < to; row++) {
-      const now = INNOVATIONS[row - base];
-      const first = row - base - LAG_MIN;
-      const lags = Math.min(layout.lags, row - LAG_MIN - LEVEL_VALUES - contextStart + 1);
-      for (let lag = 0; lag < lags; lag++) {
-        const change = now - INNOVATIONS[first - lag];
-        const square = change * change;
-        const before = floats[start + lag];
-        floats[start + lag] =
-          before === Number.POSITIVE_INFINITY ? square : FORGETTING * before + (1 - FORGETTING) * square;
-      }
-    }
-  }
-
-  #findNearest(position: number): void {
-    const { contextStart, layout, slab } = this.#rings;
-    const { floats } = slab;
-    const start = distancesStart(this.#rings);
-    const lags = Math.min(layout.lags, position - SEED_ROWS - LAG_MIN - LEVEL_VALUES - contextStart + 1);
-    let best = Number.POSITIVE_INFINITY;
-    let at = -1;
-    for (let lag = 0; lag < lags; lag++) {
-      if (floats[start + lag] < best) {
-        best = floats[start + lag];
-        at = lag;
-      }
-    }
-    this.distance = best;
-    this.nearest = at < 0 ? 0 : LAG_MIN + at;
-  }
-
-  /**
-   * Fills INNOVATIONS with those of positions [from, to). Its loop has integers and numbers of typed arrays alone: what
-   * calls return, and scalars that are indexes, would be boxed or converted in every round.
-   */
-  #loadInnovations(from: number, to: number): void {
-    const { contextStart, layout, slab, floatStart } = this.#rings;
-    const { floats } = slab;
-    const { contextCapacity } = layout;
-    const clamp = this.#rings.scalar(SCALARS.innovationMax);
-    LEVEL.fill(Number.NaN);
-    for (let back = 1; back <= LEVEL_VALUES && from - back >= contextStart; back++) {
-      LEVEL[back - 1] = floats[floatStart + ((from - back) % contextCapacity)];
-    }
-    let x1 = LEVEL[0];
-    let x2 = LEVEL[1];
-    let x3 = LEVEL[2];
-    let x4 = LEVEL[3];
-    let at = (floatStart + (from % contextCapacity)) | 0;
-    const end = (floatStart + contextCapacity) | 0;
-    const count = (to - from) | 0;
-    for (let i = 0; i < count; i++) {
-      const x0 = floats[at];
-      at = at + 1 === end ? end - contextCapacity : at + 1;
-      const innovation = x0 - (x1 + x2 + x3 + x4) / LEVEL_VALUES;
-      if (innovation >= -clamp && innovation <= clamp) INNOVATIONS[i] = innovation;
-      else INNOVATIONS[i] = clampedOf([x0, x1, x2, x3, x4], innovation, clamp);
-      x4 = x3;
-      x3 = x2;
-      x2 = x1;
-      x1 = x0;
-    }
+/** Takes rows [from, to) into the distances, without a search. */
+function advance(rings: SeriesRings, from: number, to: number): void {
+  if (from === to) return;
+  const { contextStart, layout } = rings;
+  const earliest = Math.max(contextStart + LEVEL_VALUES, from - LAG_MIN - layout.lags + 1);
+  loadInnovations(rings, Math.max(contextStart, Math.min(earliest, from)), to);
+  for (let row = from; row < to; row++) {
+    const lags = Math.min(layout.lags, comparedLags(rings, row));
+    if (lags > 0) move(to - 1 - row, lags, lags);
   }
 }
 
-/** The clamped innovation of the first value, where the others are its level; NaN stands for what is missing. */
-function clampedOf(values: readonly number[], innovation: number, clamp: number): number {
-  const known = Number.isNaN(innovation) ? innovationOfPresent(values) : innovation;
-  return Math.min(clamp, Math.max(-clamp, known));
+/** Index of the smallest of so many distances, the first of equal ones; -1 where there is none. */
+function smallest(lags: number): number {
+  let best = Number.POSITIVE_INFINITY;
+  let at = -1;
+  for (let lag = 0; lag < lags; lag++) {
+    if (DISTANCES[lag] < best) {
+      best = DISTANCES[lag];
+      at = lag;
+    }
+  }
+  return at;
 }
 
-/** 0 where nothing is known. */
-function innovationOfPresent([value, ...levels]: readonly number[]): number {
-  const present = levels.filter((level) => !Number.isNaN(level));
-  if (Number.isNaN(value) || present.length === 0) return 0;
-  return value - present.reduce((sum, level) => sum + level, 0) / present.length;
+function keepDistances({ slab, floatStart, layout }: SeriesRings, nearest: number): void {
+  const start = floatStart + layout.shapeStart;
+  slab.floats.set(layout.lags === DISTANCES.length ? DISTANCES : DISTANCES.subarray(0, layout.lags), start);
+  slab.floats[start + layout.lags] = nearest < 0 ? 0 : LAG_MIN + nearest;
 }
 
-function distancesStart({ floatStart, layout }: SeriesRings): number {
-  return floatStart + layout.contextCapacity + layout.residualCapacity;
+/** Fills INNOVATIONS with those of positions [from, to), newest first. */
+function loadInnovations(rings: SeriesRings, from: number, to: number): void {
+  const { contextStart, layout, slab, floatStart } = rings;
+  const { floats } = slab;
+  const { contextCapacity } = layout;
+  const start = Math.max(contextStart, from - LEVEL_VALUES);
+  const unknown = start - from + LEVEL_VALUES;
+  VALUES.fill(Number.NaN, 0, unknown);
+  const count = to - start;
+  const first = floatStart + (start % contextCapacity);
+  const run = Math.min(count, floatStart + contextCapacity - first);
+  VALUES.set(floats.subarray(first, first + run), unknown);
+  if (run < count) VALUES.set(floats.subarray(floatStart, floatStart + count - run), unknown + run);
+  innovate(to - from, rings.scalar(SCALARS.innovationMax));
 }

@@ -1,4 +1,4 @@
-import { ALARM_STATE } from '../alarm/alarm.ts';
+import { ALARM_BEFORE_FORMAT_5, ALARM_STATE } from '../alarm/alarm.ts';
 import { CALIBRATION_STATE, CalibrationColumns } from '../calibration/calibration.ts';
 import { firstCutoff } from '../calibration/cutoff-grid.ts';
 import { layout } from '../calibration/layout.ts';
@@ -6,6 +6,14 @@ import { PRECISION_STATE, startPrecision } from '../calibration/precision.ts';
 import { RESOLUTION_STATE, startResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { twoSidedThreshold } from '../calibration/threshold.ts';
+import {
+  PROFILE_DOUBLES,
+  PROFILE_FLOATS,
+  type ProfileLayout,
+  type ProfileState,
+  profileLayout,
+  startProfile,
+} from '../profile/profile-layout.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { shapeLags } from './shape-lags.ts';
 
@@ -37,20 +45,34 @@ const PLACES = layout({
 export const SCALARS = PLACES.at;
 /** Event times that are kept of a series: those of position 0 and, behind it, of its newest value. */
 const EVENT_TIMES = 2;
-/** Scalars that states of format 2 hold: those that came later stand behind them. */
-export const SCALARS_OF_FORMAT_2 = SCALARS.recentResidual;
-export const SCALARS_OF_FORMAT_3 = SCALARS.residualRun + 1;
+/** Most scalars that a state holds. */
+export const SCALARS_MAX = PLACES.count;
+/** How many scalars states before format 5 hold; an index is a format. Later ones stand behind those of format 2. */
+export const SCALARS_OF_FORMATS = [
+  0,
+  0,
+  SCALARS.alarm + ALARM_BEFORE_FORMAT_5,
+  SCALARS.alarm + ALARM_BEFORE_FORMAT_5 + 2,
+];
+
+/** The place of a scalar of a state of some format. */
+export function scalarOfFormat(format: number, scalar: number): number {
+  const isLater = format < 5 && scalar >= SCALARS.alarm + ALARM_BEFORE_FORMAT_5;
+  return isLater ? scalar + ALARM_STATE.count - ALARM_BEFORE_FORMAT_5 : scalar;
+}
 
 /**
  * What the series of one detector have in common: its settings, and how the numbers of each lie in memory. That is one
  * block of float32 and one of float64 in slabs shared by many series, since two typed arrays a series would cost more
  * than their contents.
  *
- *   float32: [ context ring | residual ring | distances of the shape search, by lag | extremes of earlier values ]
+ *   float32: [ context ring | residual ring | distances of the shape search, nearest lag | extremes of earlier values ]
  *   float64: [ scalars | calibration | origin | event times; see SeriesRings ]
+ *   float16: [ slots of the long memory; see profile-layout.ts ]
  *   sums:    [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
  *
- * Sums follow the float32 where each is of one forecast, and the float64 where forecasts overlap.
+ * Sums follow the float32 where each is of one forecast, and the float64 where forecasts overlap. Numbers of the long
+ * memory come last in both.
  */
 export interface SeriesLayout {
   readonly settings: DetectionSettings;
@@ -60,8 +82,12 @@ export interface SeriesLayout {
   readonly threshold: number;
   readonly contextCapacity: number;
   readonly residualCapacity: number;
+  /** Whether rows are graded, for alarms. */
+  readonly isGraded: boolean;
   /** Lags that the shape search compares; 0 without a grade. */
   readonly lags: number;
+  /** The distances of the lags, and behind them the lag of the smallest. */
+  readonly shapeStart: number;
   readonly extremeStart: number;
   /** Named by SCALARS; those of alarms are left out where there are none. */
   readonly scalars: number;
@@ -73,14 +99,19 @@ export interface SeriesLayout {
   readonly overlapping: boolean;
   /** Where the sums begin, among the floats or the doubles. */
   readonly sumStart: number;
+  /** The long memory; null where there is none. Its numbers come last. */
+  readonly profile: ProfileLayout | null;
   readonly floats: number;
   readonly doubles: number;
+  /** 16-bit numbers. */
+  readonly halves: number;
   /** Closed windows that together refill both rings. */
   readonly windowsKept: number;
 }
 
 export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const { h, detectionSize, stepSize, calibrationSize, context, alarmRate } = settings;
+  const profile = profileOf(settings);
   const overlapping = stepSize < h;
   const contextCapacity = Math.max(context, detectionSize);
   const residualCapacity = calibrationSize === 'all' ? 0 : calibrationSize;
@@ -88,7 +119,8 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const forecastLength = overlapping ? detectionSize + h : detectionSize;
   const laterLength = overlapping ? detectionSize : 0;
   const sums = forecastLength + laterLength;
-  const extremeStart = contextCapacity + residualCapacity + lags;
+  const shapeStart = contextCapacity + residualCapacity;
+  const extremeStart = shapeStart + (lags === 0 ? 0 : lags + 1);
   const floats = extremeStart + EXTREME_FLOATS;
   const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
   const originAt = scalars + CALIBRATION_STATE.count;
@@ -101,7 +133,9 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     threshold: twoSidedThreshold(settings.level),
     contextCapacity,
     residualCapacity,
+    isGraded: alarmRate !== null,
     lags,
+    shapeStart,
     extremeStart,
     scalars,
     originAt,
@@ -110,10 +144,18 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     laterLength,
     overlapping,
     sumStart: overlapping ? doubles : floats,
-    floats: overlapping ? floats : floats + sums,
-    doubles: overlapping ? doubles + sums : doubles,
+    profile,
+    floats: (overlapping ? floats : floats + sums) + (profile === null ? 0 : PROFILE_FLOATS.count),
+    doubles: (overlapping ? doubles + sums : doubles) + (profile === null ? 0 : PROFILE_DOUBLES.count),
+    halves: profile?.halves ?? 0,
     windowsKept: Math.max(Math.ceil(contextCapacity / detectionSize), Math.ceil(residualCapacity / residualsPerWindow)),
   };
+}
+
+/** Alarms alone need it, and those of series alone. */
+function profileOf({ profile, alarmRate, thresholdMethod }: DetectionSettings): ProfileLayout | null {
+  if (!profile || alarmRate === null || thresholdMethod === 'multivariate') return null;
+  return profileLayout(profile.calendar, profile.stepMs);
 }
 
 /** How many positions in [0, end) have a forecast on the stream's grid. */
@@ -139,6 +181,21 @@ export interface SeriesSlab {
   readonly layout: SeriesLayout;
   readonly floats: Float32Array;
   readonly doubles: Float64Array;
+  readonly halves: Float16Array;
+}
+
+/** The long memory of a series. */
+export function profileState({ slab, floatStart, doubleStart }: SeriesBlock, profile: ProfileLayout): ProfileState {
+  const { layout, floats, doubles, halves } = slab;
+  return {
+    layout: profile,
+    floats,
+    floatStart: floatStart + layout.floats - PROFILE_FLOATS.count,
+    doubles,
+    doubleStart: doubleStart + layout.doubles - PROFILE_DOUBLES.count,
+    halves,
+    halfStart: (floatStart / layout.floats) * layout.halves,
+  };
 }
 
 /** Blocks of the first slab; each further one doubles. A worker with many partitions has few series in each. */
@@ -168,12 +225,14 @@ export class SeriesMemory {
     const { layout } = this;
     block.slab.floats.fill(Number.NaN, block.floatStart, block.floatStart + layout.floats);
     if (!layout.overlapping) {
-      block.slab.floats.fill(0, block.floatStart + layout.sumStart, block.floatStart + layout.floats);
+      const sumStart = block.floatStart + layout.sumStart;
+      block.slab.floats.fill(0, sumStart, sumStart + layout.forecastLength + layout.laterLength);
     }
     block.slab.doubles.fill(0, block.doubleStart, block.doubleStart + layout.doubles);
     startResolution(block.slab.doubles, block.doubleStart + SCALARS.resolution);
     startPrecision(block.slab.doubles, block.doubleStart + SCALARS.precision);
     block.slab.doubles[block.doubleStart + layout.eventTimesAt + 1] = Number.NaN;
+    if (layout.profile !== null) startProfile(profileState(block, layout.profile));
     return block;
   }
 
@@ -197,8 +256,9 @@ export class SeriesMemory {
       layout,
       floats: new Float32Array(blocks * floats),
       doubles: new Float64Array(blocks * doubles),
+      halves: new Float16Array(blocks * layout.halves),
     };
-    this.bytes += slab.floats.byteLength + slab.doubles.byteLength;
+    this.bytes += slab.floats.byteLength + slab.doubles.byteLength + slab.halves.byteLength;
     for (let i = blocks - 1; i >= 0; i--) {
       this.#free.push({ slab, floatStart: i * floats, doubleStart: i * doubles });
     }

@@ -1,8 +1,16 @@
 import { type Calibration, keepCalibration, keptCalibration } from '../calibration/calibration.ts';
 import { observePrecision } from '../calibration/precision.ts';
 import { observeResolution } from '../calibration/resolution.ts';
+import type { ProfileState } from '../profile/profile-layout.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
-import { SCALARS, type SeriesBlock, type SeriesLayout, type SeriesMemory, type SeriesSlab } from './series-memory.ts';
+import {
+  profileState,
+  SCALARS,
+  type SeriesBlock,
+  type SeriesLayout,
+  type SeriesMemory,
+  type SeriesSlab,
+} from './series-memory.ts';
 
 /**
  * The kept numbers of one series: its newest values and residuals in rings, and scalars. Values are float32 distances
@@ -80,6 +88,12 @@ export class SeriesRings implements SeriesBlock {
     const { doubles, origin } = this;
     observeResolution(doubles, this.scalarIndex(SCALARS.resolution), value);
     observePrecision(doubles, this.scalarIndex(SCALARS.precision), { value, origin, distance });
+  }
+
+  /** The long memory; null where there is none. */
+  get profile(): ProfileState | null {
+    const { profile } = this.layout;
+    return profile === null ? null : profileState(this, profile);
   }
 
   /** What residuals of the open window are judged by. */

@@ -18,7 +18,8 @@ import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { CALIBRATION_WINDOWS_MIN, judge, type Yardstick } from '../calibration/threshold.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
-import { GradeTerms, PRIOR_ROWS } from '../grade/grade-terms.ts';
+import { observeTerms, PRIOR_ROWS } from '../grade/grade-terms.ts';
+import { restoreShapes } from '../grade/shape-search.ts';
 import {
   addToWindow,
   finalForecast,
@@ -29,6 +30,7 @@ import {
 } from '../memory/open-window.ts';
 import { forecastedPositions, SCALARS, type SeriesLayout, type SeriesMemory } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
+import { judgeInSeason } from '../memory/series-season.ts';
 
 /**
  * Online detection on one series: the state machine of the stream.
@@ -41,7 +43,6 @@ import { SeriesRings } from '../memory/series-rings.ts';
  */
 export class SeriesDetector {
   readonly rings: SeriesRings;
-  readonly #terms: GradeTerms | null;
   /** Positions seen; the next observation has this position. */
   positions = 0;
   /** First position of the open detection window. */
@@ -58,7 +59,6 @@ export class SeriesDetector {
 
   constructor(memory: SeriesMemory) {
     this.rings = new SeriesRings(memory);
-    this.#terms = this.settings.alarmRate === null ? null : new GradeTerms(this.rings);
     this.origin = Number.NaN;
     this.rings.calibration = calibrationOfSums(NO_RESIDUALS, this.settings.calibration);
   }
@@ -98,8 +98,8 @@ export class SeriesDetector {
     this.forecastDue = forecastDue;
   }
 
-  /** Scores the next observation (NaN: missing) and moves on by one position. */
-  observe(value: number): Detection {
+  /** Scores the next observation (NaN: missing) and moves on. The long memory learns where its time is given. */
+  observe(value: number, timestampMs = Number.NaN): Detection {
     assert(!this.forecastDue, 'the forecast that is due comes before the next observation');
     const { positions: position, windowStart } = this;
     if (Number.isNaN(this.origin)) this.origin = value;
@@ -111,9 +111,9 @@ export class SeriesDetector {
     const step = stepOfHorizon(position, this.layout.firstCutoff, this.settings);
     const judgement = judge(residual, step, this.layout.threshold, this.yardstick());
     const centre = this.origin + forecast;
-    const unusual = this.#terms?.observe({ position, value, distance, forecast }) ?? null;
+    const unusual = this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null;
     this.rings.observeScalars(value, distance);
-    const { grade, severity, alarm } = this.#verdictOn(unusual);
+    const verdict = judgeInSeason(this.rings, this.#verdictOn(unusual), { value, timestampMs });
     const detection: Detection = {
       state,
       position,
@@ -124,9 +124,7 @@ export class SeriesDetector {
       score: judgement.score,
       anomaly: state === 'scored' && judgement.outside,
       unusual,
-      grade,
-      severity,
-      alarm,
+      ...verdict,
     };
     this.positions = position + 1;
     if (this.positions === windowStart + this.settings.detectionSize) this.#closeWindow();
@@ -166,7 +164,7 @@ export class SeriesDetector {
 
   /** Whether the forecast that is due should come with the deviation of the model: early, while residuals are few. */
   get wantsQuantiles(): boolean {
-    return this.#terms !== null && this.#forecastCounts && this.positions < this.layout.firstCutoff + PRIOR_ROWS;
+    return this.layout.isGraded && this.#forecastCounts && this.positions < this.layout.firstCutoff + PRIOR_ROWS;
   }
 
   /** Whether a forecast from the present position counts for the open window. */
@@ -183,7 +181,7 @@ export class SeriesDetector {
   forecasted(medians: Float32Array | null, start = 0, modelDeviation = 0): void {
     assert(this.forecastDue, 'no forecast is due');
     addToWindow(this.rings, { windowStart: this.windowStart, cutoff: this.positions, medians, from: start });
-    if (this.#terms !== null && this.#forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
+    if (this.layout.isGraded && this.#forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
     this.forecastDue = false;
   }
 
@@ -201,7 +199,7 @@ export class SeriesDetector {
   /** Recomputes what is derived from rings, scalars and sums, after all of them were restored. */
   restored(): void {
     if (!this.scalarsKept) this.#deriveScalars();
-    this.#terms?.restore(this.positions);
+    if (this.layout.isGraded) restoreShapes(this.rings, this.positions);
     this.#recalibrate();
   }
 
@@ -239,7 +237,7 @@ export class SeriesDetector {
       const distance = rings.distanceAt(position);
       const value = this.origin + distance;
       const forecast = keptForecast(this, position);
-      this.#verdictOn(this.#terms?.observe({ position, value, distance, forecast }) ?? null);
+      this.#verdictOn(this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null);
       this.rings.observeScalars(value, distance);
     }
     if (this.positions === this.windowStart) this.#openWindow();

@@ -8,7 +8,7 @@ const LAGS_MAX = 15;
 const ROWS_PER_COEFFICIENT = 3;
 /** A category beyond the most frequent ones has no column: each costs a column a lag. */
 const CATEGORIES_MAX = 5;
-/** A column with a smaller share of unexplained variance is collinear, up to rounding. */
+/** A smaller share of unexplained variance is rounding: such a column is collinear, such a series explained. */
 const UNEXPLAINED_MIN = 1e-6;
 /** The F test's level of significance. */
 const SIGNIFICANCE = 0.01;
@@ -41,12 +41,12 @@ export async function grangerRelevance(
   const { own, all } = explainedVariance(gram, lags);
   const [restLeft, allLeft] = [rows - series - own.rank, rows - series - all.rank];
   const added = all.rank - own.rank;
-  if (added === 0 || allLeft < 1 || !(all.left > UNEXPLAINED_MIN * gram[gram.length - 1][gram.length - 1])) {
-    return added === 0 || allLeft < 1 ? 0 : 1;
-  }
-  const statistic = (own.left - all.left) / added / (all.left / allLeft);
+  if (added === 0 || allLeft < 1) return 0;
+  const rounding = UNEXPLAINED_MIN * gram[gram.length - 1][gram.length - 1];
+  const [without, using] = [Math.max(own.left, rounding), Math.max(all.left, rounding)];
+  const statistic = (without - using) / added / (using / allLeft);
   if (!isSignificant(statistic, added, allLeft)) return 0;
-  return Math.max(0, 1 - all.left / allLeft / (own.left / restLeft));
+  return Math.max(0, 1 - using / allLeft / (without / restLeft));
 }
 
 /** The columns of a variable: its standardised values, or the indicators of categories. NaN where it is missing. */
@@ -57,10 +57,10 @@ function columnsOf({ values }: ExogenousVariable, categories: readonly number[] 
   );
 }
 
-/** The most lags for which the rows suffice; 0 where there are too few for one. */
+/** The most lags for which the rows suffice, less one in each series for its mean; 0 if there are too few. */
 function lagsFor(lengths: readonly number[], width: number): number {
   for (let lags = LAGS_MAX; lags > 0; lags--) {
-    const rows = lengths.reduce((sum, length) => sum + Math.max(0, length - lags), 0);
+    const rows = lengths.reduce((sum, length) => sum + Math.max(0, length - lags - 1), 0);
     if (rows >= ROWS_PER_COEFFICIENT * (1 + lags * (1 + width))) return lags;
   }
   return 0;

@@ -15,7 +15,15 @@ export type GoldenSettings = Pick<
   | 'gapLimit'
   | 'grace'
 > &
-  Partial<Pick<StreamDetectionSettings, 'calibration' | 'alarmRate' | 'latenessMs' | 'silenceAfter'>>;
+  Partial<
+    Pick<
+      StreamDetectionSettings,
+      'calibration' | 'alarmRate' | 'jitterMs' | 'latenessMs' | 'silenceAfter' | 'profile' | 'aggregate' | 'as'
+    >
+  > & {
+    /** Where it is not one minute; a step of an observation is one minute all the same. */
+    readonly alias?: string;
+  };
 
 export interface GoldenDetector {
   readonly group: string | null;

@@ -1,4 +1,4 @@
-import { STEP_MS } from '../../fixture/stream/stream-run.ts';
+import { START_MS, STEP_MS } from '../../fixture/stream/stream-run.ts';
 import type { GoldenDetector, GoldenObservation, GoldenSettings } from './golden-file.ts';
 
 export interface Scenario {
@@ -100,6 +100,53 @@ function waiting(settings: GoldenSettings, group: string | null): Scenario {
 
 const WAITING = { latenessMs: 2 * STEP_MS, silenceAfter: 5 };
 
+const HOUR_STEPS = 60;
+const SPRING_DAY = 88;
+
+/** Weeks of hours by a clock that is set forward; the weekends are low, and one day begins late. */
+function weeks(): Scenario {
+  const observations: GoldenObservation[] = [];
+  const hours = 24 * 24;
+  for (let hour = 0; hour < hours; hour++) {
+    const day = Math.floor(hour / 24);
+    const isOpen = day % 7 < 5 && hour % 24 >= (day === 22 ? 13 : 8) && hour % 24 < 18;
+    const step = (SPRING_DAY * 24 + hour) * HOUR_STEPS;
+    observations.push(['office', step, (isOpen ? 1_000 : 100) + (valueAt(1, hour) % 13)]);
+  }
+  const offsets = [
+    [0, 3_600_000],
+    [START_MS + (SPRING_DAY + 9) * 86_400_000, 7_200_000],
+  ] as const;
+  const profile = { calendar: { offsets, specialDays: [] }, stepMs: 3_600_000 };
+  const settings = { ...PLAIN, alias: 'h', jitterMs: 1_800_000, profile };
+  return { detector: { group: null, seriesMax: 2, settings }, observations, committed: 21 * 24 + 5 };
+}
+
+/**
+ * Series, or members of a group, with several points a step, or counters. At the commit their newest steps are open,
+ * and so is the one before, of which points come later; `stopped` has sent nothing for a while.
+ */
+function points(settings: GoldenSettings, group: string | null): Scenario {
+  const observations: GoldenObservation[] = [];
+  const add = (series: number, name: string, step: number) => {
+    const value = valueAt(series, Math.floor(step)) + 10 * (step % 1);
+    const counted = settings.as === undefined ? value : 500 * (step % 9) + value;
+    observations.push(group === null ? [name, step, counted] : [name, step, counted, group]);
+  };
+  const begin = (series: number, name: string, step: number) => {
+    for (const place of [0.125, 0.5, 0.375]) add(series, name, step + place);
+  };
+  const steps = 60;
+  for (let step = 0; step < steps + 20; step++) {
+    begin(1, 'steady', step);
+    begin(2, 'late', step);
+    if (step > 0) add(2, 'late', step - 0.25);
+    if (step < steps - 1) begin(3, 'stopped', step);
+  }
+  const detector = { group: group === null ? null : 'group', seriesMax: 4, withHeaders: true, settings };
+  return { detector, observations, committed: 10 * steps + 1 };
+}
+
 function scenario(settings: GoldenSettings, observations: readonly GoldenObservation[], committed: number): Scenario {
   const group = settings.thresholdMethod === 'multivariate' ? 'group' : null;
   return { detector: { group, seriesMax: 2, settings }, observations, committed };
@@ -111,6 +158,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   overlapping: scenario(OVERLAPPING, seriesObservations(110), 193),
   'overlapping-all': scenario({ ...OVERLAPPING, calibrationSize: 'all' }, seriesObservations(110), 193),
   group: scenario(GROUP, groupObservations(80), 233),
+  weeks: weeks(),
   waiting: waiting({ ...PLAIN, ...WAITING }, null),
   'waiting-group': waiting({ ...GROUP, ...WAITING }, 'rack'),
+  points: points({ ...PLAIN, latenessMs: STEP_MS, aggregate: 'p95' }, null),
+  'points-group': points({ ...GROUP, latenessMs: STEP_MS, aggregate: 'mean', as: 'rate' }, 'rack'),
+  counters: points({ ...PLAIN, as: 'increase' }, null),
 };

@@ -8,7 +8,7 @@ import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 test('a report has scores and events by the names that HTTP describes', () => {
-  const pages = new BacktestPages();
+  const pages = new BacktestPages([]);
   pages.add([scoreRecord(), scoreRecord({ forecast: Number.NaN, alarm: false }), scoreRecord({ state: 'silent' })]);
   pages.addEvent(anomalyEvent({ revision: 0 }));
   pages.addEvent(anomalyEvent({ revision: 1 }));

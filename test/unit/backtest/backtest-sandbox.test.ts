@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { BACKTEST_LIMITS, type BacktestLimits, BacktestSandbox } from '../../../src/backtest/backtest-sandbox.ts';
 import { openCatalog } from '../../../src/model/catalog.ts';
-import { OBSERVATIONS_MAX, observationsAtMost } from '../../../src/sidecar/operations/scoring-price.ts';
+import {
+  OBSERVATIONS_MAX,
+  observationsAtMost,
+  SCORING_FORECASTS_MAX,
+} from '../../../src/sidecar/operations/scoring-price.ts';
 import { HttpProblem } from '../../../src/sidecar/wire/problem.ts';
 import { FinetunedWeights } from '../../../src/store/finetuned-weights.ts';
 import { freshFolder } from '../../fixture/http/served.ts';
@@ -42,7 +46,7 @@ function csvOf(length: number, separator = ',', decimals = '.'): string {
 const sandbox = open();
 const SHORT = { name: 'short.csv', csv: csvOf(50), settings };
 /** It would run for minutes. */
-const ENDLESS = { name: 'long.csv', csv: csvOf(OBSERVATIONS_MAX), settings: { h: 1, detection_size: 1 } };
+const ENDLESS = { name: 'long.csv', csv: csvOf(SCORING_FORECASTS_MAX), settings: { h: 1, detection_size: 1 } };
 
 async function problemsOf(csv: string): Promise<readonly string[]> {
   const outcome = await sandbox.backtest({ name: 'a.csv', csv, settings }, turnOf('one'));
@@ -75,6 +79,13 @@ test('problems are bounded, however long the file and its names are', async () =
   assert.deepEqual(await problemsOf(csvOf(OBSERVATIONS_MAX + 1)), [
     `at most ${OBSERVATIONS_MAX} observations are scored here: npm start -- backtest takes more`,
   ]);
+});
+
+test('a file whose steps make too many forecasts is refused at once, with what helps', async () => {
+  const csv = csvOf(SCORING_FORECASTS_MAX + 1);
+  const outcome = await sandbox.backtest({ name: 'a.csv', csv, settings: { h: 1, detection_size: 1 } }, turnOf('one'));
+  assert.ok(outcome.kind === 'problems');
+  assert.match(outcome.problems.join(), /50001 observations by steps of 1 make 50001 forecasts, more than 50000: send/);
 });
 
 test('four files of one owner do not refuse that of another, which waits for one of them alone', async () => {

@@ -290,3 +290,19 @@ test('all inputs and outputs that the graph does not have are reported before a 
     ),
   });
 });
+
+test('a rare model is opened on first use: an invalid one fails its own forecasts alone', async (t) => {
+  const [model, rare] = await writeModels(t, { mean: 'none', rare: 'none' });
+  await writeFile(rare.graphPath, 'no graph');
+  const forecasters = await Forecasters.start([model, rare], { threads: 2, rare: [rare] });
+  t.after(() => forecasters.close());
+  await assert.rejects(forecasters.forecasterFor('rare', 1).forecast(levels([1])), /model rare cannot be run: /);
+  assert.deepEqual([...(await forecasters.forecasterFor('mean', 1).forecast(levels([7])))], [7]);
+});
+
+test('a rare model forecasts like another one', async (t) => {
+  const [model, rare] = await writeModels(t, { mean: 'none', rare: 'none' });
+  const forecasters = await Forecasters.start([model, rare], { threads: 1, rare: [rare] });
+  t.after(() => forecasters.close());
+  assert.deepEqual([...(await forecasters.forecasterFor('rare', 1).forecast(levels([1, 2])))], [1, 2]);
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { durationText, rarityText, summaryOf } from '../../../../src/detector/event/event-summary.ts';
+import { durationText, rarityText, seasonText, summaryOf } from '../../../../src/detector/event/event-summary.ts';
+import type { EventDirection, EventKind } from '../../../../src/record/anomaly-event.ts';
 
 const spike = {
   kind: 'spike',
@@ -10,14 +11,28 @@ const spike = {
   unusual: 'highest in 14 days',
   members: [],
   seriesCount: null,
+  unit: null,
+  days: 1,
 } as const;
 
+const START_MS = Date.UTC(2026, 2, 3, 9);
+const open = { startedAtMs: START_MS, endedAtMs: null, closeReason: null };
+const lasted = (ms: number) => ({ ...open, endedAtMs: START_MS + ms, closeReason: 'recovered' }) as const;
+
 test('a sentence says what was seen, what was expected and how rare that is', () => {
-  assert.equal(summaryOf(spike, null), 'Spike: 1234.57 where 40 was expected, highest in 14 days');
-  assert.equal(summaryOf({ ...spike, unusual: null }, 0), 'Spike: 1234.57 where 40 was expected, at one time step');
+  assert.equal(summaryOf(spike, open), 'Spike: 1234.57 where 40 was expected, highest in 14 days');
+  assert.equal(
+    summaryOf({ ...spike, unusual: null }, lasted(60_000)),
+    'Spike: 1234.57 where 40 was expected, for 60 seconds',
+  );
   const shift = { ...spike, kind: 'level_shift', direction: 'down', unusual: null } as const;
-  assert.equal(summaryOf(shift, 7_200_000), 'Level shift down: 1234.57 where 40 was expected, for 2 hours');
-  assert.equal(summaryOf({ ...shift, direction: 'both', expected: null }, null), 'Level shift: 1234.57');
+  assert.equal(summaryOf(shift, lasted(7_200_000)), 'Level shift down: 1234.57 where 40 was expected, for 2 hours');
+  assert.equal(summaryOf({ ...shift, direction: 'both', expected: null }, open), 'Level shift: 1234.57');
+});
+
+test('values of a detector with a unit have it', () => {
+  const seen = { ...spike, value: 1_408_600_000_000, expected: 1_408_100_000_000, unit: 'bytes', unusual: null };
+  assert.equal(summaryOf(seen, open), 'Spike: 1.2811 TiB where 1.2807 TiB was expected');
 });
 
 test('of a group it names the member that showed most', () => {
@@ -25,15 +40,15 @@ test('of a group it names the member that showed most', () => {
     { series: 'web-1', share: 0.644 },
     { series: 'web-2', share: 0.356 },
   ];
-  assert.match(summaryOf({ ...spike, members, unusual: null }, null), /expected, mostly web-1 \(64 %\)$/);
+  assert.match(summaryOf({ ...spike, members, unusual: null }, open), /expected, mostly web-1 \(64 %\)$/);
 });
 
 test('a silence has no value', () => {
   const silence = { ...spike, kind: 'silence', value: null, expected: null, unusual: null } as const;
-  assert.equal(summaryOf(silence, null), 'Silence: no value where one was due');
+  assert.equal(summaryOf(silence, open), 'Silence: no value where one was due');
   const pause = { ...silence, seriesCount: 1_500 };
-  assert.equal(summaryOf(pause, null), 'Silence: no value of any of 1500 series');
-  assert.equal(summaryOf(pause, 540_000), 'Silence: no value of any of 1500 series, for 9 minutes');
+  assert.equal(summaryOf(pause, open), 'Silence: no value of any of 1500 series');
+  assert.equal(summaryOf(pause, lasted(540_000)), 'Silence: no value of any of 1500 series, for 9 minutes');
 });
 
 test('a duration has two of its unit at least, where there are so many', () => {
@@ -48,4 +63,151 @@ test('a duration has two of its unit at least, where there are so many', () => {
     '400 days',
   ]);
   assert.equal(rarityText({ side: 'lowest', rows: 336 }, hour), 'lowest in 14 days');
+});
+
+test('what is unusual for a time of the week names weekday, local time and what is usual', () => {
+  const at = (value: number, localMs: number, expected = 990, deviation = 45) => {
+    return seasonText(value, { expected, deviation, raised: true, localMs }, null);
+  };
+  const tuesday = Date.UTC(2026, 2, 3, 9);
+  assert.equal(at(171, tuesday), 'lower than usual for a Tuesday 09:00 (usually 900 to 1080)');
+  assert.equal(at(1_400, tuesday), 'higher than usual for a Tuesday 09:00 (usually 900 to 1080)');
+  assert.equal(at(171, Date.UTC(2026, 2, 8, 23, 55)), 'lower than usual for a Sunday 23:55 (usually 900 to 1080)');
+  assert.equal(at(0, Date.UTC(1969, 11, 29), 5, 1.23456), 'lower than usual for a Monday 00:00 (usually 2.53 to 7.47)');
+});
+
+test('values that stay where they went are told by since when', () => {
+  const stayed = { ...lasted(7_200_000), closeReason: 'new_level' } as const;
+  const shift = { ...spike, kind: 'level_shift', unusual: null } as const;
+  assert.equal(
+    summaryOf(shift, stayed),
+    'Level shift up: 1234.57 where 40 was expected, a new level since 2026-03-03 09:00 UTC',
+  );
+  assert.match(summaryOf({ ...shift, kind: 'stuck' }, stayed), /, stuck since 2026-03-03 09:00 UTC$/);
+  assert.match(
+    summaryOf({ ...shift, kind: 'missing_season' }, stayed),
+    /, without a season since 2026-03-03 09:00 UTC$/,
+  );
+});
+
+// What people on call read: eight sentences of each kind.
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const STAYED = { startedAtMs: START_MS, endedAtMs: START_MS + 2 * HOUR_MS, closeReason: 'new_level' } as const;
+
+interface Seen {
+  readonly kind: EventKind;
+  readonly direction: EventDirection;
+  readonly value: number | null;
+  readonly expected: number | null;
+}
+
+const told = (seen: Seen) => ({ ...seen, unusual: null, members: [], seriesCount: null, unit: null, days: 1 });
+const MEMBERS = [
+  { series: 'web-1/cpu', share: 0.61 },
+  { series: 'web-2/cpu', share: 0.39 },
+];
+
+function eight(seen: Seen): readonly string[] {
+  const event = told(seen);
+  const value = seen.value ?? Number.NaN;
+  const side = value > 990 ? 'highest' : 'lowest';
+  const season = { expected: 990, deviation: 45, raised: true, localMs: START_MS };
+  const rare = { ...event, unusual: rarityText({ side, rows: 14 * 24 }, HOUR_MS) };
+  const unusual = { ...event, unusual: seasonText(value, season, null) };
+  return [
+    summaryOf(event, open),
+    summaryOf(event, lasted(5 * MINUTE_MS)),
+    summaryOf(rare, open),
+    summaryOf(unusual, lasted(3 * HOUR_MS)),
+    summaryOf({ ...event, days: 3 }, open),
+    summaryOf({ ...unusual, days: 12 }, lasted(90 * MINUTE_MS)),
+    summaryOf({ ...event, members: MEMBERS }, lasted(36 * HOUR_MS)),
+    summaryOf(event, STAYED),
+  ];
+}
+
+/** Beside what was seen, the same for every kind that has a value. */
+function sentences(seen: string, side: string, way: string, stays: string): readonly string[] {
+  return [
+    seen,
+    `${seen}, for 5 minutes`,
+    `${seen}, ${side} in 14 days`,
+    `${seen}, ${way} than usual for a Tuesday 09:00 (usually 900 to 1080), for 3 hours`,
+    `${seen}, third day at this time`,
+    `${seen}, ${way} than usual for a Tuesday 09:00 (usually 900 to 1080), day 12 in a row at this time, for 90 minutes`,
+    `${seen}, mostly web-1/cpu (61 %), for 36 hours`,
+    `${seen}, ${stays} since 2026-03-03 09:00 UTC`,
+  ];
+}
+
+const KINDS: readonly (readonly [Seen, readonly string[]])[] = [
+  [
+    { kind: 'spike', direction: 'up', value: 2_140, expected: 990 },
+    sentences('Spike: 2140 where 990 was expected', 'highest', 'higher', 'not back'),
+  ],
+  [
+    { kind: 'dip', direction: 'down', value: 171, expected: 990 },
+    sentences('Dip: 171 where 990 was expected', 'lowest', 'lower', 'not back'),
+  ],
+  [
+    { kind: 'level_shift', direction: 'down', value: 594, expected: 990 },
+    sentences('Level shift down: 594 where 990 was expected', 'lowest', 'lower', 'a new level'),
+  ],
+  [
+    { kind: 'drift', direction: 'up', value: 1_310, expected: 990 },
+    sentences('Drift up: 1310 where 990 was expected', 'highest', 'higher', 'a new level'),
+  ],
+  [
+    { kind: 'missing_season', direction: 'down', value: 402.5, expected: 990 },
+    sentences('Missing season: 402.5 where 990 was expected', 'lowest', 'lower', 'without a season'),
+  ],
+  [
+    { kind: 'stuck', direction: 'down', value: 612, expected: 990 },
+    sentences('Stuck value: 612 where 990 was expected', 'lowest', 'lower', 'stuck'),
+  ],
+  [
+    { kind: 'burst', direction: 'both', value: 1_720, expected: 990 },
+    sentences('Burst: 1720 where 990 was expected', 'highest', 'higher', 'not back'),
+  ],
+];
+
+for (const [seen, expected] of KINDS) {
+  test(`what is said of a ${seen.kind}`, () => assert.deepEqual(eight(seen), expected));
+}
+
+test('what is said of a silence', () => {
+  const silence = told({ kind: 'silence', direction: 'down', value: null, expected: null });
+  const pause = { ...silence, seriesCount: 1_500 };
+  assert.deepEqual(
+    [
+      summaryOf(silence, open),
+      summaryOf(silence, lasted(90_000)),
+      summaryOf(silence, lasted(30 * MINUTE_MS)),
+      summaryOf(silence, lasted(72 * HOUR_MS)),
+      summaryOf({ ...silence, members: [{ series: 'web-1/cpu', share: 1 }] }, open),
+      summaryOf(pause, open),
+      summaryOf(pause, lasted(9 * MINUTE_MS)),
+      summaryOf(pause, lasted(26 * HOUR_MS)),
+    ],
+    [
+      'Silence: no value where one was due',
+      'Silence: no value where one was due, for 90 seconds',
+      'Silence: no value where one was due, for 30 minutes',
+      'Silence: no value where one was due, for 3 days',
+      'Silence: no value where one was due, mostly web-1/cpu (100 %)',
+      'Silence: no value of any of 1500 series',
+      'Silence: no value of any of 1500 series, for 9 minutes',
+      'Silence: no value of any of 1500 series, for 26 hours',
+    ],
+  );
+});
+
+test('less than a day says nothing of how rare a value is, nor does what forecasts alone find', () => {
+  assert.equal(rarityText({ side: 'highest', rows: 5 }, HOUR_MS), null);
+  const season = { expected: 990, deviation: 45, raised: false, localMs: START_MS };
+  assert.equal(seasonText(950, season, null), null);
+  assert.match(seasonText(171, season, 'bytes') ?? '', /^lower than usual for a Tuesday 09:00 \(usually .* to .*\)$/);
 });

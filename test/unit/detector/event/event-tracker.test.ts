@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SeenValue } from '../../../../src/detector/event/event-row.ts';
 import { type EventRules, NO_RULES } from '../../../../src/detector/event/event-rules.ts';
-import { EventTracker, type SeenValue } from '../../../../src/detector/event/event-tracker.ts';
+import { EventTracker } from '../../../../src/detector/event/event-tracker.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detector/memory/series-memory.ts';
 import { SeriesRings } from '../../../../src/detector/memory/series-rings.ts';
 import type { AnomalyEvent } from '../../../../src/record/anomaly-event.ts';
@@ -19,7 +20,7 @@ function trackerOf(rules: Partial<EventRules> = {}) {
   const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));
   const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs: STEP_MS };
   const tracker = new EventTracker({ ...subject, rules: { ...NO_RULES, ...rules }, idOf: (offset) => `id ${offset}` });
-  let position = 0;
+  let [position, elevated] = [0, 0];
   const take = ([value, alarm, severity = alarm ? 50 : 1]: Row): AnomalyEvent | null => {
     rings.keepDistance(position, value);
     const seen: SeenValue = {
@@ -34,10 +35,11 @@ function trackerOf(rules: Partial<EventRules> = {}) {
     };
     const at = { position, timestampMs: position * STEP_MS, offset: position };
     position++;
+    elevated = severity >= 14 ? elevated + 1 : 0;
     if (!tracker.wants(alarm, value)) return null;
     return tracker.observe({
       ...at,
-      verdict: { grade: severity / (severity + 14), severity, alarm },
+      verdict: { grade: severity / (severity + 14), severity, alarm, season: null, elevated, beside: 0 },
       seen: Number.isNaN(value) ? [] : [seen],
       keptOf: () => seen,
     });
@@ -62,11 +64,11 @@ test('an alarm opens an event, and a detection window without one closes it', ()
     [first.eventId, first.startedAtMs, first.value, first.expected, first.kind, first.direction],
     ['id 30', 30 * STEP_MS, 40, EXPECTED, 'spike', 'up'],
   );
-  assert.equal(first.unusual, 'highest in 30 minutes');
-  assert.equal(first.summary, 'Spike: 40 where 10 was expected, highest in 30 minutes');
+  assert.equal(first.unusual, null, 'less than a day says nothing');
+  assert.equal(first.summary, 'Spike: 40 where 10 was expected');
   assert.deepEqual(
     [last.endedAtMs, last.updatedAtMs, last.alarms, last.observations, last.closeReason],
-    [30 * STEP_MS, (30 + GAP) * STEP_MS, 1, 1, 'recovered'],
+    [31 * STEP_MS, (30 + GAP) * STEP_MS, 1, 1, 'recovered'],
   );
 });
 
@@ -103,7 +105,7 @@ test('an event with a reason to end is closed once', () => {
   const closed = tracker.close('evicted', 31 * STEP_MS);
   assert.deepEqual([closed?.type, closed?.revision, closed?.closeReason], ['closed', 1, 'evicted']);
   assert.equal(tracker.close('evicted', 31 * STEP_MS), null);
-  assert.equal(tracker.kept(), null);
+  assert.equal(tracker.kept()?.open, null);
 });
 
 test('a tracker goes on from what was kept of another, as if it were that one', () => {
@@ -159,4 +161,77 @@ test('deviations below the minimum, values in the normal range and alarms in qui
   assert.deepEqual(revisionsOf(rows, { direction: 'down' }), []);
   assert.deepEqual(revisionsOf(rows, { quiet: [{ startMs: 30 * STEP_MS, endMs: 31 * STEP_MS }] }), []);
   assert.equal(opened(revisionsOf(rows, { quiet: [{ startMs: 31 * STEP_MS, endMs: 99 * STEP_MS }] })).length, 1);
+});
+
+test('an event begins with the first row of the run that leads to its alarm, a detection window before at most', () => {
+  const lead = (rows: number): Row[] => Array.from({ length: rows }, () => [20, false, 15]);
+  const [first] = revisionsOf([...calm(30), ...lead(2), [40, true]]);
+  assert.deepEqual([first.startedAtMs, first.firstAlarmAtMs, first.observations], [30 * STEP_MS, 32 * STEP_MS, 3]);
+  assert.equal(first.eventId, 'id 32', 'its id is that of the alarm');
+  const [apart] = revisionsOf([...calm(30), ...lead(2), ...calm(1), [40, true]]);
+  assert.equal(apart.startedAtMs, 33 * STEP_MS);
+  const [long] = revisionsOf([...calm(30), ...lead(9), [40, true]]);
+  assert.equal(long.startedAtMs, (39 - GAP + 1) * STEP_MS);
+});
+
+test('an event ends with the first of three ordinary rows; one odd row behind them does not put that off', () => {
+  const odd: Row = [20, false, 10];
+  const endOf = (...rows: Row[]) => {
+    const closed = revisionsOf([...calm(30), [40, true], ...rows, ...calm(6)]).find(({ type }) => type === 'closed')!;
+    return [closed.endedAtMs! / STEP_MS, closed.lastAlarmAtMs / STEP_MS, closed.observations];
+  };
+  assert.deepEqual(endOf(), [31, 30, 1]);
+  assert.deepEqual(endOf(odd, odd), [33, 30, 3]);
+  assert.deepEqual(endOf(odd, ...calm(1), odd), [34, 30, 4]);
+  assert.deepEqual(endOf(odd, ...calm(3), odd), [32, 30, 2]);
+  assert.deepEqual(endOf([Number.NaN, false], odd), [33, 30, 3]);
+});
+
+test('an event that is closed while rows deviate ends there, and the next one begins no earlier', () => {
+  const odd = (rows: number): Row[] => Array.from({ length: rows }, () => [20, false, 15]);
+  const revisions = revisionsOf([...calm(30), [40, true], ...odd(GAP + 1), [40, true], ...calm(9)]);
+  const [one, other] = revisions.filter(({ type }) => type === 'closed');
+  assert.deepEqual([one.startedAtMs, one.endedAtMs], [30 * STEP_MS, (30 + GAP) * STEP_MS]);
+  assert.deepEqual([other.startedAtMs, other.firstAlarmAtMs], [(30 + GAP) * STEP_MS, (32 + GAP) * STEP_MS]);
+});
+
+test('a shift that stays is closed as a new level, and one that goes back as recovered', () => {
+  const shifted = (rows: number): Row[] =>
+    Array.from({ length: rows }, (_, i) => [40 + i / 100, i < 6, i < 6 ? 50 : 1]);
+  const reasonOf = (...rows: Row[]) => {
+    const closed = revisionsOf([...calm(30), ...rows]).find(({ type }) => type === 'closed');
+    return [closed?.kind, closed?.closeReason];
+  };
+  assert.deepEqual(reasonOf(...shifted(40)), ['level_shift', 'new_level']);
+  assert.deepEqual(reasonOf(...shifted(14), ...calm(30)), ['level_shift', 'recovered']);
+});
+
+test('an alarm of the long memory is told by what its time of the week usually shows', () => {
+  const { tracker, take } = trackerOf();
+  for (const row of calm(30)) take(row);
+  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));
+  const seen: SeenValue = { series: 's', value: 11, expected: EXPECTED, lo: 8, hi: 12, sharp: 1, rings, origin: 0 };
+  const row = (position: number, alarm: boolean) => ({
+    position,
+    timestampMs: position * STEP_MS,
+    offset: position,
+    verdict: {
+      grade: 0.1,
+      severity: alarm ? 1 : 0,
+      alarm,
+      season: alarm ? { expected: 20, deviation: 2, raised: true, localMs: Date.UTC(2026, 2, 3, 9) } : null,
+      elevated: 0,
+      beside: Math.max(0, 32 - position),
+    },
+    seen: [seen],
+    keptOf: () => null,
+  });
+  const told = tracker.observe(row(30, true));
+  assert.equal(told?.expected, 20);
+  assert.deepEqual([told?.lo, told?.hi], [16, 24]);
+  assert.match(told!.summary, /: 11 where 20 was expected, lower than usual for a Tuesday 09:00 \(usually 16 to 24\)$/);
+  const closed = [31, 32, 33, 34].map((position) => tracker.observe(row(position, false))).find((one) => one !== null);
+  assert.equal(closed?.type, 'closed');
+  assert.match(closed!.summary, /\(usually 16 to 24\), for 3 minutes$/);
+  assert.deepEqual([told!.startedAtMs, closed!.endedAtMs], [29 * STEP_MS, 32 * STEP_MS]);
 });

@@ -108,6 +108,26 @@ test('weights are equal where nothing can be told apart: short series, constant 
   }
 });
 
+test('a cause is found in many short series, and noise is not', async () => {
+  for (const length of [4, 8, 16]) {
+    const histories = Array.from({ length: 150 }, (_, s) => {
+      const [cause, other, own] = [1_000, 2_000, 3_000].map((seed) => noise(seed + s, length));
+      const values = columnOf((i) => 2 * (cause[i - 1] ?? 0) + own[i], length);
+      return { values, variables: [numeric(cause), numeric(other)] };
+    });
+    const weights = await relevanceWeights(histories, { method: 'granger', pause });
+    assert.deepEqual([...weights], [1, 0], `${length} values`);
+  }
+});
+
+test('no variable is relevant to a series that its own past explains, and an exact cause is', async () => {
+  const [periodic, cause] = [columnOf((i) => (i * 37) % 11), noise(1)];
+  const explained = { values: periodic, variables: [numeric(periodic), numeric(noise(2))] };
+  assert.deepEqual([...(await relevanceWeights([explained], { method: 'granger', pause }))], [0.5, 0.5]);
+  const exact = { values: columnOf((i) => cause[i - 1] ?? 0), variables: [numeric(cause), numeric(noise(2))] };
+  assert.deepEqual([...(await relevanceWeights([exact], { method: 'granger', pause }))], [1, 0]);
+});
+
 test('an aborted signal ends the work between two variables', async () => {
   const signal = AbortSignal.abort(new Error('gone'));
   const history = following(noise(1), (value) => value, [noise(1)]);

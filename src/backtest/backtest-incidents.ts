@@ -1,0 +1,177 @@
+import { meanStepMs } from '../calendar/frequency.ts';
+import type { DetectorConfig } from '../config/config.ts';
+import { seenIn } from '../incidents/incident-member.ts';
+import { IncidentState, UPDATE_MS } from '../incidents/incident-state.ts';
+import { rankOrigins, type SeriesMove, weightOf } from '../incidents/origins/rank-origins.ts';
+import { FLAT_GRADE, moveOf, QUIET_ROWS } from '../incidents/origins/series-move.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import type { Incident, IncidentOrigin } from '../record/incident.ts';
+import { isSilence, type ScoreRecord } from '../record/score-record.ts';
+
+/** An incident has passed where no event had alarms for longer than this share of a detection window. */
+const BRIEF_SHARE = 0.25;
+/** What nothing belongs to is an incident of the file where it goes on, and is so much odder than its series was. */
+const LONE_WEIGHT = Math.log(3);
+
+/** A line of the file of incidents: one revision. The last line of an id counts. */
+export interface IncidentLine {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly kind: Incident['kind'];
+  readonly summary: string;
+  readonly events: readonly string[];
+  readonly series: readonly string[];
+  readonly origins: readonly IncidentOrigin[];
+}
+
+interface GradedRows {
+  readonly timesMs: number[];
+  readonly grades: number[];
+  readonly alarmsMs: number[];
+}
+
+/** The incidents of a backtest: those of the stream, with origins that are ranked by the scores of all series. */
+export class BacktestIncidents {
+  readonly #state: IncidentState;
+  readonly #briefMs: ReadonlyMap<string, number>;
+  readonly #rows = new Map<string, GradedRows>();
+  readonly #newest = new Map<string, AnomalyEvent>();
+  readonly #revisions: Incident[] = [];
+  #nowMs = Number.NEGATIVE_INFINITY;
+
+  constructor(detectors: readonly Pick<DetectorConfig, 'name' | 'settings'>[]) {
+    const steps = new Map(detectors.map(({ name, settings }) => [name, meanStepMs(settings.freq)]));
+    const stepMs = Math.min(...steps.values());
+    this.#state = new IncidentState({ stepMs, stepOf: (detector) => steps.get(detector) ?? stepMs });
+    this.#briefMs = new Map(
+      detectors.map(({ name, settings: { freq, detectionSize } }) => {
+        return [name, Math.ceil(BRIEF_SHARE * detectionSize) * meanStepMs(freq)];
+      }),
+    );
+  }
+
+  addScores(scores: readonly ScoreRecord[]): void {
+    for (const score of scores) {
+      if (isSilence(score)) continue;
+      if (score.grade === null) continue;
+      let rows = this.#rows.get(score.series);
+      if (rows === undefined) {
+        rows = { timesMs: [], grades: [], alarmsMs: [] };
+        this.#rows.set(score.series, rows);
+      }
+      rows.timesMs.push(score.timestampMs);
+      rows.grades.push(score.grade);
+      if (score.alarm) rows.alarmsMs.push(score.timestampMs);
+    }
+  }
+
+  /** The clock is event time. */
+  addEvent(event: AnomalyEvent): void {
+    this.#nowMs = Math.max(this.#nowMs, event.updatedAtMs);
+    this.#state.advance(this.#nowMs);
+    this.#state.observe(event, this.#nowMs);
+    this.#newest.set(event.eventId, event);
+    this.#revisions.push(...this.#state.takeRevisions());
+    // Nothing is restored here.
+    this.#state.takeChanges();
+  }
+
+  /**
+   * Every revision of what is worth reading: not what passed within a few rows, and not an event that nothing belongs
+   * to, unless it goes on and is far odder than its series ever was. Call it after the last event.
+   */
+  lines(): readonly IncidentLine[] {
+    this.#state.advance(this.#nowMs);
+    this.#state.advance(this.#nowMs + UPDATE_MS);
+    this.#revisions.push(...this.#state.takeRevisions());
+    const newest = new Map(this.#revisions.map((incident) => [incident.incidentId, incident]));
+    const moves = new Map<string, readonly SeriesMove[]>();
+    const events = this.#eventsOf(newest);
+    for (const [id, incident] of newest) {
+      if (incident.type === 'merged') continue;
+      const found = this.#movesIn(incident, events.get(id) ?? []);
+      if (this.#isTold(incident, events.get(id) ?? [], found)) moves.set(id, found);
+    }
+    const named = new Map<string, string[]>();
+    return this.#revisions.flatMap((incident) => {
+      const told = moves.get(incident.incidentId);
+      if (told === undefined) return [];
+      const { incidentId: id } = incident;
+      const isLast = newest.get(id) === incident;
+      const soFar = [...(named.get(id) ?? []), ...incident.events.map(({ eventId }) => eventId)];
+      named.set(id, soFar);
+      const ids = isLast ? (events.get(id) ?? []) : soFar;
+      return [this.#line(incident, ids, isLast ? rankOrigins(told) : incident.origins)];
+    });
+  }
+
+  #line(
+    { incidentId: id, startedAtMs, endedAtMs, kind, summary }: Incident,
+    events: readonly string[],
+    origins: readonly IncidentOrigin[],
+  ): IncidentLine {
+    const series = events.map((eventId) => this.#newest.get(eventId)!).map((event) => event.series ?? event.group);
+    return {
+      id,
+      startedAt: new Date(startedAtMs).toISOString(),
+      endedAt: endedAtMs === null ? null : new Date(endedAtMs).toISOString(),
+      kind,
+      summary,
+      events,
+      series: [...new Set(series.filter((each) => each !== null))],
+      origins,
+    };
+  }
+
+  /** All events of each incident, those of the ones that were merged into it among them. */
+  #eventsOf(newest: ReadonlyMap<string, Incident>): ReadonlyMap<string, readonly string[]> {
+    const events = new Map<string, string[]>();
+    for (const { incidentId, events: named } of this.#revisions) {
+      let home = newest.get(incidentId)!;
+      while (home.mergedInto !== null) home = newest.get(home.mergedInto)!;
+      const own = events.get(home.incidentId);
+      const ids = named.map(({ eventId }) => eventId);
+      if (own === undefined) events.set(home.incidentId, ids);
+      else own.push(...ids);
+    }
+    return events;
+  }
+
+  #isTold({ kind, type }: Incident, ids: readonly string[], moves: readonly SeriesMove[]): boolean {
+    if (kind === 'pause') return true;
+    const events = ids.map((eventId) => this.#newest.get(eventId)!);
+    const briefest = ({ detector, firstAlarmAtMs, lastAlarmAtMs }: AnomalyEvent) =>
+      lastAlarmAtMs - firstAlarmAtMs < (this.#briefMs.get(detector) ?? 0);
+    if (type === 'closed' && events.every(briefest)) return false;
+    if (kind !== 'single') return true;
+    const own = moves.find(({ series }) => series === events[0]?.series);
+    return type !== 'closed' && own !== undefined && !own.isFlat && own.quiet !== null && weightOf(own) >= LONE_WEIGHT;
+  }
+
+  /** How each series moved from the first alarm to the last one, or to the last row. */
+  #movesIn({ endedAtMs }: Incident, ids: readonly string[]): readonly SeriesMove[] {
+    const seen = new Map<string, string | null>();
+    const events = ids.map((eventId) => this.#newest.get(eventId)!);
+    for (const event of events) if (event.series !== null) seen.set(event.series, seenIn(event));
+    const fromMs = Math.min(...events.map(({ firstAlarmAtMs }) => firstAlarmAtMs));
+    const toMs = endedAtMs === null ? Number.POSITIVE_INFINITY : Math.max(...events.map((one) => one.lastAlarmAtMs));
+    return [...this.#rows].map(([series, { timesMs, grades, alarmsMs }]) => {
+      const start = timesMs.findLastIndex((timeMs) => timeMs < fromMs) + 1;
+      let grade = 0;
+      for (let i = start; i < timesMs.length && timesMs[i] <= toMs; i++) {
+        grade = Math.max(grade, grades[i]);
+      }
+      const past = grades.slice(Math.max(0, start - QUIET_ROWS), start);
+      const range = {
+        series,
+        grade,
+        pastGrade: past.length === 0 ? null : past.reduce((most, each) => Math.max(most, each)),
+        pastRows: past.length,
+        flatRows: past.filter((each) => each < FLAT_GRADE).length,
+        alarmAtMs: alarmsMs.find((timeMs) => timeMs >= fromMs) ?? null,
+      };
+      return moveOf(range, seen.get(series) ?? null);
+    });
+  }
+}

@@ -1,0 +1,83 @@
+import type { Aggregate, CounterReading } from './points.ts';
+
+/** Values of the points of a time step, by event time. */
+export interface StepValues {
+  readonly values: readonly number[];
+  /** Seconds that each value stands for; those of rates weigh their mean. */
+  readonly seconds: readonly number[] | null;
+}
+
+/**
+ * One value of several, at least one. Percentiles are interpolated between the two values around their rank, as
+ * `quantile_over_time()` of Prometheus does. Sums are taken in the order of time, whatever the points arrived in.
+ */
+export function aggregateOf(aggregate: Aggregate, { values, seconds }: StepValues): number {
+  switch (aggregate) {
+    case 'mean':
+      return seconds === null ? sumOf(values) / values.length : weightedMean(values, seconds);
+    case 'sum':
+      return sumOf(values);
+    case 'min':
+      return values.reduce((least, value) => Math.min(least, value));
+    case 'max':
+      return values.reduce((most, value) => Math.max(most, value));
+    case 'last':
+      return values[values.length - 1];
+    case 'count':
+      return values.length;
+    case 'p50':
+      return percentile(values, 0.5);
+    case 'p95':
+      return percentile(values, 0.95);
+  }
+}
+
+function sumOf(values: readonly number[]): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
+}
+
+/** What rates come to in all, over all of the time. */
+function weightedMean(values: readonly number[], seconds: readonly number[]): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] * seconds[i];
+  return sum / sumOf(seconds);
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  const rank = share * (sorted.length - 1);
+  const below = Math.floor(rank);
+  const above = Math.min(below + 1, sorted.length - 1);
+  const weight = rank - below;
+  return sorted[below] * (1 - weight) + sorted[above] * weight;
+}
+
+/** A value of a counter at an event time. */
+export interface CounterPoint {
+  readonly timestampMs: number;
+  readonly value: number;
+}
+
+export interface CounterRules {
+  readonly as: CounterReading;
+  /** Points that are further apart say nothing of a time step: the later one is a first one. */
+  readonly apartMsMax: number;
+}
+
+/**
+ * What a counter has come to between two points: the difference, or all of the value where it fell, since it was reset
+ * to 0 then; a rate is that a second. Nothing is extrapolated. NaN where the points are too far apart, or there is no
+ * earlier one (its time is NaN).
+ */
+export function counterChange(
+  before: CounterPoint,
+  { timestampMs, value }: CounterPoint,
+  { as, apartMsMax }: CounterRules,
+): number {
+  const apartMs = timestampMs - before.timestampMs;
+  if (!(apartMs > 0 && apartMs <= apartMsMax)) return Number.NaN;
+  const increase = value < before.value ? value : value - before.value;
+  return as === 'rate' ? increase / (apartMs / 1_000) : increase;
+}

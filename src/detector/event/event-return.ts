@@ -1,0 +1,63 @@
+import type { RingValues } from './event-extremes.ts';
+import { isStillStuck, staysWithoutSeason } from './event-kind.ts';
+import type { OpenEvent } from './open-event.ts';
+
+/** Values are away where the last ones are displaced by at least this share of what the event's own are. */
+const AWAY_SHARE = 0.5;
+const DAY_MS = 86_400_000;
+const WEEK_DAYS = 7;
+
+/** Where an event is closed since forecasts hold again. */
+interface Closing {
+  readonly position: number;
+  /** Rows since the last alarm, at least. */
+  readonly gap: number;
+  readonly stepMs: number;
+}
+
+/**
+ * Whether values are back where they were, or forecasts have followed them to where they are. The last rows, and those
+ * of the event, are compared with the same times of earlier weeks or days, where these are kept; otherwise with the
+ * level before the event. O(rows).
+ */
+export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing): boolean {
+  const { kind, start, until, before, peak, seasonAlarms } = event;
+  const { rings, origin } = kept;
+  const end = closing.position + 1;
+  const oldest = Math.max(0, rings.contextStart, end - rings.layout.contextCapacity);
+  if (kind === 'stuck' || kind === 'missing_season') {
+    const values = new Float32Array(end - oldest);
+    rings.copyDistances(values, oldest, end);
+    return !(kind === 'stuck' ? isStillStuck(values) : staysWithoutSeason(values, start - oldest));
+  }
+  if (kind !== 'level_shift' && kind !== 'drift' && seasonAlarms === undefined) return true;
+  const lags = [WEEK_DAYS * DAY_MS, DAY_MS].map((ms) => ms / closing.stepMs).filter(Number.isInteger);
+  const usualAt = (position: number): number => {
+    for (const lag of lags) {
+      const earlier = position - lag * Math.ceil((position - start + 1) / lag);
+      if (earlier >= oldest && !Number.isNaN(rings.distanceAt(earlier))) return rings.distanceAt(earlier) + origin;
+    }
+    return before ?? Number.NaN;
+  };
+  const displacement = (from: number, to: number): number =>
+    median(Array.from({ length: to - from }, (_, i) => rings.distanceAt(from + i) + origin - usualAt(from + i)));
+  const moved =
+    start < oldest
+      ? (peak.value ?? Number.NaN) - (before ?? Number.NaN)
+      : displacement(start, Math.min(until.position, end));
+  const left = displacement(Math.max(oldest, end - closing.gap), end);
+  return !(left * Math.sign(moved) >= AWAY_SHARE * Math.abs(moved) && moved !== 0);
+}
+
+/** The level of the rows before an event; null where there are none. */
+export function levelBefore({ rings, origin }: RingValues, start: number, rows: number): number | null {
+  const from = Math.max(0, rings.contextStart, start - rows, start - rings.layout.contextCapacity + rows);
+  const level = median(Array.from({ length: start - from }, (_, i) => rings.distanceAt(from + i) + origin));
+  return Number.isNaN(level) ? null : level;
+}
+
+/** NaN where no value is there. */
+function median(values: readonly number[]): number {
+  const present = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  return present.length === 0 ? Number.NaN : present[present.length >> 1];
+}

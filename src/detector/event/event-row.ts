@@ -1,0 +1,46 @@
+import type { Verdict } from '../alarm/alarm.ts';
+import type { RingValues } from './event-extremes.ts';
+import type { EventRules } from './event-rules.ts';
+import type { EventMoment } from './open-event.ts';
+
+/** What the events of a series or group have in common. */
+export interface EventSubject {
+  readonly detector: string;
+  /** null for a group. */
+  readonly series: string | null;
+  readonly group: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Unit of the values; left out where there is none. */
+  readonly unit?: string | null;
+  /** Left out where the id of the series, or group, shows them. */
+  readonly seriesLabels?: Readonly<Record<string, string>>;
+  readonly rules: EventRules;
+  /** Rows without an alarm that end an episode: the detection size. */
+  readonly gap: number;
+  readonly stepMs: number;
+  /** Id of the event that begins at this input offset; a text distinguishes events that do not begin with an alarm. */
+  readonly idOf: (start: number | string) => string;
+}
+
+/** An observed value of a row, of the series itself or of a member of the group. */
+export interface SeenValue extends RingValues {
+  readonly series: string;
+  readonly value: number;
+  /** The forecast; NaN where there is none. */
+  readonly expected: number;
+  /** Bounds of the interval; NaN where there is none. */
+  readonly lo: number;
+  readonly hi: number;
+  /** How unusual it is (alarm.ts). */
+  readonly sharp: number;
+}
+
+export interface EventRow extends EventMoment {
+  /** Input offset. */
+  readonly offset: number;
+  readonly verdict: Verdict;
+  /** Empty where nothing was observed. */
+  readonly seen: readonly SeenValue[];
+  /** The kept values of a member, or of the series itself; null where it has left. */
+  readonly keptOf: (series: string) => RingValues | null;
+}

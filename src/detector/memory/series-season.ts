@@ -1,0 +1,22 @@
+import type { Verdict } from '../alarm/alarm.ts';
+import { deviationFloor } from '../calibration/resolution.ts';
+import { judgeSeason } from '../profile/season-alarm.ts';
+import { observeSeason } from '../profile/season-verdict.ts';
+import { profileState, SCALARS } from './series-memory.ts';
+import type { SeriesRings } from './series-rings.ts';
+
+/** The verdict of the forecasts on a row, with that of the long memory where the series has one. */
+export function judgeInSeason(
+  rings: SeriesRings,
+  verdict: Verdict,
+  { value, timestampMs }: { readonly value: number; readonly timestampMs: number },
+): Verdict {
+  const { profile, settings } = rings.layout;
+  if (profile === null) return verdict;
+  const state = profileState(rings, profile);
+  if (Number.isNaN(value) || Number.isNaN(timestampMs)) return judgeSeason(state, verdict, null, 0);
+  const floor = deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution));
+  const season = observeSeason(state, timestampMs, value, floor);
+  if (Number.isNaN(verdict.grade)) return judgeSeason(state, verdict, null, 0);
+  return judgeSeason(state, verdict, season, settings.alarmRate ?? 0);
+}

@@ -1,0 +1,56 @@
+import { offsetAt } from '../../calendar/local-calendar.ts';
+import { ALARM_RATE_MAX, type SeasonAlarm, stepOf, type Verdict } from '../alarm/alarm.ts';
+import { PROFILE_FLOATS, type ProfileLayout, type ProfileState } from './profile-layout.ts';
+import type { SeasonVerdict } from './season-verdict.ts';
+
+const { threshold: THRESHOLD, episodes: EPISODES, unarmed: UNARMED, beside: BESIDE } = PROFILE_FLOATS.at;
+
+const HOUR_MS = 3_600_000;
+/** Deviations of an hour at which the alarm of the season starts. */
+const THRESHOLD_START = 7;
+/** The threshold does not fall below it. */
+const ORDINARY = 5;
+/** The alarm is armed again after an hour below this share of the threshold. */
+const ARMED_SHARE = 0.5;
+
+/**
+ * The verdict of the forecasts together with that of the long memory. The alarm of the season comes once, and is armed
+ * again when values are back for an hour. A value that is what its hour always shows is no alarm; the threshold of the
+ * forecasts has learned from it all the same.
+ * @param rate accepted false alarm episodes a row
+ */
+export function judgeSeason(
+  state: ProfileState,
+  verdict: Verdict,
+  season: SeasonVerdict | null,
+  rate: number,
+): Verdict {
+  const { floats, floatStart: f, layout } = state;
+  const beside = season === null || season.isUsual ? 0 : floats[f + BESIDE] + 1;
+  floats[f + BESIDE] = beside;
+  if (season === null) return verdict;
+  const promised = Math.min(rate, ALARM_RATE_MAX);
+  const threshold = THRESHOLD_START * Math.exp(floats[f + THRESHOLD]);
+  const { unusual } = season;
+  let raised = false;
+  if (unusual > threshold) {
+    raised = floats[f + UNARMED] === 0;
+    if (raised) floats[f + THRESHOLD] += stepOf(++floats[f + EPISODES]);
+  }
+  if (unusual >= ARMED_SHARE * threshold && (raised || floats[f + UNARMED] > 0)) {
+    floats[f + UNARMED] = Math.max(1, Math.ceil(HOUR_MS / layout.stepMs));
+  } else if (floats[f + UNARMED] > 0) floats[f + UNARMED]--;
+  if (threshold > ORDINARY) floats[f + THRESHOLD] -= stepOf(floats[f + EPISODES]) * promised;
+  const alarm = raised || (verdict.alarm && !season.isUsual);
+  const elevated = Math.min(verdict.elevated, beside);
+  if (!raised && alarm === verdict.alarm && beside === 0 && elevated === verdict.elevated) return verdict;
+  return { ...verdict, alarm, elevated, beside, season: alarm ? seasonOf(season, layout, raised) : null };
+}
+
+function seasonOf(
+  { expected, deviation, timestampMs }: SeasonVerdict,
+  { calendar }: ProfileLayout,
+  raised: boolean,
+): SeasonAlarm {
+  return { expected, deviation, raised, localMs: timestampMs + offsetAt(calendar, timestampMs) };
+}

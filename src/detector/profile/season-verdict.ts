@@ -1,0 +1,116 @@
+import { PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileState } from './profile-layout.ts';
+import {
+  bestCandidate,
+  distanceOf,
+  enterSlot,
+  expectedDistance,
+  explains,
+  hourOf,
+  MEAN,
+  unitOf,
+  valueAt,
+} from './season-profile.ts';
+
+const { firstMs: FIRST_MS, slot: SLOT, sum: SUM, origin: ORIGIN } = PROFILE_DOUBLES.at;
+const F = PROFILE_FLOATS.at;
+
+const DAY_MS = 86_400_000;
+/** A profile is mature from so many days on, where it explains the values of slots. */
+const MATURE_MS = 14 * DAY_MS;
+/** Shares of the hour's own spread and of that of all hours. */
+const HOUR_WEIGHT = 0.75;
+const SPREAD_SHARE_MIN = 0.25;
+const KNOWN_DAYS = 0.5;
+/** A value within so many deviations of the profile is what this hour always shows. */
+const USUAL = 2;
+const Z_MAX = 8;
+const SHARE_MIN = 0.25;
+/** The mean square distance forgets with so much time. */
+const DISTANCE_MS = 14 * DAY_MS;
+const DISTANCE_ROWS_MIN = 24;
+
+/** What the long memory of a series says of one value. */
+export interface SeasonVerdict {
+  /** Deviations of this hour by which values lie beside the profile lately; 0 while it is not mature. */
+  readonly unusual: number;
+  /** The value is what this hour always shows. */
+  readonly isUsual: boolean;
+  /** What was expected, and the deviation at this hour. */
+  readonly expected: number;
+  readonly deviation: number;
+  readonly timestampMs: number;
+}
+
+/**
+ * Takes an observed value with its event time.
+ * @param floor smallest deviation, in units of the series
+ */
+export function observeSeason(
+  state: ProfileState,
+  timestampMs: number,
+  value: number,
+  floor: number,
+): SeasonVerdict | null {
+  const { layout, doubles, doubleStart: d, floats, floatStart: f, halves, halfStart } = state;
+  const place = enterSlot(state, timestampMs, value);
+  const candidate = bestCandidate(state);
+  const expected = candidate === MEAN ? Number.NaN : expectedDistance(state, candidate, place);
+  doubles[d + SUM] += value - doubles[d + ORIGIN];
+  floats[f + F.rows]++;
+  if (Number.isNaN(expected)) return null;
+  const distance = distanceOf(state, value) - expected;
+  const unit = unitOf(state);
+  const smallest = square(floor / unit);
+  floats[f + F.recent] += layout.recentRate * (distance - floats[f + F.recent]);
+  const recent = floats[f + F.recent];
+  const z = distanceRatio(state, Math.abs(distance), smallest);
+  floats[f + F.expectedRows]++;
+  floats[f + F.squares] += recent * recent;
+  floats[f + F.zSquares] += square(Math.min(z, Z_MAX));
+  if (floats[f + F.spreadSlots] < KNOWN_DAYS * layout.daySlots) return null;
+  if (timestampMs - doubles[d + FIRST_MS] < MATURE_MS || !explains(state, candidate)) return null;
+  const hour = hourOf(layout, doubles[d + SLOT]);
+  const own = square(halves[halfStart + layout.places.spread + hour]);
+  const all = floats[f + F.spread];
+  const variance = Math.max(
+    Number.isNaN(own) ? all : HOUR_WEIGHT * own + (1 - HOUR_WEIGHT) * all,
+    SPREAD_SHARE_MIN * all,
+    smallest,
+  );
+  const share = shareOfHour(state, hour);
+  return {
+    unusual: variance > 0 ? Math.abs(recent) / Math.sqrt(variance) : 0,
+    isUsual: z / Math.sqrt(Math.max(share, SHARE_MIN)) < USUAL,
+    expected: valueAt(state, expected),
+    deviation: Math.sqrt(variance) * unit,
+    timestampMs,
+  };
+}
+
+/** A distance in units of those before it, which then learn of it. */
+function distanceRatio({ layout, floats, floatStart: f }: ProfileState, distance: number, smallest: number): number {
+  const rows = floats[f + F.distanceRows];
+  const mean = Math.max(floats[f + F.distance], smallest);
+  const z = rows === 0 ? 0 : mean > 0 ? distance / Math.sqrt(mean) : distance > 0 ? Z_MAX : 0;
+  const shown = rows > DISTANCE_ROWS_MIN ? Math.min(square(distance), square(Z_MAX) * mean) : square(distance);
+  const counted = Math.min(rows + 1, DISTANCE_MS / layout.stepMs);
+  floats[f + F.distanceRows] = counted;
+  floats[f + F.distance] += (shown - floats[f + F.distance]) / counted;
+  return z;
+}
+
+/** How much values vary at this hour, with the hours beside it, to how much they do at all hours; 1 where not known. */
+function shareOfHour({ layout, halves, halfStart, floats, floatStart: f }: ProfileState, hour: number): number {
+  const { daySlots, places } = layout;
+  const start = halfStart + places.share;
+  const own = halves[start + hour];
+  const before = halves[start + (hour === 0 ? daySlots - 1 : hour - 1)];
+  const after = halves[start + (hour === daySlots - 1 ? 0 : hour + 1)];
+  const share = (2 * own + before + after) / 4 / floats[f + F.hourShare];
+  return Number.isNaN(share) ? 1 : share;
+}
+
+/** A power would take many times as long. */
+function square(number: number): number {
+  return number * number;
+}
